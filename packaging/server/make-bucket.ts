@@ -1,6 +1,7 @@
 /**
- * Makes the S3 bucket of the settings (ATTESTORE_S3_…) if it is not there: for the compose file, whose S3 server begins empty. With object lock where
- * ATTESTORE_S3_OBJECT_LOCK_DAYS is set. The service's own credentials need no right to make buckets, and elsewhere should not have it.
+ * Makes the S3 bucket of the settings (ATTESTORE_S3_…) if it is not there: for the compose file,
+ * whose S3 server begins empty. With object lock where ATTESTORE_S3_OBJECT_LOCK_DAYS is set. The
+ * service's own credentials need no right to make buckets, and elsewhere should not have it.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";

@@ -11,14 +11,18 @@ import { signingKey } from "../../tools/package/signature.ts";
 declare module "vitest" {
   interface ProvidedContext {
     /**
-     * A release as `npm run package` builds it, signed with a key of the tests that stands for the project's. When the file `ended` is there
-     * it is built, or could not be: then the file says why. `releaseHere` waits for it.
+     * A release as `npm run package` builds it, signed with a key of the tests that stands for the
+     * project's. When the file `ended` is there it is built, or could not be: then the file says
+     * why. `releaseHere` waits for it.
      */
     release: { out: string; version: string; keyFile: string; ended: string };
   }
 }
 
-/** Once for all of the project's tests, and beside those of other projects, which wait for no release. */
+/**
+ * Once for all of the project's tests, and beside those of other projects, which wait for no
+ * release.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const base = mkdtempSync(join(tmpdir(), "attestore-release-"));
   const keyFile = join(base, "test.key");

@@ -18,7 +18,10 @@ import { makeFormerPackage } from "./former-package.ts";
 import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
 import { releaseHere } from "./release-here.ts";
 
-/** A host's life with the packaged agent under systemd: installed by the service's one-liner, used, upgraded, removed. */
+/**
+ * A host's life with the packaged agent under systemd: installed by the service's one-liner, used,
+ * upgraded, removed.
+ */
 
 const release = await releaseHere();
 const PACKAGE = `attestore_${release.version}_amd64.deb`;
@@ -57,7 +60,9 @@ function succeeded(finished: Finished): Finished {
   return finished;
 }
 
-/** Has the service order it, as soon as it knows the source, and waits until the agent has done it. */
+/**
+ * Has the service order it, as soon as it knows the source, and waits until the agent has done it.
+ */
 async function serviceDid(source: string, kind: "backup" | "restore_test"): Promise<void> {
   const args = ["command", "queue", "--org", org.id, "--source", source, "--kind", kind, "--json"];
   const queued = await until("the service takes the command", async () => {

@@ -5,7 +5,10 @@ import { until } from "../../tests/e2e/harness/wait.ts";
 import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
 import { releaseHere } from "./release-here.ts";
 
-/** What a hostile dump reaches on a host with the packaged agent: seen without the sandbox's unit, and with it. */
+/**
+ * What a hostile dump reaches on a host with the packaged agent: seen without the sandbox's unit,
+ * and with it.
+ */
 
 const release = await releaseHere();
 const PACKAGE = `attestore_${release.version}_amd64.deb`;
@@ -15,12 +18,14 @@ let system: ThrowawaySystem;
 const inside = (path: string): string => join(system.root, path);
 const mustShell = (script: string): string => system.must("sh", "-ec", script);
 
-/** A database without anything hostile in it: its dump is loaded by a role that could start nothing. */
+/**
+ * A database without anything hostile in it: its dump is loaded by a role that could start nothing.
+ */
 const DATABASE = "create table victims (n integer); insert into victims values (1);\n";
 
 /**
- * What an attacker runs who got around that, as the user and in the place of a restore's programs: a check's command. It prints how much of each it
- * could do.
+ * What an attacker runs who got around that, as the user and in the place of a restore's programs:
+ * a check's command. It prints how much of each it could do.
  */
 const ATTACK = `#!/bin/sh
 case $1 in

@@ -39,7 +39,8 @@ function copyCheckout(to: string): string {
   const files =
     'git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --no-dereference -t "$0"';
   runProgram("sh", ["-c", files, to], { cwd: REPOSITORY });
-  // Links to the same bytes: half a gigabyte, which nobody changes. Caches come and go while other tests run.
+  // Links to the same bytes: half a gigabyte, which nobody changes. Caches come and go while other
+  // tests run.
   const modules = join(REPOSITORY, "node_modules");
   const installed = readdirSync(modules).filter((name) => name !== ".cache" && !name.startsWith(".vite"));
   mkdirSync(join(to, "node_modules"));

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { Finished, Running } from "../../tests/e2e/harness/programs.ts";
 
 /**
- * Runs what follows it as a unit with MemoryDenyWriteExecute=, NoNewPrivileges= and no capabilities would: prctl(2)
- * PR_SET_MDWE (65) is inherited by children, as PR_SET_NO_NEW_PRIVS (38) is.
+ * Runs what follows it as a unit with MemoryDenyWriteExecute=, NoNewPrivileges= and no capabilities
+ * would: prctl(2) PR_SET_MDWE (65) is inherited by children, as PR_SET_NO_NEW_PRIVS (38) is.
  */
 const RESTRICT = `
 import ctypes, os, sys

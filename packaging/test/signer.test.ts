@@ -5,7 +5,10 @@ import type { Finished } from "../../tests/e2e/harness/programs.ts";
 import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
 import { releaseHere } from "./release-here.ts";
 
-/** A host on which the agent once read its key itself, upgraded: the key is another user's, and signs as before. */
+/**
+ * A host on which the agent once read its key itself, upgraded: the key is another user's, and
+ * signs as before.
+ */
 
 const release = await releaseHere();
 const PACKAGE = `attestore_${release.version}_amd64.deb`;
@@ -62,7 +65,8 @@ describe("an agent that reads its keys itself", () => {
 
 describe("its upgrade", () => {
   it("moves the key, killed before any command too, and never loses it", () => {
-    // Every program that changes something counts its calls, and at the one that is set it kills the script instead.
+    // Every program that changes something counts its calls, and at the one that is set it kills
+    // the script instead.
     mustShell(`
       mkdir /root/shims
       for program in cat head mv rm mkdir chown sync mktemp runuser; do

@@ -8,7 +8,10 @@ import { until } from "../../tests/e2e/harness/wait.ts";
 
 const SCRIPT = join(import.meta.dirname, "throwaway-system.sh");
 
-/** A Debian with a booted systemd, to install into: this machine's files, as a copy that is thrown away. */
+/**
+ * A Debian with a booted systemd, to install into: this machine's files, as a copy that is thrown
+ * away.
+ */
 export interface ThrowawaySystem {
   /** Where its files are, as seen from here. */
   readonly root: string;

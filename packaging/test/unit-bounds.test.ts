@@ -12,7 +12,10 @@ const PACKAGE = `attestore_${release.version}_amd64.deb`;
 let system: ThrowawaySystem;
 const mustShell = (script: string): string => system.must("sh", "-ec", script);
 
-/** What a program prints that the agent has the unit start, and how it ends; see isolation/frames.ts. */
+/**
+ * What a program prints that the agent has the unit start, and how it ends; see
+ * isolation/frames.ts.
+ */
 function inUnit(program: string): string {
   const ask = `
 import json, socket, struct, sys

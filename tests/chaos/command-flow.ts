@@ -6,8 +6,8 @@ import type { WireAgent } from "../e2e/harness/organisation.ts";
 import type { Server } from "../e2e/harness/server.ts";
 
 /**
- * A person who asks for backups, one after the other, and an agent that says on both replicas at once what it was given: each repeats
- * its call, on the other replica, until it is answered.
+ * A person who asks for backups, one after the other, and an agent that says on both replicas at
+ * once what it was given: each repeats its call, on the other replica, until it is answered.
  */
 export class CommandFlow {
   /** Ids of commands as the person was told them. */
@@ -25,7 +25,10 @@ export class CommandFlow {
     this.#ends = [this.#ask(session, triggerPath), this.#beat(agent), this.#beat(agent)];
   }
 
-  /** Ends when all that was asked for was delivered. Rejects if a call got an answer that it must never get. */
+  /**
+   * Ends when all that was asked for was delivered. Rejects if a call got an answer that it must
+   * never get.
+   */
   async stop(): Promise<void> {
     this.#asking = false;
     await this.#ends[0];

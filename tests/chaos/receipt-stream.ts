@@ -15,8 +15,9 @@ export interface Acknowledged {
 }
 
 /**
- * Agents that submit receipt after receipt. As a real agent does, each repeats a submission, the same bytes under the
- * same key, until it is acknowledged, through whatever happens to the service meanwhile.
+ * Agents that submit receipt after receipt. As a real agent does, each repeats a submission, the
+ * same bytes under the same key, until it is acknowledged, through whatever happens to the service
+ * meanwhile.
  */
 export class ReceiptStream {
   readonly acknowledged: Acknowledged[] = [];

@@ -82,7 +82,10 @@ async function requireExtended(): Promise<void> {
     await seen.requireExtended(seen.sizes.filter((size) => size > 0).slice(-3));
 }
 
-/** Ends the stream, and then looks for every acknowledged receipt, for damage, and at every head ever seen. */
+/**
+ * Ends the stream, and then looks for every acknowledged receipt, for damage, and at every head
+ * ever seen.
+ */
 async function requireAllThere(stream: ReceiptStream): Promise<void> {
   await stream.stop();
   expect(stream.disturbed, "the blows were felt").toBeGreaterThan(ROUNDS);

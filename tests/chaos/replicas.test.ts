@@ -1,4 +1,7 @@
-/** Two replicas on one PostgreSQL under load, one killed again and again. Their database's role is no superuser. */
+/**
+ * Two replicas on one PostgreSQL under load, one killed again and again. Their database's role is
+ * no superuser.
+ */
 import { randomInt, randomUUID } from "node:crypto";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
@@ -88,7 +91,8 @@ test(`a replica killed ${ROUNDS} times: nothing acknowledged is lost, no command
   const fsck = await first.cliJson<{ ok: boolean; findings: unknown[] }>("fsck");
   expect(fsck).toMatchObject({ ok: true, findings: [] });
 
-  // Each call that was answered made one command, however often it had to be repeated; each was handed out once for each attempt.
+  // Each call that was answered made one command, however often it had to be repeated; each was
+  // handed out once for each attempt.
   expect(commands.asked.length).toBeGreaterThan(10);
   expect(new Set(commands.asked).size).toBe(commands.asked.length);
   expect(new Set(commands.delivered).size).toBe(commands.delivered.length);

@@ -16,7 +16,10 @@ export class SeenHeads {
     return [...this.#roots.keys()].toSorted((a, b) => a - b);
   }
 
-  /** Opens the head of an answer, checks the answer's proof, and keeps the head. Throws at the sight of a fork. */
+  /**
+   * Opens the head of an answer, checks the answer's proof, and keeps the head. Throws at the sight
+   * of a fork.
+   */
   take({ receipt }: Acknowledged): void {
     const checkpoint = openCheckpoint(receipt.checkpoint, this.#agent.log.verifier_key);
     verifyInclusion({

@@ -14,7 +14,10 @@ import { startServer, type Server } from "./harness/server.ts";
 import { signUp } from "./harness/session.ts";
 import { until } from "./harness/wait.ts";
 
-/** Never a false pass: whatever is wrong with the data, no exit code 0 and no receipt that says passed. */
+/**
+ * Never a false pass: whatever is wrong with the data, no exit code 0 and no receipt that says
+ * passed.
+ */
 
 let server: Server;
 let owner: { token: string; orgId: string };
@@ -159,7 +162,8 @@ describe("data that is wrong", () => {
 });
 
 describe("a stored ciphertext", () => {
-  // SQLite, because it restores at once; what is wrong with a ciphertext is no matter of the engine.
+  // SQLite, because it restores at once; what is wrong with a ciphertext is no matter of the
+  // engine.
   const spoil = async (
     what: (path: string) => void,
     source = "large",

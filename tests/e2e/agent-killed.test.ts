@@ -6,7 +6,10 @@ import { createOrganisation } from "./harness/organisation.ts";
 import { startServer, type Server } from "./harness/server.ts";
 import { until } from "./harness/wait.ts";
 
-/** kill -9 of the agent at random moments: a rerun succeeds, no receipt is lost, nothing of the data is left. */
+/**
+ * kill -9 of the agent at random moments: a rerun succeeds, no receipt is lost, nothing of the data
+ * is left.
+ */
 
 let server: Server;
 let database: DatabaseServer;

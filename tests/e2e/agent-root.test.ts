@@ -8,7 +8,10 @@ import { createOrganisation } from "./harness/organisation.ts";
 import { run, type Environment, type Finished } from "./harness/programs.ts";
 import { startServer, type Server } from "./harness/server.ts";
 
-/** Where the agent finds its root, and which setting wins: the specification's section on the host's layout. */
+/**
+ * Where the agent finds its root, and which setting wins: the specification's section on the host's
+ * layout.
+ */
 
 let base: string;
 

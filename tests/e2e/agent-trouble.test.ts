@@ -13,7 +13,10 @@ import type { Finished } from "./harness/programs.ts";
 import { startServer, type Server } from "./harness/server.ts";
 import { until } from "./harness/wait.ts";
 
-/** A failed dump, a full disk, an unreachable service, an interrupt: a clear message, the right exit code, nothing left. */
+/**
+ * A failed dump, a full disk, an unreachable service, an interrupt: a clear message, the right exit
+ * code, nothing left.
+ */
 
 let server: Server;
 let watcher: WireAgent;
@@ -46,7 +49,10 @@ afterAll(async () => {
   await server.remove();
 });
 
-/** A host and an organisation of its own for each kind of trouble: what one of them leaves waiting is not another's. */
+/**
+ * A host and an organisation of its own for each kind of trouble: what one of them leaves waiting
+ * is not another's.
+ */
 function ownHost(): void {
   beforeAll(async () => {
     const org = await createOrganisation(server);
@@ -79,7 +85,10 @@ async function treeSize(): Promise<number> {
 
 const blobs = (): string[] => readdirSync(join(host.root, "blobs"), { recursive: true, encoding: "utf8" });
 
-/** A message for a person without a secret in it, and the exit code: 2 could not run, 1 ran and failed. */
+/**
+ * A message for a person without a secret in it, and the exit code: 2 could not run, 1 ran and
+ * failed.
+ */
 function expectTrouble(finished: Finished, message: RegExp, code: number): void {
   const talk = finished.stdout + finished.stderr;
   expect(finished.code, talk).toBe(code);

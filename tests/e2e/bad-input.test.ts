@@ -172,7 +172,8 @@ describe.each(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[])("POST %s", (
       for (const value of [null, 0, -1, 1.5, 1e308, true, "", "\u0000", " ", "12", [], [[]], {}, { a: 1 }]) {
         if (JSON.stringify(value) === JSON.stringify(endpoint.good[field])) continue;
         if (typeof value === typeof endpoint.good[field] && name !== "upload-url") {
-          // Some texts, objects and numbers are right for their field; that they are not a defect is what counts.
+          // Some texts, objects and numbers are right for their field; that they are not a defect
+          // is what counts.
           if (JSON.stringify(value) !== '""' && JSON.stringify(value) !== '"\\u0000"') continue;
         }
         const answer = await sendJson({ ...endpoint.good, [field]: value });

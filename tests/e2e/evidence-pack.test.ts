@@ -84,7 +84,10 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Work that is done so many milliseconds from now, before where there is a minus, by everybody's clock. */
+/**
+ * Work that is done so many milliseconds from now, before where there is a minus, by everybody's
+ * clock.
+ */
 async function shifted<T>(ms: number, work: () => Promise<T>): Promise<T> {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
   try {
@@ -166,7 +169,8 @@ describe("a pack as it is", () => {
       PinnedKey,
     ];
     const [older, newer] = [first.fingerprint, second.fingerprint];
-    // The key that was given leads to the other one by the rotation that both signed, forwards and back.
+    // The key that was given leads to the other one by the rotation that both signed, forwards and
+    // back.
     for (const [key, expected] of [
       [first, { [older]: ["file", 6], [newer]: ["rotation", 2] }],
       [second, { [older]: ["rotation", 6], [newer]: ["file", 2] }],
@@ -243,7 +247,10 @@ describe("a pack as it is", () => {
 describe("made by an operator who has every key of the service", () => {
   const failure = () => ({ kind: "backup_failed", occurred_at: new Date().toISOString(), detail: {} });
 
-  /** Makes restore tests' receipts that follow on each other, as the host does; `submit` is what the operator may refuse. */
+  /**
+   * Makes restore tests' receipts that follow on each other, as the host does; `submit` is what the
+   * operator may refuse.
+   */
   function hostOf(agent: TestAgent, history: History) {
     const key = parsePublicKeyWire(agent.publicKeyWire);
     const signer = { ...agent, publicKey: key.bytes, keyFingerprint: sshFingerprint(key) };
@@ -311,7 +318,8 @@ describe("made by an operator who has every key of the service", () => {
     expect((await verifyPack(a, given)).checks.filter(({ result }) => result !== "held")).toEqual([]);
     const outcome = await verifyPack(b, given);
     expect([outcome.verdict, idsOf(outcome, "not_checked")]).toEqual(["cannot_tell", ["chains"]]);
-    // A chain without a gap: what the first receipt follows on is told of by its leaf, and by nothing of its content.
+    // A chain without a gap: what the first receipt follows on is told of by its leaf, and by
+    // nothing of its content.
     const honest = make(first.digest);
     const later_ = new Date();
     await honest.submit();
@@ -820,7 +828,9 @@ test("a pack of more than 65,535 files can be read", async () => {
   await reader.close();
 });
 
-/** How tools write what they zip; each in a directory that has the pack's files in `Evidence (1)`. */
+/**
+ * How tools write what they zip; each in a directory that has the pack's files in `Evidence (1)`.
+ */
 const ZIPPERS: [string, string][] = [
   ["Info-ZIP", "cd 'Evidence (1)' && zip -qr ../again.zip ."],
   ["Info-ZIP, the folder, stored", "zip -qr0 again.zip 'Evidence (1)'"],
@@ -840,7 +850,10 @@ const ZIPPERS: [string, string][] = [
   ["the way of macOS", "python3 zippers.py ditto | cat > again.zip"],
 ];
 
-/** What the tools that do not run here write: hosts, attributes, extra fields, separators, files beside. */
+/**
+ * What the tools that do not run here write: hosts, attributes, extra fields, separators, files
+ * beside.
+ */
 const ZIPPERS_PY = String.raw`
 import io, os, random, sys, zipfile
 style = sys.argv[1]
@@ -1165,7 +1178,8 @@ describe("with nothing of ours", () => {
       spawnSync("bash", ["-euo", "pipefail", "-c", ["cp keys/log.vkey .", ...commands].join("\n")], {
         cwd: unpacked,
         encoding: "utf8",
-        // From a socket bash would take this for a login over the network, and read what people have for those.
+        // From a socket bash would take this for a login over the network, and read what people
+        // have for those.
         stdio: ["ignore", "pipe", "pipe"],
       });
     const { status, stdout, stderr } = shell();
@@ -1251,7 +1265,8 @@ describe("events that an agent signed", () => {
     const outcome = await packOf();
     expect(outcome.checks.filter(({ result }) => result !== "held")).toEqual([]);
     expect(lineOf(outcome, "events")?.detail).not.toContain("not signed");
-    // The next pack begins behind it: its first receipt follows on an event that is before the period.
+    // The next pack begins behind it: its first receipt follows on an event that is before the
+    // period.
     await told("the last one before");
     from = new Date().toISOString();
     await receipt();

@@ -22,8 +22,8 @@ import { accepted, backupStatement } from "./harness/statements.ts";
 import { until } from "./harness/wait.ts";
 
 /**
- * Somebody who has an admin's session and no host: what they may have a host restore. The host's own config.yaml says whose backups it
- * tests, and the service does not.
+ * Somebody who has an admin's session and no host: what they may have a host restore. The host's
+ * own config.yaml says whose backups it tests, and the service does not.
  */
 
 let server: Server;
@@ -63,7 +63,10 @@ afterAll(async () => {
   await server.remove();
 });
 
-/** A dump in SQL that runs a command where it is loaded, encrypted to the host: its recipient stands in each of its receipts. */
+/**
+ * A dump in SQL that runs a command where it is loaded, encrypted to the host: its recipient stands
+ * in each of its receipts.
+ */
 function hostileDump(marker: string): Buffer {
   const [receipt] = victim.receipts();
   const cipher = receipt?.statement.predicate["cipher"] as { recipients: string[] };
@@ -81,7 +84,10 @@ copy loot from program 'id > ${marker}; echo taken';
 const agentOf = (host: Host): string =>
   /id: (agent_\w+)/.exec(readFileSync(join(host.root, "config.yaml"), "utf8"))?.[1] ?? "";
 
-/** Has the service ask for a restore test, lets the host run until it is done, and answers its end as the host keeps it. */
+/**
+ * Has the service ask for a restore test, lets the host run until it is done, and answers its end
+ * as the host keeps it.
+ */
 async function testedBy(host: Host, backupId: string): Promise<string> {
   const triggered = await asAdmin("POST", `/api/orgs/${org.id}/sources/${source}/trigger`, {
     kind: "restore_test",

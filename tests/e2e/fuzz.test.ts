@@ -1,6 +1,7 @@
 /**
- * Requests made from the service's own OpenAPI document and then bent: bodies, headers, ids, cursors. Whatever comes, the answer is one that
- * the document has, a refusal is one of the contract's errors, and nothing is a defect of the service.
+ * Requests made from the service's own OpenAPI document and then bent: bodies, headers, ids,
+ * cursors. Whatever comes, the answer is one that the document has, a refusal is one of the
+ * contract's errors, and nothing is a defect of the service.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -275,7 +276,10 @@ function remember(answer: Answer): void {
   if (cursor !== undefined && cursors.size < 50) cursors.add(cursor);
 }
 
-/** The agent first, then what makes something to ask about, then what ends it; whoever asks may lose the right to with the last. */
+/**
+ * The agent first, then what makes something to ask about, then what ends it; whoever asks may lose
+ * the right to with the last.
+ */
 function turnOf({ path, method }: { path: string; method: string }): number {
   if (path.includes("/users/") && method !== "get") return 4;
   if (method === "delete" || path.endsWith("/revoke")) return 3;
@@ -303,7 +307,8 @@ describe("whatever is sent to", () => {
       });
     // Otherwise only refusals were looked at.
     expect(taken.size).toBeGreaterThan(operations.length / 2);
-    // On a machine that has nothing else to do, a tenth of that. Were the searches cut shorter where it has, fewer calls would be taken.
+    // On a machine that has nothing else to do, a tenth of that. Were the searches cut shorter
+    // where it has, fewer calls would be taken.
   }, 600_000);
 
   test("paths that nothing says anything about is refused as not there", async () => {

@@ -1,4 +1,7 @@
-/** The service's keys in a token of SoftHSM's: moved there from files, used, out of reach, and verified by others. */
+/**
+ * The service's keys in a token of SoftHSM's: moved there from files, used, out of reach, and
+ * verified by others.
+ */
 import { readdirSync, readFileSync, rmSync, writeFileSync, mkdtempSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
@@ -115,7 +118,8 @@ test("moving keys keeps the logs' and the authority's, seals anew, and leaves fi
 });
 
 test("receipts are signed by the token with the logs' key of before, and other verifiers accept them", async () => {
-  // The next certificate is signed by the token's authority key, and every call here trusts the authority of before.
+  // The next certificate is signed by the token's authority key, and every call here trusts the
+  // authority of before.
   rmSync(join(server.data, "tls", "server.pem"));
   await server.start();
   const receipt = await accepted(agent, restoreTestStatement(agent, backup));

@@ -6,7 +6,10 @@ import { ed25519 } from "./harness/keys.ts";
 import { attach, attachBody, createOrganisation, type Organisation } from "./harness/organisation.ts";
 import { startServer, type Server } from "./harness/server.ts";
 
-/** Limits set low by configuration, so that they are reached at once. In the longest window that it takes: an hour could end meanwhile. */
+/**
+ * Limits set low by configuration, so that they are reached at once. In the longest window that it
+ * takes: an hour could end meanwhile.
+ */
 const WINDOW_S = 9_999_999;
 
 let server: Server;

@@ -28,7 +28,9 @@ let server: Server;
 let agents: WireAgent[];
 let stranger: WireAgent;
 
-/** Leaf hashes by index, rebuilt from the answers' leaves; the first entries are the service's own. */
+/**
+ * Leaf hashes by index, rebuilt from the answers' leaves; the first entries are the service's own.
+ */
 const leaves: string[] = [];
 /** Every head seen: size to root. */
 const heads = new Map<number, string>();
@@ -74,7 +76,10 @@ async function append(n: number): Promise<void> {
   keepHead(placed.checkpoint);
 }
 
-/** Entries that the service wrote itself are known only by hash, which the proofs of others must agree on. */
+/**
+ * Entries that the service wrote itself are known only by hash, which the proofs of others must
+ * agree on.
+ */
 const ENTRIES = 300;
 
 beforeAll(async () => {
@@ -117,8 +122,8 @@ describe("a log that grew past one tile", () => {
 
   beforeAll(async () => {
     first = (await head()).tree_size;
-    // One at a time around the sizes that are awkward for trees and tiles, so that each has a head; else many at
-    // once, so that batches form.
+    // One at a time around the sizes that are awkward for trees and tiles, so that each has a head;
+    // else many at once, so that batches form.
     const alone = (n: number): boolean => n < 68 || Math.abs(n - 128) < 4 || Math.abs(n - 256) < 4;
     for (let n = 0; n < ENTRIES;) {
       const batch = [append(n++)];
@@ -168,7 +173,8 @@ describe("a log that grew past one tile", () => {
   });
 
   it("has the root that all of its leaves together have", async () => {
-    // The service's own first entries come as siblings: leaf 1's proof begins with leaf 0, and so on.
+    // The service's own first entries come as siblings: leaf 1's proof begins with leaf 0, and so
+    // on.
     for (let index = 0; index < first; index++) {
       const sibling = index % 2 === 0 ? index + 1 : index - 1;
       leaves[index] = (await proof(sibling, size)).inclusion.hashes[0] ?? "";

@@ -1,4 +1,7 @@
-/** The service held against its own OpenAPI document by schemathesis: nothing is answered that is not in it, and nothing fails. */
+/**
+ * The service held against its own OpenAPI document by schemathesis: nothing is answered that is
+ * not in it, and nothing fails.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -105,7 +108,8 @@ function search(token: string, seconds: number, ...which: string[]): void {
       "all",
       "--continue-on-failure",
       "--no-color",
-      // Two threads that read sources at once trip over each other in Python 3.11 (its issue 106905).
+      // Two threads that read sources at once trip over each other in Python 3.11 (its issue
+      // 106905).
       "--workers",
       "1",
       ...which,

@@ -12,7 +12,10 @@ import {
   type Statement,
 } from "./harness/statements.ts";
 
-/** What a signed statement may say at all: the in-toto schema and the two predicates of the contract's section 9. */
+/**
+ * What a signed statement may say at all: the in-toto schema and the two predicates of the
+ * contract's section 9.
+ */
 
 let server: Server;
 let agent: WireAgent;

@@ -59,7 +59,10 @@ const bytes = randomBytes(5000);
 
 const refused = ({ status }: Answer): boolean => status >= 400 && status < 500;
 
-/** That nothing usable lies behind the upload: it cannot be registered, and the same URL still takes the right bytes. */
+/**
+ * That nothing usable lies behind the upload: it cannot be registered, and the same URL still takes
+ * the right bytes.
+ */
 async function expectNothingStored(upload: UploadUrl): Promise<void> {
   expectError(await agent.call("POST", "/v1/backups", registration(upload, source)), "object_missing");
   expect((await put(agent, upload, bytes)).status).toBeLessThan(300);

@@ -8,7 +8,10 @@ import { attachedHost, type Host } from "./harness/host.ts";
 import { attach, createOrganisation, type Organisation, type WireAgent } from "./harness/organisation.ts";
 import { startServer, type Server } from "./harness/server.ts";
 
-/** The agent as a witness: a log that forgets or changes what it once showed is found out, and nothing is signed for it. */
+/**
+ * The agent as a witness: a log that forgets or changes what it once showed is found out, and
+ * nothing is signed for it.
+ */
 
 let server: Server;
 let org: Organisation;

@@ -1,4 +1,7 @@
-/** What Debian's `zstd` and `age` made, damaged, cut or not of our kind: a typed error, and nothing under the output's name. */
+/**
+ * What Debian's `zstd` and `age` made, damaged, cut or not of our kind: a typed error, and nothing
+ * under the output's name.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -26,7 +26,10 @@ import {
 import { ed25519Key, p256Key, verifierOf, type TestKey } from "../../packages/proof/test/signing-keys.ts";
 import { buildGo } from "./go/build.ts";
 
-/** openssl and Go against our receipts, by the commands of docs/verify.md; and ours against openssl's signatures. */
+/**
+ * openssl and Go against our receipts, by the commands of docs/verify.md; and ours against
+ * openssl's signatures.
+ */
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
 const guide = readFileSync(join(docs, "verify.md"), "utf8");
 

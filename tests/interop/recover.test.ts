@@ -23,7 +23,10 @@ import { attachedHost, type Host, type StoredReceipt } from "../e2e/harness/host
 import { createOrganisation } from "../e2e/harness/organisation.ts";
 import { startServer, type Server } from "../e2e/harness/server.ts";
 
-/** docs/recover.md, its own commands on real backups, with the service stopped and the agent's root out of reach. */
+/**
+ * docs/recover.md, its own commands on real backups, with the service stopped and the agent's root
+ * out of reach.
+ */
 const guide = readFileSync(join(import.meta.dirname, "../../docs/recover.md"), "utf8");
 const blocks = [...guide.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
 const used = new Set<string>();

@@ -18,7 +18,10 @@ import { silentLogger } from "../../packages/orchestrator/src/platform/logging/l
 import { S3Store } from "../../packages/orchestrator/src/platform/objects/s3-store.ts";
 import { startS3Server, type S3Server } from "../e2e/harness/s3-server.ts";
 
-/** The agent's side of an upload in parts, against an S3 server behind a line that can be cut and a service that can say no. */
+/**
+ * The agent's side of an upload in parts, against an S3 server behind a line that can be cut and a
+ * service that can say no.
+ */
 
 const MIB = 1024 ** 2;
 const bytes = randomBytes(12 * MIB);

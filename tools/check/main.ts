@@ -1,5 +1,6 @@
 /**
- * `npm run check`: format, lint, types and unit tests of what you changed since main, within a minute. `npm test` runs everything.
+ * `npm run check`: format, lint, types and unit tests of what you changed since main, within a
+ * minute. `npm test` runs everything.
  *
  * To have it before each commit: git config core.hooksPath .githooks
  */

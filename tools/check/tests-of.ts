@@ -3,10 +3,16 @@ import { basename, join } from "node:path";
 
 const TEST = /\.test\.tsx?$/;
 
-/** Where unit tests lie, as in vitest.config.ts; those of what crosses packages take longer than a check may. */
+/**
+ * Where unit tests lie, as in vitest.config.ts; those of what crosses packages take longer than a
+ * check may.
+ */
 const UNIT = /^(packages\/[^/]+\/(src|test)|tools)\//;
 
-/** The unit tests that changed, and those that import a changed file by its name; the changed ones first. */
+/**
+ * The unit tests that changed, and those that import a changed file by its name; the changed ones
+ * first.
+ */
 export function testsOf(root: string, changed: readonly string[]): string[] {
   const own = changed.filter((file) => UNIT.test(file) && TEST.test(file));
   const sources = changed.filter((file) => /\.tsx?$/.test(file) && !TEST.test(file));

@@ -27,7 +27,10 @@ function markOf(): string | null {
   }
 }
 
-/** Of all that goes into the build: the dashboard, what it imports of the project, and the versions of everything else. */
+/**
+ * Of all that goes into the build: the dashboard, what it imports of the project, and the versions
+ * of everything else.
+ */
 function sourcesHash(): string {
   const folders = ["src", "public"].map((name) => join(DASHBOARD, name));
   const shared = ["packages/proof/src", "packages/contract/src"].map((name) => join(ROOT, name));

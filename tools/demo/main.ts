@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: the whole product once, for real, on embedded defaults. Two databases are backed up, restored into
- * throw-away places, checked, receipted and verified; then a stored backup is damaged and has to be caught.
- * Exit code 0 only if every step held.
+ * `npm run demo`: the whole product once, for real, on embedded defaults. Two databases are backed
+ * up, restored into throw-away places, checked, receipted and verified; then a stored backup is
+ * damaged and has to be caught. Exit code 0 only if every step held.
  */
 import { spawnSync } from "node:child_process";
 import {

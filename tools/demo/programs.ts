@@ -21,7 +21,10 @@ export interface Finished {
   stderr: string;
 }
 
-/** The environment without this shell's own Attestore settings, so that the demo shows the built-in ones. */
+/**
+ * The environment without this shell's own Attestore settings, so that the demo shows the built-in
+ * ones.
+ */
 function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("ATTESTORE_") && name !== "DATABASE_URL",
@@ -50,7 +53,9 @@ export async function run(
   return finished;
 }
 
-/** Runs a program that has to end with one of the exit codes, and parses what it printed as JSON. */
+/**
+ * Runs a program that has to end with one of the exit codes, and parses what it printed as JSON.
+ */
 export async function runJson<T>(
   program: Program,
   args: string[],

@@ -6,7 +6,10 @@ import { DatabaseSync } from "node:sqlite";
 import { goOn, startChild } from "../run/children.ts";
 import { StepFailed } from "./story.ts";
 
-/** The newest PostgreSQL server that Debian's layout or PATH has, as its directory of programs; null without one. */
+/**
+ * The newest PostgreSQL server that Debian's layout or PATH has, as its directory of programs; null
+ * without one.
+ */
 export function findPostgres(): string | null {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : [];
@@ -99,7 +102,10 @@ export async function openShop(programs: string): Promise<Shop> {
   return { url, orders: ORDERS, stop };
 }
 
-/** PostgreSQL refuses to run as root: the `postgres` account that its Debian package makes, else `nobody`. */
+/**
+ * PostgreSQL refuses to run as root: the `postgres` account that its Debian package makes, else
+ * `nobody`.
+ */
 function accountFor(home: string): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   for (const name of ["postgres", "nobody"]) {

@@ -1,4 +1,7 @@
-/** Prints the demo as numbered steps: a line while a step runs on a terminal, and one when it held or did not. */
+/**
+ * Prints the demo as numbered steps: a line while a step runs on a terminal, and one when it held
+ * or did not.
+ */
 
 const terminal = process.stdout.isTTY;
 const colour = terminal && !process.env["NO_COLOR"];
@@ -22,7 +25,10 @@ export function heading(text: string): void {
   say(`\n${paint(1, text)}`);
 }
 
-/** Runs one step and prints its title, its time and what it answers, one sentence for the person who watches. */
+/**
+ * Runs one step and prints its title, its time and what it answers, one sentence for the person who
+ * watches.
+ */
 export async function step(title: string, work: () => Promise<string | undefined>): Promise<void> {
   const started = performance.now();
   if (terminal) process.stdout.write(`  … ${title}`);

@@ -21,8 +21,9 @@ export interface Front {
 }
 
 /**
- * The one address of `npm run dev`: Vite's modules, and for everything else the service, which decides what is a page. Its pages come with the
- * service's own content security policy, to which only Vite's script and its socket are added.
+ * The one address of `npm run dev`: Vite's modules, and for everything else the service, which
+ * decides what is a page. Its pages come with the service's own content security policy, to which
+ * only Vite's script and its socket are added.
  */
 export async function openFront(options: {
   service: DevService;

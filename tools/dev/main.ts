@@ -1,6 +1,7 @@
 /**
- * `npm run dev`: the service, started again when one of its sources changes, and the dashboard from its sources, changed in the browser as you
- * save. Everything is at one address, ATTESTORE_PUBLIC_URL; data is in data/dev.
+ * `npm run dev`: the service, started again when one of its sources changes, and the dashboard from
+ * its sources, changed in the browser as you save. Everything is at one address,
+ * ATTESTORE_PUBLIC_URL; data is in data/dev.
  */
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -16,7 +17,8 @@ const publicUrl = new URL(process.env["ATTESTORE_PUBLIC_URL"] ?? "https://localh
 const say = (line: string): void => void process.stdout.write(`dev: ${line}\n`);
 
 endChildrenOnSignals(() => process.exit());
-// The service serves a build's page; in its place comes what Vite makes of the sources. A process of its own, as a build sets NODE_ENV.
+// The service serves a build's page; in its place comes what Vite makes of the sources. A process
+// of its own, as a build sets NODE_ENV.
 if (!existsSync(join(ROOT, "packages/dashboard/dist/index.html")))
   await once(
     startChild(process.execPath, [join(ROOT, "tools/dashboard/build.ts")], { stdio: "inherit" }),

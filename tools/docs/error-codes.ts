@@ -14,7 +14,10 @@ export function sourcesOf(name: string): string[] {
     .map((path) => readFileSync(join(source, path), "utf8"));
 }
 
-/** The error codes that a package's source declares: its unions called …Code, and those of single errors. Sorted, each once. */
+/**
+ * The error codes that a package's source declares: its unions called …Code, and those of single
+ * errors. Sorted, each once.
+ */
 export function declaredCodes(name: string): string[] {
   const codes = sourcesOf(name).flatMap((text) => {
     const code = text.replaceAll(/\/\*[^]*?\*\//g, "");

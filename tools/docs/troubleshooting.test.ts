@@ -4,7 +4,10 @@ import { codesIn, declaredCodes, readPage, rowsOf, sectionOf, sourcesOf } from "
 
 const page = readPage("troubleshooting.md");
 
-/** What one part of the agent tells another, and no person: it becomes a result, or one of the codes that are shown. */
+/**
+ * What one part of the agent tells another, and no person: it becomes a result, or one of the codes
+ * that are shown.
+ */
 const INSIDE_THE_AGENT = [
   "answer_unproven",
   "archive_malformed",

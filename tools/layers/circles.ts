@@ -1,6 +1,9 @@
 import type { Import } from "./read-imports.ts";
 
-/** Entries of one folder (files, or folders with all that is in them) that import each other round in a circle. */
+/**
+ * Entries of one folder (files, or folders with all that is in them) that import each other round
+ * in a circle.
+ */
 export interface Circle {
   /** The folder, relative to the repository's root. */
   readonly in: string;
@@ -16,7 +19,9 @@ export interface Edge {
   readonly imports: readonly Import[];
 }
 
-/** What the entries of each folder import of each other, for every folder at or below `packages`. */
+/**
+ * What the entries of each folder import of each other, for every folder at or below `packages`.
+ */
 export function edgesOfFolders(imports: readonly Import[]): Edge[] {
   const edges = new Map<string, { in: string; from: string; to: string; imports: Import[] }>();
   for (const each of imports) {
@@ -41,7 +46,10 @@ function edgeOf({ from, to }: Import): { in: string; from: string; to: string } 
   return { in: a.slice(0, depth).join("/"), from: entry(a), to: entry(b) };
 }
 
-/** Every circle, sorted. Entries of which each can be reached from each are one circle, however many ways there are through it. */
+/**
+ * Every circle, sorted. Entries of which each can be reached from each are one circle, however many
+ * ways there are through it.
+ */
 export function circlesOf(edges: readonly Edge[]): Circle[] {
   const circles: Circle[] = [];
   for (const [folder, inFolder] of Map.groupBy(edges, (edge) => edge.in)) {

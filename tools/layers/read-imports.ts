@@ -2,7 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseAst } from "rolldown/parseAst";
 
-/** One file's import of another of the same repository; paths are relative to the repository's root. */
+/**
+ * One file's import of another of the same repository; paths are relative to the repository's root.
+ */
 export interface Import {
   readonly from: string;
   readonly to: string;
@@ -32,7 +34,10 @@ interface Package {
 
 const SOURCE = /\.tsx?$/;
 
-/** Reads every import of every package's `src`. Throws for one that leads nowhere: nothing may be overlooked. */
+/**
+ * Reads every import of every package's `src`. Throws for one that leads nowhere: nothing may be
+ * overlooked.
+ */
 export function readSources(root: string): Sources {
   const packages = readdirSync(join(root, "packages"))
     .toSorted()
@@ -62,7 +67,10 @@ function sourcesBelow(root: string, directory: string): string[] {
     .toSorted();
 }
 
-/** The files that a name stands for; none for styles and data, null for a package of npm's or a module of Node's. */
+/**
+ * The files that a name stands for; none for styles and data, null for a package of npm's or a
+ * module of Node's.
+ */
 function resolve(
   root: string,
   packages: readonly Package[],
@@ -123,7 +131,8 @@ function importsOf(path: string): { name: string; kind: Import["kind"] }[] {
       case "TSImportType":
         return add(node["source"] ?? node["argument"], "type");
       case "NewExpression":
-        // new URL("./file.ts", import.meta.url): a program that is started as a process or a worker.
+        // new URL("./file.ts", import.meta.url): a program that is started as a process or a
+        // worker.
         return addUrl(node, (url) => found.push({ name: url, kind: "lazy" }));
     }
   });

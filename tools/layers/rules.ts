@@ -15,7 +15,10 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   dashboard: ["contract", "proof"],
 };
 
-/** Where programs begin, and what others import. What none of these leads to is no part of the product. */
+/**
+ * Where programs begin, and what others import. What none of these leads to is no part of the
+ * product.
+ */
 const ENTRIES = [
   "packages/proof/src/index.ts",
   "packages/proof/src/text/plain-text.ts",
@@ -48,7 +51,10 @@ const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
 /** `agent` of `packages/agent/src/main.ts`; empty for what is in no package. */
 const packageOf = (file: string): string => /^packages\/([^/]+)\//.exec(file)?.[1] ?? "";
 
-/** What the sources do against the rules. Type-only and lazy imports count. Circles are those of the product: tests may import anything. */
+/**
+ * What the sources do against the rules. Type-only and lazy imports count. Circles are those of the
+ * product: tests may import anything.
+ */
 export function findingsIn(sources: Sources, root: string): Findings {
   const { files, imports } = sources;
   const product = productOf(sources);

@@ -3,7 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { REPOSITORY } from "../package/release.ts";
 
-/** Compiles the sources of packages below `out`, as `out/<package>/src/*.js` with their types beside them. */
+/**
+ * Compiles the sources of packages below `out`, as `out/<package>/src/*.js` with their types beside
+ * them.
+ */
 export function compile(packages: readonly string[], out: string): void {
   const config = {
     extends: join(REPOSITORY, "tsconfig.json"),

@@ -20,8 +20,8 @@ type Imports = Record<string, Record<string, string>>;
 const NODE_AT_LEAST = 24;
 
 /**
- * Makes the archives of `@attestore/proof` and `attestore-verify` as npm publishes them: JavaScript with types, which need nothing of this
- * repository. Returns their names in `out`.
+ * Makes the archives of `@attestore/proof` and `attestore-verify` as npm publishes them: JavaScript
+ * with types, which need nothing of this repository. Returns their names in `out`.
  */
 export function packForNpm(out: string): string[] {
   const scratch = mkdtempSync(join(tmpdir(), "attestore-npm-packages-"));

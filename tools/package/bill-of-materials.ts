@@ -15,8 +15,9 @@ export interface Contained {
 }
 
 /**
- * Writes `<file>.cdx.json`, what an artefact is made of, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/), and returns its
- * name. It lists what was bundled, which is less than the lockfile names.
+ * Writes `<file>.cdx.json`, what an artefact is made of, as CycloneDX 1.6
+ * (https://cyclonedx.org/docs/1.6/json/), and returns its name. It lists what was bundled, which is
+ * less than the lockfile names.
  */
 export async function writeBillOfMaterials(
   file: string,

@@ -40,7 +40,10 @@ export async function bundle(entry: string, releaseKey: string | null): Promise<
 
 const MARK = "\0builtin:";
 
-/** The bundler would load all of Node's own modules at the start, which alone doubles the time of `--version`. */
+/**
+ * The bundler would load all of Node's own modules at the start, which alone doubles the time of
+ * `--version`.
+ */
 const builtinsWhenNeeded: Plugin = {
   name: "builtins-when-needed",
   resolveId: (id, importer) =>
@@ -53,7 +56,10 @@ const builtinsWhenNeeded: Plugin = {
       : null,
 };
 
-/** The release's key in the place of the source's: tests build releases of a project whose key they have. */
+/**
+ * The release's key in the place of the source's: tests build releases of a project whose key they
+ * have.
+ */
 function withReleaseKey(key: string | null): Plugin {
   return {
     name: "release-key",

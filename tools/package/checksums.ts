@@ -13,7 +13,10 @@ export async function writeChecksums(directory: string, names: readonly string[]
   return path;
 }
 
-/** Of files as they were when they were read: an executable of 110 MB is named in three kinds of files. */
+/**
+ * Of files as they were when they were read: an executable of 110 MB is named in three kinds of
+ * files.
+ */
 const known = new Map<string, Promise<string>>();
 
 /** In hex. */

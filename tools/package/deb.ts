@@ -42,7 +42,10 @@ export function makeDeb(
   return name;
 }
 
-/** Debian's own format (deb-changelog(5)), for what changed in the packaging; ours is CHANGELOG.md.gz. */
+/**
+ * Debian's own format (deb-changelog(5)), for what changed in the packaging; ours is
+ * CHANGELOG.md.gz.
+ */
 function debianChangelog({ version, epoch_s }: Release): string {
   const date = new Date(epoch_s * 1000).toUTCString().replace("GMT", "+0000");
   return `attestore (${version}) stable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- Attestore <packages@attestore.dev>  ${date}\n`;

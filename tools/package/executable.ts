@@ -53,7 +53,8 @@ function makeBlob({ name, code }: Program, blob: string, scratch: string): void 
     disableExperimentalSEAWarning: true,
     useSnapshot: false,
     useCodeCache: false,
-    // A unit with MemoryDenyWriteExecute= kills a V8 that compiles to machine code. It must not be switched back on.
+    // A unit with MemoryDenyWriteExecute= kills a V8 that compiles to machine code. It must not be
+    // switched back on.
     execArgv: ["--jitless"],
     execArgvExtension: "none",
   };

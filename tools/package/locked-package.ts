@@ -16,7 +16,10 @@ interface Lockfile {
   readonly packages: Record<string, { version: string; integrity?: string } | undefined>;
 }
 
-/** What the lockfile says of an installed package. Throws where it says nothing: such a package must not be shipped. */
+/**
+ * What the lockfile says of an installed package. Throws where it says nothing: such a package must
+ * not be shipped.
+ */
 export function lockedPackage(directory: string): LockedPackage {
   const lockfile = JSON.parse(readFileSync(join(REPOSITORY, "package-lock.json"), "utf8")) as Lockfile;
   const { name, version, license } = JSON.parse(

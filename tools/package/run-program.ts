@@ -5,7 +5,10 @@ export interface Surroundings {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs a program to its end and returns its stdout. Throws with what it wrote if it fails or is not installed. */
+/**
+ * Runs a program to its end and returns its stdout. Throws with what it wrote if it fails or is not
+ * installed.
+ */
 export function runProgram(
   command: string,
   args: readonly string[],

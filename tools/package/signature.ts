@@ -11,7 +11,10 @@ export interface SigningKey {
   readonly publicKey: string;
 }
 
-/** The key that was named, whose public half lies beside it as `<file>.pub`; else one of this checkout's own, made without a password. */
+/**
+ * The key that was named, whose public half lies beside it as `<file>.pub`; else one of this
+ * checkout's own, made without a password.
+ */
 export function signingKey(given: string | undefined): SigningKey {
   const file = given ?? join(REPOSITORY, "data/packages/minisign.key");
   if (given === undefined && !existsSync(file)) {
@@ -23,7 +26,10 @@ export function signingKey(given: string | undefined): SigningKey {
   return { file, publicKey };
 }
 
-/** Signs a file into `<file>.minisig`. minisign asks for the key's password, if it has one, on the terminal. */
+/**
+ * Signs a file into `<file>.minisig`. minisign asks for the key's password, if it has one, on the
+ * terminal.
+ */
 export function sign(file: string, key: SigningKey, comment: string): void {
   const args = ["-S", "-s", key.file, "-m", file, "-t", comment, "-c", `signature of ${comment}`];
   const { status, error } = spawnSync("minisign", args, {

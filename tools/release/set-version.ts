@@ -7,7 +7,10 @@ interface Manifest {
   dependencies?: Record<string, string>;
 }
 
-/** The version of package.json and every copy of it that npm wants: of the packages, of what they need of each other, and in the lockfile. */
+/**
+ * The version of package.json and every copy of it that npm wants: of the packages, of what they
+ * need of each other, and in the lockfile.
+ */
 export function versionsIn(root: string): string[] {
   const found: string[] = [];
   eachManifest(root, (manifest) => void found.push(...versionsOf(manifest)));

@@ -10,7 +10,9 @@ export const END_WITH_US = ["--import", fileURLToPath(new URL("./end-with-parent
 const running = new Map<ChildProcess, NodeJS.Signals>();
 let stopped: NodeJS.Signals | null = null;
 
-/** This program was told to stop, by a signal or because npm is gone; nothing further is started. */
+/**
+ * This program was told to stop, by a signal or because npm is gone; nothing further is started.
+ */
 export class Stopped extends Error {
   override readonly name = "Stopped";
 }

@@ -4,7 +4,10 @@ import { DatabaseSync } from "node:sqlite";
 import { attachedHost, type Host } from "../../tests/e2e/harness/host.ts";
 import type { Organisation } from "../../tests/e2e/harness/organisation.ts";
 
-/** A host with the real agent and two sources, each backed up and proven; one of them then lost data, and its signing key was changed. */
+/**
+ * A host with the real agent and two sources, each backed up and proven; one of them then lost
+ * data, and its signing key was changed.
+ */
 export async function realAgent(org: Organisation): Promise<Host> {
   const host = await attachedHost(org);
   const data = join(host.base, "data");

@@ -24,8 +24,9 @@ export interface Past {
 const DAY_MS = 86_400_000;
 
 /**
- * A backup and a restore test for each day of the past, uploaded, registered and signed with the agent's own key. That is how a host's comes
- * that was cut off for a while: the receipts say when things happened, and the log says when it heard of them.
+ * A backup and a restore test for each day of the past, uploaded, registered and signed with the
+ * agent's own key. That is how a host's comes that was cut off for a while: the receipts say when
+ * things happened, and the log says when it heard of them.
  */
 export async function datedHistory(agent: WireAgent, source: DatedSource, past: Past): Promise<string> {
   const [name, engine, gib, minutes] = source;
@@ -34,7 +35,8 @@ export async function datedHistory(agent: WireAgent, source: DatedSource, past: 
     const madeAt = Date.now() - ago * DAY_MS - 3_600_000;
     const testedAt = madeAt + 1_800_000;
     const hasChanged = past.changed !== undefined && ago < past.changed;
-    // A thousandth of a millionth of what it would be: a day's change and growth can be seen, and the disk stays free.
+    // A thousandth of a millionth of what it would be: a day's change and growth can be seen, and
+    // the disk stays free.
     const bytes = Buffer.alloc(Math.round(1000 + gib * 1000 * (1 - 0.003 * ago)), `${name} ${ago}`);
     const backup = await writeEncryptedDump(agent, sourceId, bytes, {
       created_at: new Date(madeAt).toISOString(),

@@ -1,6 +1,7 @@
 /**
- * `npm run seed`: an organisation with two weeks of history in the service of `npm run dev`, through its API, with receipts that real keys
- * signed: passed, failed, missed and changed. Run it as often as you like; each makes another organisation.
+ * `npm run seed`: an organisation with two weeks of history in the service of `npm run dev`,
+ * through its API, with receipts that real keys signed: passed, failed, missed and changed. Run it
+ * as often as you like; each makes another organisation.
  */
 import { randomInt } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { run, runJson } from "../../tests/e2e/harness/programs.ts";
 import type { Server } from "../../tests/e2e/harness/server.ts";
 
-/** A service that runs already, as the tests' harness knows one; it can't be stopped through this. */
+/**
+ * A service that runs already, as the tests' harness knows one; it can't be stopped through this.
+ */
 export function runningServer(data: string, url: string): Server {
   const env = { ATTESTORE_DATA: data, ATTESTORE_PUBLIC_URL: url };
   const caFile = join(data, "tls/ca.pem");

@@ -11,7 +11,10 @@ import { REPOSITORY } from "../package/release.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The agent and the verifier, each in one file as they ship: paths of CommonJS modules for `node`. */
+    /**
+     * The agent and the verifier, each in one file as they ship: paths of CommonJS modules for
+     * `node`.
+     */
     programs: { attestore: string; "attestore-verify": string };
     /** The service likewise: it ships as sources, and the tests of what ships start those. */
     service: string;
@@ -25,13 +28,16 @@ interface Bundled {
   remove: () => void;
 }
 
-/** Each project's set-up is another instance of this module; what one of them has made serves them all. */
+/**
+ * Each project's set-up is another instance of this module; what one of them has made serves them
+ * all.
+ */
 const SHARED = Symbol.for("attestore.bundled-programs");
 const shared = globalThis as { [SHARED]?: Promise<Bundled> };
 
 /**
- * Once for all tests of a run. They start the agent more than a thousand times, and from its several hundred sources
- * that takes three times as long as from one file.
+ * Once for all tests of a run. They start the agent more than a thousand times, and from its
+ * several hundred sources that takes three times as long as from one file.
  */
 export async function setup(project: TestProject): Promise<() => void> {
   const { paths, service, remove } = await (shared[SHARED] ??= bundlePrograms());
@@ -46,14 +52,15 @@ const URL_OF_BUNDLE =
   '(inject("programs") === undefined ? import.meta.url : `file://${inject("programs").attestore}`)';
 
 /**
- * For tests that call the agent's functions in their own process: the children that these start are the bundle too. From sources each takes three
- * times as long.
+ * For tests that call the agent's functions in their own process: the children that these start are
+ * the bundle too. From sources each takes three times as long.
  */
 export const childrenAreBundled: Vite.Plugin = {
   name: "children-are-bundled-where-there-is-a-bundle",
   transform(code, id) {
     if (!id.endsWith("/packages/agent/src/sandboxes/bounds/own-program.ts")) return null;
-    // Asked for as the test runs: what is transformed is kept for later runs, whose bundle is elsewhere.
+    // Asked for as the test runs: what is transformed is kept for later runs, whose bundle is
+    // elsewhere.
     return `import { inject } from "vitest";\n${code.replace("import.meta.url", URL_OF_BUNDLE)}`;
   },
 };
@@ -84,8 +91,8 @@ async function bundlePrograms(): Promise<Bundled> {
 }
 
 /**
- * What starts `program.cjs` with its code compiled already, also in a sandbox, which leaves nothing of the environment and shows that directory at
- * another path.
+ * What starts `program.cjs` with its code compiled already, also in a sandbox, which leaves nothing
+ * of the environment and shows that directory at another path.
  */
 async function compiledOnce(directory: string): Promise<string> {
   const [start, program, cache] = ["attestore.cjs", "program.cjs", "compiled"].map((name) =>
@@ -103,7 +110,8 @@ async function compiledOnce(directory: string): Promise<string> {
   );
   mkdirSync(cache);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("NODE_")));
-  // Each user has a cache of their own, which is written when the program ends. One who can't reach this checkout does without.
+  // Each user has a cache of their own, which is written when the program ends. One who can't reach
+  // this checkout does without.
   for (const user of [null, await unprivilegedUser()]) {
     if (user !== null) chownSync(cache, user.uid, user.gid);
     spawnSync(process.execPath, [start, "internal-sqlite"], {

@@ -29,7 +29,10 @@ export async function bundleService(directory: string): Promise<string> {
   return join(directory, "main.js");
 }
 
-/** Migrations, the dashboard's build and PostgreSQL's programs are found from the source's own place. */
+/**
+ * Migrations, the dashboard's build and PostgreSQL's programs are found from the source's own
+ * place.
+ */
 const whereTheSourceIs: Plugin = {
   name: "where-the-source-is",
   transform: (code, id) =>

@@ -2,8 +2,9 @@ import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * What takes long, the longest first, as measured beside four others. A file that begins late and takes minutes leaves the second core with nothing
- * to do at the end. A fresh checkout knows of no earlier run, and by their size these could not be told.
+ * What takes long, the longest first, as measured beside four others. A file that begins late and
+ * takes minutes leaves the second core with nothing to do at the end. A fresh checkout knows of no
+ * earlier run, and by their size these could not be told.
  */
 const LONGEST = [
   "packages/orchestrator/src/service/serve.test.ts",
@@ -60,8 +61,9 @@ const LONGEST = [
 ];
 
 /**
- * The files that take long, whichever project they belong to; then all others, the largest first. Those that share processes come last and one after
- * the other: a process ends when the next file is not for it.
+ * The files that take long, whichever project they belong to; then all others, the largest first.
+ * Those that share processes come last and one after the other: a process ends when the next file
+ * is not for it.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -25,7 +25,8 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
 ];
 const PROJECTS = ["unit", "browser", "interop", "e2e", "packaging", "chaos"];
 
-// Tests start our programs some thousand times, and a third of each start is spent on compiling the same sources.
+// Tests start our programs some thousand times, and a third of each start is spent on compiling the
+// same sources.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../../node_modules/.cache/compiled");
 
 const wanted = process.argv.slice(2);
@@ -62,7 +63,10 @@ for (const [name, command, ...args] of CHECKS.filter(([each]) => isWanted(each))
   add(name, { passed: Number(isGreen), failed: Number(!isGreen) }, `${secondsSince(started)} s`);
 }
 
-/** All projects in one run: where one has nothing but its last long file to do, the others have the rest of the machine. */
+/**
+ * All projects in one run: where one has nothing but its last long file to do, the others have the
+ * rest of the machine.
+ */
 function runTests(projects: readonly string[]): void {
   process.stdout.write(`\n== ${projects.join(", ")}\n`);
   const directory = mkdtempSync(join(tmpdir(), "attestore-report-"));
@@ -86,7 +90,8 @@ function runTests(projects: readonly string[]): void {
     const files = report.files.filter(({ project }) => stepOf(project) === name);
     const sum = (of: "passed" | "failed" | "seconds"): number =>
       files.reduce((all, file) => all + file[of], 0);
-    // A file that cannot be loaded, a hook that throws and a project without tests have no failed test and are not green.
+    // A file that cannot be loaded, a hook that throws and a project without tests have no failed
+    // test and are not green.
     const isBroken =
       files.length === 0 || files.some(({ failed, failures: texts }) => failed === 0 && texts.length > 0);
     const count = { passed: sum("passed"), failed: sum("failed") + Number(isBroken) };
@@ -98,7 +103,10 @@ function runTests(projects: readonly string[]): void {
   add("tests", { passed: 0, failed: Number(isUntold) + report.errors.length }, `${secondsSince(started)} s`);
 }
 
-/** What runs in a browser has the browser's name after its own, "browser (chromium)", and one of two its kind: "unit (isolated)". */
+/**
+ * What runs in a browser has the browser's name after its own, "browser (chromium)", and one of two
+ * its kind: "unit (isolated)".
+ */
 function stepOf(project: string): string {
   return project.replace(/ \(.*$/, "");
 }

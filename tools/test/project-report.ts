@@ -2,7 +2,10 @@ import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 
-/** What one file of tests came to. A project's files are told from another's: some run in two of them. */
+/**
+ * What one file of tests came to. A project's files are told from another's: some run in two of
+ * them.
+ */
 export interface FileReport {
   project: string;
   file: string;

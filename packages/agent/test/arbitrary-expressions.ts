@@ -23,7 +23,10 @@ export function number(text: string): Literal {
   return { kind: "number", value, text };
 }
 
-/** Expressions whose comparisons have a column of `columns` on the left and any such column or a literal on the right. */
+/**
+ * Expressions whose comparisons have a column of `columns` on the left and any such column or a
+ * literal on the right.
+ */
 export function expressions(
   columns: fc.Arbitrary<ColumnName>,
   literals: fc.Arbitrary<Literal>,

@@ -11,8 +11,9 @@ import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { TestService } from "./service/test-service.ts";
 
 /**
- * kill -9 of whole commands at named points, one after the other in one root that is never tidied up in between: each finds what
- * those before it have left. In the end nothing that was signed is lost, nothing is there twice, and nothing lies around.
+ * kill -9 of whole commands at named points, one after the other in one root that is never tidied
+ * up in between: each finds what those before it have left. In the end nothing that was signed is
+ * lost, nothing is there twice, and nothing lies around.
  */
 
 let service: TestService;
@@ -67,7 +68,10 @@ function nextByPrevious(envelopes: EnvelopeRequest[]): Map<string | null, string
 
 type Command = "backup" | "restore-test" | "sync" | "run";
 
-/** What a killed command would have to do: `sync` has a ciphertext that waits, `run` a command of the service's. */
+/**
+ * What a killed command would have to do: `sync` has a ciphertext that waits, `run` a command of
+ * the service's.
+ */
 async function start(command: Command): Promise<Running> {
   if (command === "sync") {
     service.interfere = ({ route }) => (route === "POST /v1/backups/upload-url" ? "cut" : undefined);
@@ -171,7 +175,8 @@ it("an agent killed again and again has lost nothing, done nothing twice, and le
   for (const digest of signed) expect(here).toContain(digest);
   const taken = service.receipts.map(({ envelope }) => toHex(sha256(envelopeFromJson(envelope).payload)));
   expect(taken.toSorted()).toEqual(here.toSorted());
-  // Receipts and signed events are one chain: each number is one of them, and each names the one before.
+  // Receipts and signed events are one chain: each number is one of them, and each names the one
+  // before.
   const events = service.events.flatMap(({ envelope }) => (envelope === undefined ? [] : [envelope]));
   const next = nextByPrevious([...service.receipts.map(({ envelope }) => envelope), ...events]);
   const chain: string[] = [];

@@ -6,7 +6,10 @@ import { runCli, startCli, type Finished } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { failure, TestService } from "./service/test-service.ts";
 
-/** Rotation of the signing key of an attached agent. The service's side, for real: features/agents/key-rotation.test.ts. */
+/**
+ * Rotation of the signing key of an attached agent. The service's side, for real:
+ * features/agents/key-rotation.test.ts.
+ */
 
 let service: TestService;
 let root: TestRoot;
@@ -66,7 +69,8 @@ it("a key that signed for a future moment, because the clock was ahead, is kept 
     message: expect.stringContaining(ahead) as string,
   });
   expect([inUse(), known()]).toEqual([before, before]);
-  // What the service would not have is in no log, and a damaged file says nothing: a key that is in other hands need not wait for either.
+  // What the service would not have is in no log, and a damaged file says nothing: a key that is in
+  // other hands need not wait for either.
   const refused = join(root.layout.receiptsRefused, "00000009-backup.json");
   writeFileSync(refused, saysThatItEnded(ahead));
   writeFileSync(file, "{");

@@ -162,7 +162,8 @@ it("runs what it knows of a newer service, and says once of each command of an u
   await until(() => done(fine.id) && service.receipts.length === 1);
   const beats = service.heartbeats.length;
   await until(() => service.heartbeats.length > beats + 1);
-  // Nothing here will answer for it, so the service hears no ack, and it may come again to an agent that knows it.
+  // Nothing here will answer for it, so the service hears no ack, and it may come again to an agent
+  // that knows it.
   expect(service.commands.map(({ id }) => id)).toEqual([unheard.id]);
   agent.process.kill("SIGTERM");
   const { code, stdout, stderr } = await agent.finished;
@@ -331,7 +332,8 @@ it("the agent keeps the last good config.yaml while it cannot be read, and goes 
     "goes on",
   );
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read (EACCES)") });
-  // Somebody who may look at the locks as little as at the configuration is told of that, and not of a defect.
+  // Somebody who may look at the locks as little as at the configuration is told of that, and not
+  // of a defect.
   chmodSync(root.layout.locks, 0);
   const others = await runCli(["status"], { env: { ATTESTORE_HOME: root.layout.root } });
   chmodSync(root.layout.locks, 0o700);

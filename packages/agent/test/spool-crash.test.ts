@@ -198,7 +198,8 @@ it.each(FILES)(
 
 it("survives kills at random moments, one after the other", async () => {
   let killed = 0;
-  // A moment is counted in requests: by the clock, most kills on a busy machine come before anything is delivered.
+  // A moment is counted in requests: by the clock, most kills on a busy machine come before
+  // anything is delivered.
   while (killed < 12 || recorded.size <= 12) {
     const child = deliver(20);
     const until = service.calls.length + 2 + Math.floor(Math.random() * 12);

@@ -83,7 +83,8 @@ it("backs up, proves, restores and prunes without any service; receipts verify w
   expect(database.prepare("select count(*) as n from orders").get()).toEqual({ n: 200 });
   database.close();
 
-  // An emptied source makes a backup that does not pass; pruning to one keeps it and the proven one.
+  // An emptied source makes a backup that does not pass; pruning to one keeps it and the proven
+  // one.
   writeOrders(3);
   const later: string[] = [];
   for (let round = 0; round < 2; round++)

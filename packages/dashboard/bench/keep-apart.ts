@@ -2,8 +2,9 @@ import { spawnSync } from "node:child_process";
 import { descendants } from "../../../tests/e2e/harness/processes.ts";
 
 /**
- * Gives one core to what this process has started (the service with its PostgreSQL), and another to what it starts from now on (the browser).
- * On the same cores, the browser's dozens of threads would compete with the service, and request times would mostly measure that.
+ * Gives one core to what this process has started (the service with its PostgreSQL), and another to
+ * what it starts from now on (the browser). On the same cores, the browser's dozens of threads
+ * would compete with the service, and request times would mostly measure that.
  */
 export function keepApart(): void {
   for (const { pid } of descendants(process.pid)) keepTo(0, pid);

@@ -11,8 +11,9 @@ export interface MadeHistory {
 const AGENTS = 20;
 
 /**
- * Inserts a year of an organisation's daily backups and restore tests: the rows that the service's own transactions would have written, except
- * the log's tree, which no page of this benchmark reads. Some days failed, were missed, or were never tested.
+ * Inserts a year of an organisation's daily backups and restore tests: the rows that the service's
+ * own transactions would have written, except the log's tree, which no page of this benchmark
+ * reads. Some days failed, were missed, or were never tested.
  */
 export async function makeHistory(
   client: ClientBase,

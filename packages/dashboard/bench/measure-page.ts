@@ -5,7 +5,10 @@ import { keepApart } from "./keep-apart.ts";
 export interface PageFigures {
   paint_ms: number;
   shown_ms: number;
-  /** Until its answer began; the slowest of a load in the median, and of all loads. What the browser takes to read an answer is its own. */
+  /**
+   * Until its answer began; the slowest of a load in the median, and of all loads. What the browser
+   * takes to read an answer is its own.
+   */
   slowestRequest_ms: number;
   slowestOfAll_ms: number;
   /** URLs of the loaded scripts. */
@@ -15,7 +18,10 @@ export interface PageFigures {
 
 const LOADS = 15;
 
-/** Loads home several times, each with an empty cache, and then uses it. Returns medians. Browser and service then have one core each. */
+/**
+ * Loads home several times, each with an empty cache, and then uses it. Returns medians. Browser
+ * and service then have one core each.
+ */
 export async function measurePage(server: Server, token: string, sources: number): Promise<PageFigures> {
   keepApart();
   const browser = await chromium.launch({

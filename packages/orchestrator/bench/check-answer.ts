@@ -7,7 +7,10 @@ interface Answer {
   checkpoint: string;
 }
 
-/** Throws unless an answer of the service proves that its receipt is in the log. `noteKey`: base64 of 32 bytes. */
+/**
+ * Throws unless an answer of the service proves that its receipt is in the log. `noteKey`: base64
+ * of 32 bytes.
+ */
 export async function requireProven(body: string, noteKey: string): Promise<void> {
   const { leaf_hash, log_id, inclusion_proof: proof, checkpoint } = JSON.parse(body) as Answer;
   const log = noteVerifier(log_id, "ed25519", new Uint8Array(Buffer.from(noteKey, "base64")));

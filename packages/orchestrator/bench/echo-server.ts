@@ -1,7 +1,8 @@
 /**
- * The baselines: Fastify over TLS that answers a POST with its own body. At /verified only after it has verified the envelope's
- * Ed25519 signature in the thread pool, which is the least that taking a receipt costs; nothing is stored, looked up or
- * checked besides. Told Submitters, it verifies with their keys. `node echo-server.ts <tls directory>`
+ * The baselines: Fastify over TLS that answers a POST with its own body. At /verified only after it
+ * has verified the envelope's Ed25519 signature in the thread pool, which is the least that taking
+ * a receipt costs; nothing is stored, looked up or checked besides. Told Submitters, it verifies
+ * with their keys. `node echo-server.ts <tls directory>`
  */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { pae, type EnvelopeJson } from "@attestore/proof";

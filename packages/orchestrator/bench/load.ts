@@ -1,6 +1,7 @@
 /**
- * The load: a process of its own that keeps connections busy through node:https. Told a LoadOrder it signs the requests, warms the server
- * up, says "go" when the clock starts, and answers a LoadResult.
+ * The load: a process of its own that keeps connections busy through node:https. Told a LoadOrder
+ * it signs the requests, warms the server up, says "go" when the clock starts, and answers a
+ * LoadResult.
  */
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -44,7 +45,8 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     servername: "localhost",
   });
   const prepared = prepareReceipts(order.submitters, order.prepare);
-  // Handshakes are over before the clock starts, and so is just-in-time compilation, which takes tens of thousands of requests.
+  // Handshakes are over before the clock starts, and so is just-in-time compilation, which takes
+  // tens of thousands of requests.
   const share = order.warmUpSeconds / (order.warmUpSeconds + order.seconds);
   const warmUp = prepared.splice(0, Math.floor(prepared.length * share));
   await flood(warmUp, order, agent, performance.now() + order.warmUpSeconds * 1000);

@@ -1,7 +1,8 @@
 /**
- * The service's receipt path as it is in production: embedded PostgreSQL with fsync, the whole request pipeline, the log. Attaches
- * `<organisations>` agents, one in each, with a backup to be proven. `node receipts-server.ts <tls directory> <organisations> [owner]`; with `owner`
- * it works as the one role that owns the tables, in place of the service's own.
+ * The service's receipt path as it is in production: embedded PostgreSQL with fsync, the whole
+ * request pipeline, the log. Attaches `<organisations>` agents, one in each, with a backup to be
+ * proven. `node receipts-server.ts <tls directory> <organisations> [owner]`; with `owner` it works
+ * as the one role that owns the tables, in place of the service's own.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";

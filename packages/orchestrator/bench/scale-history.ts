@@ -1,6 +1,7 @@
 /**
- * The rows of an organisation with many receipts. Receipts, the log's leaves, tiles and heads are written by the service's own statements, some
- * thousand a transaction, so that the tree is a real one and its proofs verify; what else such an organisation has is written as rows.
+ * The rows of an organisation with many receipts. Receipts, the log's leaves, tiles and heads are
+ * written by the service's own statements, some thousand a transaction, so that the tree is a real
+ * one and its proofs verify; what else such an organisation has is written as rows.
  */
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
@@ -171,7 +172,10 @@ async function write(client: PoolClient, orgId: string, batch: readonly MadeRece
   return placed.map(({ leafHash }) => Buffer.from(leafHash).toString("hex"));
 }
 
-/** A backup with its upload and its command; of each second receipt the API log's row, and of each twentieth an event. */
+/**
+ * A backup with its upload and its command; of each second receipt the API log's row, and of each
+ * twentieth an event.
+ */
 async function writeOthers(client: PoolClient, orgId: string, batch: readonly MadeReceipt[]): Promise<void> {
   const made = batch.filter(({ entry }) => entry.kind === "backup");
   const backups = [

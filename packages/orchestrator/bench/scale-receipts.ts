@@ -16,7 +16,10 @@ import { backupStatement, restoreTestStatement } from "../test/log/signed-receip
 
 /** One backup and what was found by restoring it. */
 const RECEIPTS_OF_A_BACKUP = 4;
-/** Some three thousand receipts a day, whatever their number: a million take most of a year, for which the API log is kept. */
+/**
+ * Some three thousand receipts a day, whatever their number: a million take most of a year, for
+ * which the API log is kept.
+ */
 export const RECEIPT_EVERY_MS = 30_000;
 
 /** What an organisation's receipts are about. */
@@ -36,8 +39,9 @@ export interface MadeReceipt {
 }
 
 /**
- * Receipts in the order of the log, as the service makes entries of submitted ones. Their signatures are random: they were checked before a
- * receipt is stored, and nobody looks at them again. The last is of now.
+ * Receipts in the order of the log, as the service makes entries of submitted ones. Their
+ * signatures are random: they were checked before a receipt is stored, and nobody looks at them
+ * again. The last is of now.
  */
 export function* makeReceipts({ orgId, agents, sourceIds }: Fleet, count: number): Generator<MadeReceipt> {
   const beginning = Date.now() - count * RECEIPT_EVERY_MS;

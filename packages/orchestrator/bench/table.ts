@@ -18,8 +18,9 @@ interface Row {
 }
 
 /**
- * A line for each row with the medians of its rounds, and how its rate compares with that of each row above: the median of the rounds' ratios.
- * "All CPU" tells what the machine's cores allow at most, however well they are used, and changes less than a rate when others use them too.
+ * A line for each row with the medians of its rounds, and how its rate compares with that of each
+ * row above: the median of the rounds' ratios. "All CPU" tells what the machine's cores allow at
+ * most, however well they are used, and changes less than a rate when others use them too.
  */
 export function markdownTable(rows: readonly Row[]): string {
   const head = ["", "a second", "p50 ms", "p99 ms", "CPU µs: client", "server", "PostgreSQL", "all CPU"];

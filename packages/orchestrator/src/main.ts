@@ -22,8 +22,9 @@ import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
 import { UserError } from "./platform/errors/user-error.ts";
 
 /**
- * Exit codes: 0 done, 1 refused or a defect of ours, 2 could not begin (settings, database, data directory, a wrong call), 3 the key token refused
- * the PIN: starting again would only have it lock itself.
+ * Exit codes: 0 done, 1 refused or a defect of ours, 2 could not begin (settings, database, data
+ * directory, a wrong call), 3 the key token refused the PIN: starting again would only have it lock
+ * itself.
  */
 const CANNOT_BEGIN = 2;
 const PIN_REFUSED = 3;

@@ -1,6 +1,7 @@
 /**
- * What SQL of somebody's own would see inside the service: in each agent's call and in each job, beside each of their statements, rows of the
- * organisation that the work is about and of no other. What works across organisations is held by name.
+ * What SQL of somebody's own would see inside the service: in each agent's call and in each job,
+ * beside each of their statements, rows of the organisation that the work is about and of no other.
+ * What works across organisations is held by name.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiRoutes } from "../src/features/api-routes.ts";
@@ -50,7 +51,10 @@ async function fillTheRest(): Promise<void> {
       select replace(min(id), 'user_', 'chan_'), org_id, 'email', min(id), true, min(id), '2020-01-01' from users where org_id is not null group by org_id`);
 }
 
-/** What an agent's call may run as nobody in particular: whose credential it is, what was answered before, what is written down of calls. */
+/**
+ * What an agent's call may run as nobody in particular: whose credential it is, what was answered
+ * before, what is written down of calls.
+ */
 const BESIDE_AGENTS = [
   "agents",
   "api_logs",
@@ -110,7 +114,10 @@ test("the count that is smuggled in finds rows of others in every table of organ
 
 const ofAgents = apiRoutes().filter(({ credential }) => credential === "agent" || credential === "auth_key");
 
-/** Statements that ran as nobody in particular, or as the sequencer, and name more than what stands beside an agent's call. */
+/**
+ * Statements that ran as nobody in particular, or as the sequencer, and name more than what stands
+ * beside an agent's call.
+ */
 async function acrossOrganisations(seen: readonly Seen[]): Promise<{ statement: string; role: string }[]> {
   const tables = (await readTables()).filter((table) => !BESIDE_AGENTS.includes(table));
   return seen.filter(

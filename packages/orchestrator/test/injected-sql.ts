@@ -1,6 +1,7 @@
 /**
- * SQL that somebody smuggled into the service's own: before each statement of the service another one runs on the same connection, in the same
- * transaction and as the same role, which counts the rows of every table of organisations that name what another organisation has.
+ * SQL that somebody smuggled into the service's own: before each statement of the service another
+ * one runs on the same connection, in the same transaction and as the same role, which counts the
+ * rows of every table of organisations that name what another organisation has.
  */
 import pg from "pg";
 import { SERVICE_ROLE } from "../src/platform/database/roles.ts";

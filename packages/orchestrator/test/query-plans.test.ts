@@ -1,6 +1,7 @@
 /**
- * How PostgreSQL answers every call of the service when an organisation has much and there are many of them: it tells the plan of each query
- * as it ran. None of them reads a large table through, or more rows than a page needs. The calls come from the routes.
+ * How PostgreSQL answers every call of the service when an organisation has much and there are many
+ * of them: it tells the plan of each query as it ran. None of them reads a large table through, or
+ * more rows than a page needs. The calls come from the routes.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Call } from "./client.ts";

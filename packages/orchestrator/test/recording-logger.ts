@@ -6,7 +6,10 @@ interface Line {
   message: string;
 }
 
-/** Keeps what the service logs, so that a test can ask for it; errors also go to stderr, where a failing test shows them. */
+/**
+ * Keeps what the service logs, so that a test can ask for it; errors also go to stderr, where a
+ * failing test shows them.
+ */
 export class RecordingLogger implements Logger {
   readonly lines: Line[] = [];
   /** Errors that a test brings about, which need not be shown. */

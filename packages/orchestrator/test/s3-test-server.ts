@@ -30,8 +30,9 @@ const error = (status: number, code: string): Reply => ({
 });
 
 /**
- * For tests: an S3 of our own that checks each request's Signature Version 4 by the published rules, in code that shares nothing with
- * the signer. Path style, small objects, pages of two in lists.
+ * For tests: an S3 of our own that checks each request's Signature Version 4 by the published
+ * rules, in code that shares nothing with the signer. Path style, small objects, pages of two in
+ * lists.
  */
 export async function startS3TestServer(options: { verifiesChecksums: boolean }): Promise<S3TestServer> {
   const server: Server = createServer();

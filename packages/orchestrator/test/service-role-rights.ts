@@ -1,6 +1,7 @@
 /**
- * What each role of the service may do with which table, whole or, in brackets, with which of its columns. A migration that changes it changes this list; whoever
- * reads it asks of each line what needs that. What is about one organisation is done as attestore_tenant.
+ * What each role of the service may do with which table, whole or, in brackets, with which of its
+ * columns. A migration that changes it changes this list; whoever reads it asks of each line what
+ * needs that. What is about one organisation is done as attestore_tenant.
  */
 export const RIGHTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   attestore_service: { schema_migrations: "select" },

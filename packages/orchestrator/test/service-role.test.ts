@@ -1,6 +1,7 @@
 /**
- * The role that the service connects as, and the few roles that it can become: what each may, from the database's own catalog, so that a
- * new table or a new right cannot be forgotten. What each organisation sees is in tenancy-rows.test.ts.
+ * The role that the service connects as, and the few roles that it can become: what each may, from
+ * the database's own catalog, so that a new table or a new right cannot be forgotten. What each
+ * organisation sees is in tenancy-rows.test.ts.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import pg from "pg";
@@ -35,7 +36,10 @@ async function tables(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** What may be done to which table by those roles: "select, update(a b)" where it is not all of its columns. */
+/**
+ * What may be done to which table by those roles: "select, update(a b)" where it is not all of its
+ * columns.
+ */
 async function granted(role: string): Promise<Record<string, string>> {
   const rows = await asSuperuser<{ name: string; may: string }>(
     `select relname as name, string_agg(privilege || case when has_table_privilege($1, pg_class.oid, privilege) then ''

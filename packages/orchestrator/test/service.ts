@@ -146,8 +146,8 @@ export interface TestService extends Replica {
   /** As what runs by the clock works. */
   byClock: Database;
   /**
-   * Another process would be the same code: another app, on the same store, and on the same database or another way to it (see
-   * database-switch.ts).
+   * Another process would be the same code: another app, on the same store, and on the same
+   * database or another way to it (see database-switch.ts).
    */
   listen(connection?: ConnectionSettings): Promise<Replica>;
 }

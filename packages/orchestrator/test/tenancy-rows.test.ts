@@ -1,6 +1,7 @@
 /**
- * Row-level security: what the database itself shows of others, were a query to forget whose rows it asks for. The tables, and the routes that
- * run without it, come from the database and the service, so that none can be forgotten.
+ * Row-level security: what the database itself shows of others, were a query to forget whose rows
+ * it asks for. The tables, and the routes that run without it, come from the database and the
+ * service, so that none can be forgotten.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PoolClient } from "pg";
@@ -12,7 +13,10 @@ import { startTestService, type TestService } from "./service.ts";
 import { nameOf } from "./tenancy/fill.ts";
 import { makeWorld, type World } from "./tenancy/world.ts";
 
-/** Tables whose rows belong to the service, not to an organisation. Nobody who is scoped can read them. */
+/**
+ * Tables whose rows belong to the service, not to an organisation. Nobody who is scoped can read
+ * them.
+ */
 const OF_THE_SERVICE = [
   "idempotency_keys",
   "jobs",
@@ -116,7 +120,8 @@ test("each table that has organisations' rows is isolated, and each other one is
     expect([name, policies]).toEqual([name, is_isolated ? 1 : 0]);
   }
   const others = tables.filter(({ is_isolated }) => !is_isolated).map(({ name }) => name);
-  // One that is missing here needs `select attestore_isolate('its_name')` in its migration, or a line above.
+  // One that is missing here needs `select attestore_isolate('its_name')` in its migration, or a
+  // line above.
   expect(others).toEqual(OF_THE_SERVICE);
 });
 
@@ -211,7 +216,10 @@ describe("the service's own scopes", () => {
   });
 });
 
-/** Nothing scopes the handler of its own accord. Handlers of files call `readInOrg` themselves, for each thing that they read. */
+/**
+ * Nothing scopes the handler of its own accord. Handlers of files call `readInOrg` themselves, for
+ * each thing that they read.
+ */
 function runsUnscoped(route: Route): boolean {
   if (route.credential === "anonymous") return false;
   if (route.mode === "write") return route.beyondOrg === true || route.routine !== undefined;

@@ -1,7 +1,9 @@
 /**
- * Every route of the service, each of them by everybody who may not: with another organisation's ids and with every role. They are refused as
- * the contract says, nothing of theirs shows, and nothing changes. The routes come from the service itself, so a new one is walked without
- * a word here. Each is also called by everybody who may: a refusal means something only where the same request would have been taken.
+ * Every route of the service, each of them by everybody who may not: with another organisation's
+ * ids and with every role. They are refused as the contract says, nothing of theirs shows, and
+ * nothing changes. The routes come from the service itself, so a new one is walked without a word
+ * here. Each is also called by everybody who may: a refusal means something only where the same
+ * request would have been taken.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiRoutes } from "../src/features/api-routes.ts";
@@ -96,7 +98,9 @@ async function changingNothingOfTheirs(run: () => Promise<void>): Promise<void> 
   expect(await hashRows(service.pool, theirs.secrets)).toEqual(untouched);
 }
 
-/** Calls that this walk cannot make succeed, and how they are refused: what they need is not an id. */
+/**
+ * Calls that this walk cannot make succeed, and how they are refused: what they need is not an id.
+ */
 const OTHERWISE: Readonly<Record<string, string>> = {
   "POST /api/auth/end-impersonate": "409 conflict",
   "POST /api/auth/invitations/:userID/accept": "404 not_found",
@@ -234,7 +238,10 @@ describe.each(ofUsers)("%s", (_name, route) => {
   });
 });
 
-/** Whoever names another organisation learns nothing of it; a role that may not do this anywhere may hear that first. */
+/**
+ * Whoever names another organisation learns nothing of it; a role that may not do this anywhere may
+ * hear that first.
+ */
 function expectedOfForeign(route: Route, role: Role): string {
   return namesOrg(route) || mayBe(route, role) ? "404 not_found" : "403 forbidden";
 }

@@ -26,7 +26,9 @@ export interface Finished {
   stderr: string;
 }
 
-/** For tests: `attestore-server` as a process of its own, on a data directory and a port of its own. */
+/**
+ * For tests: `attestore-server` as a process of its own, on a data directory and a port of its own.
+ */
 export class TestServer {
   readonly data: string;
   readonly port: number;

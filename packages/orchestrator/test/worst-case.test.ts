@@ -1,7 +1,8 @@
 /**
- * What one organisation can make the service's one thread do at a stretch. An organisation is filled with the greatest that is taken of
- * everything; then each route of the service is called about it, and each that takes a body is sent the largest. Blocking is counted in
- * processor time of the thread between two turns of its event loop: a busy machine makes that no longer.
+ * What one organisation can make the service's one thread do at a stretch. An organisation is
+ * filled with the greatest that is taken of everything; then each route of the service is called
+ * about it, and each that takes a body is sent the largest. Blocking is counted in processor time
+ * of the thread between two turns of its event loop: a busy machine makes that no longer.
  */
 import {
   MAX_BODY_BYTES,
@@ -69,7 +70,10 @@ describe("reading the greatest that is there", () => {
   });
 });
 
-/** Bodies that cost their readers most: in each field that there is one long text, or very many values. */
+/**
+ * Bodies that cost their readers most: in each field that there is one long text, or very many
+ * values.
+ */
 function hostileBodies(route: Route): string[] {
   const room = route.bodyLimit ?? MAX_BODY_BYTES;
   const fields = Object.keys((route.body as { properties?: object }).properties ?? {});

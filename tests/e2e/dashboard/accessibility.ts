@@ -15,11 +15,13 @@ const AXE = readFileSync(
 );
 
 /**
- * Checks that everybody can use the page as it is now: axe finds nothing, in light and dark; a narrow screen needs no sideways
- * scrolling; and the browser has no complaints. Leaves the page wide and light.
+ * Checks that everybody can use the page as it is now: axe finds nothing, in light and dark; a
+ * narrow screen needs no sideways scrolling; and the browser has no complaints. Leaves the page
+ * wide and light.
  */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Load axe into a document once: the builder would load it twice for each analysis, which takes longer than the analysis.
+  // Load axe into a document once: the builder would load it twice for each analysis, which takes
+  // longer than the analysis.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   for (const colorScheme of SCHEMES) {
     await show(page, colorScheme);

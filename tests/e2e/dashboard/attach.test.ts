@@ -1,4 +1,6 @@
-/** In the browser: from sign-up to a proven backup with the real agent, and reviewing waiting hosts. */
+/**
+ * In the browser: from sign-up to a proven backup with the real agent, and reviewing waiting hosts.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -5,7 +5,10 @@ import { promisify } from "node:util";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
-/** Builds the dashboard unless it is already built; one build at a time, because test files run in parallel. */
+/**
+ * Builds the dashboard unless it is already built; one build at a time, because test files run in
+ * parallel.
+ */
 export async function buildDashboard(): Promise<void> {
   const cache = join(ROOT, "node_modules/.cache");
   mkdirSync(cache, { recursive: true });

@@ -2,7 +2,10 @@ import type { Page } from "playwright-core";
 
 const heard = new WeakMap<Page, string[]>();
 
-/** Collects the page's uncaught errors and the browser's messages: policy violations, React warnings. */
+/**
+ * Collects the page's uncaught errors and the browser's messages: policy violations, React
+ * warnings.
+ */
 export function listenForComplaints(page: Page): void {
   const complaints: string[] = [];
   heard.set(page, complaints);

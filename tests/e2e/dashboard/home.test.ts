@@ -42,8 +42,8 @@ async function prove(agent: WireAgent, sourceId: string, days = 0, result: "pass
 }
 
 /**
- * Holds back a list's first call until the page is connected to the event stream. A list read before would be refetched at that moment,
- * because changes may have been missed.
+ * Holds back a list's first call until the page is connected to the event stream. A list read
+ * before would be refetched at that moment, because changes may have been missed.
  */
 async function readOnlyOnceItListens(page: Page, list: string): Promise<void> {
   await page.addInitScript(() => {

@@ -1,4 +1,7 @@
-/** The one-time codes mailed to an address, oldest first. Without a mail server, the service prints mails on its console. */
+/**
+ * The one-time codes mailed to an address, oldest first. Without a mail server, the service prints
+ * mails on its console.
+ */
 export function mailedCodes(talk: string, email: string): string[] {
   const mails = talk.split(/^--- mail to /m).slice(1);
   return mails

@@ -51,7 +51,9 @@ export interface Dashboard {
   server: Server;
   browser: Browser;
   addOrg(name?: string): Promise<DashboardOrg>;
-  /** Invites a user and signs them in; with `null`, makes an operator of the service with a passkey. */
+  /**
+   * Invites a user and signs them in; with `null`, makes an operator of the service with a passkey.
+   */
   addPerson(org: DashboardOrg | null, role: Role): Promise<Person>;
   /** Signs a user in again, in a new session. */
   signIn(email: string): Promise<string>;

@@ -1,4 +1,7 @@
-/** In the browser: members and roles, organisation settings, operators who act as a member, auditor links. */
+/**
+ * In the browser: members and roles, organisation settings, operators who act as a member, auditor
+ * links.
+ */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../harness/https.ts";

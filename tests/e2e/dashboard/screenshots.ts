@@ -5,8 +5,9 @@ import { show } from "./accessibility.ts";
 import { NARROW, SCHEMES, WIDE } from "./screens.ts";
 
 /**
- * Takes pictures of the page as it is now, wide and narrow, light and dark, as NAME-wide-light.png and so on in the directory
- * ATTESTORE_SCREENSHOTS. Does nothing if that is not set. Leaves the page wide and light.
+ * Takes pictures of the page as it is now, wide and narrow, light and dark, as NAME-wide-light.png
+ * and so on in the directory ATTESTORE_SCREENSHOTS. Does nothing if that is not set. Leaves the
+ * page wide and light.
  */
 export async function screenshotsOf(page: Page, name: string): Promise<void> {
   const directory = process.env["ATTESTORE_SCREENSHOTS"] ?? "";

@@ -1,4 +1,7 @@
-/** RFC 8785: keys by UTF-16 code units, no white space, numbers and strings as ECMAScript writes them. */
+/**
+ * RFC 8785: keys by UTF-16 code units, no white space, numbers and strings as ECMAScript writes
+ * them.
+ */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value === "object" && value !== null) {

@@ -31,8 +31,8 @@ function account(name: string): Account {
 }
 
 /**
- * Starts a server on a socket of its own; PostgreSQL refuses root, so root runs it as postgres. It forgets what it was told when the machine
- * does, unless it is to be `durable`.
+ * Starts a server on a socket of its own; PostgreSQL refuses root, so root runs it as postgres. It
+ * forgets what it was told when the machine does, unless it is to be `durable`.
  */
 export async function startDatabaseServer({ durable = false } = {}): Promise<DatabaseServer> {
   const home = mkdtempSync(join(tmpdir(), "attestore-e2e-database-"));
@@ -84,7 +84,10 @@ export async function startDatabaseServer({ durable = false } = {}): Promise<Dat
   };
 }
 
-/** Text that stands in every row of a test's data: found again in a file, it is plaintext that was left there. */
+/**
+ * Text that stands in every row of a test's data: found again in a file, it is plaintext that was
+ * left there.
+ */
 export const MARKER = "plaintext-marker-7f3a9c";
 
 /** A small shop, in a database of its own. */

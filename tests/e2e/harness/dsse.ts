@@ -19,7 +19,9 @@ export function pae(payloadType: string, payload: Uint8Array): Buffer {
   ]);
 }
 
-/** An envelope over the payload; a string or bytes are signed as they are, anything else as JSON. */
+/**
+ * An envelope over the payload; a string or bytes are signed as they are, anything else as JSON.
+ */
 export function seal(signer: Signer, statement: unknown, payloadType = IN_TOTO): Envelope {
   const payload =
     statement instanceof Uint8Array

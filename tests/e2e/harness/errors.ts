@@ -57,7 +57,10 @@ export function expectIssues(answer: Answer): void {
   );
 }
 
-/** Any refusal with a code of the contract at its status: 4xx only, a defect is never an answer to bad input. */
+/**
+ * Any refusal with a code of the contract at its status: 4xx only, a defect is never an answer to
+ * bad input.
+ */
 export function expectRefusal(answer: Answer, context = ""): void {
   const told = `${context} ${answer.status} ${answer.body.toString("utf8").slice(0, 1000)}`;
   expect(answer.status, told).toBeGreaterThanOrEqual(400);

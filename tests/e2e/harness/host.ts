@@ -77,7 +77,10 @@ export async function attachedHost(org: Organisation, env: Environment = {}): Pr
   return host;
 }
 
-/** All of them at one moment: where the agent moves one between the listing and the reading, both are done again. */
+/**
+ * All of them at one moment: where the agent moves one between the listing and the reading, both
+ * are done again.
+ */
 function receiptsUnder(directory: string): StoredReceipt[] {
   for (;;)
     try {

@@ -5,7 +5,10 @@ import {
 import { api, ownAddress } from "./https.ts";
 import type { Server } from "./server.ts";
 
-/** Adds a passkey to whoever has just signed in with this session: operators can do nothing else before. */
+/**
+ * Adds a passkey to whoever has just signed in with this session: operators can do nothing else
+ * before.
+ */
 export async function addPasskey(server: Server, token: string): Promise<SoftwareAuthenticator> {
   const call = (path: string, json?: object) =>
     api(server, { method: "POST", path, json, token, from: ownAddress() });

@@ -1,6 +1,6 @@
 /**
- * Evidence packs of an organisation that has something of everything, and ways to change them: as somebody who has only the file, and
- * as the service itself, which signs what it changed.
+ * Evidence packs of an organisation that has something of everything, and ways to change them: as
+ * somebody who has only the file, and as the service itself, which signs what it changed.
  */
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
@@ -48,9 +48,10 @@ export interface Organisation {
 }
 
 /**
- * A source that is tested every five minutes since two hours ago, of which most were missed; backups with tests that passed and one that
- * failed; a second agent that was revoked; a signing key that another one took the place of; a failure that an agent reported; a
- * policy that was changed.
+ * A source that is tested every five minutes since two hours ago, of which most were missed;
+ * backups with tests that passed and one that failed; a second agent that was revoked; a signing
+ * key that another one took the place of; a failure that an agent reported; a policy that was
+ * changed.
  */
 export async function makeOrganisation(name = "Example"): Promise<Organisation> {
   let skew_ms = 0;

@@ -7,8 +7,8 @@ import { SHA256, TIMESTAMP } from "./patterns.ts";
 import type { Placement } from "./statements.ts";
 
 /**
- * Trusts nothing of an answer but the log's key: the leaf's bytes lead to the leaf hash, the proof from there to a
- * root, and the root is what the log signed.
+ * Trusts nothing of an answer but the log's key: the leaf's bytes lead to the leaf hash, the proof
+ * from there to a root, and the root is what the log signed.
  */
 export function expectPlaced(agent: WireAgent, placed: Placement, id: string): Checkpoint {
   const { leaf } = placed;

@@ -34,7 +34,10 @@ export interface Running {
 /** Halves the start of every program; Node checks the sources that it cached. */
 const CACHE = process.env["NODE_COMPILE_CACHE"] ?? checkout("node_modules/.cache/compiled");
 
-/** Tests have all of them in a few files each, but for those of what ships; benchmarks and tools, which vitest does not run, have not. */
+/**
+ * Tests have all of them in a few files each, but for those of what ships; benchmarks and tools,
+ * which vitest does not run, have not.
+ */
 function mainOf(program: Program): string {
   if (process.env["VITEST"] === undefined) return SOURCES[program];
   if (program === "attestore-server") return (inject("service") as string | undefined) ?? SOURCES[program];

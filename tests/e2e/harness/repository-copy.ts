@@ -11,7 +11,10 @@ export interface RepositoryCopy {
   remove: () => void;
 }
 
-/** This checkout as it is now, in a directory of its own that may be changed: committed on `main`, with the same packages of npm's. */
+/**
+ * This checkout as it is now, in a directory of its own that may be changed: committed on `main`,
+ * with the same packages of npm's.
+ */
 export function repositoryCopy(): RepositoryCopy {
   const directory = mkdtempSync(join(tmpdir(), "attestore-repository-"));
   // What restores are run by is somebody else, who has to get at the sources.
@@ -26,7 +29,8 @@ export function repositoryCopy(): RepositoryCopy {
     // A file that was removed and not committed is not there.
     cpSync(join(ROOT, name), join(directory, name), { force: true });
   }
-  // Links to the same bytes, which nobody changes. Caches are written to and come and go while other tests run.
+  // Links to the same bytes, which nobody changes. Caches are written to and come and go while
+  // other tests run.
   const modules = join(ROOT, "node_modules");
   const installed = readdirSync(modules).filter((name) => name !== ".cache" && !name.startsWith(".vite"));
   mkdirSync(join(directory, "node_modules"));

@@ -25,7 +25,10 @@ export interface S3Answer {
 
 export interface S3Request {
   method: string;
-  /** A presigned URL, sent as it is; or a key, of which the request is then signed as the bucket's owner. */
+  /**
+   * A presigned URL, sent as it is; or a key, of which the request is then signed as the bucket's
+   * owner.
+   */
   url?: string;
   key?: string;
   query?: Record<string, string>;
@@ -48,7 +51,9 @@ export interface S3Server {
   /** Its certificate, PEM; null without TLS. */
   certificate: string | null;
   send: (request: S3Request) => Promise<S3Answer>;
-  /** Credentials of a new user, who may do on the bucket what an IAM policy says and nothing else. */
+  /**
+   * Credentials of a new user, who may do on the bucket what an IAM policy says and nothing else.
+   */
   userWith: (policy: string) => Promise<{ accessKeyId: string; secretAccessKey: string }>;
   stop: () => Promise<void>;
   /** Removes its files too. */
@@ -202,8 +207,9 @@ function exchange(
   // Of what is sent, whatever was announced.
   if (body !== undefined && !("transfer-encoding" in all))
     all["content-length"] = String(Buffer.byteLength(body));
-  // A server that refuses closes at once, and its answer gets lost under a body that is still being written. So the body waits
-  // a moment for a refusal, even where the server says that it may come: this one says so before it has looked.
+  // A server that refuses closes at once, and its answer gets lost under a body that is still being
+  // written. So the body waits a moment for a refusal, even where the server says that it may come:
+  // this one says so before it has looked.
   const asksFirst = body !== undefined && Buffer.byteLength(body) > 16_384;
   if (asksFirst) all["expect"] = "100-continue";
   return new Promise((resolve, reject) => {

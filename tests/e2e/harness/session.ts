@@ -4,7 +4,10 @@ import { api, ownAddress } from "./https.ts";
 import type { Server } from "./server.ts";
 import { until } from "./wait.ts";
 
-/** Somebody who signed up, with an organisation of their own. Whichever replica has sent the mail keeps a copy of it. */
+/**
+ * Somebody who signed up, with an organisation of their own. Whichever replica has sent the mail
+ * keeps a copy of it.
+ */
 export async function signUp(
   replicas: readonly [Server, ...Server[]],
 ): Promise<{ token: string; orgId: string }> {

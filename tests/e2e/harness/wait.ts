@@ -1,4 +1,7 @@
-/** Asks again and again until the answer is neither undefined, null nor false; throws after the deadline. */
+/**
+ * Asks again and again until the answer is neither undefined, null nor false; throws after the
+ * deadline.
+ */
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,

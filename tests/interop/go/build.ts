@@ -4,7 +4,10 @@ import { join } from "node:path";
 /** Debian's golang-1.19-go and golang-golang-x-mod-dev: no network, no modules. */
 const GO = "/usr/lib/go-1.19/bin/go";
 
-/** Compiles one Go file or directory into `directory`, its caches there too; gives the program's path. */
+/**
+ * Compiles one Go file or directory into `directory`, its caches there too; gives the program's
+ * path.
+ */
 export function buildGo(directory: string, source: string): string {
   const program = join(directory, "program");
   const { error, status, stderr } = spawnSync(GO, ["build", "-o", program, source], {

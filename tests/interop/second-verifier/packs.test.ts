@@ -33,7 +33,10 @@ import { signedEventBody } from "../../../packages/orchestrator/test/log/signed-
 import type { PinnedKey } from "../../../packages/verifier/src/pinned-key.ts";
 import { verifyPack } from "../../../packages/verifier/src/pack/verify-pack.ts";
 
-/** The verifier that was written from the documents alone, in another language, against packs of a running service and ours beside it. */
+/**
+ * The verifier that was written from the documents alone, in another language, against packs of a
+ * running service and ours beside it.
+ */
 const here = fileURLToPath(new URL(".", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "attestore-second-packs-"));
 const file = (name: string): string => join(directory, name);
@@ -95,7 +98,10 @@ async function forged(name: string, files: Files): Promise<string> {
 
 const VERDICTS: readonly string[] = ["true", "false", "cannot_tell"];
 
-/** What the second verifier says of each of these, in one process: starting Python takes longer than a signature. */
+/**
+ * What the second verifier says of each of these, in one process: starting Python takes longer than
+ * a signature.
+ */
 function second(cases: readonly string[][]): { verdict: string | undefined; said: string }[] {
   const script = `
 import contextlib, io, json, sys, verify

@@ -15,7 +15,10 @@ import {
 import { everyMemberRemoved, everyValueChanged } from "../../../packages/proof/test/changes.ts";
 import { ed25519Key, p256Key, verifierOf } from "../../../packages/proof/test/signing-keys.ts";
 
-/** A verifier that was written from docs/formats.md alone, in another language, against what ours makes. */
+/**
+ * A verifier that was written from docs/formats.md alone, in another language, against what ours
+ * makes.
+ */
 const here = fileURLToPath(new URL(".", import.meta.url));
 const vectors = fileURLToPath(
   new URL("../../../packages/proof/test/signature-vectors.json", import.meta.url),

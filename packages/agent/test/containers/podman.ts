@@ -1,4 +1,7 @@
-/** A Podman of its own, whose socket speaks Docker's API, with an image of a database server that is made on the spot. */
+/**
+ * A Podman of its own, whose socket speaks Docker's API, with an image of a database server that is
+ * made on the spot.
+ */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, openSync, closeSync } from "node:fs";

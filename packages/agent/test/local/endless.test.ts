@@ -22,7 +22,9 @@ import { makeTestPlace, type TestPlace } from "../runs/scratch.ts";
 
 const never = new AbortController().signal;
 let place: TestPlace;
-/** What another user of the host writes to: a tree that is backed up, a directory of dumps, a store. */
+/**
+ * What another user of the host writes to: a tree that is backed up, a directory of dumps, a store.
+ */
 let theirs: string;
 
 beforeEach(async () => {

@@ -47,7 +47,10 @@ import { fileKeyFrom, heldRecipients, makeHeldIdentity } from "../../src/signer-
 import { until } from "../../../../tests/e2e/harness/wait.ts";
 import { ALICE, as, MALLORY, moduleOf, programAs } from "./second-user.ts";
 
-/** The signing process as its unit runs it: another user's, behind a socket that the agent's user alone may connect to. */
+/**
+ * The signing process as its unit runs it: another user's, behind a socket that the agent's user
+ * alone may connect to.
+ */
 
 const SIGNER = { uid: 2_003, gid: 2_003 };
 const MAIN = join(import.meta.dirname, "../../src/single-executable.ts");

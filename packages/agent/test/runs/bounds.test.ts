@@ -27,7 +27,9 @@ async function says(place: Place, script: string): Promise<string> {
   return (await text(child.stdout)).trim();
 }
 
-/** As it is where another user is all that holds a restore; null for nothing but that, as it was. */
+/**
+ * As it is where another user is all that holds a restore; null for nothing but that, as it was.
+ */
 async function asUser<Result>(
   bounds: Partial<PlaceBounds> | null,
   use: (place: Place, reached: ReachedLimit[]) => Promise<Result>,

@@ -1,4 +1,7 @@
-/** Dumps whose own statements fill the disk, never end, or would outlive their test, at each level at which this host holds a restore. */
+/**
+ * Dumps whose own statements fill the disk, never end, or would outlive their test, at each level
+ * at which this host holds a restore.
+ */
 import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -81,7 +81,10 @@ async function testIt(
   }
 }
 
-/** An archive of pg_dump's whose table of contents holds a statement of the attacker's, in place of a comment. */
+/**
+ * An archive of pg_dump's whose table of contents holds a statement of the attacker's, in place of
+ * a comment.
+ */
 function archiveWith(statement: string, format: "custom" | "tar" = "custom"): void {
   run(`pg_dump --format=${format} --compress=0 --file=a.dump postgres`);
   const archive = readFileSync(join(directory, "a.dump"));

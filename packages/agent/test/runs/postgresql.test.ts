@@ -98,7 +98,8 @@ test("a server that the network has lost is noticed in minutes, where the system
     const onwards = connect(join(PGHOST, `.s.PGSQL.${PGPORT}`));
     for (const each of [client, onwards]) each.on("error", () => undefined);
     client.pipe(onwards).pipe(client);
-    // pg_dump that is stopped resets its connection: the server has to hear of it, or keeps its locks.
+    // pg_dump that is stopped resets its connection: the server has to hear of it, or keeps its
+    // locks.
     client.once("close", () => onwards.destroy());
   });
   await once(proxy.listen(0, "127.0.0.1"), "listening");
@@ -153,8 +154,8 @@ async function lockOrders(): Promise<() => Promise<void>> {
 }
 
 /**
- * Seconds until the kernel asks whether the other end is there, of psql's and pg_dump's connection to a port of this host; as soon
- * as both have nothing on its way, which has a timer of its own.
+ * Seconds until the kernel asks whether the other end is there, of psql's and pg_dump's connection
+ * to a port of this host; as soon as both have nothing on its way, which has a timer of its own.
  */
 async function keepaliveTimersTo(port: number): Promise<number[]> {
   const wanted = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
@@ -526,7 +527,8 @@ describe("a server on another host", () => {
     const others = join(place.dir, "other-ca.pem");
     writeFileSync(others, makeCertificates().ca);
     const socket = join(server.environment["PGHOST"] ?? "", ".s.PGSQL.5432");
-    // PostgreSQL's own end of TLS needs an address, and the source here has a socket alone: so it is ended before it.
+    // PostgreSQL's own end of TLS needs an address, and the source here has a socket alone: so it
+    // is ended before it.
     const ends = createServer((client) => {
       client.on("error", () => undefined);
       client.once("data", () => {
@@ -615,7 +617,8 @@ describe("nothing that a source's server says is run", () => {
         input: sql,
         encoding: "utf8",
       });
-    // Better matches than the catalogue's own, for names and for comparing them, found wherever the search path has public.
+    // Better matches than the catalogue's own, for names and for comparing them, found wherever the
+    // search path has public.
     psql(`
       create table honest as select 1 as n;
       create table called (by text);

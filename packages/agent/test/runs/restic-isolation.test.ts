@@ -1,4 +1,7 @@
-/** What a restic that is in other hands can do while it reads a repository, and what a repository can do to its reader. */
+/**
+ * What a restic that is in other hands can do while it reads a repository, and what a repository
+ * can do to its reader.
+ */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:net";
@@ -32,8 +35,8 @@ let listener: Server;
 let port: number;
 
 /**
- * Restic in other hands: what it can do it tells by the repository's id, a digit for each. Then it serves the real one's answers, so that the
- * run goes on.
+ * Restic in other hands: what it can do it tells by the repository's id, a digit for each. Then it
+ * serves the real one's answers, so that the run goes on.
  */
 const standIn = (): string => `#!/bin/sh
 case " $* " in *" cat config "*) ;; *) exec /usr/bin/restic "$@" ;; esac
@@ -136,7 +139,10 @@ async function withStandIn<Result>(use: () => Promise<Result>): Promise<Result> 
   }
 }
 
-/** What of its six attempts succeeded: key, environment, network, repository, writing, the password on show. */
+/**
+ * What of its six attempts succeeded: key, environment, network, repository, writing, the password
+ * on show.
+ */
 const told = ({ sourceMetadata }: MadeBackup): string =>
   String((sourceMetadata["original"] as { repository_id?: unknown }).repository_id).slice(0, 9);
 

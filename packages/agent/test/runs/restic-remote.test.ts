@@ -1,4 +1,7 @@
-/** Restic repositories elsewhere, which the agent reads for restic: real servers, and the restic of this host. */
+/**
+ * Restic repositories elsewhere, which the agent reads for restic: real servers, and the restic of
+ * this host.
+ */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

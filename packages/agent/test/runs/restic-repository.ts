@@ -15,8 +15,9 @@ interface KeyFile {
 }
 
 /**
- * A restic repository whose password is quick to try. Restic chooses a scrypt that takes half a second of a processor, and pays it in each of the
- * dozens of commands that a test starts. The key is restic's own, wrapped again as its design document ("Keys, Encryption and MAC") says.
+ * A restic repository whose password is quick to try. Restic chooses a scrypt that takes half a
+ * second of a processor, and pays it in each of the dozens of commands that a test starts. The key
+ * is restic's own, wrapped again as its design document ("Keys, Encryption and MAC") says.
  */
 export function initRestic(repository: string, password: string): void {
   execFileSync("restic", ["--quiet", "--no-cache", "init"], {

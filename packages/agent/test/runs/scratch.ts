@@ -52,7 +52,10 @@ export async function reseal(place: TestPlace, content: Buffer): Promise<Reseale
   return { ...blob, plaintextBytes: content.length };
 }
 
-/** What the maker of such a ciphertext would have signed of its size, in the place of the original's. */
+/**
+ * What the maker of such a ciphertext would have signed of its size, in the place of the
+ * original's.
+ */
 export function sizeOf({ plaintextBytes }: Resealed): { plaintext_size_bytes?: number } {
   return plaintextBytes === undefined ? {} : { plaintext_size_bytes: plaintextBytes };
 }

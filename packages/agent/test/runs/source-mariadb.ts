@@ -16,8 +16,8 @@ export interface SourceMariadb {
 }
 
 /**
- * A real MariaDB to back up, with users and passwords; a real MySQL where that is what the host has. `network`: its arguments for that, where it is
- * to be reached by more than a socket.
+ * A real MariaDB to back up, with users and passwords; a real MySQL where that is what the host
+ * has. `network`: its arguments for that, where it is to be reached by more than a socket.
  */
 export async function startSourceMariadb(
   dir: string,

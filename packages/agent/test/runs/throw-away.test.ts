@@ -11,7 +11,10 @@ import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
-/** Restores into a database that a person named, on the very server of the source: the worst place for a mistake. */
+/**
+ * Restores into a database that a person named, on the very server of the source: the worst place
+ * for a mistake.
+ */
 
 const never = new AbortController().signal;
 

@@ -255,7 +255,10 @@ describe("restore to a file", () => {
 });
 
 describe("a full disk", () => {
-  /** A run in a process whose files may not grow beyond a limit: what a full disk does, without having to be root. */
+  /**
+   * A run in a process whose files may not grow beyond a limit: what a full disk does, without
+   * having to be root.
+   */
   function limited(kib: number, call: string): string {
     const script = `
       import { writeEncryptedDump } from ${JSON.stringify(join(import.meta.dirname, "../../src/runs/write-encrypted-dump.ts"))};

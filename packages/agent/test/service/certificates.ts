@@ -9,7 +9,10 @@ export interface Certificates {
   readonly key: string;
 }
 
-/** A CA and a leaf for localhost, made by openssl. The leaf is good for so many days from now; negative: it has ended. */
+/**
+ * A CA and a leaf for localhost, made by openssl. The leaf is good for so many days from now;
+ * negative: it has ended.
+ */
 export function makeCertificates(days = 2): Certificates {
   const directory = mkdtempSync(join(tmpdir(), "attestore-tls-"));
   const at = (name: string): string => join(directory, name);

@@ -22,7 +22,9 @@ export interface CliOptions {
   readonly stdin?: string;
 }
 
-/** `attestore` as a person's shell starts it, with nothing of this test's own ATTESTORE_* settings. */
+/**
+ * `attestore` as a person's shell starts it, with nothing of this test's own ATTESTORE_* settings.
+ */
 export function startCli(args: readonly string[], { env = {}, cwd, stdin }: CliOptions = {}): Running {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("ATTESTORE_"));
   const child = spawn(process.execPath, [inject("programs").attestore, ...args], {

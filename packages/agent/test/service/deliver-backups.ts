@@ -1,7 +1,7 @@
 /**
- * A child process for crash tests: takes up what an earlier one left, then carries COUNT made-up ciphertexts from the disk
- * to accepted receipts. Says on stdout what it has promised: `recorded SHA256`, `done`.
- * Arguments: ROOT COUNT
+ * A child process for crash tests: takes up what an earlier one left, then carries COUNT made-up
+ * ciphertexts from the disk to accepted receipts. Says on stdout what it has promised: `recorded
+ * SHA256`, `done`. Arguments: ROOT COUNT
  */
 import { createHash, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";

@@ -60,7 +60,10 @@ export class TestLog {
     return this.#hashes.length - 1;
   }
 
-  /** A log that begins with the first `size` leaves of this one and can sign in its name: an evil twin. */
+  /**
+   * A log that begins with the first `size` leaves of this one and can sign in its name: an evil
+   * twin.
+   */
   fork(size: number): TestLog {
     const twin = new TestLog(this.verifier.name, this);
     for (const hash of this.#hashes.slice(0, size)) twin.appendHash(hash);

@@ -16,7 +16,10 @@ export interface TestRoot {
   remove(): void;
 }
 
-/** An install root that is attached to a test service, as `init` leaves one. `sources` is YAML below `sources:`. */
+/**
+ * An install root that is attached to a test service, as `init` leaves one. `sources` is YAML below
+ * `sources:`.
+ */
 export async function attachedRoot(service: TestService, sources = "  {}\n"): Promise<TestRoot> {
   const layout = layoutOf(mkdtempSync(join(tmpdir(), "attestore-agent-")));
   await makeLayout(layout);

@@ -33,7 +33,10 @@ import {
 import { makeCertificates, type Certificates } from "./certificates.ts";
 import { TestLog } from "./test-log.ts";
 
-/** Answers in the place of the service: a whole answer, a cut connection, or (undefined) what the service says; now, or in time. */
+/**
+ * Answers in the place of the service: a whole answer, a cut connection, or (undefined) what the
+ * service says; now, or in time.
+ */
 export type Interference = (request: {
   route: string;
   body: string;
@@ -55,8 +58,8 @@ export interface SeenCall {
 let usual: Certificates | undefined;
 
 /**
- * A small service that speaks the contract over real TLS, with a real log, real signatures checked, and idempotency. It
- * keeps everything in memory and can be told to misbehave.
+ * A small service that speaks the contract over real TLS, with a real log, real signatures checked,
+ * and idempotency. It keeps everything in memory and can be told to misbehave.
  */
 export class TestService {
   readonly certificates: Certificates;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { inject } from "vitest";
 
 /**
- * `attestore` on a terminal of its own, with a person who types a line at each question. @returns what the terminal showed, and
- * `exit CODE` at its end
+ * `attestore` on a terminal of its own, with a person who types a line at each question. @returns
+ * what the terminal showed, and `exit CODE` at its end
  */
 export function typeInto(
   dialogue: readonly (readonly [question: string, line: string])[],

@@ -1,7 +1,10 @@
 import { createClient, type Transport } from "@attestore/contract/client";
 import { plainBody } from "./plain-body.ts";
 
-/** No complete answer came: a network problem, or the service is down. A bug in the page, which may also be a TypeError, is never this. */
+/**
+ * No complete answer came: a network problem, or the service is down. A bug in the page, which may
+ * also be a TypeError, is never this.
+ */
 export class NoAnswer extends Error {
   constructor(cause: unknown) {
     super("no answer came from the service", { cause });

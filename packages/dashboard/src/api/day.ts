@@ -1,4 +1,7 @@
-/** Days of a filter in the reader's time zone, written as in the URL and the browser's date fields (`2026-11-21`). */
+/**
+ * Days of a filter in the reader's time zone, written as in the URL and the browser's date fields
+ * (`2026-11-21`).
+ */
 export function dayIn(value: unknown): string | undefined {
   if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return undefined;
   // A day that the month does not have would roll over into the next month.

@@ -19,8 +19,9 @@ type Told =
   | { is: "session_end" };
 
 /**
- * Listens to an organisation's events until the returned function is called. Only one tab connects and tells the others: a browser opens
- * at most six connections to a service, and each idle stream would leave one fewer for all tabs.
+ * Listens to an organisation's events until the returned function is called. Only one tab connects
+ * and tells the others: a browser opens at most six connections to a service, and each idle stream
+ * would leave one fewer for all tabs.
  */
 export function openLiveConnection(orgId: string, handlers: LiveHandlers): () => void {
   const over = new AbortController();
@@ -76,7 +77,10 @@ async function listen(orgId: string, tell: (told: Told) => void, signal: AbortSi
   }
 }
 
-/** One connection. After a network failure the browser reopens it and sends the id of the last event it got. */
+/**
+ * One connection. After a network failure the browser reopens it and sends the id of the last event
+ * it got.
+ */
 function hear(
   orgId: string,
   signal: AbortSignal,
@@ -90,7 +94,8 @@ function hear(
     };
     let reopened = false;
     source.addEventListener("ready", ({ data }) => {
-      // After a reconnect, the service has compared with the last event, so these are all the changes.
+      // After a reconnect, the service has compared with the last event, so these are all the
+      // changes.
       if (reopened) on.onChange(topicsIn(data as string));
       else on.onReady();
       reopened = true;

@@ -6,10 +6,12 @@ import { concerns } from "./live-topics.ts";
 import { useMe } from "./session.ts";
 
 /**
- * Keeps every page up to date with the changes that the service announces. Single records are refetched and change in place. Paged lists
- * would move under the reader, so they stay, and `useNewer` says that there is newer data.
+ * Keeps every page up to date with the changes that the service announces. Single records are
+ * refetched and change in place. Paged lists would move under the reader, so they stay, and
+ * `useNewer` says that there is newer data.
  *
- * Off while an operator acts as a member: each call adds an entry to the organisation's log, which would itself be a change.
+ * Off while an operator acts as a member: each call adds an entry to the organisation's log, which
+ * would itself be a change.
  */
 export function useLive(): void {
   const client = useQueryClient();
@@ -52,7 +54,10 @@ function isPaged(data: unknown): boolean {
 }
 
 interface News {
-  /** Whether a tab is connected to the event stream. Without one, lists are also refetched from time to time. */
+  /**
+   * Whether a tab is connected to the event stream. Without one, lists are also refetched from time
+   * to time.
+   */
   connected: boolean;
   mayListen: boolean;
   /** Query hashes of the visible lists that are out of date. */
@@ -78,7 +83,10 @@ export function useNewer(page: string): { isNewer: boolean; show: () => void } {
   };
 }
 
-/** How often a list refetches by itself: never while `useNewer` announces changes, or where each call is logged. */
+/**
+ * How often a list refetches by itself: never while `useNewer` announces changes, or where each
+ * call is logged.
+ */
 export function listInterval(): number | false {
   const { connected, mayListen } = news.get();
   return connected || !mayListen ? false : 60_000;

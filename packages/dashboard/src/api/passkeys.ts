@@ -1,6 +1,9 @@
 import type { Schemas } from "@attestore/contract/client";
 
-/** Converts options and credentials to and from WebAuthn's JSON (level 3, section 5.1), because not every browser does. */
+/**
+ * Converts options and credentials to and from WebAuthn's JSON (level 3, section 5.1), because not
+ * every browser does.
+ */
 
 /** The user cancelled, or the browser could not; the service was not involved. */
 export class NoPasskey extends Error {

@@ -8,7 +8,10 @@ function worthAnotherTry(failures: number, error: Error): boolean {
   return !(error instanceof CallRefused) || error.status === 503 || error.status === 429;
 }
 
-/** How often to refetch. Never while an operator acts as a member: each call becomes an entry of the organisation's log. */
+/**
+ * How often to refetch. Never while an operator acts as a member: each call becomes an entry of the
+ * organisation's log.
+ */
 export function every(interval_ms: number): () => number | false {
   return () => {
     const me = queryClient.getQueryData(meQuery.queryKey);
@@ -16,7 +19,10 @@ export function every(interval_ms: number): () => number | false {
   };
 }
 
-/** Whichever call first learns that the session ended, the user is sent to sign in (session-guard.tsx). */
+/**
+ * Whichever call first learns that the session ended, the user is sent to sign in
+ * (session-guard.tsx).
+ */
 function onFailure(error: Error): void {
   const isOver =
     error instanceof CallRefused && (error.code === "session_expired" || error.code === "unauthenticated");

@@ -31,7 +31,10 @@ export function useMe(): Me {
   return data;
 }
 
-/** Thrown for an operator on an organisation's page: they see one only by acting as one of its members. */
+/**
+ * Thrown for an operator on an organisation's page: they see one only by acting as one of its
+ * members.
+ */
 export class NoOrganisation extends Error {
   constructor() {
     super("there is no organisation");
@@ -39,14 +42,20 @@ export class NoOrganisation extends Error {
   }
 }
 
-/** The current organisation. Operators have none, so their pages must not call this. Throws NoOrganisation. */
+/**
+ * The current organisation. Operators have none, so their pages must not call this. Throws
+ * NoOrganisation.
+ */
 export function useOrgId(): string {
   const { org } = useMe();
   if (org === null) throw new NoOrganisation();
   return org.id;
 }
 
-/** Whether the signed-in user may change the organisation. Auditors, and operators acting as a member, are read-only. */
+/**
+ * Whether the signed-in user may change the organisation. Auditors, and operators acting as a
+ * member, are read-only.
+ */
 export function useMayManage(): boolean {
   const { user, impersonated_by } = useMe();
   return impersonated_by === null && (user.role === "owner" || user.role === "admin");

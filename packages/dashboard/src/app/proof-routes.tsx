@@ -4,7 +4,10 @@ import { readEventSearch } from "../pages/events/search.ts";
 import { readReceiptSearch } from "../pages/receipts/search.ts";
 import { rootRoute, signedInRoute } from "./root-routes.tsx";
 
-/** For anybody with a file, signed in or not. It must be loaded from the service, which serves it with its own Content-Security-Policy. */
+/**
+ * For anybody with a file, signed in or not. It must be loaded from the service, which serves it
+ * with its own Content-Security-Policy.
+ */
 export const verifyRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/verify",

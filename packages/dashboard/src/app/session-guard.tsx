@@ -3,7 +3,10 @@ import { type ReactNode, useEffect } from "react";
 import { meQuery } from "../api/session.ts";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
 
-/** Shows its children to signed-in users. If the session ends, it reloads the page, which asks to sign in and then returns here. */
+/**
+ * Shows its children to signed-in users. If the session ends, it reloads the page, which asks to
+ * sign in and then returns here.
+ */
 export function SessionGuard({ children }: { children: ReactNode }) {
   const { data } = useSuspenseQuery(meQuery);
   return data === null ? <LoadAnew /> : children;

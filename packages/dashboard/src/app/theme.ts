@@ -1,6 +1,9 @@
 import { createTheme, Modal } from "@mantine/core";
 
-/** Colours with enough contrast on light and dark backgrounds; system fonts, so that none is downloaded. */
+/**
+ * Colours with enough contrast on light and dark backgrounds; system fonts, so that none is
+ * downloaded.
+ */
 export const theme = createTheme({
   primaryColor: "cyan",
   primaryShade: { light: 9, dark: 9 },

@@ -1,7 +1,10 @@
 import { useSyncExternalStore } from "react";
 import { formatAge, formatMoment } from "../text/format.ts";
 
-/** How long ago something happened, or how soon it will; the exact time on hover and for screen readers. */
+/**
+ * How long ago something happened, or how soon it will; the exact time on hover and for screen
+ * readers.
+ */
 export function Age({ at, fallback = "never" }: { at: string | null | undefined; fallback?: string }) {
   const now = useNow();
   if (at === null || at === undefined) return <>{fallback}</>;
@@ -35,7 +38,10 @@ function subscribe(reader: () => void): () => void {
   };
 }
 
-/** The current time, updated a few times a minute and on each new value, so that a new record is never in the future. */
+/**
+ * The current time, updated a few times a minute and on each new value, so that a new record is
+ * never in the future.
+ */
 export function useNow(): Date {
   useSyncExternalStore(subscribe, () => ticks);
   return new Date();

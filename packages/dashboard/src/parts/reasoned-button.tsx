@@ -6,7 +6,10 @@ interface ReasonedButtonProps extends ButtonProps {
   disabledReason: string | null;
 }
 
-/** A button that says why it is disabled. It stays focusable, so that keyboard users can read the reason too. */
+/**
+ * A button that says why it is disabled. It stays focusable, so that keyboard users can read the
+ * reason too.
+ */
 export function ReasonedButton({ disabledReason, onClick, children, ...props }: ReasonedButtonProps) {
   if (disabledReason === null)
     return (

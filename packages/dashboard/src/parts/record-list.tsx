@@ -50,7 +50,10 @@ interface NoneFoundProps {
   noMatch: string;
 }
 
-/** Replaces an empty filtered list: nothing exists, or nothing matches, with a button that clears the filter. */
+/**
+ * Replaces an empty filtered list: nothing exists, or nothing matches, with a button that clears
+ * the filter.
+ */
 export function NoneFound({ search, none, noMatch }: NoneFoundProps) {
   if (Object.keys(search).length === 0) return <EmptyState>{none}</EmptyState>;
   const all = (

@@ -6,7 +6,8 @@ import { FailurePanel } from "./failure-panel.tsx";
 import { strings } from "../text/strings.ts";
 
 /**
- * Ends the session and reloads as the sign-in page: nothing shown stays in memory, and no open query or stream calls the service again.
+ * Ends the session and reloads as the sign-in page: nothing shown stays in memory, and no open
+ * query or stream calls the service again.
  */
 export function SignOutButton() {
   const signOut = useMutation({

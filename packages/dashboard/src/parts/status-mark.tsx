@@ -45,7 +45,10 @@ function Shape({ status }: { status: Status }) {
   }
 }
 
-/** The mark alone. Screen readers get its word; the caller shows the word beside it if there is room. */
+/**
+ * The mark alone. Screen readers get its word; the caller shows the word beside it if there is
+ * room.
+ */
 export function StatusMark({ status, size = 16, label }: { status: Status; size?: number; label?: string }) {
   return (
     <span style={{ color: COLOURS[status], display: "inline-flex", flex: "none" }}>

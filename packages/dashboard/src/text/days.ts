@@ -12,7 +12,10 @@ export function dayBefore(end: string): string {
   return dayOf(new Date(Date.parse(end) - 1));
 }
 
-/** The period from the start of the first day to the end of the last, as the service takes it; null if it is not a valid period. */
+/**
+ * The period from the start of the first day to the end of the last, as the service takes it; null
+ * if it is not a valid period.
+ */
 export function periodOfDays(first: string, last: string): { from: string; to: string } | null {
   const from = Date.parse(`${first}T00:00:00Z`);
   const end = Date.parse(`${last}T00:00:00Z`) + DAY_MS;

@@ -46,7 +46,10 @@ export function formatAge(at: Date, now: Date): string {
   return seconds > 0 ? `${formatDuration(seconds)} ago` : `in ${formatDuration(-seconds)}`;
 }
 
-/** `21 Nov 2026, 09:00 (Europe/Berlin)`: in the reader's time zone by default; the zone is always named. */
+/**
+ * `21 Nov 2026, 09:00 (Europe/Berlin)`: in the reader's time zone by default; the zone is always
+ * named.
+ */
 export function formatMoment(at: Date, timeZone: string = localZone()): string {
   const text = new Intl.DateTimeFormat("en-GB", {
     timeZone,

@@ -149,8 +149,9 @@ export const CONCERNS: Readonly<Record<Concern, string>> = {
 const NAMED = 3;
 
 /**
- * The page's headline: `12 of 13 sources are proven.`, then what is wrong with the worst of the others, then the age of the oldest current
- * proof. The sources come in the page's order (worst first), and the time is the service's.
+ * The page's headline: `12 of 13 sources are proven.`, then what is wrong with the worst of the
+ * others, then the age of the oldest current proof. The sources come in the page's order (worst
+ * first), and the time is the service's.
  */
 export function answer(sources: readonly Source[], now: Date): { headline: string; details: string[] } {
   const proven = sources.filter(({ state }) => state === "proven");
@@ -206,7 +207,10 @@ export function dayWord(letter: DayLetter): string {
   return DAY_WORDS[letter];
 }
 
-/** The day strip for screen readers: `Last 30 days: failed on 20 Nov; missed on 3 Nov; 25 proven; 3 backed up only.` */
+/**
+ * The day strip for screen readers: `Last 30 days: failed on 20 Nov; missed on 3 Nov; 25 proven; 3
+ * backed up only.`
+ */
 export function describeDays(days: string, firstDay: string): string {
   const on = (letter: DayLetter): string[] =>
     days.split("").flatMap((found, index) => (found === letter ? [dayName(firstDay, index)] : []));

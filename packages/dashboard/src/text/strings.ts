@@ -1,4 +1,7 @@
-/** Texts shared by all pages. Use plain words, and the field's terms where they exist (docs/glossary.md). */
+/**
+ * Texts shared by all pages. Use plain words, and the field's terms where they exist
+ * (docs/glossary.md).
+ */
 export const strings = {
   navigation: {
     home: "Home",

@@ -25,8 +25,8 @@ export interface CheckedWitness {
 const MAX_PROOFS = 10;
 
 /**
- * Checks that agents' cosignatures hold, and that the heads they saw are part of the current head. Fetches one proof for each of the largest
- * sizes they saw. Rejects if the service does not answer.
+ * Checks that agents' cosignatures hold, and that the heads they saw are part of the current head.
+ * Fetches one proof for each of the largest sizes they saw. Rejects if the service does not answer.
  */
 export async function checkWitnesses(
   records: readonly Schemas["WitnessRecord"][],
@@ -82,7 +82,8 @@ async function requirePartOf(
       throw new ProofError("consistency_invalid", `it saw a different root hash for ${seen.size} leaves`);
     return true;
   }
-  // The log may have grown since this head was read. Then this head must be part of the one the witness saw.
+  // The log may have grown since this head was read. Then this head must be part of the one the
+  // witness saw.
   const [small, large] = seen.size < head.size ? [seen, head] : [head, seen];
   if (small.size === 0n) return true;
   const asked = proofWith(seen.size);

@@ -15,8 +15,8 @@ export interface TrustedKeys {
 }
 
 /**
- * Which of the trusted keys to verify a receipt with: those that it names, else the first ones. The names are not signed; they only
- * choose among keys that are trusted anyway.
+ * Which of the trusted keys to verify a receipt with: those that it names, else the first ones. The
+ * names are not signed; they only choose among keys that are trusted anyway.
  */
 export function chooseKeys(receipt: Receipt, { agents, logs, witnesses }: TrustedKeys): Keys {
   const { keyid } = "bundle" in receipt ? envelopeFromJson(receipt.bundle.envelope) : receipt.envelope;

@@ -37,8 +37,8 @@ const line = (id: Id, result: CheckedLine["result"], detail: string): CheckedLin
 });
 
 /**
- * Checks that the log holds the event as shown: rebuilds its leaf from the record (docs/formats.md, Leaf), and verifies the proof from that
- * leaf to a head signed by the log.
+ * Checks that the log holds the event as shown: rebuilds its leaf from the record (docs/formats.md,
+ * Leaf), and verifies the proof from that leaf to a head signed by the log.
  */
 export async function checkEvent(
   record: Schemas["EventRecord"],

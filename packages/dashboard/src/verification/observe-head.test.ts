@@ -23,7 +23,10 @@ beforeAll(async () => {
   [key, other] = await Promise.all([ed25519Key(3), ed25519Key(4)]);
 });
 
-/** A log whose leaves are `history` and their numbers: another history is another log under the same key. */
+/**
+ * A log whose leaves are `history` and their numbers: another history is another log under the same
+ * key.
+ */
 function treeOf(history: string) {
   const nodes = new Map<string, Hash>();
   const roots: Hash[] = [];

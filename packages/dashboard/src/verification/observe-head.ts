@@ -9,7 +9,10 @@ import {
 } from "@attestore/proof";
 import { type ContradictionReason, type HeldHead, openHeldHead } from "../verifier/held-head.ts";
 
-/** What the browser observed of a log. `overtaken`: the service gave an older head, which is part of the stored one. */
+/**
+ * What the browser observed of a log. `overtaken`: the service gave an older head, which is part of
+ * the stored one.
+ */
 export type Observation = {
   outcome: "first" | "same" | "grown" | "overtaken";
   offered: OpenedCheckpoint;
@@ -32,12 +35,16 @@ export class LogContradiction extends Error {
   }
 }
 
-/** Returns the hashes of a consistency proof; null if the service says that it has none. Rejects if no answer came. */
+/**
+ * Returns the hashes of a consistency proof; null if the service says that it has none. Rejects if
+ * no answer came.
+ */
 export type ConsistencySource = (from: bigint, to: bigint) => Promise<readonly string[] | null>;
 
 /**
- * Compares a head from the service with the last one stored here, as witnesses do (C2SP tlog-witness). Throws LogContradiction;
- * ProofError if the stored head cannot be read; and whatever `prove` throws, which proves nothing either way.
+ * Compares a head from the service with the last one stored here, as witnesses do (C2SP
+ * tlog-witness). Throws LogContradiction; ProofError if the stored head cannot be read; and
+ * whatever `prove` throws, which proves nothing either way.
  */
 export async function observeHead(
   offered: { checkpoint: string; verifier_key: string },

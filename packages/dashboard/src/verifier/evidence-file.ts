@@ -20,7 +20,10 @@ export type EvidenceErrorCode =
   | "sigstore_bundle"
   | "evidence_pack";
 
-/** Why a file cannot serve as evidence. It is about the file, and never says that a receipt is false. */
+/**
+ * Why a file cannot serve as evidence. It is about the file, and never says that a receipt is
+ * false.
+ */
 export class EvidenceError extends Error {
   readonly code: EvidenceErrorCode;
 
@@ -45,7 +48,10 @@ export const MAX_EVIDENCE_SIZE = MAX_BUNDLE_SIZE;
 /** The first bytes of a ZIP file that is not empty. */
 const ZIP_MAGIC = [0x50, 0x4b, 0x03, 0x04];
 
-/** Throws EvidenceError for an evidence pack, which is not checked here. The first four bytes are enough to tell. */
+/**
+ * Throws EvidenceError for an evidence pack, which is not checked here. The first four bytes are
+ * enough to tell.
+ */
 export function refusePack(start: Uint8Array): void {
   if (ZIP_MAGIC.every((byte, n) => start[n] === byte))
     throw new EvidenceError(

@@ -23,7 +23,9 @@ export type ContradictionReason =
   | "head_rolled_back"
   | "head_inconsistent";
 
-/** A contradiction that this browser saw: what the log had shown before, and what it showed then. */
+/**
+ * A contradiction that this browser saw: what the log had shown before, and what it showed then.
+ */
 export interface Contradiction {
   raised_at: string;
   reason: ContradictionReason;
@@ -36,7 +38,10 @@ export interface Contradiction {
 
 type Storage = Pick<globalThis.Storage, "getItem" | "setItem" | "removeItem">;
 
-/** Keyed by organisation and not by the log's name, so that a service that switches to another log is noticed too. */
+/**
+ * Keyed by organisation and not by the log's name, so that a service that switches to another log
+ * is noticed too.
+ */
 const headKey = (orgId: string): string => `attestore.log-head.${orgId}`;
 const alarmKey = (orgId: string): string => `attestore.log-alarm.${orgId}`;
 

@@ -15,7 +15,10 @@ interface DecideOptions {
   org: string;
 }
 
-/** `attestore-server bootstrap list|show|approve|deny`: hosts that ask to be let in without an auth key. */
+/**
+ * `attestore-server bootstrap list|show|approve|deny`: hosts that ask to be let in without an auth
+ * key.
+ */
 export function bootstrapCommand(): Command {
   const list = consoleCommand("list", "List the hosts that wait for approval").action(
     (options: { json?: boolean }) =>

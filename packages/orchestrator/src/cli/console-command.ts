@@ -21,12 +21,18 @@ export function commandGroup(name: string, summary: string, commands: readonly C
   return group;
 }
 
-/** A wrong call ends with 2, a call for help with 0. Set on each command: one that is added inherits nothing. */
+/**
+ * A wrong call ends with 2, a call for help with 0. Set on each command: one that is added inherits
+ * nothing.
+ */
 function withExitCodes(command: Command): Command {
   return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 }
 
-/** Runs a command and prints what came of it. Exit code 1 where the service refuses it; anything else is thrown on. */
+/**
+ * Runs a command and prints what came of it. Exit code 1 where the service refuses it; anything
+ * else is thrown on.
+ */
 export async function runInConsole(
   options: CommonOptions,
   work: (console: Console) => Promise<Outcome>,

@@ -30,7 +30,10 @@ export interface Console {
   /** First part of the origin of every log. */
   logHost: string;
   publicUrl: string;
-  /** Of the service's own authority; null with a certificate of the user's own, or before the service's first start. */
+  /**
+   * Of the service's own authority; null with a certificate of the user's own, or before the
+   * service's first start.
+   */
   caPem: string | null;
   /** The directory of what hosts install. */
   downloads: string;
@@ -48,8 +51,9 @@ export interface ConsoleDone<T> {
 }
 
 /**
- * Opens the service's database with the settings of the environment: the one of a service that runs on the data directory, the
- * embedded one for the time of the command, or that of DATABASE_URL. A new data directory is set up as on a first start.
+ * Opens the service's database with the settings of the environment: the one of a service that runs
+ * on the data directory, the embedded one for the time of the command, or that of DATABASE_URL. A
+ * new data directory is set up as on a first start.
  */
 export async function openConsole(environment: NodeJS.ProcessEnv = process.env): Promise<Console> {
   const config = readConfig(environment);

@@ -17,8 +17,8 @@ import { printOutcome } from "./outcome.ts";
 const MOST_IN_JSON = 1000;
 
 /**
- * `attestore-server fsck`: exit code 0 if every log is what it must be, 1 if anything was found, 2 if it could not be looked at.
- * Reads only, beside a running service too.
+ * `attestore-server fsck`: exit code 0 if every log is what it must be, 1 if anything was found, 2
+ * if it could not be looked at. Reads only, beside a running service too.
  */
 export function fsckCommand(): Command {
   return consoleCommand(

@@ -142,7 +142,10 @@ async function moveAll(config: Config, token: Token, slots: readonly KeySlot[]):
   }
 }
 
-/** The public half in the authority's certificate, an uncompressed point; null where there is none yet. */
+/**
+ * The public half in the authority's certificate, an uncompressed point; null where there is none
+ * yet.
+ */
 async function certifiedKey(file: string): Promise<Uint8Array | null> {
   const certificate = await nullIfMissing(readFile(file));
   if (certificate === null) return null;

@@ -22,7 +22,9 @@ export function printOutcome(outcome: Outcome, asJson: boolean): void {
   if (outcome.next !== undefined) process.stderr.write(`\n${plainMessage(`Next: ${outcome.next}`)}\n`);
 }
 
-/** Rows in columns under their names; without a row, nothing but what there is to say about that. */
+/**
+ * Rows in columns under their names; without a row, nothing but what there is to say about that.
+ */
 export function listing(
   names: readonly string[],
   rows: readonly (readonly string[])[],

@@ -5,7 +5,9 @@ import { endSessionsOfPerson } from "../features/sessions/end-sessions.ts";
 import { notFound } from "../platform/errors/api-error.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 
-/** `attestore-server passkey reset`: for somebody who lost their passkeys and their recovery codes. */
+/**
+ * `attestore-server passkey reset`: for somebody who lost their passkeys and their recovery codes.
+ */
 export function passkeyCommand(): Command {
   const reset = consoleCommand(
     "reset",

@@ -2,7 +2,10 @@ import { Command } from "commander";
 import { readConfig } from "../platform/config/read-config.ts";
 import { createStreamLogger } from "../platform/logging/stream-logger.ts";
 
-/** `npm start` hands a Ctrl-C on to us that the terminal has sent us already; an impatient person takes longer than that. */
+/**
+ * `npm start` hands a Ctrl-C on to us that the terminal has sent us already; an impatient person
+ * takes longer than that.
+ */
 const SAME_SIGNAL_MS = 1000;
 
 /** `attestore-server serve` */
@@ -18,7 +21,8 @@ async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   const stopped = stopSignal();
   // Most of what the program is made of, which the other commands need not wait for.
   const { startService } = await import("../service/start-service.ts");
-  // Told to stop while it starts, it finishes starting first: half a start is harder to undo than a whole one.
+  // Told to stop while it starts, it finishes starting first: half a start is harder to undo than a
+  // whole one.
   const service = await startService(config, log);
   const signal = await stopped;
   log.info({ signal }, "stopping: no new requests; requests in flight may finish");
@@ -26,7 +30,10 @@ async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   log.info({}, "stopped");
 }
 
-/** Resolves with the first signal to stop. A second one ends the process at once, which loses nothing that was acknowledged. */
+/**
+ * Resolves with the first signal to stop. A second one ends the process at once, which loses
+ * nothing that was acknowledged.
+ */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | null = null;

@@ -11,8 +11,8 @@ const SETTINGS: Readonly<Record<PropertyKey, unknown>> = {
 };
 
 /**
- * Every call of the service with what describes it, for tools and tests that read the routes and call none: what is behind them is
- * not there.
+ * Every call of the service with what describes it, for tools and tests that read the routes and
+ * call none: what is behind them is not there.
  */
 export function apiRoutes(): Route[] {
   const absent: object = new Proxy({}, { get: (_, name) => (name in SETTINGS ? SETTINGS[name] : absent) });

@@ -21,7 +21,10 @@ export function featureJobs(deps: JobDeps): Job[] {
   ];
 }
 
-/** Retention rests while the objects may be another database's: expiring a backup is the first half of deleting it. */
+/**
+ * Retention rests while the objects may be another database's: expiring a backup is the first half
+ * of deleting it.
+ */
 function onlyIfDeletable(job: Job, { requireDeletable }: JobDeps): Job {
   return {
     ...job,

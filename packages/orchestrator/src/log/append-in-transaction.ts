@@ -13,13 +13,14 @@ export interface AppendedEvent {
 }
 
 /**
- * Logs events of the service in a transaction of the caller, so that what they tell of and the entry commit together. The logs stay
- * locked until that transaction ends: do it late in the transaction, and end it soon.
+ * Appends the service's own events in the caller's transaction, so that a change and its entry
+ * commit together. The logs stay locked until that transaction ends, so append late in the
+ * transaction and end it soon.
  *
- * A transaction that changes agents.status must log that here: the lock is what makes a revocation immediate for
- * submissions that are on their way.
+ * A transaction that changes agents.status must append its event here: the lock makes a revocation
+ * immediate for submissions that are in flight.
  *
- * Throws LogCorruption; ProofError `not_canonicalizable` for a detail that JSON cannot say.
+ * Throws LogCorruption; ProofError `not_canonicalizable` for a detail that JSON cannot express.
  */
 export async function appendInTransaction(
   tx: DatabaseTransaction,

@@ -19,13 +19,13 @@ export interface CommittedBatch<Call, Answer> {
  * One transaction for many submissions:
  *
  * 1. lock the logs' rows (other replicas now wait), then look up what the decisions need: agents still active, earlier calls, and
- *    what each kind of entry asks for. Every lookup is a later statement than the lock and sees all that came before it.
+ *    what each kind of entry asks for. Every lookup comes after the lock, so it sees everything committed before it.
  * 2. decide, and give each new entry the next index of its log.
- * 3. write entries, leaves, full tiles, sizes and heads, and what is kept of the calls; commit.
+ * 3. write entries, leaves, full tiles, sizes, heads and the records of the calls; commit.
  *
- * A crash before the commit leaves nothing and nobody was answered; after it everything is there, and a client that got
- * no answer finds its entry by the same call or the same envelope. Rejects with whatever the database said; the connection is
- * then not to be used again.
+ * A crash before the commit leaves nothing, and no client got an answer. After the commit everything is there, and a client
+ * without an answer finds its entry by repeating the call or the envelope. Rejects with the database's error; the
+ * connection must not be used again.
  */
 export async function commitBatch<Call, Answer>(
   client: PoolClient,
@@ -44,7 +44,7 @@ export async function commitBatch<Call, Answer>(
   const writes = [...sendWrites(session, decisions, logs, calls), ...logs.write(session, tiles, now)];
   const commit = client.query("commit");
   await settled([...writes, commit]);
-  // A transaction that failed answers "commit" with ROLLBACK and no error.
+  // PostgreSQL answers "commit" in a failed transaction with ROLLBACK and no error.
   if ((await commit).command !== "COMMIT") throw new Error("the batch's transaction was rolled back");
   return { decisions, logs };
 }
@@ -83,8 +83,8 @@ const ACTIVE_AGENTS: PreparedQuery = {
 };
 
 /**
- * Which of these agents are active, with the fingerprint of the key that each signs with. Asked under the log's lock, which a revocation
- * and a rotation take too: nothing comes in after them.
+ * The active ones of these agents, with the fingerprint of each one's current key. Runs under the
+ * log's lock, which revocations and rotations take too, so nothing is accepted after them.
  */
 async function readActiveAgents(
   session: SqlSession,
@@ -95,7 +95,10 @@ async function readActiveAgents(
   return new Map(rows.map(({ id, key_fingerprint }) => [id, key_fingerprint]));
 }
 
-/** Logs that may grow. Those that may not are left out; their submissions are refused with the reason. */
+/**
+ * The logs that may grow. The others are left out, and their submissions are refused with the
+ * reason.
+ */
 async function extendable(
   session: SqlSession,
   locked: Map<string, LockedLog | LogCorruption>,
@@ -122,7 +125,7 @@ async function extendable(
   return sound;
 }
 
-/** Of logs that somebody else made larger those that do not have the newest head that was signed here. */
+/** Of the logs that another replica extended, those that lack the newest head signed here. */
 async function withoutHead(
   session: SqlSession,
   grown: ReadonlyMap<string, Head>,
@@ -166,7 +169,10 @@ function sendWrites<Call, Answer>(
   ];
 }
 
-/** Waits until all are settled, so that nothing is on its way any more, and then throws the first failure, which is the cause. */
+/**
+ * Waits until all are settled, so that nothing is in flight, then throws the first failure, which
+ * caused the others.
+ */
 async function settled(promises: readonly Promise<unknown>[]): Promise<void> {
   for (const result of await Promise.allSettled(promises))
     if (result.status === "rejected") throw result.reason;

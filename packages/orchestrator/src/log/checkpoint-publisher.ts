@@ -11,19 +11,20 @@ export interface CheckpointPublisherOptions {
   pool: Pool;
   signer: CheckpointSigner;
   logger: Logger;
-  /** Ends the schedule. An emission that runs finishes its page. */
+  /** Ends the schedule. A running emission finishes its page. */
   signal: AbortSignal;
 }
 
 const HOUR_MS = 3_600_000;
 const PAGE = 500;
-/** Any constant that nobody else locks: "emit" as a number. */
+/** Key of an advisory lock that nothing else uses: "emit" as a number. */
 const ADVISORY_LOCK = 0x656d6974;
 
 /**
- * Signs the head of every log once an hour, changed or not, until `signal`. Asks each minute whether the hour is done, which
- * costs nothing once it is: so it also begins at once after a start, and goes on after the database was away.
- * Hours that passed while the service was down are not signed for: nobody was there to see the heads.
+ * Signs the head of every log once an hour, changed or not, until `signal`. It checks each minute
+ * whether the hour is done, which is cheap, so it also works right after a start and after the
+ * database was away. It signs nothing for hours in which the service was down, because nobody saw
+ * the heads then.
  */
 export function startCheckpointPublisher(options: CheckpointPublisherOptions): Cron {
   let doneHour = 0;
@@ -46,8 +47,9 @@ export function startCheckpointPublisher(options: CheckpointPublisherOptions): C
 }
 
 /**
- * Emits what this hour still lacks, and says whether that is everything. One replica at a time does it; the others find it done. A
- * crash leaves the pages that are committed, and the next attempt goes on with the rest.
+ * Emits the heads that this hour still lacks. Resolves to whether all are done. One replica at a
+ * time does this; the others find it done. A crash leaves the committed pages, and the next attempt
+ * continues with the rest.
  */
 export async function emitHour(options: CheckpointPublisherOptions, hour: Date): Promise<boolean> {
   return withSession(options.pool, async (session) => {
@@ -56,7 +58,7 @@ export async function emitHour(options: CheckpointPublisherOptions, hour: Date):
     try {
       return await emitPages(session, options, hour);
     } finally {
-      // A connection that broke took its lock along.
+      // A broken connection has released its lock.
       await session.run(UNLOCK, [ADVISORY_LOCK]).catch(() => undefined);
     }
   });

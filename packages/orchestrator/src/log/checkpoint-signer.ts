@@ -12,14 +12,14 @@ import {
 import { LogCorruption } from "./log-corruption.ts";
 import { logIdentity, logVerifier, timeVerifier, type LogIdentity, type LogKeys } from "./log-keys.ts";
 
-/** A state of one log. Only ever one that is committed in log_heads. */
+/** A state of one log that is committed in log_heads. */
 export interface Head {
   origin: string;
   size: number;
   rootHash: Hash;
 }
 
-/** What outlasts the process: see signed-heads.ts. */
+/** Survives the process: see signed-heads.ts. */
 export interface SignedHeadStore {
   newest(): Head[];
   /** Resolves when it is durable. */
@@ -28,24 +28,31 @@ export interface SignedHeadStore {
 
 export interface HeadMemory {
   signed: SignedHeadStore;
-  /** The root that log_heads has for a size, or null: how a database that was set back under a running service is found. */
+  /**
+   * The root that log_heads has for a size, or null. This detects a database that was set back
+   * under a running service.
+   */
   committedRoot: (origin: string, size: number) => Promise<Uint8Array | null>;
-  /** The size of the newest hourly head that the database has, or null: it and all before it were signed, or may be. */
+  /**
+   * Size of the newest hourly head in the database, or null. That head and all earlier ones may
+   * have been signed.
+   */
   emittedSize: (origin: string) => Promise<number | null>;
 }
 
 interface Signed {
   size: number;
   rootHash: Hash;
-  /** Undefined after signing failed: the next one who asks tries again. */
+  /** Undefined after signing failed, so that the next caller tries again. */
   note: Promise<string> | undefined;
 }
 
 /**
- * Signs heads, and refuses to fork: it keeps the newest head that was signed of each log, across restarts, and throws LogCorruption rather
- * than sign another root for that size, or any head of a log that does not have that head (any more). A head is on the disk
- * before its signature leaves. Nothing but what log_heads records is to be given to it. An older head may be signed
- * again, since an Ed25519 signature is a function of key and text: the bytes are the first time's.
+ * Signs heads, and refuses to fork. It keeps the newest signed head of each log across restarts. It
+ * throws LogCorruption rather than sign another root for that size, or any head of a log that lacks
+ * that head. A head is on disk before its signature is sent. Callers pass only heads that log_heads
+ * records. An older head may be signed again: an Ed25519 signature depends only on key and text, so
+ * the bytes are the same.
  */
 export class CheckpointSigner {
   readonly identity: LogIdentity;
@@ -55,7 +62,7 @@ export class CheckpointSigner {
   readonly #newest = new Map<string, Signed>();
   readonly #verifiers = new Map<string, NoteVerifier>();
 
-  /** Without a memory it knows of nothing that was signed before it. */
+  /** Without `memory` it does not know what was signed before it started. */
   constructor(host: string, keys: LogKeys, memory: HeadMemory | null = null) {
     this.#keys = keys;
     this.#memory = memory;
@@ -64,20 +71,23 @@ export class CheckpointSigner {
     this.#timeVerifier = timeVerifier(this.identity);
   }
 
-  /** Heads that somebody else says were signed: another replica, or one of the log's witnesses. */
+  /** Takes over heads that another replica or a witness of the log has seen signed. */
   learn(heads: readonly Head[]): void {
     for (const { origin, size, rootHash } of heads)
       if ((this.#newest.get(origin)?.size ?? -1) < size)
         this.#newest.set(origin, { size, rootHash, note: undefined });
   }
 
-  /** The newest head that was signed of a log, as far as is known here. */
+  /** The newest signed head of a log that this process knows. */
   newestOf(origin: string): Head | null {
     const newest = this.#newest.get(origin);
     return newest === undefined ? null : { origin, size: newest.size, rootHash: newest.rootHash };
   }
 
-  /** Throws LogCorruption if a log that stands like this is not the one whose heads were signed, grown or as it was. */
+  /**
+   * Throws LogCorruption unless a log in this state extends, or equals, the log whose heads were
+   * signed.
+   */
   requireExtends({ origin, size, rootHash }: Head): void {
     const newest = this.#newest.get(origin);
     if (newest === undefined || size > newest.size) return;
@@ -86,8 +96,8 @@ export class CheckpointSigner {
   }
 
   /**
-   * The signed checkpoint of a head that is committed in log_heads: the newest, or any other. Throws or rejects with LogCorruption if the log
-   * does not have the newest head that was signed.
+   * The signed checkpoint of any head that is committed in log_heads. Throws or rejects with
+   * LogCorruption if the log lacks the newest signed head.
    */
   sign(head: Head): Promise<string> {
     const newest = this.#newest.get(head.origin);
@@ -96,7 +106,10 @@ export class CheckpointSigner {
     return this.#signAfterLookingBack(head, newest, this.#memory);
   }
 
-  /** The same for a log that was locked, found to extend what was signed, and grew by what is committed now. */
+  /**
+   * The same for a log that was locked, was found to extend what was signed, and has just committed
+   * more.
+   */
   signGrown(head: Head): Promise<string> {
     const newest = this.#newest.get(head.origin);
     if (newest?.size === head.size) {
@@ -117,12 +130,14 @@ export class CheckpointSigner {
   async #signAfterLookingBack(head: Head, newest: Signed, memory: HeadMemory): Promise<string> {
     const root = await memory.committedRoot(head.origin, newest.size);
     if (root !== null && equalBytes(root, newest.rootHash)) return this.signGrown(head);
-    // What came before an hourly head is in the history that was signed, and can still be proven.
+    // A head before an hourly head is part of the signed history and can still be proven.
     if (head.size <= ((await memory.emittedSize(head.origin)) ?? -1)) return this.#sign(head);
     throw setBack(head, newest);
   }
 
-  /** The checkpoint with a line of `cosignature/v1` besides: that this head was there at `time_s` (POSIX seconds). */
+  /**
+   * The checkpoint with a `cosignature/v1` line: this head was there at `time_s` (POSIX seconds).
+   */
   async signWithTime(head: Head, time_s: number): Promise<string> {
     const note = await this.sign(head);
     const message = cosignatureMessage(time_s, formatCheckpoint(head));
@@ -131,8 +146,8 @@ export class CheckpointSigner {
   }
 
   /**
-   * A signed note of another text under a log's key. Refused for what could be read as a checkpoint of that log: those are signed for
-   * committed heads alone.
+   * Signs a note with another text under a log's key. Refuses a text that could be read as a
+   * checkpoint of that log, because checkpoints are signed only for committed heads.
    */
   async signText(origin: string, text: string): Promise<string> {
     if (text.startsWith(`${origin}\n`)) throw new TypeError("heads are signed by sign() alone");
@@ -149,7 +164,7 @@ export class CheckpointSigner {
     return `${text}\n${noteSignatureLine(this.#verifierOf(head.origin), signature)}`;
   }
 
-  /** Its key id is a hash over name and key: worth keeping, as long as the log's newest head is. */
+  /** Kept with the log's newest head, because the key id is a hash over name and key. */
   #verifierOf(origin: string): NoteVerifier {
     const known = this.#verifiers.get(origin);
     if (known !== undefined) return known;

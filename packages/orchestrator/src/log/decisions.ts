@@ -4,22 +4,25 @@ import { LogCorruption } from "./log-corruption.ts";
 import type { LockedLog } from "./locked-log.ts";
 import { SubmissionRefused } from "./submission-refused.ts";
 
-/** An entry that waits for its place. */
+/** An entry that waits for its index in the log. */
 export interface Submission<Call> {
   kind: EntryKind<LogEntry>;
   entry: LogEntry;
   call: Call;
 }
 
-/** What a batch makes of a submission. */
+/** The result of a submission in a batch. */
 export type Decision<Answer> =
   | { is: "appended"; placed: PlacedEntry<LogEntry> }
-  /** It is in the log; `replayed` if the same call brought it, and then with the tree of that time. */
+  /**
+   * The entry is in the log; `replayed` if the same call submitted it before, then with the tree of
+   * that time.
+   */
   | { is: "recorded"; logIndex: number; treeSize: number; replayed: boolean }
   | { is: "answered"; answer: Answer }
   | { is: "refused"; error: Error };
 
-/** What was read under the locks. */
+/** The rows read under the locks. */
 export interface Found<Call, Answer> {
   locked: Map<string, LockedLog | LogCorruption>;
   /** Active agents, each with the fingerprint of its key. */
@@ -41,14 +44,14 @@ export function decide<Call, Answer>(
     const decision = decideBefore(submission, found) ?? judge(entry, found.judges.get(kind), logs, placed);
     decisions.set(submission, decision);
   }
-  // The proof of what was there before is for the tree as this batch leaves it.
+  // An entry that was there before is proven in the tree as this batch leaves it.
   for (const [{ entry }, decision] of decisions)
     if (decision.is === "recorded" && !decision.replayed)
       decision.treeSize = logs.log(entry.orgId).growth.size;
   return decisions;
 }
 
-/** What is decided without looking at the entry itself. */
+/** Decides what does not depend on the entry itself. */
 function decideBefore<Call, Answer>(
   { entry, call }: Submission<Call>,
   found: Found<Call, Answer>,

@@ -1,13 +1,16 @@
 import type { PlacedLeaf } from "./log-writes.ts";
 import type { SqlSession } from "../platform/database/sql-session.ts";
 
-/** Something that an agent wants in its organisation's log. */
+/** An entry that an agent submits to its organisation's log. */
 export interface LogEntry {
   /** `rcpt_…` or `evt_…` */
   id: string;
   orgId: string;
   agentId: string;
-  /** The fingerprint of the key that it is signed with, if that has to be the agent's still when it is placed. */
+  /**
+   * Fingerprint of the signing key, if that must still be the agent's key when the entry is
+   * appended.
+   */
   signedWith?: string;
   /** The leaf's bytes, at most 65,535 of them. */
   leaf: Uint8Array;
@@ -17,53 +20,57 @@ export interface PlacedEntry<Entry extends LogEntry> extends PlacedLeaf {
   entry: Entry;
 }
 
-/** What becomes of an entry: it is appended, it is in the log already, or it is refused. */
+/** The verdict on an entry: it is appended, it is already in the log, or it is refused. */
 export type Verdict<Entry> =
   | { is: "new" }
   | { is: "recorded"; logIndex: number }
-  /** Another one of the same batch, judged `new` before, is this very entry. */
+  /** The same entry occurred earlier in this batch and was judged `new`. */
   | { is: "duplicate"; of: Entry }
   | { is: "refused"; error: Error };
 
-/** What a feature does for its entries inside a batch's transaction. */
+/** A feature's part in a batch's transaction, for its kind of entries. */
 export interface EntryKind<Entry extends LogEntry> {
   /**
-   * Sends its lookups, without waiting in between, right behind the lock on the logs, and resolves to the judge, who is asked once for each
-   * entry that is still in question, in their order.
+   * Sends its lookups in one go, right after the lock on the logs. Resolves to the judge, which is
+   * called once for each undecided entry, in their order.
    */
   lookup(session: SqlSession, entries: readonly Entry[]): Promise<(entry: Entry) => Verdict<Entry>>;
   /** Sends the statements that write the entries' own rows. */
   insert(session: SqlSession, placed: readonly PlacedEntry<Entry>[]): Promise<unknown>[];
 }
 
-/** What became of a call that was made before. */
+/** The outcome of an earlier call. */
 export type EarlierCall<Answer> =
-  /** Its entry is in the log; the answer follows from its place and the tree that it was given for. */
+  /**
+   * Its entry is in the log. The answer follows from the entry's index and the tree it was proven
+   * in.
+   */
   | { is: "placed"; logIndex: number; treeSize: number }
   | { is: "answered"; answer: Answer }
   | { is: "refused"; error: Error };
 
-/** A call whose entry has its place. */
+/** A call whose entry has its index. */
 export interface PlacedCall<Call> {
   call: Call;
   logIndex: number;
-  /** Leaves of the tree as the batch leaves it. */
+  /** Number of leaves after the batch. */
   treeSize: number;
 }
 
-/** What is kept of the calls that bring entries, inside a batch's transaction: a crash leaves both or neither. */
+/** Records calls in the same transaction as their entries, so a crash leaves both or neither. */
 export interface CallRecords<Call, Answer> {
-  /** The same name is the same call again; null where a repeat is a call of its own. */
+  /** Equal names mean the same call; null if each repeat is a call of its own. */
   nameOf(call: Call): string | null;
   /**
-   * Sends its lookups right behind the lock on the logs, as an EntryKind does, and resolves to who tells what became of a call when it
-   * was made before; null is the first time.
+   * Sends its lookups right after the lock on the logs, as an EntryKind does. Resolves to a
+   * function that gives an earlier call's outcome, or null for a call that is made for the first
+   * time.
    */
   lookup(
     session: SqlSession,
     calls: readonly Call[],
     now: Date,
   ): Promise<(call: Call) => EarlierCall<Answer> | null>;
-  /** Sends the statements that write down the calls. */
+  /** Sends the statements that record the calls. */
   insert(session: SqlSession, placed: readonly PlacedCall<Call>[]): Promise<unknown>[];
 }

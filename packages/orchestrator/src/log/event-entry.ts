@@ -2,25 +2,25 @@ import { canonicalJson, formatLeaf, sha256, toBase64, toHex, utf8, type Envelope
 import { newId } from "@attestore/contract";
 import { envelopeSha256 } from "./envelope-sha256.ts";
 
-/** Something that happened and is no receipt. */
+/** Something that happened and is not a receipt. */
 export interface NewEvent {
   orgId: string;
   kind: string;
   sourceId?: string | undefined;
   backupId?: string | undefined;
   commandId?: string | undefined;
-  /** The agent or user whose doing it was; `service` for the service's own. */
+  /** The agent or user who did it; `service` for the service itself. */
   actorId: string;
   occurredAt: Date;
-  /** Any JSON object. No secret: whoever may read the organisation's events sees it. */
+  /** Any JSON object, without secrets: everybody who may read the organisation's events sees it. */
   detail: Record<string, unknown>;
 }
 
-/** What an agent signed about its event. */
+/** The agent's signature over its event. */
 export interface SignedEvent {
-  /** The JSON of the envelope. */
+  /** The envelope as JSON. */
   json: Buffer;
-  /** What makes two submissions the same one. */
+  /** Identifies the submission; see envelope-sha256.ts. */
   envelopeSha256: Buffer;
   payloadSha256: Buffer;
   previousSha256: string | null;
@@ -30,8 +30,9 @@ export interface SignedEvent {
 export interface EventEntry extends NewEvent {
   id: string;
   /**
-   * The JCS bytes of the event as `POST /v1/events` says it, so that whoever said it recognises it. Whose it is, and its id, the leaf
-   * says. The leaf's body_sha256 covers them, or the envelope's payload where the agent signed one, which holds the same.
+   * The JCS bytes of the event as it came with `POST /v1/events`, so that its sender recognises it.
+   * The leaf names the event's id and actor. The leaf's body_sha256 covers these bytes, or the
+   * envelope's payload, which holds the same, if the agent signed one.
    */
   body: Uint8Array;
   leaf: Uint8Array;
@@ -50,7 +51,7 @@ export function signedEvent(envelope: Envelope, json: Buffer, previousSha256: st
   };
 }
 
-/** Throws ProofError `not_canonicalizable` for a detail that JSON cannot say. */
+/** Throws ProofError `not_canonicalizable` for a detail that JSON cannot express. */
 export function eventEntry(event: NewEvent, recordedAt: Date, signed?: SignedEvent): EventEntry {
   const id = newId("event", recordedAt.getTime());
   const { orgId, kind, sourceId, backupId, commandId, actorId, occurredAt, detail } = event;

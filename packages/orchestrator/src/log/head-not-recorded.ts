@@ -1,4 +1,4 @@
-/** A head could not be written down before it was signed, so it is not signed. */
+/** A head could not be recorded before signing, so it is not signed. */
 export class HeadNotRecorded extends Error {
   constructor(cause: unknown) {
     super("the head could not be written down", { cause });

@@ -2,7 +2,7 @@ import type { CheckpointSigner } from "./checkpoint-signer.ts";
 import { LogCorruption } from "./log-corruption.ts";
 import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
-/** A head that the log had, as log_heads records it. */
+/** A head of the log, as log_heads records it. */
 export interface RecordedHead {
   orgId: string;
   origin: string;
@@ -18,7 +18,10 @@ interface StoredHead {
   recorded_at: Date;
 }
 
-/** A `NewestHead`; for other statements to go on from. The parameter is a statement's own, for the organisation's id. */
+/**
+ * SQL for a `NewestHead`, to use in other statements. `parameter` is the statement's parameter with
+ * the organisation's id.
+ */
 export const newestHeadOf = (parameter: string): string =>
   `select origin, head.tree_size, head.root_hash, head.recorded_at, emission.emitted_at, emission.checkpoint,
       emission.tree_size as emitted_size, emission.root_hash as emitted_root
@@ -30,7 +33,7 @@ export const newestHeadOf = (parameter: string): string =>
 const NEWEST: PreparedQuery = { name: "log_newest_head", text: newestHeadOf("$1") };
 
 export interface NewestHead extends StoredHead {
-  /** Of the newest hourly emission, which may be of an earlier head. */
+  /** From the newest hourly emission, which may be of an earlier head. */
   emitted_at: Date | null;
   checkpoint: string | null;
   emitted_size: number | null;
@@ -41,12 +44,18 @@ export interface SignedCheckpoint {
   origin: string;
   size: number;
   rootHash: Buffer;
-  /** When the log became this large; or, if it still is, when the last hourly head was signed. */
+  /**
+   * When the log reached this size; or, if it has not grown since, when the last hourly head was
+   * signed.
+   */
   at: Date;
   checkpoint: string;
 }
 
-/** The most recent head of an organisation's log, with the time's cosignature if the hourly emission came after it. */
+/**
+ * The most recent head of an organisation's log, with the time's cosignature if the hourly emission
+ * came after it.
+ */
 export async function readNewestCheckpoint(
   session: SqlSession,
   signer: CheckpointSigner,
@@ -58,8 +67,8 @@ export async function readNewestCheckpoint(
 }
 
 /**
- * With the log's signature, and the time's cosignature if the hourly emission came after it. Of a database that was set back, the newest
- * hourly head that it has: that one was signed before.
+ * With the log's signature, and the time cosignature if the hourly emission came after it. If the
+ * database was set back, this is its newest hourly head, which was signed before.
  */
 export async function signNewest(row: NewestHead, signer: CheckpointSigner): Promise<SignedCheckpoint> {
   const head = { origin: row.origin, size: row.tree_size, rootHash: row.root_hash };
@@ -91,7 +100,10 @@ const OF_SIZE: PreparedQuery = {
     where org_id = $1 and log_heads.tree_size = $2`,
 };
 
-/** The head that the log had at this size, or null if it never had one. Between two heads it grew by several leaves at once. */
+/**
+ * The log's head at this size, or null if it never had one, because the log can grow by several
+ * leaves at once.
+ */
 export async function readHeadOfSize(
   session: SqlSession,
   orgId: string,

@@ -5,9 +5,9 @@ import { LogCorruption } from "./log-corruption.ts";
 import { readInclusionProof } from "./log-reader.ts";
 import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
-/** Where an entry stands in its log, and the proof of it. */
+/** An entry's place in its log, with the inclusion proof. */
 export interface Placement {
-  /** The entry's, as its leaf says. */
+  /** The entry's id, from its leaf. */
   id: string;
   origin: string;
   logIndex: number;
@@ -26,8 +26,8 @@ const LEAF: PreparedQuery = {
 };
 
 /**
- * Where an entry of the log stands, with its proof for a head that the log had. The same every time: this is how an answer that was
- * given once is given again, byte for byte.
+ * An entry's place in the log, with its proof for a recorded head. The result is always the same,
+ * so an answer can be repeated byte for byte.
  */
 export async function readPlacement(
   session: SqlSession,

@@ -5,12 +5,13 @@ const HASH = 32;
 const MAX_TILES = 512;
 
 /**
- * All nodes within full tiles that proofs came through lately, the least recent first. Hashing a tile through takes half a millisecond, and of
- * the tiles above the lowest a log has few, each on the path of 65,536 leaves or more. A full tile never changes.
+ * Cache of all nodes within the full tiles that proofs used lately, the least recent first. Hashing
+ * a whole tile takes half a millisecond. A log has few tiles above the lowest level, each on the
+ * path of 65,536 leaves or more. A full tile never changes.
  */
 const tiles = new Map<string, readonly Buffer[]>();
 
-/** The nodes of a tile, by their height in it; null where they are not known. */
+/** The nodes of a tile, by their height in it; null if the cache does not have them. */
 export function recallNodes(tile: string): readonly Buffer[] | null {
   const nodes = tiles.get(tile);
   if (nodes === undefined) return null;
@@ -19,7 +20,7 @@ export function recallNodes(tile: string): readonly Buffer[] | null {
   return nodes;
 }
 
-/** Hashes a full tile through, and keeps what came of it. */
+/** Hashes a full tile and keeps the nodes. */
 export function rememberNodes(tile: string, bytes: Buffer): readonly Buffer[] {
   const heights = [bytes];
   for (let width = TILE_WIDTH / 2; width >= 1; width /= 2) {
@@ -35,7 +36,7 @@ export function rememberNodes(tile: string, bytes: Buffer): readonly Buffer[] {
   return heights;
 }
 
-/** The node over `count` hashes of the tile, a power of two, that begin at `offset`. */
+/** The node over `count` hashes of the tile from `offset` on; `count` is a power of two. */
 export function nodeIn(
   heights: readonly Buffer[],
   { offset, count }: Pick<TileNode, "offset" | "count">,

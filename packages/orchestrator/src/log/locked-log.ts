@@ -5,12 +5,12 @@ import { logOrigin } from "./log-keys.ts";
 import { plainArray, unpackHashes } from "../platform/database/packed.ts";
 import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
-/** An organisation's log as its row says it stands. */
+/** State of an organisation's log, from its row. */
 export interface LockedLog {
   orgId: string;
   origin: string;
   range: CompactRange;
-  /** Of the range; folding it up costs a hash a level. */
+  /** The tree's right edge; computing the root from it costs one hash per level. */
   rootHash: Hash;
 }
 
@@ -23,7 +23,8 @@ interface LogRow {
   missing_head_size: number | null;
 }
 
-// The order of the ids is the order in which rows are locked: two transactions that want several logs never wait for each other.
+// Rows are locked in the order of their ids, so two transactions that need several logs never
+// deadlock.
 const LOCK: PreparedQuery = {
   name: "log_lock",
   text: `select org_id, origin, tree_size, root_hash, right_edge, missing_head_size from logs
@@ -31,9 +32,10 @@ const LOCK: PreparedQuery = {
 };
 
 /**
- * Locks these logs until the transaction ends. From then on nobody else, on whatever replica, appends to them, and every
- * later statement sees all that was appended before. A log that cannot go on has its defect in place of its state
- * (`log_missing`, `log_row_damaged`, `head_regressed`), so that it does not hold up the others of a batch.
+ * Locks these logs until the transaction ends. No replica can append to them meanwhile, and every
+ * later statement sees everything appended before. A log that cannot continue has its LogCorruption
+ * in place of its state (`log_missing`, `log_row_damaged`, `head_regressed`), so that it does not
+ * block the other logs of a batch.
  */
 export async function lockLogs(
   session: SqlSession,
@@ -53,7 +55,7 @@ function readRow(row: LogRow): LockedLog | LogCorruption {
       `${row.origin} has ${row.tree_size} leaves, but lacks the signed head of ${row.missing_head_size}: the database was set back`,
     );
   const range = readRightEdge(row);
-  // A wrong edge would become a wrong root under the next head, which nobody could take back.
+  // A wrong edge would lead to a wrong root under the next head, which cannot be taken back.
   if (range === null || !equalBytes(range.root(), row.root_hash))
     return new LogCorruption("log_row_damaged", `the right edge of ${row.origin} does not produce its root`);
   return { orgId: row.org_id, origin: row.origin, range, rootHash: row.root_hash };
@@ -67,7 +69,9 @@ function readRightEdge(row: LogRow): CompactRange | null {
   }
 }
 
-/** Makes the empty log of a new organisation, in the transaction that makes the organisation. */
+/**
+ * Creates the empty log of a new organisation, in the transaction that creates the organisation.
+ */
 export async function createLog(tx: DatabaseTransaction, host: string, orgId: string): Promise<void> {
   const root = Buffer.from(EMPTY_ROOT);
   await tx

@@ -19,8 +19,9 @@ export interface GrownLog extends LockedLog {
 }
 
 /**
- * What a transaction appends to the logs that it locked. All computing is done before anything is written; `write` then sends
- * leaves, full tiles, the rows' new sizes and the heads, which commit together or not at all.
+ * A transaction's appends to the logs it has locked. Everything is computed before anything is
+ * written. `write` then sends leaves, full tiles, new sizes and heads, which commit together or not
+ * at all.
  */
 export class LogAppends {
   readonly #logs: Map<string, GrownLog>;
@@ -45,12 +46,15 @@ export class LogAppends {
     return log;
   }
 
-  /** Those that are larger than they were. */
+  /** The logs that grew. */
   changed(): GrownLog[] {
     return [...this.#logs.values()].filter(({ growth }) => growth.size > growth.sizeBefore);
   }
 
-  /** Reads what full tiles need of earlier leaves and tiles. Nothing, unless a tile becomes full: each 256th leaf. */
+  /**
+   * Reads the earlier leaves and tiles that newly full tiles need. Does nothing unless a tile
+   * becomes full, at each 256th leaf.
+   */
   async completeTiles(session: SqlSession): Promise<TileRow[]> {
     const rows: TileRow[] = [];
     for (const log of this.changed())
@@ -95,13 +99,14 @@ async function tileRow(session: SqlSession, log: GrownLog, tile: CompletedTile):
 export interface CompletedTile {
   level: number;
   index: number;
-  /** Of the perfect subtree that the tile spans. */
+  /** Root of the perfect subtree that the tile spans. */
   rootHash: Hash;
 }
 
 /**
- * A tree that grows from its right edge. It remembers that edge and every node that the appends complete, which is all that the
- * inclusion proofs of the appended leaves are made of: nothing has to be read.
+ * A tree that grows from its right edge. It remembers that edge and every node that the appends
+ * complete. The inclusion proofs of the appended leaves need nothing else, so nothing has to be
+ * read.
  */
 export class TreeBuilder {
   readonly sizeBefore: number;
@@ -131,7 +136,7 @@ export class TreeBuilder {
     return (this.#root ??= this.#range.root());
   }
 
-  /** Adds a leaf and gives its index. */
+  /** Appends a leaf. Returns its index. */
   append(leafHash: Hash): number {
     const index = this.#range.size;
     this.#root = undefined;
@@ -143,12 +148,14 @@ export class TreeBuilder {
     return index;
   }
 
-  /** The proof that an appended leaf is in the tree as it is now. */
+  /** The inclusion proof of an appended leaf in the current tree. */
   inclusionProof(index: number): Hash[] {
     return proveInclusion(index, this.size, (level, node) => this.node(level, node));
   }
 
-  /** A node of the old right edge or one completed since. Throws LogCorruption for any other. */
+  /**
+   * A node of the old right edge, or one completed since. Throws LogCorruption for any other node.
+   */
   node(level: number, index: number): Hash {
     const hash = this.#nodes[level]?.get(index);
     if (hash === undefined)

@@ -1,15 +1,15 @@
 import { noteVerifier, type NoteVerifier } from "@attestore/proof";
 import type { SigningKey } from "../platform/keys/signing-key.ts";
 
-/** The service's two keys: one signs heads, the other says when it saw them. */
+/** The service's two keys: one signs heads, the other cosigns them with the time. */
 export interface LogKeys {
   note: SigningKey;
   time: SigningKey;
 }
 
-/** What the service's logs are called and whose signatures they carry. Public. */
+/** The names and public keys of the service's logs. */
 export interface LogIdentity {
-  /** First part of every origin, e.g. `log.example.com`. */
+  /** First part of every log's origin, e.g. `log.example.com`. */
   host: string;
   /** 32 bytes each. */
   notePublicKey: Uint8Array;
@@ -20,17 +20,19 @@ export function logIdentity(host: string, keys: LogKeys): LogIdentity {
   return { host, notePublicKey: keys.note.publicKey, timePublicKey: keys.time.publicKey };
 }
 
-/** The log's name in its checkpoints, and the name of its key: `<log host>/<org_id>`. */
+/** The log's origin in its checkpoints, which is also its key's name: `<log host>/<org_id>`. */
 export function logOrigin(host: string, orgId: string): string {
   return `${host}/${orgId}`;
 }
 
-/** Who opens the checkpoints of one organisation's log. One key signs for all of them, under a name for each. */
+/**
+ * Verifier of one organisation's checkpoints. One key signs for all logs, under a name for each.
+ */
 export function logVerifier(identity: LogIdentity, origin: string): NoteVerifier {
   return noteVerifier(origin, "ed25519", identity.notePublicKey);
 }
 
-/** Who vouches for the time of the hourly heads: `<log host>/time`, which no organisation's id can be. */
+/** Verifier of the hourly heads' time: `<log host>/time`. No organisation's id can be `time`. */
 export function timeVerifier(identity: LogIdentity): NoteVerifier {
   return noteVerifier(`${identity.host}/time`, "cosignature/v1", identity.timePublicKey);
 }

@@ -16,7 +16,10 @@ import { packHashes, plainArray } from "../platform/database/packed.ts";
 import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 import { readTileHashes } from "./tile-rows.ts";
 
-/** The inclusion proof of leaf `index` in the log's first `treeSize` leaves, which it must have. */
+/**
+ * The inclusion proof of leaf `index` in the log's first `treeSize` leaves. The log must have that
+ * many.
+ */
 export async function readInclusionProof(
   session: SqlSession,
   orgId: string,
@@ -27,7 +30,7 @@ export async function readInclusionProof(
   return proveInclusion(index, treeSize, nodes);
 }
 
-/** The proof that the log's first `to` leaves begin with its first `from`. */
+/** The consistency proof between the log's first `from` and first `to` leaves. */
 export async function readConsistencyProof(
   session: SqlSession,
   orgId: string,
@@ -43,7 +46,7 @@ const FIND_LEAF: PreparedQuery = {
   text: "select log_index from log_leaves where org_id = $1 and leaf_hash = $2 order by log_index limit 1",
 };
 
-/** The index of the leaf that has this hash, or null. */
+/** The index of the leaf with this hash, or null. */
 export async function findLeaf(session: SqlSession, orgId: string, leafHash: Hash): Promise<number | null> {
   const [row] = await session.run<{ log_index: number }>(FIND_LEAF, [orgId, Buffer.from(leafHash)]);
   return row?.log_index ?? null;
@@ -51,14 +54,14 @@ export async function findLeaf(session: SqlSession, orgId: string, leafHash: Has
 
 const FULL_TILES: PreparedQuery = {
   name: "log_read_tiles",
-  // Each by its key: a join of a few with all reads all, as long as the log is of middling size.
+  // One lookup by key for each: for a log of medium size a join would read all rows.
   text: `select wanted.level, wanted.tile_index, tile.hashes
     from unnest($2::smallint[], $3::bigint[]) as wanted (level, tile_index)
     cross join lateral (select hashes from log_tiles
       where org_id = $1 and level = wanted.level and tile_index = wanted.tile_index limit 1) as tile`,
 };
 
-/** Reads only the tiles that hold these nodes: one a level on a path, whatever the size of the log. */
+/** Reads only the tiles that hold these nodes: one per level on a path, whatever the log's size. */
 async function readNodes(
   session: SqlSession,
   orgId: string,
@@ -81,7 +84,7 @@ async function readNodes(
   );
   for (const [name, nodes] of byTile) {
     const fullTile = full.get(name);
-    // Of the lowest level there are too many, and each is on the path of 256 leaves only.
+    // The lowest level has too many tiles to cache, and each is on the path of only 256 leaves.
     if (fullTile !== undefined && !name.startsWith("0/")) {
       const inner = rememberNodes(`${orgId}/${name}`, fullTile);
       for (const { level, index, tile } of nodes) found.set(`${level}/${index}`, nodeIn(inner, tile));
@@ -121,7 +124,9 @@ async function readFullTiles(
   return new Map(rows.map(({ level, tile_index, hashes }) => [`${level}/${tile_index}`, hashes]));
 }
 
-/** The part of a tile that is not full yet which these nodes are in; `first` is the offset of its first hash. */
+/**
+ * The part of an unfinished tile that holds these nodes; `first` is the offset of its first hash.
+ */
 async function readPartialTile(
   session: SqlSession,
   orgId: string,

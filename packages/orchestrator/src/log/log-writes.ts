@@ -2,7 +2,7 @@ import type { Hash } from "@attestore/proof";
 import { pack, packHashes, plainArray } from "../platform/database/packed.ts";
 import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
-/** A leaf that has its place. */
+/** A leaf with its index. */
 export interface PlacedLeaf {
   orgId: string;
   logIndex: number;

@@ -6,19 +6,19 @@ import type { SqlSession, PreparedQuery } from "../platform/database/sql-session
 
 const PAGE = 1000;
 
-/** The organisation whose log it is: the last part of the log's name. */
+/** The log's organisation: the last part of the log's origin. */
 export function orgOfOrigin(origin: string): string {
   return origin.slice(origin.lastIndexOf("/") + 1);
 }
 
 export interface MissingHeads {
-  /** Organisations whose logs lack a head that was signed. */
+  /** Organisations whose logs lack a signed head. */
   setBack: string[];
   /** Organisations that the database does not know at all. */
   unknown: string[];
 }
 
-/** Which of these heads the database's logs never had. */
+/** Finds which of these heads the database's logs never had. */
 export async function findMissingHeads(pool: Pool, heads: readonly Head[]): Promise<Head[]> {
   const missing: Head[] = [];
   for (let from = 0; from < heads.length; from += PAGE) {
@@ -38,8 +38,8 @@ export async function findMissingHeads(pool: Pool, heads: readonly Head[]): Prom
 }
 
 /**
- * Stops the logs that lack a head that was signed, in the database, so that every replica and every command sees it; and lets go those that
- * have the head they lacked.
+ * Marks in the database which logs lack a signed head, so that every replica and every command
+ * treats them as read-only. Clears the mark of logs that have their missing head again.
  */
 export async function stopSetBackLogs(pool: Pool, signed: readonly Head[]): Promise<MissingHeads> {
   await pool.query(
@@ -77,7 +77,7 @@ export const ROOTS_OF_SIZES: PreparedQuery = {
     join log_heads using (org_id, tree_size)`,
 };
 
-/** What CheckpointSigner asks the database for. */
+/** The database lookups of CheckpointSigner. */
 export function committedHeads(pool: Pool): Pick<HeadMemory, "committedRoot" | "emittedSize"> {
   return {
     committedRoot: async (origin, size) => {
@@ -105,7 +105,10 @@ const STOP: PreparedQuery = {
     where org_id = $1 and (missing_head_size is null or missing_head_size < $2)`,
 };
 
-/** A head under the log's signature that somebody else holds, and that the database does not have: nothing is appended any more. */
+/**
+ * Records a head with the log's signature that somebody holds and the database lacks. Nothing is
+ * appended to that log any more.
+ */
 export function stopLog(session: SqlSession, { origin, size, rootHash }: Head): Promise<unknown> {
   return session.run(STOP, [orgOfOrigin(origin), size, Buffer.from(rootHash)]);
 }

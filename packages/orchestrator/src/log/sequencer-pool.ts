@@ -6,8 +6,9 @@ import type { Logger } from "../platform/logging/logger.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 
 /**
- * The sequencer's own connections: one for the batch in flight, the others for answers that are made again. Statements travel in
- * a pipeline, so a batch costs three round trips. Nothing may hang for ever, or everybody waits behind it.
+ * The sequencer's own connections: one for the batch in flight, the others to repeat earlier
+ * answers. Statements are pipelined, so a batch costs three round trips. Every step has a timeout,
+ * because all later submissions wait behind it.
  */
 export function openSequencerPool(
   connection: ConnectionSettings,
@@ -33,7 +34,7 @@ export function openSequencerPool(
   });
   pool.on("error", (error) => logger.warn({ reason: error.message }, "an idle connection of the log broke"));
   pool.on("connect", (client) => {
-    // A connection that breaks while it is in use fails its query, and says it here once more.
+    // A connection that breaks in use fails its query, and also emits this event.
     client.on("error", () => undefined);
   });
   return pool;

@@ -26,7 +26,9 @@ async function newAgent(): Promise<TestAgent> {
   return world.addAgent(await world.addOrg());
 }
 
-/** Indexes without gap, one root a size, every proof, and every head an extension of the one before. */
+/**
+ * Indexes without gap, one root a size, every proof, and every head an extension of the one before.
+ */
 async function requireOneLog(
   replica: Replica,
   orgId: string,

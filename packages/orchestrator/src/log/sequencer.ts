@@ -16,20 +16,20 @@ export interface SequencerOptions<Call, Answer> {
   calls: CallRecords<Call, Answer>;
   signer: CheckpointSigner;
   logger: Logger;
-  /** Submissions that may wait; what comes beyond them is refused. */
+  /** Maximum number of waiting submissions; more are refused. */
   maxWaiting?: number;
-  /** Bytes of their leaves and bodies that may wait. */
+  /** Maximum bytes of leaves and bodies that wait. */
   maxWaitingBytes?: number;
-  /** Most submissions of one transaction. */
+  /** Maximum number of submissions in one transaction. */
   maxBatch?: number;
-  /** Told of each transaction that committed. */
+  /** Called after each committed transaction. */
   onBatch?: (batch: { submissions: number; seconds: number }) => void;
 }
 
-/** What a submission comes to. */
+/** The outcome of a submission. */
 export type Submitted<Answer> =
   | { is: "placed"; placement: Placement; replayed: boolean }
-  /** The same call was answered before, and not with a place. */
+  /** The same call was answered before, without an entry in the log. */
   | { is: "answered"; answer: Answer };
 
 interface Waiting<Call, Answer> extends Submission<Call> {
@@ -39,15 +39,19 @@ interface Waiting<Call, Answer> extends Submission<Call> {
 }
 
 const ATTEMPTS = 3;
-/** Serialisation failure, deadlock, lock not available in time: the transaction is undone and may succeed the next time. */
+/**
+ * Serialisation failure, deadlock, lock timeout: the transaction is rolled back and may succeed
+ * when repeated.
+ */
 const PASSING = new Set(["40001", "40P01", "55P03"]);
-/** What may pass, resources that ran out (class 53), and what took too long for the server or for the driver. */
+/** The errors above, exhausted resources (class 53), and timeouts of the server or the driver. */
 const TROUBLE = /^(40001|40P01|55P03|53...|57014|Query read timeout)$/;
 
 /**
- * Gives the entries of all organisations their places. One batch is in flight at a time; whatever arrives meanwhile is the
- * next one, so a batch is as large as the load is and nobody waits for a timer. Replicas need no agreement besides
- * the database: the locked row decides, and nothing of the log is kept here from one batch to the next.
+ * Appends the entries of all organisations. One batch is in flight at a time. Submissions that
+ * arrive meanwhile form the next one, so batches grow with the load and nobody waits for a timer.
+ * Replicas coordinate only through the database: the locked row decides, and no log state is kept
+ * here between batches.
  */
 export class Sequencer<Call, Answer> {
   readonly #options: Required<SequencerOptions<Call, Answer>>;
@@ -68,9 +72,10 @@ export class Sequencer<Call, Answer> {
   }
 
   /**
-   * Resolves once the entry is committed, in the tree and provable, or was before. Throws what its kind or its call refuses it for,
-   * and SubmissionRefused: after `database_away` it may or may not be in the log, and the same submission again finds out.
-   * Throws LogCorruption when its log may not go on.
+   * Resolves once the entry is committed and provable in the tree, now or before. Throws the error
+   * with which its kind or its call refuses it, and SubmissionRefused. After `database_away` the
+   * entry may or may not be in the log; repeating the submission finds out. Throws LogCorruption if
+   * its log cannot continue.
    */
   async submit<Entry extends LogEntry>(
     kind: EntryKind<Entry>,
@@ -82,7 +87,7 @@ export class Sequencer<Call, Answer> {
     this.#requireRoom(bytes);
     const name = this.#options.calls.nameOf(call);
     if (name === null) return this.#enqueue(kind, entry, call, bytes);
-    // One session may take an advisory lock twice, so two of one batch are told apart here.
+    // A session can take an advisory lock twice, so duplicates within a batch are caught here.
     if (this.#callsInProgress.has(name)) throw new SubmissionRefused("in_progress");
     this.#callsInProgress.add(name);
     try {
@@ -97,7 +102,7 @@ export class Sequencer<Call, Answer> {
     return this.#waiting.length;
   }
 
-  /** Takes nothing more and waits until what was taken is answered. */
+  /** Accepts nothing more and waits until everything accepted is answered. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
@@ -118,7 +123,7 @@ export class Sequencer<Call, Answer> {
     bytes: number,
   ): Promise<Submitted<Answer>> {
     return new Promise((resolve, reject) => {
-      // A kind only ever gets entries back that were submitted with it.
+      // A kind gets back only entries that were submitted with it.
       this.#waiting.push({
         kind: kind as unknown as EntryKind<LogEntry>,
         entry,
@@ -142,13 +147,13 @@ export class Sequencer<Call, Answer> {
     }
   }
 
-  /** Never rejects: each one of the batch is told. */
+  /** Never rejects: each submission of the batch gets its own result. */
   async #commit(batch: readonly Waiting<Call, Answer>[]): Promise<void> {
     try {
       const began = performance.now();
       const committed = await this.#attempt(batch);
       this.#options.onBatch({ submissions: batch.length, seconds: (performance.now() - began) / 1000 });
-      // Answering takes the thread pool; the next batch need not wait for it.
+      // Signing the answers uses the thread pool; the next batch need not wait for it.
       for (const waiting of batch) void this.#answer(waiting, committed);
     } catch (error) {
       if (isDatabaseTrouble(error)) {
@@ -182,7 +187,7 @@ export class Sequencer<Call, Answer> {
       client.release();
       return committed;
     } catch (error) {
-      // Ends the connection, and with it whatever the transaction still holds.
+      // Ends the connection, and with it any locks that the transaction still holds.
       client.release(true);
       throw error;
     }

@@ -7,9 +7,9 @@ import type { Head } from "./checkpoint-signer.ts";
 import { HeadNotRecorded } from "./head-not-recorded.ts";
 
 const LINE = /^(\S+) (\d{1,16}) ([0-9a-f]{64})$/;
-/** What a full disk left of a line. Nothing was signed for it. */
+/** The rest of a line that a full disk cut off. Nothing was signed for it. */
 const CUT_OFF = /^\S*( \d*( [0-9a-f]{0,63})?)?$/;
-/** Appended bytes after which the file is written anew, with a line for each log. */
+/** After this many appended bytes the file is rewritten, with one line per log. */
 const COMPACT_AT_BYTES = 16 * 1024 ** 2;
 
 interface Waiting {
@@ -19,9 +19,10 @@ interface Waiting {
 }
 
 /**
- * The newest head that was signed of each log, in a file of the data directory: `<origin> <size> <root, hex>` on each line, the last line of
- * a log counts. It is outside the database so that a database that was set back is found. A head is on the disk before its signature
- * leaves. Heads that are signed while the disk writes are written together the next time.
+ * The newest signed head of each log, in a file of the data directory. Each line is `<origin>
+ * <size> <root, hex>`, and a log's last line counts. The file is outside the database, so it
+ * reveals a database that was set back. A head is on disk before its signature is sent. Heads that
+ * are signed during a write are written together in the next one.
  */
 export class SignedHeads {
   readonly #path: string;
@@ -44,14 +45,14 @@ export class SignedHeads {
     return new SignedHeads(path, newest, await open(path, "a", 0o600));
   }
 
-  /** The newest of each log, all of them on the disk. */
+  /** The newest head of each log, all of them on disk. */
   newest(): Head[] {
     return [...this.#newest.values()];
   }
 
   /**
-   * Resolves when it is on the disk that a head as large as this was signed.
-   * @throws HeadNotRecorded where it cannot be written: then the head must not leave
+   * Resolves once a head at least this large is on disk.
+   * @throws HeadNotRecorded if it cannot be written; then the signature must not be sent
    */
   record(head: Head): Promise<void> {
     if ((this.#newest.get(head.origin)?.size ?? -1) >= head.size) return Promise.resolve();
@@ -83,7 +84,7 @@ export class SignedHeads {
 
   async #append(heads: readonly Head[]): Promise<void> {
     const text = linesOf(heads);
-    // Begins with a new line, so that what a failed write left does not run into it.
+    // Starts with a line feed, so that the rest of a failed write does not run into it.
     await this.#file.appendFile(`\n${text}`);
     await this.#file.datasync();
     for (const head of heads)
@@ -101,11 +102,11 @@ export class SignedHeads {
   }
 }
 
-/** What the file says; nothing where there is none. Reads only. */
+/** Reads the file; empty if there is none. */
 export async function readSignedHeads(path: string): Promise<Map<string, Head>> {
   const newest = new Map<string, Head>();
   const lines = ((await nullIfMissing(readFile(path, "utf8"))) ?? "").split("\n");
-  // A line that a crash cut off was never followed by a signature.
+  // No signature was sent for a line that a crash cut off.
   lines.pop();
   lines.forEach((line, index) => {
     const [, origin, size, root] = LINE.exec(line) ?? [];

@@ -1,18 +1,24 @@
 export type SubmissionRefusal =
-  /** The agent was revoked, perhaps a moment ago. */
+  /** The agent is revoked, perhaps since a moment ago. */
   | "agent_not_active"
-  /** Signed with a key that was replaced before the entry had its place. Whoever verifies it anew learns which key counts. */
+  /**
+   * The signing key was replaced before the entry was appended. Verifying the entry again shows
+   * which key counts.
+   */
   | "key_replaced"
-  /** The same call is on its way. */
+  /** The same call is in progress. */
   | "in_progress"
-  /** More waits than may. */
+  /** Too many submissions wait. */
   | "full"
-  /** The sequencer has been closed. */
+  /** The sequencer is closed. */
   | "closed"
-  /** The database failed. The entry may or may not be in the log: the same submission again finds out. */
+  /**
+   * The database failed. The entry may or may not be in the log; repeating the submission finds
+   * out.
+   */
   | "database_away";
 
-/** Why the log did not take an entry, where neither the entry's kind nor the log's state is the reason. */
+/** The log refused an entry for a reason other than the entry's kind or the log's state. */
 export class SubmissionRefused extends Error {
   readonly reason: SubmissionRefusal;
 

@@ -15,8 +15,9 @@ const TILE_ROOTS: PreparedQuery = {
 };
 
 /**
- * The hashes `from` up to but not with `to`, counted from the log's beginning, that tiles of this level are made of: those
- * of leaves, or above them the roots of the full tiles of the level below. Throws LogCorruption if one is missing.
+ * The hashes `from` (inclusive) to `to` (exclusive) that tiles of this level contain, counted from
+ * the log's start: leaf hashes, or above them the roots of the full tiles one level below. Throws
+ * LogCorruption if one is missing.
  */
 export async function readTileHashes(
   session: SqlSession,

@@ -16,16 +16,16 @@ import { logOrigin, logVerifier } from "./log-keys.ts";
 import { stopLog } from "./missing-heads.ts";
 import { transactionSession, type PreparedQuery } from "../platform/database/sql-session.ts";
 
-/** Whoever holds heads of its organisation's log. */
+/** An agent as a witness of its organisation's log. */
 export interface WitnessingAgent {
   id: string;
   orgId: string;
-  /** Of Ed25519, or of another algorithm, whose holder does not cosign. */
+  /** An Ed25519 key, or one of another algorithm, whose holder does not cosign. */
   publicKey: Uint8Array;
   keyFingerprint: string;
 }
 
-/** What was said to be a head or a cosignature is neither. */
+/** A heartbeat's head or cosignature is malformed. */
 export class MalformedWitness extends Error {
   readonly field: "log_head" | "cosignature";
   readonly issue: string;
@@ -38,7 +38,7 @@ export class MalformedWitness extends Error {
   }
 }
 
-/** What an agent says that it holds of its organisation's log. */
+/** The head of its organisation's log that an agent reports. */
 export interface HeldHead {
   /** A signed note. */
   checkpoint: string;
@@ -55,15 +55,18 @@ const STORE: PreparedQuery = {
     where excluded.tree_size >= agent_witnesses.tree_size`,
 };
 
-/** That an agent holds a head, with its cosignature, which was stored. */
+/** An agent's head and cosignature that were stored. */
 interface Cosigned {
   checkpoint: string;
-  /** The fingerprint of the key that it cosigned with. */
+  /** Fingerprint of the key it cosigned with. */
   key: string;
   at: number;
 }
 
-/** A log that does not grow is cosigned again with every heartbeat, which tells no more than that the agent lives. */
+/**
+ * A log that does not grow is cosigned again with every heartbeat, which shows only that the agent
+ * is alive.
+ */
 const AGAIN_AFTER_MS = 10 * 60_000;
 const MAX_KEPT = 50_000;
 
@@ -78,10 +81,11 @@ function isKnown(known: Cosigned | undefined, agent: WitnessingAgent, held: Held
 }
 
 /**
- * Takes what a heartbeat says of the log. What is not a note or a cosignature at all throws
- * MalformedWitness. A signature that does not hold is logged and left out, since the heartbeat, and with it the backups, has to go
- * on. A head under the log's own signature that the log never had means that somebody else signs with its key or that the
- * database lost what was signed: that is logged as an error with the whole head, for people to look at, and kept by the agent.
+ * Handles the head and cosignature in a heartbeat. Throws MalformedWitness if one is not a note or
+ * a cosignature at all. An invalid signature is logged and ignored, because the heartbeat, and with
+ * it the backups, must continue. A head with the log's own signature that the log never had means
+ * that somebody else signs with its key, or that the database lost a signed head. That is logged as
+ * an error with the whole head, for people to look at; the agent keeps it too.
  */
 export function createWitness(deps: { db: Database; signer: CheckpointSigner; logger: Logger }) {
   const lately = new Map<string, Cosigned>();
@@ -108,14 +112,14 @@ export function createWitness(deps: { db: Database; signer: CheckpointSigner; lo
       return true;
     });
     if (!stored || cosignature === null) return;
-    // Emptied rather than evicted one by one: it refills within minutes.
+    // Cleared as a whole, because it refills within minutes.
     if (lately.size >= MAX_KEPT) lately.clear();
     const key = agent.keyFingerprint;
     lately.set(agent.id, { checkpoint: held.checkpoint, key, at: performance.now() });
   };
 }
 
-/** Null where it is not under the log's signature. */
+/** Null if the log did not sign it. */
 async function openHeldCheckpoint(
   { signer, logger }: { signer: CheckpointSigner; logger: Logger },
   agent: WitnessingAgent,
@@ -142,11 +146,11 @@ async function checkCosignature(
   text: string,
   line: string | null,
 ): Promise<string | null> {
-  // cosignature/v1 is of Ed25519; an agent with another key is no witness.
+  // cosignature/v1 needs Ed25519; an agent with another key is not a witness.
   if (line === null || agent.publicKey.length !== 32) return null;
   const note = `${text}\n${line.endsWith("\n") ? line : `${line}\n`}`;
   try {
-    // Empty lines in it would move where the text ends, and it would sign something else.
+    // An empty line would end the text early, so something else would be signed.
     const parsed = parseNote(note);
     if (parsed.text !== text || parsed.signatures.length !== 1)
       throw new ProofError("malformed_note", "not one signature line");

@@ -6,7 +6,10 @@ const SIZE: PreparedQuery = {
     where agents.org_id = $1 and agents.status = 'active' and cosignature is not null and tree_size > $2`,
 };
 
-/** The size of the newest head that a witness of this log cosigned and that holds the leaf; null where there is none. */
+/**
+ * The size of the newest head that a witness of this log cosigned and that holds the leaf; null
+ * where there is none.
+ */
 export async function newestWitnessedSize(
   session: SqlSession,
   orgId: string,
@@ -26,7 +29,10 @@ const LINES: PreparedQuery = {
     order by received_at desc, agent_id limit ${MAX_COSIGNATURES}`,
 };
 
-/** What witnesses said of the head of that size, as lines to append to its note: the newest of them first. */
+/**
+ * What witnesses said of the head of that size, as lines to append to its note: the newest of them
+ * first.
+ */
 export async function cosignaturesOf(
   session: SqlSession,
   orgId: string,

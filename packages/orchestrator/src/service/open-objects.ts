@@ -25,7 +25,8 @@ export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logg
     await objects.prepare();
     return { objects, routes: objectRoutes(objects) };
   }
-  // Told at the start, rather than by the first backup. A store that is away right now does not keep the service from starting.
+  // Told at the start, rather than by the first backup. A store that is away right now does not
+  // keep the service from starting.
   if (config.s3ObjectLockDays !== undefined && (await objects.locksObjects()) === false)
     throw new UserError(
       "invalid_setting",

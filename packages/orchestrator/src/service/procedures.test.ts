@@ -13,7 +13,9 @@ import { answerTo, TestServer } from "../../test/test-server.ts";
 
 /** Debian's, of which there are pg_dump, pg_restore and psql. */
 const OLD = { ATTESTORE_POSTGRES: "/usr/lib/postgresql/15" };
-/** A dozen starts of a service, one after the other; some 20 s on a machine with nothing else to do. */
+/**
+ * A dozen starts of a service, one after the other; some 20 s on a machine with nothing else to do.
+ */
 const TIMEOUT_MS = 300_000;
 const PAGE = fileURLToPath(new URL("../../../../docs/operate.md", import.meta.url));
 
@@ -33,7 +35,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-/** The commands of docs/operate.md as they are written, in a directory of their own instead of /var/lib. */
+/**
+ * The commands of docs/operate.md as they are written, in a directory of their own instead of
+ * /var/lib.
+ */
 async function follow(name: string, postgres: Record<string, string> = OLD): Promise<void> {
   const page = await readFile(PAGE, "utf8");
   const block = new RegExp(`<!-- runs: ${name} -->\n\`\`\`sh\n([^]*?)\`\`\``).exec(page)?.[1];

@@ -56,7 +56,10 @@ const MAIL_WITHIN_MS = 5000;
 const JOB_CONNECTIONS = 4;
 const ASK_STORE_WITHIN_MS = 10_000;
 
-/** Starts the whole service of these settings. Resolves when it takes requests; what was started is stopped again if that fails. */
+/**
+ * Starts the whole service of these settings. Resolves when it takes requests; what was started is
+ * stopped again if that fails.
+ */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const cleanup = new Cleanup();
   try {
@@ -128,7 +131,8 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   });
   const installation = new Installation({ pool: byClock.pool, objects: store, signed, signer, logger: log });
   await installation.checkLogs();
-  // A store that is away right now does not keep the service from starting; until it answers, nothing is deleted.
+  // A store that is away right now does not keep the service from starting; until it answers,
+  // nothing is deleted.
   await Promise.race([installation.check(), delay(ASK_STORE_WITHIN_MS, undefined, { ref: false })]);
   const requireDeletable = (): Promise<void> => installation.requireDeletable();
   const objects = guardDeletions(store, requireDeletable);

@@ -1,4 +1,7 @@
-/** A database of one's own: the two roles of docs/operate.md, and one of before that has a single role which owns everything. */
+/**
+ * A database of one's own: the two roles of docs/operate.md, and one of before that has a single
+ * role which owns everything.
+ */
 import { generateKeyPairSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -57,7 +60,10 @@ async function post(path: string, token: string, body: object): Promise<Answer> 
   return answerTo(sent);
 }
 
-/** An organisation, its agent, and a heartbeat of it that tells of a source: reads and writes as each of the service's roles. */
+/**
+ * An organisation, its agent, and a heartbeat of it that tells of a source: reads and writes as
+ * each of the service's roles.
+ */
 async function expectToWork(environment: Record<string, string>, org: string): Promise<void> {
   const authKey = (await json(["auth-key", "create", "--org", org], environment))["auth_key"] as string;
   const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
@@ -91,7 +97,10 @@ async function roleIn(environment: Record<string, string>): Promise<Checked | un
   return (findings as Checked[]).find(({ check }) => check === "role");
 }
 
-/** As a release before that migration did: no other role was made than those that the migrations make themselves. */
+/**
+ * As a release before that migration did: no other role was made than those that the migrations
+ * make themselves.
+ */
 async function migrateAsBefore(connectionString: string, end: number): Promise<void> {
   const client = new pg.Client({ connectionString });
   await client.connect();

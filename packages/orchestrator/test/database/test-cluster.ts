@@ -22,8 +22,9 @@ const MAKERS = [
 ];
 
 /**
- * For tests: an empty cluster, migrated and shut down in order. Whoever starts a service or a database copies it rather than waiting for initdb
- * and for all migrations, which is most of the work of a start. It is made once, and again when what makes it has changed.
+ * For tests: an empty cluster, migrated and shut down in order. Whoever starts a service or a
+ * database copies it rather than waiting for initdb and for all migrations, which is most of the
+ * work of a start. It is made once, and again when what makes it has changed.
  */
 export interface TestCluster {
   /** Puts a copy into a data directory that has none. False: there is nothing yet to be copied. */

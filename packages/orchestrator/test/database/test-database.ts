@@ -21,8 +21,9 @@ export interface TestDatabase extends DatabaseAccess {
 }
 
 /**
- * For tests: puts a cluster without a row, migrated and shut down in order, into a data directory that has none. It is a copy of one that is
- * made once, and again when what makes it has changed: initdb and all migrations are most of the work of a start.
+ * For tests: puts a cluster without a row, migrated and shut down in order, into a data directory
+ * that has none. It is a copy of one that is made once, and again when what makes it has changed:
+ * initdb and all migrations are most of the work of a start.
  */
 export async function putTestCluster(dataDirectory: string): Promise<void> {
   const cluster = await testCluster();
@@ -39,7 +40,10 @@ async function migratedDatabase(dataDirectory: string): Promise<OpenDatabase> {
   return opened;
 }
 
-/** For tests: a real server of one's own, migrated and empty, in a directory that `close` removes. Takes about a second. */
+/**
+ * For tests: a real server of one's own, migrated and empty, in a directory that `close` removes.
+ * Takes about a second.
+ */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "attestore-test-"));
   await chmod(dataDirectory, 0o711);

@@ -6,7 +6,10 @@ import { lockLogs, type LockedLog } from "../../src/log/locked-log.ts";
 import { LogCorruption } from "../../src/log/log-corruption.ts";
 import { clientSession } from "../../src/platform/database/sql-session.ts";
 
-/** Appends leaves without entries, some thousand in one transaction: the log's own code, and nothing around it. */
+/**
+ * Appends leaves without entries, some thousand in one transaction: the log's own code, and nothing
+ * around it.
+ */
 export async function appendLeaves(pool: Pool, orgId: string, count: number): Promise<void> {
   const client = await pool.connect();
   const session = clientSession(client);

@@ -30,7 +30,10 @@ export interface TestAgent {
   privateKey: KeyObject;
 }
 
-/** A real database with organisations and agents in it, and as many replicas of the service's log as a test wants. */
+/**
+ * A real database with organisations and agents in it, and as many replicas of the service's log as
+ * a test wants.
+ */
 export interface LogWorld extends TestDatabase {
   keys: LogKeys;
   addOrg(): Promise<string>;

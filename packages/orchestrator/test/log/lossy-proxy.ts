@@ -7,7 +7,10 @@ import type { ConnectionSettings } from "../../src/platform/database/connection-
 
 export interface LossyProxy {
   connection: ConnectionSettings;
-  /** From now on a connection that sends COMMIT is cut: before the server gets it, or before its answer gets back. */
+  /**
+   * From now on a connection that sends COMMIT is cut: before the server gets it, or before its
+   * answer gets back.
+   */
   cutAtCommit(when: "before" | "after" | "never"): void;
   close(): Promise<void>;
 }

@@ -20,7 +20,10 @@ export interface EventSigner {
   publicKeyWire: string;
 }
 
-/** The body of an event that the agent signed, and the SHA-256 of what it signed, for the next in its chain. */
+/**
+ * The body of an event that the agent signed, and the SHA-256 of what it signed, for the next in
+ * its chain.
+ */
 export function signedEventBody(
   agent: EventSigner,
   event: LoggedEvent,

@@ -2,7 +2,10 @@ import { leafHash, openCheckpoint, verifyInclusion, type OpenedCheckpoint } from
 import { logVerifier, type LogIdentity } from "../../src/log/log-keys.ts";
 import type { Placement } from "../../src/log/inclusion.ts";
 
-/** As a client would: the leaf's hash, the checkpoint's signature, the proof. Throws if anything does not hold. */
+/**
+ * As a client would: the leaf's hash, the checkpoint's signature, the proof. Throws if anything
+ * does not hold.
+ */
 export async function verifyPlacement(
   identity: LogIdentity,
   placement: Placement,

@@ -9,7 +9,10 @@ import { SETTINGS, type Setting } from "../../src/platform/config/settings.ts";
 import { readSettingsFile } from "../../src/platform/config/settings-file.ts";
 import { type S3Server, startS3Server } from "../../../../tests/e2e/harness/s3-server.ts";
 
-/** What cannot be run here, because its images are in a registry, is at least whole and true to the service's settings; what is ours of it works. */
+/**
+ * What cannot be run here, because its images are in a registry, is at least whole and true to the
+ * service's settings; what is ours of it works.
+ */
 
 const PACKAGING = join(import.meta.dirname, "../../../../packaging/server");
 const known = new Set(Object.values<Setting<unknown>>(SETTINGS).map(({ variable }) => variable));

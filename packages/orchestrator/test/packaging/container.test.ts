@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 /**
- * The Containerfile's image, from its last stage on. The stage before runs `npm ci`, which needs a registry: in its place is what its script
- * makes of this checkout, and in place of Node's official image one that is made on the spot.
+ * The Containerfile's image, from its last stage on. The stage before runs `npm ci`, which needs a
+ * registry: in its place is what its script makes of this checkout, and in place of Node's official
+ * image one that is made on the spot.
  */
 
 const ROOT = join(import.meta.dirname, "../../../..");

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bootThrowawaySystem, type ThrowawaySystem } from "../../../../packaging/test/throwaway-system.ts";
 
-/** The service as packaging/server/attestore-server.service says to install it, under a systemd that is booted for it. */
+/**
+ * The service as packaging/server/attestore-server.service says to install it, under a systemd that
+ * is booted for it.
+ */
 
 const PACKAGING = join(import.meta.dirname, "../../../../packaging/server");
 const UNIT = "attestore-server.service";

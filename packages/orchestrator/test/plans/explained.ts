@@ -1,9 +1,14 @@
-/** The plans of queries as they ran, told by PostgreSQL's auto_explain as notices to the connection that asked. */
+/**
+ * The plans of queries as they ran, told by PostgreSQL's auto_explain as notices to the connection
+ * that asked.
+ */
 import { EventEmitter } from "node:events";
 import pg from "pg";
 import type { ConnectionSettings } from "../../src/platform/database/connection-settings.ts";
 
-/** The most that one step of a plan may read: some pages of a list, however they are put together. */
+/**
+ * The most that one step of a plan may read: some pages of a list, however they are put together.
+ */
 const MOST_ROWS = 1500;
 interface PlanNode {
   "Node Type": string;
@@ -36,7 +41,10 @@ export function explaining(connection: ConnectionSettings): ConnectionSettings {
   return { ...connection, options: options.join(" ") } as ConnectionSettings;
 }
 
-/** Gathers what is told from now on, in every connection of this process: a replica's pools are its own. */
+/**
+ * Gathers what is told from now on, in every connection of this process: a replica's pools are its
+ * own.
+ */
 export function gatherPlans(): { told: Explained[]; stop: () => void } {
   const told: Explained[] = [];
   pg.Client.prototype.emit = function (this: pg.Client, event: string, ...values: unknown[]) {

@@ -1,4 +1,7 @@
-/** Rows for tests and measurements of scale: they are copies, so that all that reads one finds in it what it expects. */
+/**
+ * Rows for tests and measurements of scale: they are copies, so that all that reads one finds in it
+ * what it expects.
+ */
 import { appendLeaves } from "../log/cheap-leaves.ts";
 import { newId } from "@attestore/contract";
 import type { TestService } from "../service.ts";
@@ -7,7 +10,10 @@ import type { World } from "../tenancy/world.ts";
 /** Of what has a time: back to some weeks ago. */
 const EVERY_MINUTES = 10;
 
-/** Copies what the organisation has of each kind, so many times, and makes as many other organisations. Gives the large tables' names. */
+/**
+ * Copies what the organisation has of each kind, so many times, and makes as many other
+ * organisations. Gives the large tables' names.
+ */
 export async function multiply({ pool }: TestService, world: World, count: number): Promise<Set<string>> {
   const suffix = "suffix";
   const bytes = "sha256(n::text::bytea)";
@@ -77,7 +83,10 @@ export async function multiply({ pool }: TestService, world: World, count: numbe
   return new Set(counted.rows.map(({ name }) => name));
 }
 
-/** Copies one row of the world's for each suffix; `changes` are SQL, which may use the `suffix` and its number `n`. */
+/**
+ * Copies one row of the world's for each suffix; `changes` are SQL, which may use the `suffix` and
+ * its number `n`.
+ */
 async function copyRows(
   pool: TestService["pool"],
   world: World,
@@ -104,8 +113,8 @@ async function copyRows(
 const NEWER = 2000;
 
 /**
- * The newest calls are people's readings, though nearly all are of agents, and PostgreSQL expects no others: who asks for those is not to wait until
- * all of these were passed over.
+ * The newest calls are people's readings, though nearly all are of agents, and PostgreSQL expects
+ * no others: who asks for those is not to wait until all of these were passed over.
  */
 async function addNewerCalls(pool: TestService["pool"], world: World): Promise<void> {
   const suffixes = Array.from({ length: NEWER }, () => newId("apiLog").slice("log_".length));

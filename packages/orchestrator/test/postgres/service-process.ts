@@ -1,6 +1,7 @@
 /**
- * For tests: a process of its own that opens the database in a directory, as a service or a command does, and says so. Arguments: the
- * role and the directory; further ones are statements that it runs, whose rows it prints.
+ * For tests: a process of its own that opens the database in a directory, as a service or a command
+ * does, and says so. Arguments: the role and the directory; further ones are statements that it
+ * runs, whose rows it prints.
  */
 import pg from "pg";
 import type { LockRole } from "../../src/platform/files/directory-lock.ts";

@@ -35,7 +35,9 @@ export interface TestService {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** For tests: a data directory, and processes that open its database as services and commands do. */
+/**
+ * For tests: a data directory, and processes that open its database as services and commands do.
+ */
 export class TestServices {
   readonly root: string;
   data: string;

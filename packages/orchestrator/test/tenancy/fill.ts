@@ -1,6 +1,7 @@
 /**
- * Requests made from a route's own schemas, with the ids of an organisation wherever the schema says that one goes. A route that is
- * added is filled in by this without a word here, or else the walk fails and says what it does not know.
+ * Requests made from a route's own schemas, with the ids of an organisation wherever the schema
+ * says that one goes. A route that is added is filled in by this without a word here, or else the
+ * walk fails and says what it does not know.
  */
 import { ID_KINDS, idPattern, type IdKind } from "@attestore/contract";
 import { exampleOf } from "../../src/platform/openapi/example.ts";
@@ -26,7 +27,10 @@ export type Pick = (slot: Slot, n: number) => string;
 /** Path parameters that are no ids. */
 const NAMED: readonly Slot[] = ["code", "poll_token"];
 
-/** The request of a route, without a credential. Throws where a path parameter is of a kind that nothing here knows. */
+/**
+ * The request of a route, without a credential. Throws where a path parameter is of a kind that
+ * nothing here knows.
+ */
 export function fill(route: Route, pick: Pick): Filled {
   let n = 0;
   const slots: Slot[] = [];

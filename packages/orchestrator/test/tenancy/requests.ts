@@ -1,4 +1,7 @@
-/** What the schemas' own examples cannot say: bodies that have to be signed or new, or that a schema's example is no sensible one of. */
+/**
+ * What the schemas' own examples cannot say: bodies that have to be signed or new, or that a
+ * schema's example is no sensible one of.
+ */
 import { parsePublicKeyWire, sshFingerprint } from "@attestore/proof";
 import { randomUUID } from "node:crypto";
 import type { Route } from "../../src/platform/http/route.ts";

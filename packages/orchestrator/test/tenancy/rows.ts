@@ -37,7 +37,10 @@ export async function rowsThatMix(
 
 const LINE = "convert_to(line, 'UTF8')";
 
-/** What was found in a table in a state is not looked for again: it is most of the work of a walk in which hardly anything changes. */
+/**
+ * What was found in a table in a state is not looked for again: it is most of the work of a walk in
+ * which hardly anything changes.
+ */
 const known = new WeakMap<Pool, Map<string, { state: string; found: string }>>();
 
 /** @param ask the query about one table: its name, and what was found as text or null */

@@ -1,4 +1,7 @@
-/** An organisation that has one of everything, made over HTTPS: what the tenancy walk looks for in other people's answers. */
+/**
+ * An organisation that has one of everything, made over HTTPS: what the tenancy walk looks for in
+ * other people's answers.
+ */
 import { newId, type IdKind } from "@attestore/contract";
 import { createHash, randomBytes } from "node:crypto";
 import { ownAddress } from "../client.ts";
@@ -125,12 +128,18 @@ export async function makeWorld(service: TestService): Promise<World> {
   };
 }
 
-/** The same where somebody of another organisation names them: an attach that waits is nobody's yet, one that was decided is. */
+/**
+ * The same where somebody of another organisation names them: an attach that waits is nobody's yet,
+ * one that was decided is.
+ */
 export function asSeenByOthers(world: World, decidedCode: string): World {
   return { ...world, ids: { ...world.ids, code: decidedCode } };
 }
 
-/** Of the user of the ids, who is signed out. Its key opens nothing: the walk asks who may see and change it. */
+/**
+ * Of the user of the ids, who is signed out. Its key opens nothing: the walk asks who may see and
+ * change it.
+ */
 async function addPasskeyOf({ pool }: TestService, email: string): Promise<string> {
   const id = newId("passkey");
   await pool.query("insert into passkey_owners (email, handle) values ($1, $2)", [email, randomBytes(32)]);

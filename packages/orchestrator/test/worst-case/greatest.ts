@@ -1,4 +1,6 @@
-/** An organisation that has more than a page of everything, each as large as the service takes it. */
+/**
+ * An organisation that has more than a page of everything, each as large as the service takes it.
+ */
 import { MAX_EVENT_DETAIL_BYTES, MAX_SOURCE_METADATA_BYTES, newId, type IdKind } from "@attestore/contract";
 import { canonicalJson } from "@attestore/proof";
 import type { TestService } from "../service.ts";
@@ -20,8 +22,8 @@ export async function fillWithTheGreatest({ pool }: TestService, world: World): 
     return rows.map(({ name }) => name);
   };
   /**
-   * Copies of a row, with an id of each its own. `set` is SQL for a jsonb object of what else is another, where `n` counts and `id` is
-   * the new id.
+   * Copies of a row, with an id of each its own. `set` is SQL for a jsonb object of what else is
+   * another, where `n` counts and `id` is the new id.
    */
   const copies = async (
     table: string,

@@ -1,6 +1,7 @@
 /**
- * Runs work and tells the longest time that this thread computed between two turns of its event loop, while nothing else could run. It is the
- * thread's own processor time, which does not pass while other programs have the processor.
+ * Runs work and tells the longest time that this thread computed between two turns of its event
+ * loop, while nothing else could run. It is the thread's own processor time, which does not pass
+ * while other programs have the processor.
  */
 export async function longestTurn_ms<T>(work: () => Promise<T>): Promise<{ answer: T; longest_ms: number }> {
   let longest_us = 0;

@@ -5,7 +5,9 @@ import { allPages, pagedQuery, pageOf } from "../../api/paged-query.ts";
 
 export type AgentFilter = "active" | "revoked" | "all";
 
-/** Heartbeats change these constantly, and nobody wants to wait a minute to see that a host is back. */
+/**
+ * Heartbeats change these constantly, and nobody wants to wait a minute to see that a host is back.
+ */
 const EVERY_MS = 5000;
 
 export const agentsQuery = (orgID: string, filter: AgentFilter) => ({

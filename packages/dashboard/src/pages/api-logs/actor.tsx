@@ -5,7 +5,9 @@ import { apiLogText as text } from "../../text/api-logs.ts";
 import { useAgents } from "../../api/use-agents.ts";
 import { type ApiLog, memberListQuery } from "./queries.ts";
 
-/** Who called: a person by their address, an agent by its name; and the operator who acted as them. */
+/**
+ * Who called: a person by their address, an agent by its name; and the operator who acted as them.
+ */
 export function Actor({ log: { actor, impersonator } }: { log: ApiLog }) {
   const { data: members = [] } = useQuery(memberListQuery(useOrgId()));
   const agents = useAgents();

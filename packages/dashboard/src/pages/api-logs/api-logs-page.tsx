@@ -35,7 +35,10 @@ export function ApiLogsPage() {
   );
 }
 
-/** Shortens the organisation's id, which is in nearly every path; the call's page shows the full path. */
+/**
+ * Shortens the organisation's id, which is in nearly every path; the call's page shows the full
+ * path.
+ */
 function shortened(path: string): string {
   return path.replace(/^\/api\/orgs\/org_[0-9a-z]+/, "/api/orgs/…");
 }

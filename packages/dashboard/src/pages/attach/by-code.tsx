@@ -15,7 +15,10 @@ import { Review } from "./review.tsx";
 
 const text = attach.code;
 
-/** Finds the host that waits with a code. Waiting hosts cannot be listed, because they belong to no organisation until approved. */
+/**
+ * Finds the host that waits with a code. Waiting hosts cannot be listed, because they belong to no
+ * organisation until approved.
+ */
 export function ByCode({ code: given }: { code: string }) {
   const { org } = useMe();
   const [typed, setTyped] = useState(given);

@@ -17,7 +17,10 @@ import { attach } from "../../text/attach.ts";
 const text = attach.code;
 type Machine = Schemas["BootstrapRecord"];
 
-/** A waiting host: what it claims about itself, and the fingerprint to compare with the one it shows. */
+/**
+ * A waiting host: what it claims about itself, and the fingerprint to compare with the one it
+ * shows.
+ */
 export function Review({ orgId, code, machine }: { orgId: string; code: string; machine: Machine }) {
   return (
     <Section title={text.compareTitle}>

@@ -13,7 +13,10 @@ const text = attach.key;
 const EXPIRIES = { hour: 3600, day: 86_400, week: 7 * 86_400, quarter: 90 * 86_400 } as const;
 type Expiry = keyof typeof EXPIRIES;
 
-/** Makes an auth key and shows it, with the command that installs the agent, until the reader is done. */
+/**
+ * Makes an auth key and shows it, with the command that installs the agent, until the reader is
+ * done.
+ */
 export function WithKey({ orgId }: { orgId: string }) {
   const [minted, setMinted] = useState<Schemas["AuthKeyMinted"] | null>(null);
   if (minted !== null) return <FreshKey minted={minted} onDone={() => setMinted(null)} />;

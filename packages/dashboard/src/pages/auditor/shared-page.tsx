@@ -12,8 +12,8 @@ import { takeSecret } from "./take-secret.ts";
 const text = auditor.shared;
 
 /**
- * The target of an auditor link. Opening needs a button press, so that a mail preview does not open the link, and nobody is signed out of
- * their own account without being asked.
+ * The target of an auditor link. Opening needs a button press, so that a mail preview does not open
+ * the link, and nobody is signed out of their own account without being asked.
  */
 export function SharedPage() {
   const [secret] = useState(takeSecret);

@@ -32,7 +32,8 @@ function Decision({ backup }: { backup: Backup }) {
     <Awaited query={preview}>
       {(known) => {
         const decision = known?.items[0];
-        // The backup may have expired since it was fetched; its record will say so at the next refresh.
+        // The backup may have expired since it was fetched; its record will say so at the next
+        // refresh.
         if (known === null || decision === undefined)
           return <Text>{known === null ? text.unknownSource : text.gone}</Text>;
         return (

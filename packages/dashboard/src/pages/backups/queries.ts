@@ -22,7 +22,10 @@ export function backupQuery(orgID: string, backupID: string) {
   });
 }
 
-/** Why a backup is kept, or that it will be removed; null if its source was removed, so that no rules apply. */
+/**
+ * Why a backup is kept, or that it will be removed; null if its source was removed, so that no
+ * rules apply.
+ */
 export function retentionQuery(orgID: string, { id, source_id: sourceID }: Backup) {
   return queryOptions({
     queryKey: ["orgs", orgID, "backups", "one", id, "retention"],

@@ -13,8 +13,9 @@ export interface RecoveryStep {
 type Backup = Schemas["BackupRecord"];
 
 /**
- * docs/recover.md for one backup: the commands for a host without an agent and without us. All of the backup's metadata is quoted, because
- * a compromised agent can write anything there and people paste this into a shell.
+ * docs/recover.md for one backup: the commands for a host without an agent and without us. All of
+ * the backup's metadata is quoted, because a compromised agent can write anything there and people
+ * paste this into a shell.
  */
 export function recoverySteps(backup: Backup, downloadUrl: string | null): RecoveryStep[] {
   return [
@@ -80,8 +81,8 @@ function postgresqlCommands(metadata: Record<string, unknown>): string {
 }
 
 /**
- * The host controls globals.sql, and psql runs a `\\!` in it as a shell command unless `\\restrict` forbids that (in psql since August 2025; an
- * older psql stops here).
+ * The host controls globals.sql, and psql runs a `\\!` in it as a shell command unless `\\restrict`
+ * forbids that (in psql since August 2025; an older psql stops here).
  */
 const WITHOUT_COMMANDS = [
   String.raw`psql --no-psqlrc --dbname=postgres --command='\restrict try' &&`,
@@ -118,8 +119,8 @@ function createDatabase(metadata: Record<string, unknown>, name: string): string
 }
 
 /**
- * libpq reads a name with `=`, or one that begins like a URI, as a whole connection string. The restored data and the person's password would
- * then go to a host that the backup's metadata names.
+ * libpq reads a name with `=`, or one that begins like a URI, as a whole connection string. The
+ * restored data and the person's password would then go to a host that the backup's metadata names.
  */
 function intoDatabase(name: string): string {
   if (!/=|:\/\//.test(name)) return quoted(name);

@@ -1,6 +1,9 @@
 import type { Backup } from "./queries.ts";
 
-/** The receipt of the failed restore test that no later test of this backup has overturned; null if there is none. */
+/**
+ * The receipt of the failed restore test that no later test of this backup has overturned; null if
+ * there is none.
+ */
 export function refutedBy({
   proven_at,
   failed_at,

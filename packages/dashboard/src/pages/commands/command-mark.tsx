@@ -4,7 +4,10 @@ import { commandText } from "../../text/commands.ts";
 import { endOf } from "./command-state.ts";
 import type { Command } from "./command-state.ts";
 
-/** A command's state in one word. Done does not mean proven: the receipt says what a restore test found. */
+/**
+ * A command's state in one word. Done does not mean proven: the receipt says what a restore test
+ * found.
+ */
 export function CommandMark({ command }: { command: Command }) {
   const end = endOf(command);
   return (

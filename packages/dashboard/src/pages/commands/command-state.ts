@@ -4,7 +4,10 @@ export type Command = Schemas["CommandRecord"];
 
 const DAY_MS = 86_400_000;
 
-/** How a command ended: `failed` if an event says that it could not run, `withdrawn` if it was ended without a result. */
+/**
+ * How a command ended: `failed` if an event says that it could not run, `withdrawn` if it was ended
+ * without a result.
+ */
 export type CommandEnd = "receipt" | "failed" | "withdrawn" | null;
 
 export function endOf({ outcome, ended_at }: Command): CommandEnd {
@@ -13,7 +16,10 @@ export function endOf({ outcome, ended_at }: Command): CommandEnd {
   return ended_at === null ? null : "withdrawn";
 }
 
-/** Whether the command is still expected to end: one that an agent never answered is not waited for longer than a day. */
+/**
+ * Whether the command is still expected to end: one that an agent never answered is not waited for
+ * longer than a day.
+ */
 export function isUnderWay(command: Command, now: Date): boolean {
   return endOf(command) === null && now.getTime() - new Date(command.created_at).getTime() < DAY_MS;
 }

@@ -13,8 +13,9 @@ const HEIGHT = 24;
 const WIDTH = 240;
 
 /**
- * One bar a day, and a shape for each state: proven is tall, backed up only is half as tall, failed is broken in two, missed is an empty
- * frame, and a day with nothing is a dash. One path for each state, however many days.
+ * One bar a day, and a shape for each state: proven is tall, backed up only is half as tall, failed
+ * is broken in two, missed is an empty frame, and a day with nothing is a dash. One path for each
+ * state, however many days.
  */
 export const DayStrip = memo(function DayStrip({ days, firstDay }: { days: string; firstDay: string }) {
   const step = WIDTH / days.length;

@@ -3,7 +3,10 @@ import { api } from "../../api/client.ts";
 
 export type DaysShown = 30 | 90;
 
-/** Everything the page shows. When the number of days changes, the old data stays until the new has loaded. */
+/**
+ * Everything the page shows. When the number of days changes, the old data stays until the new has
+ * loaded.
+ */
 export const overviewQuery = (orgID: string, days: DaysShown) =>
   queryOptions({
     queryKey: ["overview", orgID, days],

@@ -8,7 +8,10 @@ import { DayStrip } from "./day-strip.tsx";
 import classes from "./source-table.module.css";
 import { TrendLine } from "./trend-line.tsx";
 
-/** One source: its state, two clocks, days and trends. A page has many rows, so they are plain elements and not library components. */
+/**
+ * One source: its state, two clocks, days and trends. A page has many rows, so they are plain
+ * elements and not library components.
+ */
 export const SourceRow = memo(function SourceRow({ source, firstDay }: { source: Source; firstDay: string }) {
   const { id, name, state, concerns, running, days } = source;
   const { columns } = home.sources;

@@ -3,7 +3,10 @@ import { memo } from "react";
 const WIDTH = 72;
 const HEIGHT = 20;
 
-/** A line of the last days' values, scaled from zero to the maximum. The words beside it say the same. */
+/**
+ * A line of the last days' values, scaled from zero to the maximum. The words beside it say the
+ * same.
+ */
 export const TrendLine = memo(function TrendLine({ values }: { values: readonly number[] }) {
   if (values.length < 2) return null;
   const most = Math.max(...values, 1);

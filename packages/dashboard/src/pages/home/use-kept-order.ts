@@ -8,7 +8,9 @@ interface Kept<Item> {
   sortAgain: () => void;
 }
 
-/** Keeps rows in place while somebody reads: rows update in place, and sort again only on request. */
+/**
+ * Keeps rows in place while somebody reads: rows update in place, and sort again only on request.
+ */
 export function useKeptOrder<Item extends { id: string }>(items: readonly Item[]): Kept<Item> {
   const [order, setOrder] = useState(() => items.map(({ id }) => id));
   const byId = new Map(items.map((item) => [item.id, item]));

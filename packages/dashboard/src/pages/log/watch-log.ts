@@ -25,7 +25,10 @@ export interface LogWatch {
   damage: string | null;
 }
 
-/** Compares the log's head with the one this browser stored. A newer head is stored as soon as it is proven. */
+/**
+ * Compares the log's head with the one this browser stored. A newer head is stored as soon as it is
+ * proven.
+ */
 export function logWatchQuery(orgID: string) {
   return queryOptions({
     queryKey: ["orgs", orgID, "log", "watch"],

@@ -11,7 +11,9 @@ interface CodeFormProps {
   /** The address that the code was mailed to. */
   sent: string;
   action: string;
-  /** Exchanges the code for a session cookie. People with a passkey must also enter a recovery code. */
+  /**
+   * Exchanges the code for a session cookie. People with a passkey must also enter a recovery code.
+   */
   verify: (code: string, recoveryCode?: string) => Promise<unknown>;
   onSignedIn: () => Promise<void>;
   onStartOver: () => void;

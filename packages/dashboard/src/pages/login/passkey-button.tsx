@@ -11,7 +11,10 @@ interface PasskeyButtonProps {
   onSignedIn: () => Promise<void>;
 }
 
-/** Signs in with a passkey, without asking for an address. Hidden if the browser does not support passkeys. */
+/**
+ * Signs in with a passkey, without asking for an address. Hidden if the browser does not support
+ * passkeys.
+ */
 export function PasskeyButton({ attempt, onSignedIn }: PasskeyButtonProps) {
   const client = useQueryClient();
   const signIn = useMutation({

@@ -5,7 +5,10 @@ import { people } from "../../text/people.ts";
 
 export type Member = Schemas["UserRecord"];
 
-/** Why a user with this role cannot change or remove this member; null if they can. The service enforces the same rule. */
+/**
+ * Why a user with this role cannot change or remove this member; null if they can. The service
+ * enforces the same rule.
+ */
 export function reasonAgainst(by: Role, member: Member, all: readonly Member[]): string | null {
   if (by !== "owner" && by !== "admin") return people.onlyManagers;
   if (member.role !== "owner") return null;

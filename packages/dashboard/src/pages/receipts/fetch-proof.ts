@@ -13,8 +13,9 @@ import { browserStorage } from "../../verification/browser-storage.ts";
 import type { Keys } from "../../verifier/verify-in-browser.ts";
 
 /**
- * Fetches a receipt's bundle and the keys to verify it with: those that the reader gave, else the log key that this browser stored before,
- * else those that the service serves. Throws ProofError for a malformed bundle.
+ * Fetches a receipt's bundle and the keys to verify it with: those that the reader gave, else the
+ * log key that this browser stored before, else those that the service serves. Throws ProofError
+ * for a malformed bundle.
  */
 export async function fetchProof(
   orgID: string,
@@ -38,7 +39,10 @@ export async function fetchProof(
   };
 }
 
-/** The witnesses that the service names. None if the reader may not see them: then their cosignatures are not checked. */
+/**
+ * The witnesses that the service names. None if the reader may not see them: then their
+ * cosignatures are not checked.
+ */
 async function servedWitnesses(orgID: string): Promise<Keys["witnesses"]> {
   try {
     const { body } = await api.call("get", "/api/orgs/{orgID}/log/witnesses", {

@@ -12,7 +12,10 @@ import { useChangeOrg } from "./change-org.ts";
 
 const text = settings.log;
 
-/** Makes the log public or private. Asks first, because copies that others made cannot be taken back. */
+/**
+ * Makes the log public or private. Asks first, because copies that others made cannot be taken
+ * back.
+ */
 export function LogVisibility({ org }: { org: Schemas["OrgRecord"] }) {
   const mayManage = useMayManage();
   const [opened, { open, close }] = useDisclosure(false);

@@ -33,8 +33,8 @@ export function tidyCron(text_: string): string {
 }
 
 /**
- * Reads the typed fields to show at once what they mean. The service has the last word: it also refuses well-formed fields that match no
- * time, such as 31 February.
+ * Reads the typed fields to show at once what they mean. The service has the last word: it also
+ * refuses well-formed fields that match no time, such as 31 February.
  */
 export function readCron(typed: string): CronReading {
   const pattern = tidyCron(typed);

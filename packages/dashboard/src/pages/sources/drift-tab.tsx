@@ -14,7 +14,9 @@ import { SchemaDrift } from "./schema-drift.tsx";
 
 const text = sourceText.drift;
 
-/** Changes from one backup to the next, and between a backup and the sandbox it was restored into. */
+/**
+ * Changes from one backup to the next, and between a backup and the sandbox it was restored into.
+ */
 export function DriftTab({ source }: { source: SourceDetail }) {
   const drift = useInfiniteQuery(driftQuery(useOrgId(), source.id));
   return (

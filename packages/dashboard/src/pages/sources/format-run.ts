@@ -1,6 +1,9 @@
 import { formatMoment } from "../../text/format.ts";
 
-/** `Sun, 29 Mar 2026, 03:00 (Europe/Berlin, UTC+02:00)`: with the weekday and the zone's UTC offset at that time. */
+/**
+ * `Sun, 29 Mar 2026, 03:00 (Europe/Berlin, UTC+02:00)`: with the weekday and the zone's UTC offset
+ * at that time.
+ */
 export function formatRun(at: Date, timeZone: string): string {
   const weekday = new Intl.DateTimeFormat("en-GB", { timeZone, weekday: "short" }).format(at);
   const offset = offsetOf(at, timeZone);

@@ -11,7 +11,10 @@ import { retentionPreviewQuery, type SourceDetail } from "./queries.ts";
 
 const text = sourceText.retention.held;
 
-/** Says that retention stopped because the backups changed suddenly, with the button that resumes it. */
+/**
+ * Says that retention stopped because the backups changed suddenly, with the button that resumes
+ * it.
+ */
 export function RetentionHeld({ source }: { source: SourceDetail }) {
   const orgID = useOrgId();
   const { role } = useMe().user;

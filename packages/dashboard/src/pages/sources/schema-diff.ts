@@ -33,8 +33,8 @@ interface Summary {
 }
 
 /**
- * Compares the schema summaries that an agent sent with two backups: `{objects: [{kind, name, definition?, parts?}], omitted}`.
- * Null if one is missing or malformed.
+ * Compares the schema summaries that an agent sent with two backups: `{objects: [{kind, name,
+ * definition?, parts?}], omitted}`. Null if one is missing or malformed.
  */
 export function diffSchemas(before: unknown, after: unknown): SchemaDiff | null {
   const [old, now] = [readSummary(before), readSummary(after)];

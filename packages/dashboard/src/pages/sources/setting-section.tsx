@@ -15,7 +15,10 @@ interface SettingSectionProps {
   editor: (close: (saved: boolean) => void) => ReactNode;
 }
 
-/** A section of the settings: the current value, and a button that opens the editor for those who may change it. */
+/**
+ * A section of the settings: the current value, and a button that opens the editor for those who
+ * may change it.
+ */
 export function SettingSection({ heading, editLabel, children, editor }: SettingSectionProps) {
   const mayManage = useMayManage();
   const [state, setState] = useState<"shown" | "edited" | "saved">("shown");

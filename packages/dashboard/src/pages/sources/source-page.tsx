@@ -30,7 +30,10 @@ export function SourcePage() {
   );
 }
 
-/** An auditor link gives access to the records of a period, which include neither commands nor drift. */
+/**
+ * An auditor link gives access to the records of a period, which include neither commands nor
+ * drift.
+ */
 const READERS_TABS = ["tests", "settings"] as const satisfies readonly (typeof TABS)[number][];
 
 const TAB_CONTENT = {

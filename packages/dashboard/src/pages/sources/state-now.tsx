@@ -9,7 +9,10 @@ import { overviewQuery } from "../home/queries.ts";
 import { restoreTestsQuery } from "./queries.ts";
 import classes from "./state-now.module.css";
 
-/** The source's state and its reasons, the same as on the home page and in the list; empty until loaded. */
+/**
+ * The source's state and its reasons, the same as on the home page and in the list; empty until
+ * loaded.
+ */
 export function StateNow({ sourceId }: { sourceId: string }) {
   const { data: source } = useQuery({
     ...overviewQuery(useOrgId(), 30),

@@ -18,7 +18,10 @@ export interface TimelineRow {
   isRefuted?: boolean;
 }
 
-/** Merges records about the same thing, in their order. Records whose counterpart is not loaded stay separate. */
+/**
+ * Merges records about the same thing, in their order. Records whose counterpart is not loaded stay
+ * separate.
+ */
 export function timelineRows(items: readonly TimelineItem[]): TimelineRow[] {
   const rows = new Map<string, TimelineRow>();
   for (const item of items) {

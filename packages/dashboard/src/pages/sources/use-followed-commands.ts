@@ -17,7 +17,10 @@ export interface FollowedCommands {
 const WATCHED_MS = 1500;
 const UNWATCHED_MS = 30_000;
 
-/** The source's commands, refetched every two seconds while one is running so that the page shows its progress. */
+/**
+ * The source's commands, refetched every two seconds while one is running so that the page shows
+ * its progress.
+ */
 export function useFollowedCommands(source: Source): FollowedCommands {
   const orgId = useOrgId();
   const { role } = useMe().user;

@@ -14,8 +14,9 @@ import { KEYS_PLACE, ReceiptVerdict } from "./receipt-verdict.tsx";
 const MAX_FILES = 100;
 
 /**
- * Verifies files without the service, for anybody who was sent a receipt, signed in or not, online or offline. Its own Content-Security-Policy
- * makes the browser send nothing, so other pages must be loaded in full and not through the router.
+ * Verifies files without the service, for anybody who was sent a receipt, signed in or not, online
+ * or offline. Its own Content-Security-Policy makes the browser send nothing, so other pages must
+ * be loaded in full and not through the router.
  */
 export function VerifyPage() {
   const [files, setFiles] = useState<readonly TakenFile[]>([]);

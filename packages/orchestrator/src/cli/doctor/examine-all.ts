@@ -23,7 +23,10 @@ import { failed, type Finding, skipped } from "./finding.ts";
 /** The migration that brought the service's roles. */
 const SERVICE_ROLES = 49;
 
-/** Everything, one thing after the other; what throws becomes a finding, so that the rest is looked at as well. */
+/**
+ * Everything, one thing after the other; what throws becomes a finding, so that the rest is looked
+ * at as well.
+ */
 export async function examineAll(config: Config): Promise<Finding[]> {
   if (!(await exists(config.data)))
     return [

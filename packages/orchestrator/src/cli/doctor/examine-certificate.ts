@@ -10,7 +10,10 @@ const DAY_MS = 86_400_000;
 const LATE_MS = 80 * DAY_MS;
 const SOON_MS = 14 * DAY_MS;
 
-/** The certificate that clients see: when it ends, whether its key fits, and whether it names the service. */
+/**
+ * The certificate that clients see: when it ends, whether its key fits, and whether it names the
+ * service.
+ */
 export async function examineCertificate(config: Config, now: Date): Promise<Finding[]> {
   const own = config.tlsCertificate !== undefined;
   const file = config.tlsCertificate ?? join(config.data, "tls", "server.pem");

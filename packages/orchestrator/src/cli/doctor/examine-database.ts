@@ -2,7 +2,10 @@ import type { Pool } from "pg";
 import { readMigrations } from "../../platform/database/migrate.ts";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 
-/** Agents and S3 stores refuse what is a quarter of an hour apart; the log's times should be much nearer. */
+/**
+ * Agents and S3 stores refuse what is a quarter of an hour apart; the log's times should be much
+ * nearer.
+ */
 const CLOCK_OFF_MS = 60_000;
 const CLOCK_DRIFTS_MS = 2000;
 

@@ -5,7 +5,10 @@ import { failed, type Finding, ok, warning } from "./finding.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** The end of every log: its row, its newest head, and the newest head that was signed. `attestore-server fsck` looks at all of it. */
+/**
+ * The end of every log: its row, its newest head, and the newest head that was signed.
+ * `attestore-server fsck` looks at all of it.
+ */
 export async function examineHeads(
   pool: Pool,
   identity: LogIdentity,

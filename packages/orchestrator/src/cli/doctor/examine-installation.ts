@@ -11,7 +11,9 @@ import { silentLogger } from "../../platform/logging/logger.ts";
 import { objectStore } from "../../service/open-objects.ts";
 import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
 
-/** Whether the objects belong to the database, whether it was set back, and what the sweep found. */
+/**
+ * Whether the objects belong to the database, whether it was set back, and what the sweep found.
+ */
 export async function examineInstallation(config: Config, pool: Pool, db: Database): Promise<Finding[]> {
   const objects = objectStore(config, Buffer.alloc(32), silentLogger);
   return [

@@ -6,7 +6,10 @@ import { requireIdentity } from "../../platform/keys/service-identity.ts";
 import { openServiceKeys } from "../../platform/keys/service-keys.ts";
 import { failed, type Finding, ok } from "./finding.ts";
 
-/** Whether the service's keys are there, readable by it alone, and those that the database was written with. */
+/**
+ * Whether the service's keys are there, readable by it alone, and those that the database was
+ * written with.
+ */
 export async function examineKeys(config: Config, pool: Pool): Promise<Finding> {
   const directory = join(config.data, "keys");
   try {

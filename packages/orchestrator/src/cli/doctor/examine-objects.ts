@@ -19,7 +19,10 @@ export async function examineObjects(config: Config): Promise<Finding> {
     : examineBucket(config);
 }
 
-/** In the place of unfinished uploads, which the service empties at its start: a probe that is cut off leaves nothing for long. */
+/**
+ * In the place of unfinished uploads, which the service empties at its start: a probe that is cut
+ * off leaves nothing for long.
+ */
 async function examineDirectory(directory: string): Promise<Finding> {
   const probe = join(directory, ".incoming", `doctor-${randomBytes(8).toString("hex")}`);
   const bytes = randomBytes(4096);
@@ -67,7 +70,10 @@ async function examineBucket(config: Config): Promise<Finding> {
   }
 }
 
-/** Whoever holds the service, its database or its credentials cannot remove what the bucket has locked. */
+/**
+ * Whoever holds the service, its database or its credentials cannot remove what the bucket has
+ * locked.
+ */
 async function proposeLock(
   { s3ObjectLockDays }: Config,
   objects: ObjectStore,

@@ -3,7 +3,9 @@ import { GIVE_IT_A_NAME, knowsNoPasskeys } from "../../features/passkeys/relying
 import type { Database } from "../../platform/database/schema.ts";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 
-/** Whether people can have passkeys of the service's address, and operators, who need one, sign in. */
+/**
+ * Whether people can have passkeys of the service's address, and operators, who need one, sign in.
+ */
 export async function examinePasskeys(publicUrl: string, db: Database): Promise<Finding> {
   if (!knowsNoPasskeys(publicUrl))
     return ok("passkeys", `Passkeys are bound to the host ${new URL(publicUrl).hostname}.`);

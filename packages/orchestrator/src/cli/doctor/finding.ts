@@ -2,7 +2,10 @@
 export interface Finding {
   /** E.g. `database`; several findings may be about one thing. */
   check: string;
-  /** `warning`: it works, and somebody should look. `skipped`: it could not be looked at, or is not there. */
+  /**
+   * `warning`: it works, and somebody should look. `skipped`: it could not be looked at, or is not
+   * there.
+   */
   level: "ok" | "warning" | "failed" | "skipped";
   message: string;
   /** The next thing to do, where something is. */

@@ -1,7 +1,10 @@
 import { parsePublicKeyWire, ProofError, type PublicKey } from "@attestore/proof";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
 
-/** Reads the key that an agent wants to sign with. Throws `invalid_request` for one that proves nothing. */
+/**
+ * Reads the key that an agent wants to sign with. Throws `invalid_request` for one that proves
+ * nothing.
+ */
 export function readPublicKey(wire: string): PublicKey {
   try {
     return parsePublicKeyWire(wire);

@@ -6,8 +6,9 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 const SUBMITTED_WITHIN_MS = 60_000;
 
 /**
- * When the last of the agent's runs ended, as it signed, of those that are in the log and ended after that moment; null for none. There are such where
- * the agent's clock was ahead. They were recorded since, or say a later moment than they were recorded at, which the column then has.
+ * When the last of the agent's runs ended, as it signed, of those that are in the log and ended
+ * after that moment; null for none. There are such where the agent's clock was ahead. They were
+ * recorded since, or say a later moment than they were recorded at, which the column then has.
  */
 export async function lastRunAfter(
   tx: DatabaseTransaction,

@@ -19,8 +19,8 @@ export interface NewAgent {
 }
 
 /**
- * Makes an agent and its token, and the log's entry of it in the same transaction, which has to end soon after: the log
- * stays locked until then. The token is nowhere else.
+ * Makes an agent and its token, and the log's entry of it in the same transaction, which has to end
+ * soon after: the log stays locked until then. The token is nowhere else.
  */
 export async function mintAgent(
   tx: DatabaseTransaction,

@@ -19,12 +19,16 @@ import { lastRunAfter } from "./latest-run.ts";
 import { listRetiredKeys, presentKeys, replaceSigningKey, type RetiredKey } from "./signing-keys.ts";
 import { findAgent, type Agent } from "./store.ts";
 
-/** How far an agent's clock may be ahead. A rotation may be old: it waits with the receipts while the service can't be reached. */
+/**
+ * How far an agent's clock may be ahead. A rotation may be old: it waits with the receipts while
+ * the service can't be reached.
+ */
 const CLOCK_AHEAD_MS = 5 * 60_000;
 
 /**
- * What a rotation says, both signatures verified. Throws `receipt_signature_invalid`, `statement_invalid`, `statement_mismatch`. Whether
- * the old key is the agent's is asked in the transaction.
+ * What a rotation says, both signatures verified. Throws `receipt_signature_invalid`,
+ * `statement_invalid`, `statement_mismatch`. Whether the old key is the agent's is asked in the
+ * transaction.
  */
 export async function readRotation(
   request: RotateAgentKeyRequest,
@@ -59,9 +63,10 @@ async function verified(request: RotateAgentKeyRequest): Promise<KeyRotation> {
 }
 
 /**
- * Replaces the key that the agent signs with. The agent's row is locked by the pipeline, so that two rotations come one after the other;
- * the log's entry takes the lock that orders submissions, so that a receipt on its way is judged before it or after it. The same
- * rotation again is answered as the first time: its answer may have got lost. Throws `conflict`.
+ * Replaces the key that the agent signs with. The agent's row is locked by the pipeline, so that
+ * two rotations come one after the other; the log's entry takes the lock that orders submissions,
+ * so that a receipt on its way is judged before it or after it. The same rotation again is answered
+ * as the first time: its answer may have got lost. Throws `conflict`.
  */
 export async function rotateKey(
   tx: DatabaseTransaction,

@@ -5,7 +5,10 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 export interface SigningKeyRow {
   public_key: Buffer;
   key_fingerprint: string;
-  /** When another one took its place, by the agent's clock and by the service's; null for the one in use. */
+  /**
+   * When another one took its place, by the agent's clock and by the service's; null for the one in
+   * use.
+   */
   replacement: { replaced_at: Date; retired_at: Date } | null;
 }
 
@@ -31,7 +34,10 @@ const RETIRED_COLUMNS = [
   "rotation",
 ] as const;
 
-/** A key of the agent by its fingerprint, as the database has it now; null where it never was its key. */
+/**
+ * A key of the agent by its fingerprint, as the database has it now; null where it never was its
+ * key.
+ */
 export async function findSigningKey(
   db: Database,
   agentId: string,
@@ -68,7 +74,10 @@ export async function listRetiredKeys(db: Database, agentIds: readonly string[])
     .execute();
 }
 
-/** Puts a new key in the place of the agent's, which is kept. What the old one cosigned of the log as a witness counts no more. */
+/**
+ * Puts a new key in the place of the agent's, which is kept. What the old one cosigned of the log
+ * as a witness counts no more.
+ */
 export async function replaceSigningKey(
   tx: DatabaseTransaction,
   retired: RetiredKey,

@@ -109,7 +109,9 @@ const RECORD_SEEN: PreparedQuery = {
     returning known.last_seen_at`,
 };
 
-/** Notes what it says of itself in a heartbeat. Gives when it was seen before. The row is locked. */
+/**
+ * Notes what it says of itself in a heartbeat. Gives when it was seen before. The row is locked.
+ */
 export async function recordSeen(
   tx: DatabaseTransaction,
   id: string,

@@ -8,7 +8,9 @@ export interface ConsoleAction {
   orgId: string | null;
 }
 
-/** The audit row of something that was done on the command line, in the transaction that does it. */
+/**
+ * The audit row of something that was done on the command line, in the transaction that does it.
+ */
 export async function recordConsoleAction(tx: DatabaseTransaction, action: ConsoleAction): Promise<void> {
   const now = new Date();
   await tx

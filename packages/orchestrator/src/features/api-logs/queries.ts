@@ -18,8 +18,9 @@ interface Ids {
 }
 
 /**
- * Newest first, one more than `limit`. Their ids are found first, which indexes have by each of the filters: told to find the rows themselves, PostgreSQL may
- * look through all of the organisation's newest calls for those of a kind that is common but was not lately.
+ * Newest first, one more than `limit`. Their ids are found first, which indexes have by each of the
+ * filters: told to find the rows themselves, PostgreSQL may look through all of the organisation's
+ * newest calls for those of a kind that is common but was not lately.
  */
 export async function listApiLogs(
   db: Database,

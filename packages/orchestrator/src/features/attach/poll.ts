@@ -11,8 +11,9 @@ import { type Bootstrap, findByPollToken } from "./store.ts";
 const LOOK_EVERY_MS = 1000;
 
 /**
- * Holds a poll until the attach is decided or expires, for 25 seconds at most. It looks once a second rather than
- * listen: the decision may be made by any replica or by the command line, and one indexed read a second is cheap.
+ * Holds a poll until the attach is decided or expires, for 25 seconds at most. It looks once a
+ * second rather than listen: the decision may be made by any replica or by the command line, and
+ * one indexed read a second is cheap.
  */
 export async function pollBootstrap(
   db: Database,

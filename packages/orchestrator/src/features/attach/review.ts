@@ -15,8 +15,9 @@ export interface Decision {
 }
 
 /**
- * What a person compares with what the agent prints before letting it in. Throws `not_found`, also for one that another organisation
- * than `orgId` decided, and then `attach_expired` for one that nobody decided in time.
+ * What a person compares with what the agent prints before letting it in. Throws `not_found`, also
+ * for one that another organisation than `orgId` decided, and then `attach_expired` for one that
+ * nobody decided in time.
  */
 export async function reviewBootstrap(
   db: Database,
@@ -33,8 +34,9 @@ export async function reviewBootstrap(
 }
 
 /**
- * Lets the agent in: mints it in the organisation and leaves its token, sealed, for the poll. Throws `not_found` for an
- * unknown code, `attach_expired`, and `conflict` where it was decided before.
+ * Lets the agent in: mints it in the organisation and leaves its token, sealed, for the poll.
+ * Throws `not_found` for an unknown code, `attach_expired`, and `conflict` where it was decided
+ * before.
  */
 export async function approveBootstrap(
   tx: DatabaseTransaction,

@@ -1,4 +1,7 @@
-/** Auditor links over HTTPS: who makes them, what they open, until when, and that they show nothing else. */
+/**
+ * Auditor links over HTTPS: who makes them, what they open, until when, and that they show nothing
+ * else.
+ */
 import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Answer, ownAddress } from "../../../test/client.ts";

@@ -17,7 +17,10 @@ export interface NewLink {
   createdBy: string;
 }
 
-/** Makes an auditor link and logs it. The secret is told to whoever asked for it and is nowhere else. Throws `invalid_request`. */
+/**
+ * Makes an auditor link and logs it. The secret is told to whoever asked for it and is nowhere
+ * else. Throws `invalid_request`.
+ */
 export async function createLink(
   tx: DatabaseTransaction,
   { orgId, name, from, to, expiresIn_s = AUDITOR_LINK_DEFAULT_S, createdBy }: NewLink,

@@ -8,8 +8,8 @@ import { type StartedSession, startLinkSession } from "../sessions/start-session
 import { takeOpening, type AuditorLink } from "./store.ts";
 
 /**
- * Exchanges a link's secret for a session, as often as somebody opens it, and logs that. Throws `unauthenticated`: one answer for a
- * secret that is none, a revoked link and one past its time.
+ * Exchanges a link's secret for a session, as often as somebody opens it, and logs that. Throws
+ * `unauthenticated`: one answer for a secret that is none, a revoked link and one past its time.
  */
 export async function openLink(
   tx: DatabaseTransaction,

@@ -3,7 +3,10 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { findLink, setLinkRevoked, type AuditorLink } from "./store.ts";
 
-/** Ends a link, and with it at once every session that it was opened for. Throws `not_found` and `conflict`. */
+/**
+ * Ends a link, and with it at once every session that it was opened for. Throws `not_found` and
+ * `conflict`.
+ */
 export async function revokeLink(
   tx: DatabaseTransaction,
   { orgId, id, actorId }: { orgId: string; id: string; actorId: string },

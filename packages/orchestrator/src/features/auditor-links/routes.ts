@@ -18,7 +18,9 @@ import { listLinkPage } from "./store.ts";
 
 const ofOrg = Type.Object({ orgID: Id("org") });
 
-/** Links by which an auditor reads what an organisation recorded in one period, without an account. */
+/**
+ * Links by which an auditor reads what an organisation recorded in one period, without an account.
+ */
 export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[] {
   const create = writeRoute({
     method: "POST",

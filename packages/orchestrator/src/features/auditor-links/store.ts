@@ -39,8 +39,8 @@ export async function insertLink(
 }
 
 /**
- * Counts an opening, or none where no link has the secret, or it is revoked or past its time. One statement: of an opening and a
- * revocation at once, the second sees the first.
+ * Counts an opening, or none where no link has the secret, or it is revoked or past its time. One
+ * statement: of an opening and a revocation at once, the second sees the first.
  */
 export async function takeOpening(
   tx: DatabaseTransaction,

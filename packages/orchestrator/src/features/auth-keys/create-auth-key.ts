@@ -17,7 +17,10 @@ export interface NewAuthKey {
   createdBy: string;
 }
 
-/** Makes an auth key. `plaintext` is shown to whoever asked for it and is nowhere else. Throws `invalid_request`. */
+/**
+ * Makes an auth key. `plaintext` is shown to whoever asked for it and is nowhere else. Throws
+ * `invalid_request`.
+ */
 export async function createAuthKey(
   tx: DatabaseTransaction,
   key: NewAuthKey,

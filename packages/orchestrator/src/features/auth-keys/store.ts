@@ -39,8 +39,8 @@ export async function insertAuthKey(
 }
 
 /**
- * Takes one use of a key, or none where it is used up, revoked, burned or expired meanwhile. The condition and the count are one
- * statement: of any number at once no more than `max_uses` get one.
+ * Takes one use of a key, or none where it is used up, revoked, burned or expired meanwhile. The
+ * condition and the count are one statement: of any number at once no more than `max_uses` get one.
  */
 export async function takeUse(tx: DatabaseTransaction, id: string): Promise<boolean> {
   const row = await tx

@@ -11,7 +11,10 @@ interface AbandonedUploads {
   logger: Logger;
 }
 
-/** How long nobody has asked for URLs of an upload in parts before its parts, which take room and are in no list, are removed. */
+/**
+ * How long nobody has asked for URLs of an upload in parts before its parts, which take room and
+ * are in no list, are removed.
+ */
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 
 /** Aborts abandoned uploads once an hour, until `signal`. What fails is left for the next hour. */

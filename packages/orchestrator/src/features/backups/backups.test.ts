@@ -129,7 +129,8 @@ describe("registering a backup", () => {
     expect(brief(await register(upload))).toEqual([422, "object_mismatch"]);
     await rm(file);
     expect(brief(await register(upload))).toEqual([422, "object_missing"]);
-    // The same length: only the digest tells. The service was restarted meanwhile, so it has to read the bytes.
+    // The same length: only the digest tells. The service was restarted meanwhile, so it has to
+    // read the bytes.
     await writeFile(file, randomBytes(bytes.length));
     const replica = await service.listen();
     const answer = await replica.call({

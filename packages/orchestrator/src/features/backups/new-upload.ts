@@ -12,7 +12,9 @@ export interface PreparedUpload {
 
 type Target = Pick<Upload, "id" | "object_key" | "size_bytes" | "sha256" | "multipart">;
 
-/** Signs where the ciphertext goes: a key of its own, that nobody chooses, and these bytes alone. */
+/**
+ * Signs where the ciphertext goes: a key of its own, that nobody chooses, and these bytes alone.
+ */
 export async function prepareUpload(
   objects: ObjectStore,
   orgId: string,

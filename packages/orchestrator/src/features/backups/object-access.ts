@@ -1,7 +1,10 @@
 import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
 import type { Call } from "../../platform/http/route.ts";
 
-/** Runs what needs the object store. Throws 503 `unavailable`, and tells the service's log why, where the store fails. */
+/**
+ * Runs what needs the object store. Throws 503 `unavailable`, and tells the service's log why,
+ * where the store fails.
+ */
 export async function withObjectStore<T>(
   call: Pick<Call, "logger" | "requestId">,
   work: () => Promise<T>,

@@ -12,7 +12,10 @@ export interface BackupFilter {
 
 const FILTERS = ["source_id", "agent_id", "status"] as const;
 
-/** An hour, as `registered_late` has it, and another one for clocks that differ: a backup that is not late has an id of before that. */
+/**
+ * An hour, as `registered_late` has it, and another one for clocks that differ: a backup that is
+ * not late has an id of before that.
+ */
 const REGISTERED_WITHIN_MS = 2 * 3_600_000;
 
 interface Range {
@@ -21,7 +24,10 @@ interface Range {
   to: Date | null;
 }
 
-/** Newest first, one more than `limit`. The period is of when the agent made them, as the record's `created_at` says. */
+/**
+ * Newest first, one more than `limit`. The period is of when the agent made them, as the record's
+ * `created_at` says.
+ */
 export async function listBackups(
   db: Database,
   orgId: string,

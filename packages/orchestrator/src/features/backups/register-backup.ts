@@ -21,7 +21,10 @@ interface Registrant {
   orgId: string;
 }
 
-/** The upload that a registration is about. Throws `not_found`, `forbidden`, `already_exists`, `object_mismatch`, `invalid_request`. */
+/**
+ * The upload that a registration is about. Throws `not_found`, `forbidden`, `already_exists`,
+ * `object_mismatch`, `invalid_request`.
+ */
 export async function findRegistrable(
   db: Database,
   agent: Registrant,
@@ -44,12 +47,16 @@ export async function findRegistrable(
   return upload;
 }
 
-/** So long may a backup have waited on its host before it is registered. One that waited longer is recorded as if it had waited so long. */
+/**
+ * So long may a backup have waited on its host before it is registered. One that waited longer is
+ * recorded as if it had waited so long.
+ */
 const WAITED_AT_MOST_MS = 30 * 86_400_000;
 
 /**
- * When a backup was made, as its agent says and as far as the service's clock allows: not later than now, nor long ago. It is not refused,
- * as a host whose clock is wrong, or that was cut off, would lose its backups; and nothing is removed by it (see features/retention).
+ * When a backup was made, as its agent says and as far as the service's clock allows: not later
+ * than now, nor long ago. It is not refused, as a host whose clock is wrong, or that was cut off,
+ * would lose its backups; and nothing is removed by it (see features/retention).
  */
 function bounded(stated: Date, now: Date): Date {
   const earliest = new Date(now.getTime() - WAITED_AT_MOST_MS);
@@ -57,7 +64,10 @@ function bounded(stated: Date, now: Date): Date {
   return stated < earliest ? earliest : stated;
 }
 
-/** Records a backup whose ciphertext was seen in the store. Of two registrations of one upload the second gets `already_exists`. */
+/**
+ * Records a backup whose ciphertext was seen in the store. Of two registrations of one upload the
+ * second gets `already_exists`.
+ */
 export async function registerBackup(
   tx: DatabaseTransaction,
   agent: Registrant,
@@ -67,7 +77,8 @@ export async function registerBackup(
   const madeAt = bounded(readTimestamp(request.created_at, "/created_at"), new Date());
   if (!(await holdUpload(tx, upload.id))) throw notFound("upload");
   const { source_id: sourceId } = upload;
-  // The source's row orders its backups: each is compared with the one whose id comes before its own.
+  // The source's row orders its backups: each is compared with the one whose id comes before its
+  // own.
   await recordBackupMade(tx, sourceId, madeAt);
   const backupId = newId("backup");
   const { command_id: commandId } = request;

@@ -57,7 +57,10 @@ export const BACKUP_COLUMNS = [
   "kept_at",
 ] as const;
 
-/** In place of `source_metadata` in lists: what every engine says. The rest, which may be large, is in the backup's own record. */
+/**
+ * In place of `source_metadata` in lists: what every engine says. The rest, which may be large, is
+ * in the backup's own record.
+ */
 export const LISTED_METADATA = sql<Backup["source_metadata"]>`jsonb_build_object(
   'engine', source_metadata -> 'engine', 'engine_version', source_metadata -> 'engine_version',
   'dump_format', source_metadata -> 'dump_format', 'schema_hash', source_metadata -> 'schema_hash')`;
@@ -171,7 +174,10 @@ export async function findAvailable(
   return row?.id ?? null;
 }
 
-/** Uploads after that id that nothing was registered of and whose URLs ran out before that moment, in the order of their ids. */
+/**
+ * Uploads after that id that nothing was registered of and whose URLs ran out before that moment,
+ * in the order of their ids.
+ */
 export async function listAbandoned(
   db: Database,
   { before, after, limit }: { before: Date; after: string; limit: number },
@@ -188,8 +194,9 @@ export async function listAbandoned(
 }
 
 /**
- * Forgets the upload of a key that nothing was registered under and whose URLs ran out before that moment. False where it was registered,
- * or may still be: then its object is needed. Afterwards no registration can name it.
+ * Forgets the upload of a key that nothing was registered under and whose URLs ran out before that
+ * moment. False where it was registered, or may still be: then its object is needed. Afterwards no
+ * registration can name it.
  */
 export async function forgetUpload(db: Database, objectKey: string, before: Date): Promise<boolean> {
   const { rows } = await sql<{ is_free: boolean }>`

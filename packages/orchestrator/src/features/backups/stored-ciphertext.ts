@@ -8,10 +8,10 @@ import type { Upload } from "./store.ts";
 const ANSWER_WITHIN_MS = 20_000;
 
 /**
- * Asks the object store whether it holds what was announced, reads the bytes where the store itself does not vouch for
- * their SHA-256, and locks them where the settings say so. Throws `object_missing` and `object_mismatch`; and
- * `unavailable` with `details.verifying` where this takes longer than a request may: it goes on, and the same request
- * later finds what came of it.
+ * Asks the object store whether it holds what was announced, reads the bytes where the store itself
+ * does not vouch for their SHA-256, and locks them where the settings say so. Throws
+ * `object_missing` and `object_mismatch`; and `unavailable` with `details.verifying` where this
+ * takes longer than a request may: it goes on, and the same request later finds what came of it.
  */
 export async function requireStored(
   objects: ObjectStore,

@@ -18,8 +18,9 @@ export interface NewCommand {
 }
 
 /**
- * Queues a command for the agent that has to run it: a source's restore tests go to its second agent if it has one. Throws
- * `not_found` for a backup that the source does not have, and `conflict` where the agent is revoked.
+ * Queues a command for the agent that has to run it: a source's restore tests go to its second
+ * agent if it has one. Throws `not_found` for a backup that the source does not have, and
+ * `conflict` where the agent is revoked.
  */
 export async function queueCommand(
   tx: DatabaseTransaction,

@@ -10,8 +10,9 @@ export function redeliveryDue(now: Date, interval_s: number): Date {
 }
 
 /**
- * Takes an agent's acknowledgements and gives it what it has to do next: the queued commands, and those delivered three intervals ago that
- * it has not acknowledged, under the same id with `attempt` one higher.
+ * Takes an agent's acknowledgements and gives it what it has to do next: the queued commands, and
+ * those delivered three intervals ago that it has not acknowledged, under the same id with
+ * `attempt` one higher.
  */
 export async function exchangeCommands(
   tx: DatabaseTransaction,

@@ -2,7 +2,9 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
 import { isBackupCommand, mergeOutcome } from "./store.ts";
 
-/** Links a backup to the command that asked for it. Throws `invalid_request` for any other command. */
+/**
+ * Links a backup to the command that asked for it. Throws `invalid_request` for any other command.
+ */
 export async function linkBackup(
   tx: DatabaseTransaction,
   link: { commandId: string; agentId: string; sourceId: string; backupId: string },

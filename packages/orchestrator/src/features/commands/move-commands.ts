@@ -34,7 +34,10 @@ export async function endOpenCommands(
     .execute();
 }
 
-/** Nothing more comes of a source that was removed: its commands name that event, and are not delivered any more. */
+/**
+ * Nothing more comes of a source that was removed: its commands name that event, and are not
+ * delivered any more.
+ */
 export async function endCommandsOf(
   tx: DatabaseTransaction,
   { sourceId, eventId, at }: { sourceId: string; eventId: string; at: Date },

@@ -12,7 +12,10 @@ export async function insertCommand(
   await tx.insertInto("commands").values(command).execute();
 }
 
-/** Only what was delivered to this agent; an id that is acknowledged again, or that it never got, changes nothing. */
+/**
+ * Only what was delivered to this agent; an id that is acknowledged again, or that it never got,
+ * changes nothing.
+ */
 export async function setAcked(
   tx: DatabaseTransaction,
   agentId: string,
@@ -55,8 +58,9 @@ const TAKE_FOR_DELIVERY: PreparedQuery = {
 };
 
 /**
- * Hands out what is queued, and again what was delivered before `notSince` and never acknowledged, oldest first. The rows are
- * locked and changed in one statement, and of two heartbeats at once the second skips what the first has.
+ * Hands out what is queued, and again what was delivered before `notSince` and never acknowledged,
+ * oldest first. The rows are locked and changed in one statement, and of two heartbeats at once the
+ * second skips what the first has.
  */
 export async function takeForDelivery(
   tx: DatabaseTransaction,

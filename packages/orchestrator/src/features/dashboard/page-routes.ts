@@ -7,7 +7,10 @@ import { type PageFile, readPages } from "./read-pages.ts";
 /** Where `npm run dashboard` leaves the build. */
 export const DASHBOARD_BUILD = join(import.meta.dirname, "../../../../dashboard/dist");
 
-/** First parts of the paths that the dashboard's own router knows; what it does not know of them it says itself. */
+/**
+ * First parts of the paths that the dashboard's own router knows; what it does not know of them it
+ * says itself.
+ */
 const PAGES = [
   "login",
   "signup",
@@ -31,7 +34,10 @@ const PAGES = [
   "shared",
 ];
 
-/** A content security policy (CSP level 3). Components add style elements of their own, which have to bring the page's nonce. */
+/**
+ * A content security policy (CSP level 3). Components add style elements of their own, which have
+ * to bring the page's nonce.
+ */
 const policy = (styleNonce: string, connect: string, form: string): string =>
   [
     "default-src 'none'",
@@ -45,7 +51,10 @@ const policy = (styleNonce: string, connect: string, form: string): string =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-/** Of the page that verifies files: it tells its readers that it sends nothing, and the browser sees to that. */
+/**
+ * Of the page that verifies files: it tells its readers that it sends nothing, and the browser sees
+ * to that.
+ */
 const sendsNothing = (styleNonce: string): string => policy(styleNonce, "'none'", "'none'");
 
 const usual = (styleNonce: string): string => policy(styleNonce, "'self'", "'self'");

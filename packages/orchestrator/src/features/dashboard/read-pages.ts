@@ -25,8 +25,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const compress = promisify(brotliCompress);
 
 /**
- * The whole build in memory, by URL path: some hundred kilobytes, and no path of a request ever reaches the file system. Empty where the
- * dashboard is not built.
+ * The whole build in memory, by URL path: some hundred kilobytes, and no path of a request ever
+ * reaches the file system. Empty where the dashboard is not built.
  */
 export async function readPages(directory: string): Promise<Map<string, PageFile>> {
   let names: string[];

@@ -20,8 +20,8 @@ export const BUILT_HERE = fileURLToPath(new URL("../../../../../dist", import.me
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}$/;
 
 /**
- * What a host is set up with, for everybody: `GET /install.sh`, `GET /download/<file>`, and `GET /ca.pem`, which a host has to
- * hold against a fingerprint that it got in another way.
+ * What a host is set up with, for everybody: `GET /install.sh`, `GET /download/<file>`, and `GET
+ * /ca.pem`, which a host has to hold against a fingerprint that it got in another way.
  */
 export function downloadRoutes({ directory, caPem }: Downloads): FastifyPluginAsync {
   return async (app: FastifyInstance) => {

@@ -30,8 +30,8 @@ function sorted({ recipients }: ObservedBackup["cipher"]): string[] {
 }
 
 /**
- * What a backup was restored into that is not what it was made in, unless it was so in the test before too; and what is not as it was in the test
- * before.
+ * What a backup was restored into that is not what it was made in, unless it was so in the test
+ * before too; and what is not as it was in the test before.
  */
 export function driftOfTest(backup: ObservedBackup, earlier: ObservedBackup | null): DriftIndicator[] {
   if (backup.test === null) return [];

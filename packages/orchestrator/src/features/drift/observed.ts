@@ -24,12 +24,18 @@ export interface ObservedTest {
   runtime: Readonly<Record<string, unknown>>;
 }
 
-/** Of receipts that one call reads. Their checks are in them: a hundred backups have room unless somebody means to fill it. */
+/**
+ * Of receipts that one call reads. Their checks are in them: a hundred backups have room unless
+ * somebody means to fill it.
+ */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 /** Of receipts that are read and parsed before the thread turns to others. */
 const PORTION_BYTES = 1024 * 1024;
 
-/** The source's backups before that id, newest first; fewer than `limit`, and two at least, where their receipts are too large: then `isCut`. */
+/**
+ * The source's backups before that id, newest first; fewer than `limit`, and two at least, where
+ * their receipts are too large: then `isCut`.
+ */
 export async function observeBackups(
   db: Database,
   sourceId: string,

@@ -5,8 +5,8 @@ import { driftOfBackup, driftOfTest } from "./compare.ts";
 import { observeBackups, type ObservedBackup } from "./observed.ts";
 
 /**
- * The indicators of a page of backups, newest first. There may be none on a page, and more after it. A page has `limit` backups, or fewer where
- * those have much to tell.
+ * The indicators of a page of backups, newest first. There may be none on a page, and more after
+ * it. A page has `limit` backups, or fewer where those have much to tell.
  */
 export async function readDrift(
   db: Database,

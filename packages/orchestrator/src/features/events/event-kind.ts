@@ -8,8 +8,9 @@ import { linkCommands, readOwners, readRecordedEvents } from "./store.ts";
 export type AgentEventEntry = EventEntry & LogEntry;
 
 /**
- * Agents' events in a batch. What they refer to has to be their organisation's, and a command their own. A signed one that the log has
- * is recognised by its envelope, as a receipt is, and its place in the agent's chain is as little enforced.
+ * Agents' events in a batch. What they refer to has to be their organisation's, and a command their
+ * own. A signed one that the log has is recognised by its envelope, as a receipt is, and its place
+ * in the agent's chain is as little enforced.
  */
 export const agentEvents: EntryKind<AgentEventEntry> = {
   async lookup(session: SqlSession, entries: readonly AgentEventEntry[]) {

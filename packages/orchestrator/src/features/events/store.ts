@@ -8,7 +8,10 @@ const REFERENCES: PreparedQuery = {
     union all select id, agent_id as owner from commands where id = any($3::text[])`,
 };
 
-/** Whose each of these records is that exists: a source's and a backup's organisation, a command's agent. */
+/**
+ * Whose each of these records is that exists: a source's and a backup's organisation, a command's
+ * agent.
+ */
 export async function readOwners(
   session: SqlSession,
   ids: { sources: readonly string[]; backups: readonly string[]; commands: readonly string[] },
@@ -37,7 +40,9 @@ const RECORDED: PreparedQuery = {
   text: "select envelope_sha256, log_index from events where envelope_sha256 = any($1::bytea[])",
 };
 
-/** Index in the log by envelope (base64 of envelope_sha256), of the signed events that are in it. */
+/**
+ * Index in the log by envelope (base64 of envelope_sha256), of the signed events that are in it.
+ */
 export async function readRecordedEvents(
   session: SqlSession,
   envelopes: readonly Buffer[],

@@ -175,7 +175,8 @@ test("of which two are being downloaded is refused a third time, until one of th
     return { outgoing, status: response.statusCode };
   };
   const user = await service.signIn(org);
-  // A small pack is sent whole before anybody reads it: the database's lock keeps these from being made.
+  // A small pack is sent whole before anybody reads it: the database's lock keeps these from being
+  // made.
   const client = await service.pool.connect();
   let held: ReturnType<typeof open>[] = [];
   try {

@@ -53,8 +53,8 @@ export function packHeader({ orgId, period, exportedAt, head }: Snapshot): PackH
 }
 
 /**
- * The files of a pack but its manifest, in the order in which they are made. Each page is read in a transaction of its own that ends
- * before its files are handed on, and no more than a page is held.
+ * The files of a pack but its manifest, in the order in which they are made. Each page is read in a
+ * transaction of its own that ends before its files are handed on, and no more than a page is held.
  */
 export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGenerator<PackFile> {
   const { signer } = deps;
@@ -104,7 +104,10 @@ interface Making {
 
 const EARLIER_PAGE = 200;
 
-/** What the period's entries refer to: the backup before each source's first, agents that came before, the policy as it was. */
+/**
+ * What the period's entries refer to: the backup before each source's first, agents that came
+ * before, the policy as it was.
+ */
 async function* earlierEntries(
   read: <T>(of: (tx: DatabaseTransaction) => Promise<T>) => Promise<T>,
   { signer, tree, tally }: Making,

@@ -13,7 +13,10 @@ import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { Spool } from "./zip/spool.ts";
 import { type PackFile, zip, type ZipFile } from "./zip/zip-writer.ts";
 
-/** A pack as a ZIP that is made as it is read: the files, then the manifest of them, then the log's signature over that. */
+/**
+ * A pack as a ZIP that is made as it is read: the files, then the manifest of them, then the log's
+ * signature over that.
+ */
 export function packStream(
   files: AsyncIterable<PackFile>,
   header: PackHeader,

@@ -1,11 +1,17 @@
 import type { Readable } from "node:stream";
 import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
 
-/** Packs that are made at once: of one organisation, and of all. Each holds files, and work, for as long as it is read. */
+/**
+ * Packs that are made at once: of one organisation, and of all. Each holds files, and work, for as
+ * long as it is read.
+ */
 const OF_ORG = 2;
 const OF_ALL = 8;
 
-/** Counts packs from when they are asked for until they have been read, or nobody reads them any more. */
+/**
+ * Counts packs from when they are asked for until they have been read, or nobody reads them any
+ * more.
+ */
 export class PackTurns {
   readonly #running = new Map<string, number>();
   #total = 0;

@@ -23,7 +23,10 @@ export interface RunPage {
 
 export type RunPosition = Pick<RunRow, "scheduled_at" | "source_id" | "kind">;
 
-/** The runs scheduled in the period, in the order of their times, as they were known at the snapshot. */
+/**
+ * The runs scheduled in the period, in the order of their times, as they were known at the
+ * snapshot.
+ */
 export async function readRuns(
   db: Database,
   { orgId, period, exportedAt, head, bodiesUntil }: Snapshot,
@@ -62,7 +65,10 @@ interface FirstReceipt {
   result: "passed" | "failed" | null;
 }
 
-/** The first receipt that counts for each run, by the run's place in the list. Ids sort by when they were recorded. */
+/**
+ * The first receipt that counts for each run, by the run's place in the list. Ids sort by when they
+ * were recorded.
+ */
 async function firstReceipts(
   db: Database,
   runs: readonly RunRow[],
@@ -84,7 +90,10 @@ async function firstReceipts(
   return new Map(rows.map((row) => [row.n, row]));
 }
 
-/** A receipt in its time decides, whatever the service thought; then what was decided before the snapshot. */
+/**
+ * A receipt in its time decides, whatever the service thought; then what was decided before the
+ * snapshot.
+ */
 function statusOf(
   { kind, status, decided_at }: RunRow,
   receipt: FirstReceipt | null,

@@ -21,9 +21,9 @@ import {
 } from "./store.ts";
 
 /**
- * All that a pack says of the organisation as it was at one moment, and which entries of the log it has. What is read later does not change
- * any more: entries below `head.size`, and runs that were decided before `exportedAt`. So no transaction is open while a
- * slow reader takes the pack.
+ * All that a pack says of the organisation as it was at one moment, and which entries of the log it
+ * has. What is read later does not change any more: entries below `head.size`, and runs that were
+ * decided before `exportedAt`. So no transaction is open while a slow reader takes the pack.
  */
 export interface Snapshot {
   orgId: string;
@@ -34,7 +34,9 @@ export interface Snapshot {
   range: { from: number; to: number };
   start: Emission | null;
   end: Emission | null;
-  /** Everything recorded before it is in the pack with its body: what decided the period's runs was. */
+  /**
+   * Everything recorded before it is in the pack with its body: what decided the period's runs was.
+   */
   bodiesUntil: Date;
   policy: PackPolicy;
   agents: PackAgent[];
@@ -42,7 +44,10 @@ export interface Snapshot {
   signingKeys: ReadonlyMap<string, string>;
   /** Entries from before the period that what is in it refers to. */
   earlier: { backups: number[]; events: number[] };
-  /** Receipts from before, of which only the leaves are in the pack: agents' first ones in it follow on them. */
+  /**
+   * Receipts from before, of which only the leaves are in the pack: agents' first ones in it follow
+   * on them.
+   */
   predecessors: number[];
 }
 

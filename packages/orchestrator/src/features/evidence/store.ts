@@ -114,12 +114,16 @@ export async function listBackupsBefore(
   return found.map(({ log_index }) => log_index);
 }
 
-/** How far back the receipt that an agent's one follows on is looked for, in receipts, and in events, of that agent. */
+/**
+ * How far back the receipt that an agent's one follows on is looked for, in receipts, and in
+ * events, of that agent.
+ */
 const FOLLOWS_WITHIN = 1000;
 
 /**
- * Index in the log of each receipt or signed event in front of the range that one in the period follows on (`previous_receipt_sha256`), so that a pack can
- * show that nothing was left out between them. `near` is an id somewhat older than the range: what lies in it need not be looked up.
+ * Index in the log of each receipt or signed event in front of the range that one in the period
+ * follows on (`previous_receipt_sha256`), so that a pack can show that nothing was left out between
+ * them. `near` is an id somewhat older than the range: what lies in it need not be looked up.
  */
 export async function listPredecessors(
   db: Database,

@@ -15,10 +15,16 @@ import { LogCorruption } from "../../log/log-corruption.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { readTileHashes } from "../../log/tile-rows.ts";
 
-/** Tiles of 8 KiB, twice that with the hashes above. A walk through a log needs one a level, and those of the right edge. */
+/**
+ * Tiles of 8 KiB, twice that with the hashes above. A walk through a log needs one a level, and
+ * those of the right edge.
+ */
 const MAX_TILES = 64;
 
-/** Makes many proofs for one size of a log: tiles are read once as a walk from leaf to leaf comes to them. */
+/**
+ * Makes many proofs for one size of a log: tiles are read once as a walk from leaf to leaf comes to
+ * them.
+ */
 export class TreeReader {
   readonly #orgId: string;
   readonly #size: number;

@@ -3,7 +3,10 @@ import { runPrepared, type PreparedQuery } from "../../platform/database/prepare
 import { type NewestHead, newestHeadOf } from "../../log/heads.ts";
 import type { Database } from "../../platform/database/schema.ts";
 
-/** Of a heartbeat that says nothing new and is told nothing new; with the newest head of the organisation's log. */
+/**
+ * Of a heartbeat that says nothing new and is told nothing new; with the newest head of the
+ * organisation's log.
+ */
 export interface FastPath extends NewestHead {
   /** When the agent was seen before. */
   before: Date;
@@ -11,8 +14,9 @@ export interface FastPath extends NewestHead {
 }
 
 /**
- * $1 agent, $2 organisation, $3 to $5 what it says of its host, $6 now, $7 spool, $8 encryption, $9 and $10 what it declares, $11 see redeliveryDue.
- * Its commit waits for no disk: what a crash of the database can take back is said again within a minute.
+ * $1 agent, $2 organisation, $3 to $5 what it says of its host, $6 now, $7 spool, $8 encryption, $9
+ * and $10 what it declares, $11 see redeliveryDue. Its commit waits for no disk: what a crash of
+ * the database can take back is said again within a minute.
  */
 const NOTE: PreparedQuery = {
   name: "heartbeat_note_routine",
@@ -45,10 +49,12 @@ const NOTE: PreparedQuery = {
 };
 
 /**
- * Takes a heartbeat as nearly all are: the agent acknowledges nothing, says of its host and its sources what it said before, and there is
- * no command for it. One statement, since ten thousand agents send one each minute; it changes nothing and gives null where
- * there is more to do, where the agent has never been seen, or where it is revoked. It runs as the service, not as the
- * organisation (see scopeToOrg): all that it reads is named with the agent or the organisation of the token.
+ * Takes a heartbeat as nearly all are: the agent acknowledges nothing, says of its host and its
+ * sources what it said before, and there is no command for it. One statement, since ten thousand
+ * agents send one each minute; it changes nothing and gives null where there is more to do, where
+ * the agent has never been seen, or where it is revoked. It runs as the service, not as the
+ * organisation (see scopeToOrg): all that it reads is named with the agent or the organisation of
+ * the token.
  */
 export async function noteOnFastPath(
   db: Database,

@@ -24,7 +24,9 @@ export interface HeartbeatDeps {
   signer: CheckpointSigner;
   heartbeatInterval_s: number;
   clock: Clock;
-  /** Takes what an agent holds of the log and its cosignature over it. Has connections of its own. */
+  /**
+   * Takes what an agent holds of the log and its cosignature over it. Has connections of its own.
+   */
   acceptWitness: (
     agent: AgentPrincipal,
     held: { checkpoint: string; cosignature: string | null },

@@ -5,10 +5,15 @@ const FACTOR = 10;
 const QUIET_MS = 10 * 60_000;
 const MAX_AGENTS = 10_000;
 
-/** Tells the service's log of agents that come ten times as often as they were asked to (specification, Limits). */
+/**
+ * Tells the service's log of agents that come ten times as often as they were asked to
+ * (specification, Limits).
+ */
 export class TooOften {
   readonly #interval_ms: number;
-  /** When an agent was last told of, and how often it came too early since; the oldest entry first. */
+  /**
+   * When an agent was last told of, and how often it came too early since; the oldest entry first.
+   */
   readonly #told = new Map<string, { at: number; since: number }>();
 
   constructor(interval_s: number) {

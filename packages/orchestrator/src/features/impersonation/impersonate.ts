@@ -23,8 +23,9 @@ export async function startImpersonation(
 }
 
 /**
- * Ends the impersonation and gives the operator a session with their own one's end: of that one only the hash is kept. Whoever still
- * has its token may go on with it; signing out of either ends both.
+ * Ends the impersonation and gives the operator a session with their own one's end: of that one
+ * only the hash is kept. Whoever still has its token may go on with it; signing out of either ends
+ * both.
  */
 export async function endImpersonation(
   tx: DatabaseTransaction,

@@ -34,8 +34,9 @@ export const NOT_CHECKED: Pairing = {
 };
 
 /**
- * Keeps the database and the object store together: each names the other, and the store knows how far the logs had come. Where they do
- * not fit, nothing is deleted; and a log that lacks a head which was signed takes nothing more.
+ * Keeps the database and the object store together: each names the other, and the store knows how
+ * far the logs had come. Where they do not fit, nothing is deleted; and a log that lacks a head
+ * which was signed takes nothing more.
  */
 export class Installation {
   readonly #options: InstallationOptions;
@@ -51,7 +52,10 @@ export class Installation {
     return this.#state;
   }
 
-  /** Looks at the signed heads that this machine knows of. Before anything is signed or served; needs the database alone. */
+  /**
+   * Looks at the signed heads that this machine knows of. Before anything is signed or served;
+   * needs the database alone.
+   */
   async checkLogs(more: ReadonlyMap<string, LogHead> = new Map()): Promise<void> {
     const { pool, signed, signer, logger } = this.#options;
     const heads = headsOf(mergeHeads(logHeads(signed.newest()), more));
@@ -73,7 +77,10 @@ export class Installation {
     this.#state = { ...this.#state, setBack };
   }
 
-  /** Compares the database with the object store, pairs them if they are new and fit, and keeps the marker up to date. Never rejects. */
+  /**
+   * Compares the database with the object store, pairs them if they are new and fit, and keeps the
+   * marker up to date. Never rejects.
+   */
   check(): Promise<Pairing> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = null;

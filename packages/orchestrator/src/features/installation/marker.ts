@@ -1,9 +1,15 @@
-/** The marker beside the objects: which installation they belong to, and what its logs were when it was last seen. */
+/**
+ * The marker beside the objects: which installation they belong to, and what its logs were when it
+ * was last seen.
+ */
 export interface Marker {
   installationId: string;
   /** Of each organisation's log: the size and root that the database had. */
   heads: Map<string, LogHead>;
-  /** The newest signed head of each log, by the log's name. Never goes back, whoever adopts the objects. */
+  /**
+   * The newest signed head of each log, by the log's name. Never goes back, whoever adopts the
+   * objects.
+   */
   signed: Map<string, LogHead>;
 }
 

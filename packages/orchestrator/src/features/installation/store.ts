@@ -51,7 +51,10 @@ export interface Survey {
   /** Objects that the database does not know, neither as a backup nor as an upload. */
   unknown: number;
   unknownBytes: number;
-  /** Of the newest backups that the database has how many were looked for, and how many have no object here. */
+  /**
+   * Of the newest backups that the database has how many were looked for, and how many have no
+   * object here.
+   */
   sampled: number;
   absent: number;
 }

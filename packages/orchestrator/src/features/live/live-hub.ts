@@ -13,7 +13,10 @@ const SESSIONS_EVERY_MS = 5000;
 const COMMENT_EVERY_MS = 15_000;
 /** What a browser waits before it connects again. */
 const RETRY_MS = 3000;
-/** Bytes that wait for a client that does not read; then it is let go, and comes back for what it missed. */
+/**
+ * Bytes that wait for a client that does not read; then it is let go, and comes back for what it
+ * missed.
+ */
 const MAX_WAITING = 64 * 1024;
 const MAX_OF_PROCESS = 2000;
 const MAX_OF_SESSION = 8;
@@ -33,7 +36,10 @@ interface Watcher {
   isOpen: boolean;
 }
 
-/** Tells whoever watches an organisation what of it has changed. One loop for all of them, which ends when nobody watches. */
+/**
+ * Tells whoever watches an organisation what of it has changed. One loop for all of them, which
+ * ends when nobody watches.
+ */
 export class LiveHub {
   readonly #db: Database;
   readonly #logger: Logger;
@@ -46,9 +52,10 @@ export class LiveHub {
   }
 
   /**
-   * A stream of server-sent events (HTML Standard section 9.2) until `signal` fires or the session ends: `ready` at once, with what
-   * changed since the event that `lastEventId` names, and `change` after each change. The last one of a session is `end`. Throws
-   * `rate_limited` and `unavailable` where too many watch.
+   * A stream of server-sent events (HTML Standard section 9.2) until `signal` fires or the session
+   * ends: `ready` at once, with what changed since the event that `lastEventId` names, and `change`
+   * after each change. The last one of a session is `end`. Throws `rate_limited` and `unavailable`
+   * where too many watch.
    */
   async watch(watch: {
     orgId: string;
@@ -129,7 +136,8 @@ export class LiveHub {
           await this.#tell();
           failed = false;
         } catch (error) {
-          // Pages ask again by themselves, too; whoever watches stays, and is told once the database is back.
+          // Pages ask again by themselves, too; whoever watches stays, and is told once the
+          // database is back.
           if (!failed)
             this.#logger.warn({ reason: errorMessage(error) }, "live updates for pages could not be read");
           failed = true;

@@ -21,9 +21,10 @@ export type Topic = (typeof TOPICS)[number];
 export type Markers = Readonly<Record<Topic, string>>;
 
 /**
- * The markers of organisations, each read as that organisation: one statement of index lookups and sums over small tables. Readers ask once a second, and only while
- * somebody watches: writers pay nothing, where a NOTIFY of each would make all commits of the database wait for one lock.
- * When an agent was last seen is no change: it is that every minute.
+ * The markers of organisations, each read as that organisation: one statement of index lookups and
+ * sums over small tables. Readers ask once a second, and only while somebody watches: writers pay
+ * nothing, where a NOTIFY of each would make all commits of the database wait for one lock. When an
+ * agent was last seen is no change: it is that every minute.
  */
 export async function readMarkers(db: Database, orgIds: readonly string[]): Promise<Map<string, Markers>> {
   return db
@@ -81,7 +82,10 @@ export function changedTopics(before: Partial<Markers> | null, after: Markers): 
   return TOPICS.filter((topic) => before[topic] !== after[topic]);
 }
 
-/** Markers as the id of an event, by which any replica can tell a client that comes back what it has not seen. */
+/**
+ * Markers as the id of an event, by which any replica can tell a client that comes back what it has
+ * not seen.
+ */
 export function eventId(markers: Markers): string {
   return TOPICS.map((topic) => markers[topic]).join(".");
 }

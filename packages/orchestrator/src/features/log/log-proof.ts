@@ -7,8 +7,9 @@ import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { invalidRequest, notFound } from "../../platform/errors/api-error.ts";
 
 /**
- * The proofs for a head of the log, and that head signed. `tree_size` is the size of a head that the log had: other sizes were never
- * signed, and nothing is proven about them. Throws ApiError `not_found`, `invalid_request`.
+ * The proofs for a head of the log, and that head signed. `tree_size` is the size of a head that
+ * the log had: other sizes were never signed, and nothing is proven about them. Throws ApiError
+ * `not_found`, `invalid_request`.
  */
 export async function readLogProof(
   session: SqlSession,
@@ -36,7 +37,9 @@ export async function readLogProof(
   };
 }
 
-/** The schema lets 16 digits through, of which not all are numbers that JavaScript holds exactly. */
+/**
+ * The schema lets 16 digits through, of which not all are numbers that JavaScript holds exactly.
+ */
 function readSize(text: string, path: string): number {
   const size = Number(text);
   if (Number.isSafeInteger(size)) return size;

@@ -8,13 +8,17 @@ import { sessionCookie } from "../../platform/http/session-cookie.ts";
 import { assertLive, lookUpSession } from "../../platform/http/session-credentials.ts";
 import { assertAllowed } from "../../platform/http/policy.ts";
 
-/** What is read: a head shows whoever opened an auditor link nothing of other times than the link's; leaves and their hashes do. */
+/**
+ * What is read: a head shows whoever opened an auditor link nothing of other times than the link's;
+ * leaves and their hashes do.
+ */
 export type Read = "head" | "leaves";
 
 /**
- * Lets pass whoever may read this log: anybody if the organisation made it public, else its own agents and the sessions of its people. Without a
- * valid credential a private log and one that does not exist look the same, and so they do with one of another organisation.
- * Throws ApiError `unauthenticated`, `session_expired`, `forbidden`, `not_found`.
+ * Lets pass whoever may read this log: anybody if the organisation made it public, else its own
+ * agents and the sessions of its people. Without a valid credential a private log and one that does
+ * not exist look the same, and so they do with one of another organisation. Throws ApiError
+ * `unauthenticated`, `session_expired`, `forbidden`, `not_found`.
  */
 export async function requireReader(
   db: Database,
@@ -47,7 +51,10 @@ export async function requireReader(
   return { isPublic: false };
 }
 
-/** Whose log a person reads. From here on the request is theirs: its record names them, and an operator who acts as them is logged. */
+/**
+ * Whose log a person reads. From here on the request is theirs: its record names them, and an
+ * operator who acts as them is logged.
+ */
 async function orgOfSession(
   db: Database,
   { state }: FastifyRequest,

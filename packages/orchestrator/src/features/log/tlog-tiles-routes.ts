@@ -14,7 +14,10 @@ export interface TilesDeps {
   signer: CheckpointSigner;
 }
 
-/** The logs as C2SP tlog-tiles: `/log/<org id>/checkpoint`, `/tile/<L>/<N>[.p/<W>]`, `/tile/entries/<N>[.p/<W>]`. */
+/**
+ * The logs as C2SP tlog-tiles: `/log/<org id>/checkpoint`, `/tile/<L>/<N>[.p/<W>]`,
+ * `/tile/entries/<N>[.p/<W>]`.
+ */
 export function tlogTilesRoutes(deps: TilesDeps): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
     app.get("/log/:org/checkpoint", (request, reply) => checkpoint(deps, request, reply));

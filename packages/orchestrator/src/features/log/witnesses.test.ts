@@ -39,7 +39,10 @@ afterAll(() => service.close());
 
 const seconds = () => Math.floor(Date.now() / 1000);
 
-/** As an agent does: keeps the head that it is shown, and sends its cosignature with the next heartbeat. */
+/**
+ * As an agent does: keeps the head that it is shown, and sends its cosignature with the next
+ * heartbeat.
+ */
 async function witness(agent: TestAgent): Promise<bigint> {
   const shown = (await agent.post("/v1/heartbeat", heartbeat())).json["log_head"] as string;
   const { text, size } = await openCheckpoint(shown, parseVerifierKey(agent.log.verifier_key));

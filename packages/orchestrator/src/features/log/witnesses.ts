@@ -21,7 +21,10 @@ export interface Witness {
   received_at: Date;
 }
 
-/** Agents whose cosignature was accepted and who are not revoked; the newest agent first, one more than the page takes. */
+/**
+ * Agents whose cosignature was accepted and who are not revoked; the newest agent first, one more
+ * than the page takes.
+ */
 export async function listWitnesses(db: Database, orgId: string, page: Page): Promise<Witness[]> {
   let query = db
     .selectFrom("agent_witnesses")
@@ -50,7 +53,10 @@ export function witnessRecord(witness: Witness, log: NoteVerifier): WitnessRecor
   };
 }
 
-/** The head as the log signed it, with that one line. What else the agent's copy carries is nobody's that is known here. */
+/**
+ * The head as the log signed it, with that one line. What else the agent's copy carries is nobody's
+ * that is known here.
+ */
 function cosigned(checkpoint: string, log: NoteVerifier, cosignature: string): string {
   const { text, signatures } = parseNote(checkpoint);
   const own = signatures.filter(({ name, keyId }) => name === log.name && keyId === log.keyId);

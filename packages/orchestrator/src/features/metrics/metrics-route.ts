@@ -29,8 +29,9 @@ export interface MetricsOptions {
 const FRESH_MS = 1000;
 
 /**
- * `GET /metrics` in Prometheus' text format, for programs of this machine that come without a proxy, and for whoever has the token. Without
- * the token sources have no names in it: any user of the machine can ask.
+ * `GET /metrics` in Prometheus' text format, for programs of this machine that come without a
+ * proxy, and for whoever has the token. Without the token sources have no names in it: any user of
+ * the machine can ask.
  */
 export function metricsRoute({
   metrics,
@@ -76,7 +77,10 @@ function stateView(names: boolean): { registry: Registry; show: ShowState } {
   return { registry, show: stateGauges(registry, names) };
 }
 
-/** A connection from this machine that nobody handed on: a reverse proxy beside the service connects from here too. */
+/**
+ * A connection from this machine that nobody handed on: a reverse proxy beside the service connects
+ * from here too.
+ */
 function isLocal({ raw, headers }: FastifyRequest): boolean {
   const address = raw.socket.remoteAddress ?? "";
   const isLoopback = address === "::1" || /^(::ffff:)?127\./.test(address);

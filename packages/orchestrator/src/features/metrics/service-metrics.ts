@@ -10,7 +10,10 @@ export interface ServiceMetrics {
   onBatch: (batch: { submissions: number; seconds: number }) => void;
 }
 
-/** In a registry of its own: several services of one process, as tests have them, do not get in each other's way. */
+/**
+ * In a registry of its own: several services of one process, as tests have them, do not get in each
+ * other's way.
+ */
 export function createMetrics(): ServiceMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -43,7 +46,10 @@ export function createMetrics(): ServiceMetrics {
   };
 }
 
-/** Counts and times each request by its route: the path's pattern, so that no caller makes new series. */
+/**
+ * Counts and times each request by its route: the path's pattern, so that no caller makes new
+ * series.
+ */
 export function measureRequests(app: FastifyInstance, { registry }: ServiceMetrics): void {
   const duration = new Histogram({
     name: "attestore_http_request_duration_seconds",

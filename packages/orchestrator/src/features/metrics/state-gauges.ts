@@ -9,7 +9,10 @@ const COMMANDS = ["queued", "delivered"];
 const INCIDENTS = ["backup_missed", "restore_test_missed", "agent_silent"];
 const AGENTS = ["active", "revoked"];
 
-/** @param names whether sources are named: their slugs say what an organisation has, which not every program of this machine may know */
+/**
+ * @param names whether sources are named: their slugs say what an organisation has, which not every
+ * program of this machine may know
+ */
 export function stateGauges(registry: Registry, names: boolean): ShowState {
   const gauge = <Label extends string>(
     name: string,

@@ -50,7 +50,8 @@ export async function announce(
     org_id: orgId,
     notification_id: id,
     channel_id: channelId,
-    // Of several in one transaction each a bit later than the one before: they are delivered in this order.
+    // Of several in one transaction each a bit later than the one before: they are delivered in
+    // this order.
     next_attempt_at: sql<Date>`clock_timestamp()`,
     created_at: now,
   }));
@@ -59,8 +60,8 @@ export async function announce(
 }
 
 /**
- * As JSON that PostgreSQL keeps: what hosts wrote may have NUL in it or, where it was cut, half of a surrogate pair. A message that could not be
- * written would hold up all that follow it.
+ * As JSON that PostgreSQL keeps: what hosts wrote may have NUL in it or, where it was cut, half of
+ * a surrogate pair. A message that could not be written would hold up all that follow it.
  */
 function storable(data: Record<string, unknown>): string {
   return JSON.stringify(data, (_, value: unknown) =>

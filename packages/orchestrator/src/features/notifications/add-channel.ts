@@ -10,7 +10,10 @@ import { readWebhookUrl } from "./webhook-url.ts";
 
 const MAX_CHANNELS = 50;
 
-/** Makes a channel; a webhook's secret is in the answer and nowhere else. Throws `invalid_request`, `already_exists`, `conflict`. */
+/**
+ * Makes a channel; a webhook's secret is in the answer and nowhere else. Throws `invalid_request`,
+ * `already_exists`, `conflict`.
+ */
 export async function addChannel(
   tx: DatabaseTransaction,
   { sealer, webhookReach }: NotificationDeps,
@@ -58,8 +61,8 @@ export async function addChannel(
 }
 
 /**
- * What happens in an organisation is mailed to its own people, and to nobody any more who has left. For an address of a team: invite it as
- * an auditor.
+ * What happens in an organisation is mailed to its own people, and to nobody any more who has left.
+ * For an address of a team: invite it as an auditor.
  */
 async function memberWith(tx: DatabaseTransaction, orgId: string, email: string): Promise<string> {
   const user = await memberByEmail(tx, orgId, email);

@@ -18,7 +18,10 @@ const AT_ONCE = 16;
 const MAIL_WITHIN_MS = 40_000;
 const LEASE_S = 90;
 
-/** Delivers what is queued until `signal`; any number of replicas may. Resolves when the last attempt that runs has ended. */
+/**
+ * Delivers what is queued until `signal`; any number of replicas may. Resolves when the last
+ * attempt that runs has ended.
+ */
 export async function deliverNotifications(deps: DeliveringDeps, signal: AbortSignal): Promise<void> {
   const running = new Set<Promise<void>>();
   while (!signal.aborted) {
@@ -126,7 +129,8 @@ async function mail(deps: DeliveringDeps, { message, orgId }: Sendable, to: stri
     ]);
     return { outcome: "delivered", message: "The mail server accepted it." };
   } catch (error) {
-    // The server's words may name more than the organisation's people are to know; the service's log has them.
+    // The server's words may name more than the organisation's people are to know; the service's
+    // log has them.
     deps.logger.warn(
       { message: message.id, reason: errorMessage(error) },
       "the mail server did not accept a notification",

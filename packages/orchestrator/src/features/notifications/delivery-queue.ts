@@ -29,9 +29,10 @@ interface Row {
 }
 
 /**
- * Takes deliveries that are due, for `lease_s`, at most one of each channel, and none of a channel that is being delivered to: a slow receiver
- * takes up one place and no more, and what is due at once arrives in its order. Of several replicas each delivery goes to one.
- * One whose taker dies is due again when the lease ends.
+ * Takes deliveries that are due, for `lease_s`, at most one of each channel, and none of a channel
+ * that is being delivered to: a slow receiver takes up one place and no more, and what is due at
+ * once arrives in its order. Of several replicas each delivery goes to one. One whose taker dies is
+ * due again when the lease ends.
  */
 export async function takeDue(
   db: Database,

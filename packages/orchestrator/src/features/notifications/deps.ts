@@ -21,7 +21,10 @@ export interface DeliveringDeps {
   /** Where the links in mails and webhooks lead. */
   publicUrl: string;
   webhooks: WebhookReach & {
-    /** Certificates (PEM) of authorities that receivers may have theirs from, besides the public ones. */
+    /**
+     * Certificates (PEM) of authorities that receivers may have theirs from, besides the public
+     * ones.
+     */
     ca?: string | undefined;
   };
 }

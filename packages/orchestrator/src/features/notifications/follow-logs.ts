@@ -10,8 +10,9 @@ import { notifyReceipt } from "./notify-receipt.ts";
 const AT_ONCE = 100;
 
 /**
- * Reads on in the logs that have grown, and writes what is to be told. The cursor moves in the transaction that writes it: a crash leaves
- * both or neither. Replicas take different logs, or find the cursor moved. A log that cannot be read on holds up no other.
+ * Reads on in the logs that have grown, and writes what is to be told. The cursor moves in the
+ * transaction that writes it: a crash leaves both or neither. Replicas take different logs, or find
+ * the cursor moved. A log that cannot be read on holds up no other.
  */
 export async function followLogs(db: Database, signal: AbortSignal): Promise<void> {
   await eachOf(await listGrown(db), signal, async (orgId) => {

@@ -57,14 +57,18 @@ function named(name: string, hostname: string): string {
   return hostname === "" || hostname === name ? name : `${name} (${hostname})`;
 }
 
-/** Names and reasons come from hosts: none of them makes a line of its own, or a direction of writing. */
+/**
+ * Names and reasons come from hosts: none of them makes a line of its own, or a direction of
+ * writing.
+ */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
 /**
- * Words of which no mail program makes a link: whoever writes a reason on a host is not to put an address into the mails of an organisation's
- * people. `evil.example` becomes `evil[.]example`; numbers, times and JSON stay what they are.
+ * Words of which no mail program makes a link: whoever writes a reason on a host is not to put an
+ * address into the mails of an organisation's people. `evil.example` becomes `evil[.]example`;
+ * numbers, times and JSON stay what they are.
  */
 function unlinked(words: string): string {
   return words
@@ -73,7 +77,10 @@ function unlinked(words: string): string {
     .replace(/[@\uff20](?=\S)/g, "[at]");
 }
 
-/** The name of an organisation, a source or an agent: one line, no link, no tag, and no address of digits either. */
+/**
+ * The name of an organisation, a source or an agent: one line, no link, no tag, and no address of
+ * digits either.
+ */
 export function plainName(name: string): string {
   return oneLine(name)
     .replace(/[<>]/g, "")

@@ -11,8 +11,9 @@ type Ended = Trouble & { kind: MissingKind; ended_at: Date };
 export type MissingKind = "backup_missed" | "restore_test_missed" | "agent_silent";
 
 /**
- * Tells of the ends of what did not happen, which no entry of the log tells of. That an incident's end was told is written in the transaction of the
- * message, by whoever changes the row first. One that cannot be told holds up no other.
+ * Tells of the ends of what did not happen, which no entry of the log tells of. That an incident's
+ * end was told is written in the transaction of the message, by whoever changes the row first. One
+ * that cannot be told holds up no other.
  */
 export async function noticeEnds(db: Database, signal: AbortSignal): Promise<void> {
   const { rows } = await sql<{ id: string; org_id: string }>`
@@ -25,7 +26,10 @@ export async function noticeEnds(db: Database, signal: AbortSignal): Promise<voi
   );
 }
 
-/** The same for one kind of one source or agent: before the next one of its kind begins, the one before is over. */
+/**
+ * The same for one kind of one source or agent: before the next one of its kind begins, the one
+ * before is over.
+ */
 export async function noticeEndOf(tx: DatabaseTransaction, about: About, kind: MissingKind): Promise<void> {
   const whose =
     "sourceId" in about ? sql`told.source_id = ${about.sourceId}` : sql`told.agent_id = ${about.agentId}`;

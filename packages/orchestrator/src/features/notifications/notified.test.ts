@@ -410,7 +410,8 @@ test("what is cut off anywhere is told once by whoever comes next", async () => 
   const channel = await addChannel();
   const source_id = await source();
   await report("backup_failed", { source_id });
-  // The first three statements of each kind fail in turn, as a crash would end the transaction there.
+  // The first three statements of each kind fail in turn, as a crash would end the transaction
+  // there.
   for (const table of [
     "notification_incidents",
     "notifications",

@@ -9,8 +9,8 @@ import { shortText } from "./short-text.ts";
 /** What the service itself says of why; nothing else of an event's detail leaves the service. */
 const CAUSES = ["reason", "scheduled_at", "deadline_at", "runs", "last_seen_at"] as const;
 /**
- * What of an agent's event leaves the service: its reason, where that is a code such as `disk_full`. The message beside it is what a database or a
- * tool printed, which may quote rows.
+ * What of an agent's event leaves the service: its reason, where that is a code such as
+ * `disk_full`. The message beside it is what a database or a tool printed, which may quote rows.
  */
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 

@@ -46,8 +46,8 @@ export async function notifyBeginning(
 }
 
 /**
- * `recovered`: it works again. `failed`: what was missing or could not run did run, and failed, which is an incident of its own. `withdrawn`:
- * nobody waits for it any more.
+ * `recovered`: it works again. `failed`: what was missing or could not run did run, and failed,
+ * which is an incident of its own. `withdrawn`: nobody waits for it any more.
  */
 export type Resolution = "recovered" | "failed" | "withdrawn";
 

@@ -45,8 +45,8 @@ export async function notifyReceipt(
 }
 
 /**
- * Which checks did not hold, by their ids and what each expected. Never what they saw, and never the receipt's own reason: an agent writes the
- * rows and values that it found into it.
+ * Which checks did not hold, by their ids and what each expected. Never what they saw, and never
+ * the receipt's own reason: an agent writes the rows and values that it found into it.
  */
 function whatFailed(envelope: Buffer): Record<string, unknown> {
   const { checks } = restoreTestIn(envelope);

@@ -5,7 +5,10 @@ export type Receiver =
   | { kind: "email"; email: string }
   | { kind: "webhook"; url: string; sealedSecrets: Buffer[] };
 
-/** Null where nothing is to be sent any more: the channel was removed or switched off, or its user was removed. */
+/**
+ * Null where nothing is to be sent any more: the channel was removed or switched off, or its user
+ * was removed.
+ */
 export async function findReceiver(db: Database, channelId: string): Promise<Receiver | null> {
   const row = await db
     .selectFrom("notification_channels as channel")

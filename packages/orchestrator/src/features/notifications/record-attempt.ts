@@ -6,7 +6,10 @@ import { cancelPending, updateChannel } from "./channel-store.ts";
 import type { Due } from "./delivery-queue.ts";
 import { pauseAfter } from "./retry-schedule.ts";
 
-/** Writes down what came of an attempt, and when the next one is. Before this a crash leads to another attempt under the same id. */
+/**
+ * Writes down what came of an attempt, and when the next one is. Before this a crash leads to
+ * another attempt under the same id.
+ */
 export async function recordAttempt(
   db: Database,
   due: Due,

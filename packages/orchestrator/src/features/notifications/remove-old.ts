@@ -5,8 +5,8 @@ const KEPT_MS = 90 * 86_400_000;
 const BATCH = 1000;
 
 /**
- * Removes messages with their deliveries 90 days after they were made, and incidents 90 days after they ended. Nothing of it is
- * told again: the cursors are past it.
+ * Removes messages with their deliveries 90 days after they were made, and incidents 90 days after
+ * they ended. Nothing of it is told again: the cursors are past it.
  */
 export async function removeOld(db: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS);

@@ -1,7 +1,10 @@
 const MINUTE_S = 60;
 const HOUR_S = 3600;
 
-/** Pauses after the first, second, … attempt that failed, as Standard Webhooks recommends them: ten attempts in a bit more than three days. */
+/**
+ * Pauses after the first, second, … attempt that failed, as Standard Webhooks recommends them: ten
+ * attempts in a bit more than three days.
+ */
 export const PAUSES_S = [
   5,
   5 * MINUTE_S,
@@ -14,7 +17,10 @@ export const PAUSES_S = [
   24 * HOUR_S,
 ] as const;
 
-/** Seconds until the next attempt, or null where there is none; up to a tenth longer, so that what failed together does not come back together. */
+/**
+ * Seconds until the next attempt, or null where there is none; up to a tenth longer, so that what
+ * failed together does not come back together.
+ */
 export function pauseAfter(attempt: number, random: number = Math.random()): number | null {
   const pause = PAUSES_S[attempt - 1];
   return pause === undefined ? null : Math.round(pause * (1 + random / 10));

@@ -3,7 +3,10 @@ import type { Sealer } from "../../platform/http/sealer.ts";
 
 const PREFIX = "whsec_";
 
-/** The secret of a webhook, as Standard Webhooks writes it, and sealed for the database. It is shown once and is nowhere else. */
+/**
+ * The secret of a webhook, as Standard Webhooks writes it, and sealed for the database. It is shown
+ * once and is nowhere else.
+ */
 export async function newSecret(
   sealer: Sealer,
   channelId: string,
@@ -23,8 +26,8 @@ export interface SignedMessage {
 }
 
 /**
- * `webhook-signature` (Standard Webhooks 1.0.0, "signature scheme"): a `v1` HMAC-SHA256 over id, timestamp and body for each of the
- * secrets, so that a receiver may change from one to the other.
+ * `webhook-signature` (Standard Webhooks 1.0.0, "signature scheme"): a `v1` HMAC-SHA256 over id,
+ * timestamp and body for each of the secrets, so that a receiver may change from one to the other.
  */
 export async function signatureHeader(
   sealer: Sealer,

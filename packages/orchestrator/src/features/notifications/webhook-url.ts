@@ -28,7 +28,10 @@ const NOT_PUBLIC_4 = [
   ["240.0.0.0", 4],
 ] as const;
 
-/** Public is 2000::/3, but for what in it is special: Teredo and 6to4 lead to addresses of version 4. */
+/**
+ * Public is 2000::/3, but for what in it is special: Teredo and 6to4 lead to addresses of version
+ * 4.
+ */
 const NOT_PUBLIC_6 = [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -43,7 +46,10 @@ for (const [network, bits] of NOT_PUBLIC_6) special6.addSubnet(network, bits, "i
 const global6 = new BlockList();
 global6.addSubnet("2000::", 3, "ipv6");
 
-/** Whether a connection to this address is allowed; for what a name resolves to, and for addresses in URLs. */
+/**
+ * Whether a connection to this address is allowed; for what a name resolves to, and for addresses
+ * in URLs.
+ */
 export function addressChecker({ networks }: Pick<WebhookReach, "networks">): (address: string) => boolean {
   const allowed = new BlockList();
   for (const network of networks) {
@@ -61,14 +67,18 @@ export function addressChecker({ networks }: Pick<WebhookReach, "networks">): (a
   };
 }
 
-/** The host of a URL as it is resolved or connected to: without the brackets of an address of version 6. */
+/**
+ * The host of a URL as it is resolved or connected to: without the brackets of an address of
+ * version 6.
+ */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "");
 }
 
 /**
- * The URL as it will be called. Throws `invalid_request` for what no webhook is sent to: another protocol, credentials in the URL, an
- * address that is not public. A name is resolved, and checked, at each delivery.
+ * The URL as it will be called. Throws `invalid_request` for what no webhook is sent to: another
+ * protocol, credentials in the URL, an address that is not public. A name is resolved, and checked,
+ * at each delivery.
  */
 export function readWebhookUrl(text: string, reach: WebhookReach): string {
   const refuse = (message: string): never => {

@@ -19,8 +19,8 @@ export interface WeekReceipts {
 }
 
 /**
- * The week's receipts with their proofs as files: those of restore tests first, the newest of them first, as many as a mail
- * holds.
+ * The week's receipts with their proofs as files: those of restore tests first, the newest of them
+ * first, as many as a mail holds.
  */
 export async function readWeekReceipts(
   tx: DatabaseTransaction,

@@ -6,8 +6,9 @@ import { announce } from "../notification-queue/announce.ts";
 import { lastWholeWeek } from "./iso-week.ts";
 
 /**
- * Queues the mail about the week that is over for every organisation that asked for it. The week is in the message's key: it is queued once,
- * whatever replicas and crashes do. A service that was away on Monday makes up for the last week, and for none before.
+ * Queues the mail about the week that is over for every organisation that asked for it. The week is
+ * in the message's key: it is queued once, whatever replicas and crashes do. A service that was
+ * away on Monday makes up for the last week, and for none before.
  */
 export async function queueWeeklyEvidence(
   db: Database,

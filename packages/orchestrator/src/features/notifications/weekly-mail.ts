@@ -15,7 +15,10 @@ export interface WeeklyDeps {
   room?: { maxBytes: number; maxFiles: number };
 }
 
-/** The week's receipts as files, what they come to, and what they do not show. Read when it is sent, from one snapshot. */
+/**
+ * The week's receipts as files, what they come to, and what they do not show. Read when it is sent,
+ * from one snapshot.
+ */
 export async function weeklyMail(
   { db, signer, publicUrl, room }: WeeklyDeps,
   orgId: string,

@@ -15,7 +15,10 @@ export interface Asking {
   address: string;
 }
 
-/** A code is for one purpose and one attempt; for a signup, also for the organisation that it will make. */
+/**
+ * A code is for one purpose and one attempt; for a signup, also for the organisation that it will
+ * make.
+ */
 export type CodeFor = Asking & ({ purpose: "login" } | { purpose: "signup"; orgName: string });
 
 interface Tried extends Asking {
@@ -23,7 +26,10 @@ interface Tried extends Asking {
   code: string;
 }
 
-/** Makes a code that takes the place of an earlier one of the attempt, and lives 15 minutes. It is nowhere else. */
+/**
+ * Makes a code that takes the place of an earlier one of the attempt, and lives 15 minutes. It is
+ * nowhere else.
+ */
 export async function issueCode(
   tx: DatabaseTransaction,
   about: CodeFor,
@@ -43,22 +49,26 @@ export async function issueCode(
 }
 
 /**
- * Counts a code that is wrong. Before the transaction that would use it, and committed by itself: the count survives the refusal, a
- * restart, and any number of tries at once, of which no more than five are ever weighed.
+ * Counts a code that is wrong. Before the transaction that would use it, and committed by itself:
+ * the count survives the refusal, a restart, and any number of tries at once, of which no more than
+ * five are ever weighed.
  */
 export async function weighCode(db: Database, tried: Tried): Promise<void> {
   await countWrongTry(db, keyOf(tried));
 }
 
 /**
- * Counts a wrong recovery code that came with the right code of somebody who has a passkey, as a wrong code is counted: five burn the code that
- * was mailed. Only who has that code can do it. Before the transaction, as `weighCode`.
+ * Counts a wrong recovery code that came with the right code of somebody who has a passkey, as a
+ * wrong code is counted: five burn the code that was mailed. Only who has that code can do it.
+ * Before the transaction, as `weighCode`.
  */
 export async function weighRecoveryCode(db: Database, tried: Tried, recovery: Buffer): Promise<void> {
   await countWrongRecovery(db, { ...keyOf(tried), recovery });
 }
 
-/** Uses a code up. Throws one 401 `code_invalid` for a wrong, expired, used, burned or unknown one. */
+/**
+ * Uses a code up. Throws one 401 `code_invalid` for a wrong, expired, used, burned or unknown one.
+ */
 export async function useCode(tx: DatabaseTransaction, tried: Tried): Promise<{ orgName: string | null }> {
   const taken = await takeCode(tx, keyOf(tried));
   if (taken === null) throw codeInvalid();
@@ -88,7 +98,10 @@ function keyOf(tried: Tried): CodeKey & { tried: Buffer } {
   };
 }
 
-/** A stranger knows neither what somebody's browser made up nor, as a rule, can call from their network. */
+/**
+ * A stranger knows neither what somebody's browser made up nor, as a rule, can call from their
+ * network.
+ */
 function attemptHash({ attempt, address }: Asking): Buffer {
   return credentialHash(attempt === undefined ? `network:${clientNetwork(address)}` : `attempt:${attempt}`);
 }

@@ -34,7 +34,10 @@ export async function putCode(
     .execute();
 }
 
-/** Counts a wrong try against the attempt's code, if there is one that could be right. One statement, so none is missed. */
+/**
+ * Counts a wrong try against the attempt's code, if there is one that could be right. One
+ * statement, so none is missed.
+ */
 export async function countWrongTry(
   db: Database,
   { purpose, email, attempt, tried }: CodeKey & { tried: Buffer },
@@ -52,7 +55,10 @@ export async function countWrongTry(
     .execute();
 }
 
-/** The same for the right code with a recovery code that is none of the person's. Nothing where they have no passkey. */
+/**
+ * The same for the right code with a recovery code that is none of the person's. Nothing where they
+ * have no passkey.
+ */
 export async function countWrongRecovery(
   db: Database,
   key: CodeKey & { tried: Buffer; recovery: Buffer },
@@ -69,8 +75,9 @@ export async function countWrongRecovery(
 }
 
 /**
- * Uses a code up. Null where it is wrong, expired, used or burned: of any number at once one gets it. A program that makes no attempts of
- * its own may ask in one network and type the code in another: there the code alone has to do.
+ * Uses a code up. Null where it is wrong, expired, used or burned: of any number at once one gets
+ * it. A program that makes no attempts of its own may ask in one network and type the code in
+ * another: there the code alone has to do.
  */
 export async function takeCode(
   tx: DatabaseTransaction,

@@ -9,9 +9,10 @@ const MAX_NAME = 100;
 const MAX_SLUG = 63;
 
 /**
- * Creates an organisation and its empty log, whose origin is `<log host>/<org id>`. Throws `invalid_request` for a name that
- * can't be one. Where another organisation has the slug: `already_exists`, or one with a few characters more with `anySlug` and where
- * the slug left letters of the name out, so that it says little of whether the names are alike.
+ * Creates an organisation and its empty log, whose origin is `<log host>/<org id>`. Throws
+ * `invalid_request` for a name that can't be one. Where another organisation has the slug:
+ * `already_exists`, or one with a few characters more with `anySlug` and where the slug left
+ * letters of the name out, so that it says little of whether the names are alike.
  */
 export async function createOrg(
   tx: DatabaseTransaction,

@@ -33,7 +33,10 @@ export async function findOrg(db: Database, idOrSlug: string): Promise<Org | nul
   return row ?? null;
 }
 
-/** Those that somebody may see, all of them or these: newest first, and one more than the page holds. */
+/**
+ * Those that somebody may see, all of them or these: newest first, and one more than the page
+ * holds.
+ */
 export async function listOrgPage(
   db: Database,
   {

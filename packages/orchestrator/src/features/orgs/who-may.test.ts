@@ -1,4 +1,7 @@
-/** Every call about an organisation's people, agents, keys and attaches: who may make it, and what nobody gets to see. */
+/**
+ * Every call about an organisation's people, agents, keys and attaches: who may make it, and what
+ * nobody gets to see.
+ */
 import { randomUUID } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

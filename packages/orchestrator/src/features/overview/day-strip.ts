@@ -8,8 +8,8 @@ export interface Strip {
 const DAY_MS = 86_400_000;
 
 /**
- * A letter a day with the worst that is known of it: f failed, m missed, p proven, b backed up only, - nothing. What a day's receipts
- * say comes as SourceDays' marks.
+ * A letter a day with the worst that is known of it: f failed, m missed, p proven, b backed up
+ * only, - nothing. What a day's receipts say comes as SourceDays' marks.
  */
 export function stripOf(
   strip: Strip,

@@ -17,7 +17,10 @@ export const FAILURES = [
   "attestation_failed",
 ] as const satisfies Failure["kind"][];
 
-/** When that was last done which failed: of a restore test the last one that ran, of the others the last backup. */
+/**
+ * When that was last done which failed: of a restore test the last one that ran, of the others the
+ * last backup.
+ */
 export function lastDone(
   {
     tested_at,
@@ -49,8 +52,9 @@ export async function readFailures(
 }
 
 /**
- * The newest of each kind that was reported before the first day and that nothing made good since, by source: a source that never worked
- * again does not look better for the time that passed. Nothing is read of one where everything was done since that day.
+ * The newest of each kind that was reported before the first day and that nothing made good since,
+ * by source: a source that never worked again does not look better for the time that passed.
+ * Nothing is read of one where everything was done since that day.
  */
 export async function readStandingFailures(
   tx: DatabaseTransaction,

@@ -6,10 +6,15 @@ export function nextSteps({
   sources,
   ownChecks,
 }: {
-  /** Those that are not revoked; `encryption` is null where one has not said what it encrypts to. */
+  /**
+   * Those that are not revoked; `encryption` is null where one has not said what it encrypts to.
+   */
   agents: readonly { id: string; encryption: AgentEncryption | null }[];
   sources: readonly SourceOverview[];
-  /** How many checks of a source's last restore test somebody wrote; null where none is known to have run. */
+  /**
+   * How many checks of a source's last restore test somebody wrote; null where none is known to
+   * have run.
+   */
   ownChecks: (sourceId: string) => number | null;
 }): NextStep[] {
   if (agents.length === 0) return [{ kind: "attach_agent" }];

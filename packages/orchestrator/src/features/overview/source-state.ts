@@ -28,8 +28,9 @@ type Judging = Pick<SourceRow, "last_backup_at" | "last_proven_at" | "tested_at"
 };
 
 /**
- * What is known of a source now, never better than it is: what could not be done after the last success counts as failed, and a source is
- * proven by the rule of packages/proof, and only while nothing else speaks against it and nothing that was due is missing.
+ * What is known of a source now, never better than it is: what could not be done after the last
+ * success counts as failed, and a source is proven by the rule of packages/proof, and only while
+ * nothing else speaks against it and nothing that was due is missing.
  */
 export function judgeSource(source: Judging, known: Known, now: Date): Judged {
   const { last_backup_at, last_proven_at, objectives } = source;

@@ -51,7 +51,10 @@ export async function readRunning(
 
 /** What the receipts of a source say of its days. */
 export interface SourceDays {
-  /** Two characters a day: the one whose code is 48 and how many days after the first it was, and f, p or b. */
+  /**
+   * Two characters a day: the one whose code is 48 and how many days after the first it was, and f,
+   * p or b.
+   */
   marks: string;
   /** Of the last days that have one, oldest first. */
   sizes: number[];
@@ -63,12 +66,16 @@ export interface SourceDays {
 /** So many days go into the trends. */
 const TREND_DAYS = 30;
 
-/** More checks than a test has; a day and a number of checks make one number, of which the largest is the newest day's. */
+/**
+ * More checks than a test has; a day and a number of checks make one number, of which the largest
+ * is the newest day's.
+ */
 const CHECKS_AT_MOST = 100_000;
 
 /**
- * What receipts say of the days from the first on. The database puts them together, a row a source and not a row a day, and nothing is
- * sorted there, nor made into text by itself: of all that home reads this is the most. The lists of a source have its days in one order, whichever it is.
+ * What receipts say of the days from the first on. The database puts them together, a row a source
+ * and not a row a day, and nothing is sorted there, nor made into text by itself: of all that home
+ * reads this is the most. The lists of a source have its days in one order, whichever it is.
  */
 export async function readDays(
   tx: DatabaseTransaction,
@@ -151,8 +158,9 @@ export async function readDrift(
 }
 
 /**
- * Days (`2026-11-21`, UTC) on which what a schedule asked for did not happen, by source. Row-level security lets an index look for a value
- * that is given, not for one that a conversion of time zones makes.
+ * Days (`2026-11-21`, UTC) on which what a schedule asked for did not happen, by source. Row-level
+ * security lets an index look for a value that is given, not for one that a conversion of time
+ * zones makes.
  */
 export async function readMissedDays(
   tx: DatabaseTransaction,

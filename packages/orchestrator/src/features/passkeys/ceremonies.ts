@@ -52,7 +52,10 @@ export async function checkRegistration(
   };
 }
 
-/** A passkey's signature over our challenge. Gives the counter that it says. Throws `passkey_invalid`. */
+/**
+ * A passkey's signature over our challenge. Gives the counter that it says. Throws
+ * `passkey_invalid`.
+ */
 export async function checkAssertion(
   { id, rawId, type, response }: AssertedCredential,
   { public_key, handle }: { public_key: Buffer; handle: Buffer },
@@ -97,8 +100,8 @@ function whatCounts({ challenge, party }: Expected) {
 }
 
 /**
- * We ask for no attestation and believe none. A statement with certificates would have the library look at these, and fetch what they name:
- * nobody outside decides what the service connects to.
+ * We ask for no attestation and believe none. A statement with certificates would have the library
+ * look at these, and fetch what they name: nobody outside decides what the service connects to.
  */
 function assertNoChain(attestationObject: string): void {
   const decoded = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, "base64url")));

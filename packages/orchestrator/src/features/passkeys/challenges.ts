@@ -7,14 +7,20 @@ import type {
   PasskeyChallengesTable,
 } from "../../platform/database/schema.ts";
 
-/** What a challenge is bound to: a session for adding a passkey, a browser's attempt for signing in with one. */
+/**
+ * What a challenge is bound to: a session for adding a passkey, a browser's attempt for signing in
+ * with one.
+ */
 interface Bound {
   purpose: PasskeyChallengesTable["purpose"];
   /** SHA-256 of the session's token, or of the attempt. */
   to: Buffer;
 }
 
-/** A new one, which takes the place of an earlier one of the same session or attempt. 32 random bytes, base64url. */
+/**
+ * A new one, which takes the place of an earlier one of the same session or attempt. 32 random
+ * bytes, base64url.
+ */
 export async function putChallenge(tx: DatabaseTransaction, { purpose, to }: Bound): Promise<string> {
   const fresh = {
     challenge: randomBytes(32).toString("base64url"),
@@ -29,8 +35,9 @@ export async function putChallenge(tx: DatabaseTransaction, { purpose, to }: Bou
 }
 
 /**
- * Takes the challenge away, so that whatever it is tried with, it is tried once: to be committed by itself, or a refusal would bring it
- * back. Null where there is none, or it is past its five minutes.
+ * Takes the challenge away, so that whatever it is tried with, it is tried once: to be committed by
+ * itself, or a refusal would bring it back. Null where there is none, or it is past its five
+ * minutes.
  */
 export async function takeChallenge(db: Database, { purpose, to }: Bound): Promise<string | null> {
   const row = await db

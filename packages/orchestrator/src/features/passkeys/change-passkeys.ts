@@ -11,8 +11,9 @@ import { makeRecoveryCodes } from "./recovery-codes.ts";
 import { deletePasskey, insertPasskey, listPasskeys, type Passkey } from "./store.ts";
 
 /**
- * Refuses to change how somebody signs in for a session that was begun a while ago, such as a stolen one, or that a code by mail alone began
- * before the person had a passkey. Throws `sign_in_again`.
+ * Refuses to change how somebody signs in for a session that was begun a while ago, such as a
+ * stolen one, or that a code by mail alone began before the person had a passkey. Throws
+ * `sign_in_again`.
  */
 export async function requireRecentSignIn(tx: DatabaseTransaction, principal: UserPrincipal): Promise<void> {
   const { at, with: how } = principal.signedIn;
@@ -30,7 +31,10 @@ export async function requireRoom(passkeys: readonly Passkey[]): Promise<void> {
   throw new ApiError("conflict", `A person can have at most ${MAX_PASSKEYS} passkeys. Remove one first.`);
 }
 
-/** Recovery codes come with the first passkey. Throws `sign_in_again`, `conflict` and `already_exists`. */
+/**
+ * Recovery codes come with the first passkey. Throws `sign_in_again`, `conflict` and
+ * `already_exists`.
+ */
 export async function addPasskey(
   tx: DatabaseTransaction,
   deps: NoticeDeps,
@@ -57,7 +61,10 @@ export async function addPasskey(
   return { passkey, recoveryCodes: before.length === 0 ? await makeRecoveryCodes(tx, email) : null };
 }
 
-/** The person's other sessions end: the passkey may have begun one of them. Throws `sign_in_again`, `not_found` and `conflict`. */
+/**
+ * The person's other sessions end: the passkey may have begun one of them. Throws `sign_in_again`,
+ * `not_found` and `conflict`.
+ */
 export async function removePasskey(
   tx: DatabaseTransaction,
   deps: NoticeDeps,

@@ -18,7 +18,10 @@ export interface NoticeDeps {
 
 const OF_USE_S = 7 * 24 * 3600;
 
-/** Nothing in it is for anybody to choose, passkeys' names neither: whoever has a session of the person's could write to them. */
+/**
+ * Nothing in it is for anybody to choose, passkeys' names neither: whoever has a session of the
+ * person's could write to them.
+ */
 export async function mailPasskeyNotice(
   tx: DatabaseTransaction,
   { sealer, publicUrl }: NoticeDeps,

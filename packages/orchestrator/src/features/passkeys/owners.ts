@@ -9,7 +9,10 @@ export interface Owner {
   handle: Buffer;
 }
 
-/** The person's record, made if there is none, and locked: what changes their passkeys comes one after the other. */
+/**
+ * The person's record, made if there is none, and locked: what changes their passkeys comes one
+ * after the other.
+ */
 export async function lockOwner(tx: DatabaseTransaction, email: string): Promise<Owner> {
   const lower = email.toLowerCase();
   await tx
@@ -37,8 +40,8 @@ export async function hasPasskey(db: Database, email: string): Promise<boolean> 
 }
 
 /**
- * Forgets the passkeys and recovery codes of somebody who is in no organisation any more and no operator: an address may be given to another
- * person, whom they would lock out or let in.
+ * Forgets the passkeys and recovery codes of somebody who is in no organisation any more and no
+ * operator: an address may be given to another person, whom they would lock out or let in.
  */
 export async function forgetFormerPasskeys(tx: DatabaseTransaction, email: string): Promise<void> {
   const lower = email.toLowerCase();

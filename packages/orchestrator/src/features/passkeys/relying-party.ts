@@ -9,8 +9,8 @@ export interface RelyingParty {
 }
 
 /**
- * From the address that is configured (ATTESTORE_PUBLIC_URL), never from what a request says. Throws `conflict` where that has no name:
- * browsers know no passkeys of an IP address.
+ * From the address that is configured (ATTESTORE_PUBLIC_URL), never from what a request says.
+ * Throws `conflict` where that has no name: browsers know no passkeys of an IP address.
  */
 export function relyingParty(publicUrl: string): RelyingParty {
   const { hostname, origin } = new URL(publicUrl);

@@ -64,8 +64,8 @@ export async function findByCredential(
 }
 
 /**
- * Writes a use down. False where the authenticator's counter has not grown: of a passkey and its copy one falls behind. An authenticator that
- * does not count says 0 each time.
+ * Writes a use down. False where the authenticator's counter has not grown: of a passkey and its
+ * copy one falls behind. An authenticator that does not count says 0 each time.
  */
 export async function recordUse(db: Database, id: string, counter: number): Promise<boolean> {
   const used = await db

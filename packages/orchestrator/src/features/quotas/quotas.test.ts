@@ -1,4 +1,7 @@
-/** What an organisation may store and do: attacked with uploads at once on two replicas, uploads that never end, and calls without end. */
+/**
+ * What an organisation may store and do: attacked with uploads at once on two replicas, uploads
+ * that never end, and calls without end.
+ */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { attachBody, heartbeat, startTestService } from "../../../test/service.ts";

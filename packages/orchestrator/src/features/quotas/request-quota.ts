@@ -6,7 +6,10 @@ import { readLimits } from "./store.ts";
 const KNOWN_MS = 5000;
 const MAX_ORGS = 100_000;
 
-/** How many calls an organisation may make in a window, without a look into the database for each of them. */
+/**
+ * How many calls an organisation may make in a window, without a look into the database for each of
+ * them.
+ */
 export function requestQuotas(
   db: Database,
   defaults: QuotaDefaults,

@@ -6,8 +6,8 @@ import type { QuotaDefaults } from "./settings.ts";
 import { readLimits, readUsage, type Usage } from "./store.ts";
 
 /**
- * Whether one more object of that size fits the organisation's quotas now. Another may take the room meanwhile: `reserveRoom` decides.
- * Throws `quota_exceeded`.
+ * Whether one more object of that size fits the organisation's quotas now. Another may take the
+ * room meanwhile: `reserveRoom` decides. Throws `quota_exceeded`.
  */
 export async function requireRoom(
   db: Database,
@@ -19,8 +19,9 @@ export async function requireRoom(
 }
 
 /**
- * The same in the transaction that writes the upload down. The organisation's row is locked first, so that of any number at once, on any
- * replica, each sees what those before it have taken. Throws `quota_exceeded`.
+ * The same in the transaction that writes the upload down. The organisation's row is locked first,
+ * so that of any number at once, on any replica, each sees what those before it have taken. Throws
+ * `quota_exceeded`.
  */
 export async function reserveRoom(
   tx: DatabaseTransaction,

@@ -10,7 +10,10 @@ export interface QuotaDefaults {
   window_s: number;
 }
 
-/** Where strangers may sign up and the operator set nothing. Whoever runs the service for one team needs none of them. */
+/**
+ * Where strangers may sign up and the operator set nothing. Whoever runs the service for one team
+ * needs none of them.
+ */
 const OF_STRANGERS = { bytes: 50 * 1024 ** 3, objects: 10_000, agents: 50 };
 const NONE = { bytes: null, objects: null, agents: null };
 

@@ -46,8 +46,9 @@ export async function changeLimits(
 }
 
 /**
- * An upload counts from when its URL was asked for until it is forgotten (see backups/abandoned-uploads.ts) or, where it was registered, until
- * the object is gone from the store.
+ * An upload counts from when its URL was asked for until it is forgotten (see
+ * backups/abandoned-uploads.ts) or, where it was registered, until the object is gone from the
+ * store.
  */
 export async function readUsage(db: Database, orgId: string): Promise<Usage> {
   const { rows } = await sql<Usage>`

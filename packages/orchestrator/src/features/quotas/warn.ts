@@ -9,7 +9,10 @@ import { lockOrg } from "../orgs/lock-org.ts";
 import type { QuotaDefaults } from "./settings.ts";
 import { readLimits, readUsage, type Usage } from "./store.ts";
 
-/** Percent of a quota at which its organisation is told, once until less than LOW of it is used again. */
+/**
+ * Percent of a quota at which its organisation is told, once until less than LOW of it is used
+ * again.
+ */
 const TOLD_AT = [80, 100] as const;
 const LOW = 75;
 const NAMES: readonly QuotaName[] = ["bytes", "objects", "agents"];
@@ -36,7 +39,10 @@ export async function tellQuotas(
   });
 }
 
-/** Those of which something may be to be told: they use more than a share of a quota, or did when they were told last. */
+/**
+ * Those of which something may be to be told: they use more than a share of a quota, or did when
+ * they were told last.
+ */
 async function limitedOrgs(db: Database, quotas: QuotaDefaults): Promise<string[]> {
   const limit = (name: QuotaName) =>
     sql`nullif(coalesce(${sql.ref(`own.${name}`)}, ${quotas[name]}::bigint), -1) * ${LOW / 100}::float8`;

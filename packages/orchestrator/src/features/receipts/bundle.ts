@@ -10,8 +10,8 @@ import type { StoredReceipt } from "./queries.ts";
 import { envelopeOf } from "./serialize.ts";
 
 /**
- * A receipt with its proof in the newest head of its log that a witness cosigned, with the cosignatures; as long as no witness saw the
- * receipt, in the newest head that there is.
+ * A receipt with its proof in the newest head of its log that a witness cosigned, with the
+ * cosignatures; as long as no witness saw the receipt, in the newest head that there is.
  */
 export async function readBundle(
   session: SqlSession,
@@ -41,8 +41,8 @@ export async function readBundle(
 }
 
 /**
- * The envelope and whose key it is, for cosign and others (sigstore bundle v0.3, protobuf-specs bundle.proto). The proof of our log is not in it: the
- * format only knows Rekor's.
+ * The envelope and whose key it is, for cosign and others (sigstore bundle v0.3, protobuf-specs
+ * bundle.proto). The proof of our log is not in it: the format only knows Rekor's.
  */
 export function sigstoreBundle({ envelope }: ReceiptBundle): object {
   const { payload, payloadType, signatures } = envelope;
@@ -66,7 +66,10 @@ export function tlogProofFile({ inclusion_proof, checkpoint }: ReceiptBundle): s
   });
 }
 
-/** Agents may send either alphabet; tools that read protobuf's JSON mapping do too, but not all of them. */
+/**
+ * Agents may send either alphabet; tools that read protobuf's JSON mapping do too, but not all of
+ * them.
+ */
 function standardBase64(text: string): string {
   return text.replaceAll("-", "+").replaceAll("_", "/");
 }

@@ -11,7 +11,10 @@ export interface LateTest {
   backup: BackupFacts;
 }
 
-/** Why a late test counts: `commandId` is the command that it is the outcome of, null where only its time speaks for it. Null: it does not. */
+/**
+ * Why a late test counts: `commandId` is the command that it is the outcome of, null where only its
+ * time speaks for it. Null: it does not.
+ */
 export type FindRight = (late: LateTest) => { commandId: string | null } | null;
 
 /**
@@ -43,7 +46,8 @@ export async function findLateSubmissions(
     const isOfThen = end !== undefined && backup.registered_at <= end && finished_at <= end.toISOString();
     const commands = open.get(`${entry.agentId} ${backup.id}`) ?? [];
     const [command] = commands;
-    // A test from before it was asked for is not what came of it: that may wait behind this one, and have no other right.
+    // A test from before it was asked for is not what came of it: that may wait behind this one,
+    // and have no other right.
     if (command === undefined || (isOfThen && started_at < command.created_at.toISOString()))
       return isOfThen ? { commandId: null } : null;
     // Taken: the next test of this backup in the batch is not the outcome of the same command.

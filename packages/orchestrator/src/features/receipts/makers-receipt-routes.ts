@@ -11,7 +11,10 @@ import { isAgentOf } from "../sources/source-agents.ts";
 import { readBundle } from "./bundle.ts";
 import { findMakersReceipt } from "./queries.ts";
 
-/** For the agent that restores a backup which another one made: it believes what the maker signed, and not this service. */
+/**
+ * For the agent that restores a backup which another one made: it believes what the maker signed,
+ * and not this service.
+ */
 export function makersReceiptRoutes({ db, signer }: { db: Database; signer: CheckpointSigner }): Route[] {
   return [
     readRoute({

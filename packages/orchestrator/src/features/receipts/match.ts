@@ -17,8 +17,8 @@ export interface BackupFacts {
 }
 
 /**
- * The error for a receipt that says other than the records, or null. A backup of another organisation is an unknown one. Who may test a
- * source's backups is asked apart.
+ * The error for a receipt that says other than the records, or null. A backup of another
+ * organisation is an unknown one. Who may test a source's backups is asked apart.
  */
 export function mismatchOf(entry: ReceiptEntry, facts: BackupFacts | undefined): ApiError | null {
   const { predicate, subject } = entry.statement;

@@ -209,7 +209,10 @@ test("another organisation's are not there, and operators read them as nobody", 
   expect((await auditor.get("/api/receipts/1")).status).toBe(404);
 });
 
-/** RFC 8785 of a flat object of ASCII strings and a small number: its members in order, without white space. */
+/**
+ * RFC 8785 of a flat object of ASCII strings and a small number: its members in order, without
+ * white space.
+ */
 function leafBytes(leaf: object): string {
   return JSON.stringify(Object.fromEntries(Object.entries(leaf).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }

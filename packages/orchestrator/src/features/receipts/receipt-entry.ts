@@ -22,7 +22,10 @@ export interface ReceiptEntry extends LogEntry {
   /** The request's body. */
   envelope: Buffer;
   recordedAt: Date;
-  /** The command that it is the outcome of, or null for none, where its agent has lost the source since: told when it is judged. */
+  /**
+   * The command that it is the outcome of, or null for none, where its agent has lost the source
+   * since: told when it is judged.
+   */
   answers?: string | null;
 }
 
@@ -66,8 +69,9 @@ export function receiptEntry(input: {
 }
 
 /**
- * When a run ended, as the agent says, and never later than it was recorded: neither a receipt that waited in the agent's spool nor an
- * agent's clock that is ahead makes anything look more recently done than it was.
+ * When a run ended, as the agent says, and never later than it was recorded: neither a receipt that
+ * waited in the agent's spool nor an agent's clock that is ahead makes anything look more recently
+ * done than it was.
  */
 export function happenedAt({ statement, recordedAt }: ReceiptEntry): string {
   const recorded = recordedAt.toISOString();

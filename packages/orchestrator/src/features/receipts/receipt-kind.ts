@@ -17,12 +17,14 @@ import {
 } from "./store.ts";
 
 /**
- * Receipts in a batch. A receipt that the log has is recognised by its envelope, whatever the request's key: it was accepted when
- * it came first, and stays what it was, also if its backup has expired since.
+ * Receipts in a batch. A receipt that the log has is recognised by its envelope, whatever the
+ * request's key: it was accepted when it came first, and stays what it was, also if its backup has
+ * expired since.
  *
- * The chain of `previous_receipt_sha256` is stored and not enforced. An agent that spools may submit two receipts at once,
- * or submit again what it got no answer for; refusing the one that comes out of turn would lose a receipt over its
- * place in line. Who reads an agent's receipts in the log's order sees every gap and fork of the chain.
+ * The chain of `previous_receipt_sha256` is stored and not enforced. An agent that spools may
+ * submit two receipts at once, or submit again what it got no answer for; refusing the one that
+ * comes out of turn would lose a receipt over its place in line. Who reads an agent's receipts in
+ * the log's order sees every gap and fork of the chain.
  */
 export const receipts: EntryKind<ReceiptEntry> = {
   async lookup(session: SqlSession, entries: readonly ReceiptEntry[]) {

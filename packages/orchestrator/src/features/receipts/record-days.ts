@@ -9,9 +9,9 @@ import { plainArray } from "../../platform/database/packed.ts";
 const INFERRED = "inferred:";
 
 /**
- * Notes what receipts say of their sources' days, in the transaction that records them. The lock on the organisation's log, which that
- * transaction holds, keeps two from changing one day at once; an agent submits in the order of its runs, so the last that is
- * recorded of a day is its newest.
+ * Notes what receipts say of their sources' days, in the transaction that records them. The lock on
+ * the organisation's log, which that transaction holds, keeps two from changing one day at once; an
+ * agent submits in the order of its runs, so the last that is recorded of a day is its newest.
  */
 export function recordDays(
   session: SqlSession,

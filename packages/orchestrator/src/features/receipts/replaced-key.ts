@@ -3,8 +3,8 @@ import type { SigningKeyRow } from "../agents/signing-keys.ts";
 import { SUBMISSION_WINDOW_MS } from "./submission-window.ts";
 
 /**
- * A replaced key still counts for runs and events that ended before it was replaced, for as long as an agent's spool may hold
- * them back (SUBMISSION_WINDOW_MS). `endedAt` is ISO 8601 in UTC.
+ * A replaced key still counts for runs and events that ended before it was replaced, for as long as
+ * an agent's spool may hold them back (SUBMISSION_WINDOW_MS). `endedAt` is ISO 8601 in UTC.
  *
  * Throws ApiError `receipt_signature_invalid`.
  */

@@ -116,7 +116,10 @@ const LINK_TESTS: PreparedQuery = {
     where commands.id = linked.id`,
 };
 
-/** A restore test's receipt names no command: it is the outcome of the oldest one that this agent has for that backup. */
+/**
+ * A restore test's receipt names no command: it is the outcome of the oldest one that this agent
+ * has for that backup.
+ */
 export function linkTestCommands(session: SqlSession, tested: Placed): Promise<unknown> {
   return session.run(LINK_TESTS, [
     plainArray(tested.map(({ entry }) => entry.id)),
@@ -191,7 +194,10 @@ export function markFailed(session: SqlSession, placed: Placed): Promise<unknown
   ]);
 }
 
-/** Ids and the latest time of each, as two array literals, in the order of the ids (so that two writers never deadlock). */
+/**
+ * Ids and the latest time of each, as two array literals, in the order of the ids (so that two
+ * writers never deadlock).
+ */
 function latest(placed: Placed, idOf: (entry: ReceiptEntry) => string): [string, string] {
   const times = new Map<string, string>();
   for (const { entry } of placed) {

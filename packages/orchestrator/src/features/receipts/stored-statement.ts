@@ -1,8 +1,9 @@
 import type { RestoreTestPredicate, Statement } from "@attestore/proof";
 
 /**
- * What the agent signed in an envelope that is stored. What was accepted was checked member by member: it parses again, and is not checked
- * again, so that a stricter check of a later version keeps nobody from reading it.
+ * What the agent signed in an envelope that is stored. What was accepted was checked member by
+ * member: it parses again, and is not checked again, so that a stricter check of a later version
+ * keeps nobody from reading it.
  */
 export function predicateIn(envelope: Buffer): Statement["predicate"] {
   const { payload } = JSON.parse(envelope.toString("utf8")) as { payload: string };

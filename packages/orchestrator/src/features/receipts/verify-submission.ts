@@ -37,13 +37,15 @@ export interface VerifyOptions {
 const keys = new WeakMap<AgentPrincipal, PublicKey>();
 
 /**
- * The envelope of a submission and what the agent signed in it. The order is that of trust: the signature first, and only then is
- * the payload read, once, from the bytes that were verified. What the records say is checked later, in the batch.
+ * The envelope of a submission and what the agent signed in it. The order is that of trust: the
+ * signature first, and only then is the payload read, once, from the bytes that were verified. What
+ * the records say is checked later, in the batch.
  *
- * `findKey` is asked for a key that is not the one the credential was looked up with: an earlier one, or one so new that the look-up
- * does not have it yet.
+ * `findKey` is asked for a key that is not the one the credential was looked up with: an earlier
+ * one, or one so new that the look-up does not have it yet.
  *
- * Throws ApiError `invalid_request`, `receipt_signature_invalid`, `statement_invalid`, `statement_mismatch`.
+ * Throws ApiError `invalid_request`, `receipt_signature_invalid`, `statement_invalid`,
+ * `statement_mismatch`.
  */
 export async function verifySubmission(
   body: EnvelopeRequest,
@@ -61,8 +63,9 @@ export async function verifySubmission(
 }
 
 /**
- * That a key of the agent's signed it, and what took the place of that key, if anything did: what it signed then has to be from before.
- * Throws ApiError `receipt_signature_invalid`, `statement_mismatch`.
+ * That a key of the agent's signed it, and what took the place of that key, if anything did: what
+ * it signed then has to be from before. Throws ApiError `receipt_signature_invalid`,
+ * `statement_mismatch`.
  */
 export async function verifySigned(
   envelope: Envelope,
@@ -78,7 +81,8 @@ export async function verifySigned(
       "receipt_signature_invalid",
       `The envelope's signature is not valid for this agent's key (${other?.key_fingerprint ?? agent.keyFingerprint}).`,
     );
-  // The verifier takes the key's name as part of the receipt, so one that names another key would never be true.
+  // The verifier takes the key's name as part of the receipt, so one that names another key would
+  // never be true.
   if (other === null && envelope.keyid !== agent.keyFingerprint)
     throw new ApiError(
       "statement_mismatch",

@@ -26,9 +26,10 @@ const PAGE = 200;
 const MAX_AT_ONCE = 100;
 
 /**
- * Announces what the rules let go of, and expires what was announced long enough ago and told, oldest first. The row and the log's entry
- * commit together, and only then is the object touched (see remove-objects.ts): after a crash in between the object is still
- * there, and the row says that it goes.
+ * Announces what the rules let go of, and expires what was announced long enough ago and told,
+ * oldest first. The row and the log's entry commit together, and only then is the object touched
+ * (see remove-objects.ts): after a crash in between the object is still there, and the row says
+ * that it goes.
  */
 export async function expireBackups(
   deps: RetentionDeps,
@@ -64,8 +65,8 @@ async function* retained(db: Database): AsyncGenerator<{ id: string; org_id: str
 }
 
 /**
- * Everything is read after the two locks: no command for one of these backups can be queued meanwhile, nobody can keep one, and no receipt
- * that proves one can be appended.
+ * Everything is read after the two locks: no command for one of these backups can be queued
+ * meanwhile, nobody can keep one, and no receipt that proves one can be appended.
  */
 async function passOver(
   tx: DatabaseTransaction,

@@ -60,7 +60,10 @@ async function honest(sourceId: string, count: number, by = agent): Promise<stri
   return ids;
 }
 
-/** What a host that was taken over can do with its agent's token: real uploads and registrations, of eight bytes each. */
+/**
+ * What a host that was taken over can do with its agent's token: real uploads and registrations, of
+ * eight bytes each.
+ */
 async function registerTiny(by: TestAgent, sourceId: string, times: readonly string[]): Promise<void> {
   for (const created_at of times) {
     const upload = await service.upload(by, sourceId, randomBytes(8));

@@ -11,12 +11,18 @@ interface Asked {
   actorId: string;
 }
 
-/** This backup stays, whatever the rules say, until it is released. Throws `not_found`, and `conflict` where it has expired. */
+/**
+ * This backup stays, whatever the rules say, until it is released. Throws `not_found`, and
+ * `conflict` where it has expired.
+ */
 export function keepBackup(tx: DatabaseTransaction, asked: Asked, now: Date): Promise<Backup> {
   return setKept(tx, asked, { now, isKept: true });
 }
 
-/** The rules decide about this backup again; where none keeps it, its removal is announced anew. Throws as keepBackup does. */
+/**
+ * The rules decide about this backup again; where none keeps it, its removal is announced anew.
+ * Throws as keepBackup does.
+ */
 export function releaseBackup(tx: DatabaseTransaction, asked: Asked, now: Date): Promise<Backup> {
   return setKept(tx, asked, { now, isKept: false });
 }

@@ -5,14 +5,16 @@ import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { announce } from "../notification-queue/announce.ts";
 
-/** An organisation is told at most once in so long: with many sources a few backups go every day. */
+/**
+ * An organisation is told at most once in so long: with many sources a few backups go every day.
+ */
 const TOLD_EVERY_MS = 86_400_000;
 /** Sources that a message names. */
 const MAX_SOURCES = 20;
 
 /**
- * Tells each organisation which of its backups are announced to be removed, once a day, or at once where one goes sooner than that. No
- * backup goes before this message is queued.
+ * Tells each organisation which of its backups are announced to be removed, once a day, or at once
+ * where one goes sooner than that. No backup goes before this message is queued.
  */
 export async function notifyRemovals(
   db: Database,
@@ -53,7 +55,10 @@ interface Removals {
   first_at: Date;
 }
 
-/** All that is announced, also what an earlier message told of: whoever reads the newest one knows what goes. */
+/**
+ * All that is announced, also what an earlier message told of: whoever reads the newest one knows
+ * what goes.
+ */
 async function tell(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
   await tx
     .updateTable("backups")

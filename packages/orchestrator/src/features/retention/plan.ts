@@ -32,9 +32,10 @@ export interface PlanInput {
 }
 
 /**
- * What becomes of a source's backups, in the order that they are given in. Whatever the rules say, the newest backup that ever passed a
- * restore test stays, the newest whose last one passed (the other may rot, and must not be what this one goes for), what somebody keeps
- * and what a running command needs; without a rule everything does.
+ * What becomes of a source's backups, in the order that they are given in. Whatever the rules say,
+ * the newest backup that ever passed a restore test stays, the newest whose last one passed (the
+ * other may rot, and must not be what this one goes for), what somebody keeps and what a running
+ * command needs; without a rule everything does.
  */
 export function planRetention({ backups, rules, zone, needed }: PlanInput): Decision[] {
   if (!hasRules(rules)) return backups.map((backup) => ({ backup, reasons: [{ rule: "no_rule" }] }));

@@ -1,6 +1,9 @@
 import type { ServiceNotes } from "../../platform/objects/service-notes.ts";
 
-/** An object that the database does not know. It stays where it is: a database that knows it finds it there. */
+/**
+ * An object that the database does not know. It stays where it is: a database that knows it finds
+ * it there.
+ */
 export interface Quarantined {
   key: string;
   since: Date;

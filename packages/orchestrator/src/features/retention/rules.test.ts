@@ -110,7 +110,10 @@ const rules = fc
   );
 const zone = fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Pacific/Apia");
 
-/** restic's and borg's rules said another way: for each rule the periods are listed, and then the newest of each taken. */
+/**
+ * restic's and borg's rules said another way: for each rule the periods are listed, and then the
+ * newest of each taken.
+ */
 function model(
   backups: readonly Candidate[],
   { keep_last = 0, keep_days = 0, ...periods }: Retention,

@@ -4,7 +4,10 @@ import { wallClock } from "../schedules/time-zone.ts";
 /** A backup as the rules see it. */
 export interface Kept {
   id: string;
-  /** When the service took it, by the service's own clock: what an agent says of the time decides about nothing. */
+  /**
+   * When the service took it, by the service's own clock: what an agent says of the time decides
+   * about nothing.
+   */
   at: Date;
 }
 
@@ -27,10 +30,11 @@ export function hasRules(rules: Retention | null): rules is Retention {
 }
 
 /**
- * Why each backup stays: the union of the rules, as restic's `forget` has it. `keep_last` keeps so many of the newest. `keep_days`
- * keeps what is at most so many days older than the newest backup, so that nothing goes only because none was made for a while.
- * The others keep the newest backup of each of so many days, ISO weeks, months or years that have one, in the source's
- * time zone; while fewer than that have one, the oldest backup stays too.
+ * Why each backup stays: the union of the rules, as restic's `forget` has it. `keep_last` keeps so
+ * many of the newest. `keep_days` keeps what is at most so many days older than the newest backup,
+ * so that nothing goes only because none was made for a while. The others keep the newest backup of
+ * each of so many days, ISO weeks, months or years that have one, in the source's time zone; while
+ * fewer than that have one, the oldest backup stays too.
  */
 export function keepReasons(
   backups: readonly Kept[],

@@ -3,10 +3,15 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 import { runInOrg } from "../../platform/database/org-scope.ts";
 import type { Candidate } from "./plan.ts";
 
-/** How long after an agent took a command, and never said what came of it, its backup is still kept for it. */
+/**
+ * How long after an agent took a command, and never said what came of it, its backup is still kept
+ * for it.
+ */
 const LOST_AFTER_MS = 7 * 86_400_000;
 
-/** The source's available backups, newest first by the service's clock, whichever agents made them. */
+/**
+ * The source's available backups, newest first by the service's clock, whichever agents made them.
+ */
 export async function listAvailable(db: Database, sourceId: string): Promise<Candidate[]> {
   const rows = await db
     .selectFrom("backups")
@@ -127,7 +132,10 @@ export async function postponeRemoval(
   );
 }
 
-/** Of these keys those whose object a backup needs or is about to be removed for, and those of uploads that ran out after that moment. */
+/**
+ * Of these keys those whose object a backup needs or is about to be removed for, and those of
+ * uploads that ran out after that moment.
+ */
 export async function listNeededObjects(
   db: Database,
   keys: readonly string[],

@@ -11,16 +11,20 @@ const TIMES_AS_MANY = 4;
 /** The newest backups' size is the median of so many. */
 const NEWEST = 3;
 
-/** What a person has said is right: the source's backups up to a moment, and how large the newest were then. */
+/**
+ * What a person has said is right: the source's backups up to a moment, and how large the newest
+ * were then.
+ */
 export interface Accepted {
   at: Date | null;
   bytes: number | null;
 }
 
 /**
- * Whether a source's backups have changed so suddenly that none may go before somebody has looked: many more in a day than usual, or
- * newest ones of less than half the size of one that is to go. Whoever holds an agent's token can register backups and nothing
- * else, so what is to go is compared with what would be left; and all times are the service's own.
+ * Whether a source's backups have changed so suddenly that none may go before somebody has looked:
+ * many more in a day than usual, or newest ones of less than half the size of one that is to go.
+ * Whoever holds an agent's token can register backups and nothing else, so what is to go is
+ * compared with what would be left; and all times are the service's own.
  */
 export function suddenChange(
   { backups, going }: { backups: readonly Candidate[]; going: readonly Candidate[] },

@@ -17,18 +17,23 @@ type SweepDeps = Pick<RetentionDeps, "db" | "objects" | "logger" | "quarantineDa
 
 interface Plan {
   objects: number;
-  /** Keys that go into quarantine, that have been there long enough, and whose quarantine ends because they are needed or gone. */
+  /**
+   * Keys that go into quarantine, that have been there long enough, and whose quarantine ends
+   * because they are needed or gone.
+   */
   enter: string[];
   remove: string[];
   end: string[];
 }
 
 /**
- * Puts objects that no record is about into quarantine (uploads that were never registered, what came after its backup had expired, what an older
- * database does not know), and removes those that have been there for its time. The upload is forgotten first, in a
- * statement that fails where it is being registered, and then the object goes: a crash in between leaves an object
- * without any record, which the next run finds. A sweep that would take more than a small share of all objects takes none
- * (unless `confirmed`): a database that does not know its objects is more likely the wrong one.
+ * Puts objects that no record is about into quarantine (uploads that were never registered, what
+ * came after its backup had expired, what an older database does not know), and removes those that
+ * have been there for its time. The upload is forgotten first, in a statement that fails where it
+ * is being registered, and then the object goes: a crash in between leaves an object without any
+ * record, which the next run finds. A sweep that would take more than a small share of all objects
+ * takes none (unless `confirmed`): a database that does not know its objects is more likely the
+ * wrong one.
  */
 export async function sweepObjects(
   deps: SweepDeps,

@@ -32,7 +32,8 @@ export function nextTime(pattern: string, zone: string, after: Date): Date | nul
   // croner repeats those of the hour that is repeated where the fields name two of them.
   if (pattern.split(" ")[1] !== "*")
     while (next !== null && isRepeated(zone, next)) next = schedule.nextRun(next);
-  // croner moves a time that is left out, but not where the fields name two of them in the same hour.
+  // croner moves a time that is left out, but not where the fields name two of them in the same
+  // hour.
   const gap = next === null ? null : nextGap(zone, after, next);
   if (gap === null || gap.at <= after) return next;
   const leftOut = cron(pattern, "UTC").nextRun(new Date(gap.from.getTime() - 1));
@@ -40,8 +41,8 @@ export function nextTime(pattern: string, zone: string, after: Date): Date | nul
 }
 
 /**
- * What a change of the clocks does to a time that nextTime gave: `shifted` stands for one that is left out, `first_of_two` for one that
- * comes twice.
+ * What a change of the clocks does to a time that nextTime gave: `shifted` stands for one that is
+ * left out, `first_of_two` for one that comes twice.
  */
 export function clockChangeAt(pattern: string, zone: string, at: Date): "shifted" | "first_of_two" | null {
   // One of every hour neither misses an hour nor runs twice in one.

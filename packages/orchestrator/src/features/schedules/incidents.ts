@@ -113,7 +113,10 @@ export async function openIncident(tx: DatabaseTransaction, incident: NewInciden
     .execute();
 }
 
-/** When what was missed came after all, by what was missed: with the first backup or test result that did not finish before the last run that was. */
+/**
+ * When what was missed came after all, by what was missed: with the first backup or test result
+ * that did not finish before the last run that was.
+ */
 const CAME = {
   backup: sql`select min(created_at) from backups
     where backups.source_id = incidents.source_id and created_at > began_at and made_at >= missed.at - ${CLOCK_BEHIND}`,
@@ -123,8 +126,8 @@ const CAME = {
 };
 
 /**
- * Incidents of runs that were missed, of one organisation or of all, that are over: what was missed has come, or nobody waits for it any more, because
- * the source was removed or is not scheduled.
+ * Incidents of runs that were missed, of one organisation or of all, that are over: what was missed
+ * has come, or nobody waits for it any more, because the source was removed or is not scheduled.
  */
 function ended(kind: CommandKind, orgId: string | null): RawBuilder<unknown> {
   return sql`

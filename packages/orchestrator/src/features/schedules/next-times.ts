@@ -20,7 +20,10 @@ export function nextOf(schedule: Schedule | null, kind: CommandKind, after: Date
   return pattern === null ? null : nextTime(pattern, timeZoneOf(schedule), after);
 }
 
-/** A schedule as it is kept, from what was asked for. Throws `invalid_request` for fields that name no time and zones that are none. */
+/**
+ * A schedule as it is kept, from what was asked for. Throws `invalid_request` for fields that name
+ * no time and zones that are none.
+ */
 export function readSchedule(given: NonNullable<ConfigureSourceRequest["schedule"]>): Schedule {
   const { backup_cron = null, restore_test_cron = null, timezone = UTC } = given;
   const issues = [];

@@ -19,8 +19,9 @@ import type { SchedulesDeps } from "./settings.ts";
 const EVENT = { backup: "backup_missed", restore_test: "restore_test_missed" } as const;
 
 /**
- * Decides which scheduled runs were done in their time and which were not. The first that was not is an entry of the log, and begins an
- * incident; until something of that kind is done again, the following ones are recorded and not logged.
+ * Decides which scheduled runs were done in their time and which were not. The first that was not
+ * is an entry of the log, and begins an incident; until something of that kind is done again, the
+ * following ones are recorded and not logged.
  */
 export async function noticeMissed(
   deps: SchedulesDeps,

@@ -19,8 +19,9 @@ interface SilentAgent {
 }
 
 /**
- * Logs once that an agent is not heard any more, and notes when it is again. Silence counts only while somebody was there to hear: after
- * a pause of the whole service every agent has all its time again.
+ * Logs once that an agent is not heard any more, and notes when it is again. Silence counts only
+ * while somebody was there to hear: after a pause of the whole service every agent has all its time
+ * again.
  */
 export async function noticeSilence(
   deps: SchedulesDeps,

@@ -18,9 +18,10 @@ const MAX_CAUGHT_UP = 1000;
 const NEXT = { backup: "next_backup_at", restore_test: "next_restore_test_at" } as const;
 
 /**
- * Queues what is due, once across all replicas: each source in a transaction that moves its next time on. Times that passed while nobody was
- * there are recorded, and one command is queued for all of them. While the command before has not come to its end none
- * is added: that one counts for the new time too.
+ * Queues what is due, once across all replicas: each source in a transaction that moves its next
+ * time on. Times that passed while nobody was there are recorded, and one command is queued for all
+ * of them. While the command before has not come to its end none is added: that one counts for the
+ * new time too.
  */
 export async function queueDue(
   deps: SchedulesDeps,

@@ -33,12 +33,14 @@ export async function insertRuns(
     .execute();
 }
 
-/** What finished before a run was due is not what the run asked for. Proof's countsForRun, for SQL. */
+/**
+ * What finished before a run was due is not what the run asked for. Proof's countsForRun, for SQL.
+ */
 export const CLOCK_BEHIND = sql`${CLOCK_BEHIND_MS / 1000} * interval '1 second'`;
 
 /**
- * What a run of each kind waits for: a backup, or the result of a restore test, that arrived in its time and did not wait on its host
- * since before.
+ * What a run of each kind waits for: a backup, or the result of a restore test, that arrived in its
+ * time and did not wait on its host since before.
  */
 const ARRIVED = {
   backup: sql<boolean>`exists (select from backups
@@ -90,7 +92,10 @@ export interface OverdueSource {
 
 const PAGE = 200;
 
-/** Sources of which runs are due to be decided, once a kind. One that cannot be decided, whose log is damaged, keeps none behind it from coming. */
+/**
+ * Sources of which runs are due to be decided, once a kind. One that cannot be decided, whose log
+ * is damaged, keeps none behind it from coming.
+ */
 export async function* listOverdue(db: Database, now: Date): AsyncGenerator<OverdueSource, void, undefined> {
   let last: OverdueSource | undefined;
   for (;;) {
@@ -118,7 +123,10 @@ export interface MissedRun {
   command_id: string | null;
 }
 
-/** Decides the overdue runs of a source that were not done in their time; oldest first. Of two replicas one gets them. */
+/**
+ * Decides the overdue runs of a source that were not done in their time; oldest first. Of two
+ * replicas one gets them.
+ */
 export async function markMissed(
   tx: DatabaseTransaction,
   { source_id, kind }: OverdueSource,

@@ -6,7 +6,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Whether the IANA database has a zone of this name. */
 export function isTimeZone(name: string): boolean {
-  // Neither an offset, which JavaScript takes for a zone too, nor letters whose capitals are those of A-Z, such as ſ.
+  // Neither an offset, which JavaScript takes for a zone too, nor letters whose capitals are those
+  // of A-Z, such as ſ.
   if (!/^[A-Za-z][A-Za-z0-9_/+-]*$/.test(name)) return false;
   try {
     formatOf(name);
@@ -44,7 +45,10 @@ export interface ClockChange {
   to: Date;
 }
 
-/** The first time after `start`, up to `end`, that clocks go forward, so that some times of that day do not exist. */
+/**
+ * The first time after `start`, up to `end`, that clocks go forward, so that some times of that day
+ * do not exist.
+ */
 export function nextGap(zone: string, start: Date, end: Date): ClockChange | null {
   for (let year = start.getUTCFullYear(); year <= end.getUTCFullYear(); year += 1) {
     const gap = changesOfYear(zone, year).find(({ at, from, to }) => to > from && at > start && at <= end);
@@ -61,7 +65,10 @@ export function clockChanges(zone: string, start: Date, end: Date): ClockChange[
   return changes;
 }
 
-/** By zone and year of UTC: looking at each of its days takes milliseconds, and they are always the same. */
+/**
+ * By zone and year of UTC: looking at each of its days takes milliseconds, and they are always the
+ * same.
+ */
 const years = new Map<string, readonly ClockChange[]>();
 const MAX_YEARS = 10_000;
 
@@ -89,14 +96,20 @@ function findChanges(zone: string, start: Date, end: Date): ClockChange[] {
   return changes;
 }
 
-/** Whether clocks of the zone will show this time once again on that day, because they go back in between. */
+/**
+ * Whether clocks of the zone will show this time once again on that day, because they go back in
+ * between.
+ */
 export function isShownAgain(zone: string, at: Date): boolean {
   const now = at.getTime();
   const back_ms = offsetMs(zone, now) - offsetMs(zone, now + DAY_MS);
   return back_ms > 0 && isRepeated(zone, new Date(now + back_ms));
 }
 
-/** Whether clocks of the zone have shown this time once before on that day, because they went back in between. */
+/**
+ * Whether clocks of the zone have shown this time once before on that day, because they went back
+ * in between.
+ */
 export function isRepeated(zone: string, at: Date): boolean {
   const now = at.getTime();
   const offset = offsetMs(zone, now);

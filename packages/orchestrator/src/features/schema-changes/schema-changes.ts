@@ -14,7 +14,9 @@ const MAX_SHOWN = 32 * 1024;
 const MAX_NAME = 400;
 
 interface Summary {
-  /** `table orders`, and `table orders column total` → the object that it is of, and its definition. */
+  /**
+   * `table orders`, and `table orders column total` → the object that it is of, and its definition.
+   */
   names: Map<string, { object: string; definition: string }>;
   objects: Set<string>;
   /** Whether there was no room for all objects: what is not named may be there all the same. */
@@ -22,9 +24,9 @@ interface Summary {
 }
 
 /**
- * Compares what an agent's engine sent as `schema_summary` with two backups: `{objects: [{kind, name, definition?, parts?: {name:
- * definition}}], omitted}`. Null where one of the two was not sent, or is something else: agents add to their metadata what
- * they like.
+ * Compares what an agent's engine sent as `schema_summary` with two backups: `{objects: [{kind,
+ * name, definition?, parts?: {name: definition}}], omitted}`. Null where one of the two was not
+ * sent, or is something else: agents add to their metadata what they like.
  */
 export function schemaChanges(before: unknown, after: unknown): SchemaChanges | null {
   const [old, now] = [readSummary(before), readSummary(after)];
@@ -70,7 +72,10 @@ function readSummary(value: unknown): Summary | null {
   return summary;
 }
 
-/** Each part of an object repeats its object's name: together they would be far more than what was sent. */
+/**
+ * Each part of an object repeats its object's name: together they would be far more than what was
+ * sent.
+ */
 function short(name: string): string {
   if (name.length <= MAX_NAME) return name;
   return `${name.slice(0, MAX_NAME - 20).toWellFormed()}… ${hash("sha256", name).slice(0, 16)}`;

@@ -4,8 +4,9 @@ import type { Database } from "../../platform/database/schema.ts";
 import { schemaChanges } from "./schema-changes.ts";
 
 /**
- * What a schema's summary says that the one of the source's newest backup does not, as JSON to be kept with the backup that is being registered.
- * It is computed once, here: whoever reads drift reads this. Null where one of the two came without a summary.
+ * What a schema's summary says that the one of the source's newest backup does not, as JSON to be
+ * kept with the backup that is being registered. It is computed once, here: whoever reads drift
+ * reads this. Null where one of the two came without a summary.
  */
 export async function changesSinceNewest(
   db: Database,
@@ -17,7 +18,8 @@ export async function changesSinceNewest(
   const before = await db
     .selectFrom("backups")
     .select(
-      // Those of before there was a limit may be any size. As text, jsonb takes up to twice the bytes that were sent.
+      // Those of before there was a limit may be any size. As text, jsonb takes up to twice the
+      // bytes that were sent.
       sql<unknown>`case when octet_length((source_metadata -> 'schema_summary')::text) <= ${2 * MAX_SOURCE_METADATA_BYTES}
         then source_metadata -> 'schema_summary' end`.as("summary"),
     )

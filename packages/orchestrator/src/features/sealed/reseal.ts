@@ -36,8 +36,9 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
 ];
 
 /**
- * Opens all that is sealed with one key and seals it with another, in the transaction: nobody reads or writes the tables meanwhile. Returns
- * how many there were. Rejects where one does not open: then nothing is to be committed.
+ * Opens all that is sealed with one key and seals it with another, in the transaction: nobody reads
+ * or writes the tables meanwhile. Returns how many there were. Rejects where one does not open:
+ * then nothing is to be committed.
  */
 export async function resealAll(tx: DatabaseTransaction, from: Sealer, to: Sealer): Promise<number> {
   const tables = [...new Set(SEALED_COLUMNS.map(({ table }) => table))];

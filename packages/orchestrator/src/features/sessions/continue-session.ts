@@ -2,7 +2,10 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { beginSession, type StartedSession } from "./start-session.ts";
 import { endSession, readOrigin } from "./store.ts";
 
-/** Another token for somebody who is signed in; the absolute end stays, and so do when and how they signed in. */
+/**
+ * Another token for somebody who is signed in; the absolute end stays, and so do when and how they
+ * signed in.
+ */
 export async function continueSession(
   tx: DatabaseTransaction,
   { userId, session }: { userId: string; session: Buffer },

@@ -2,7 +2,10 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { UserPrincipal } from "../../platform/http/principal.ts";
 import { endAllOfPerson, endAllOfUser, endContinued, endSession, readOrigin } from "./store.ts";
 
-/** Signs somebody out: the session, those given in its place, and impersonations begun with any of them. */
+/**
+ * Signs somebody out: the session, those given in its place, and impersonations begun with any of
+ * them.
+ */
 export async function signOut(tx: DatabaseTransaction, principal: UserPrincipal): Promise<void> {
   const own = principal.impersonator?.session ?? principal.credential;
   await endSession(tx, principal.credential);
@@ -14,7 +17,10 @@ export async function endSessionsOf(tx: DatabaseTransaction, userId: string): Pr
   await endAllOfUser(tx, userId);
 }
 
-/** Ends all sessions of a person, in every organisation; `keep` is the one (SHA-256 of its token) that goes on. */
+/**
+ * Ends all sessions of a person, in every organisation; `keep` is the one (SHA-256 of its token)
+ * that goes on.
+ */
 export async function endSessionsOfPerson(
   tx: DatabaseTransaction,
   email: string,

@@ -34,7 +34,9 @@ function inALifetime(): Date {
   return new Date(Date.now() + SESSION_LIFETIME_S * 1000);
 }
 
-/** A session with another end than usual: of an impersonation, or in the place of an earlier one. */
+/**
+ * A session with another end than usual: of an impersonation, or in the place of an earlier one.
+ */
 export async function beginSession(
   tx: DatabaseTransaction,
   session: Omit<NewSession, "tokenSha256">,

@@ -67,7 +67,9 @@ export async function endSession(tx: DatabaseTransaction, token: Buffer): Promis
     .execute();
 }
 
-/** Ends a session and all that were given in its place. Impersonations of any of them end with it. */
+/**
+ * Ends a session and all that were given in its place. Impersonations of any of them end with it.
+ */
 export async function endContinued(tx: DatabaseTransaction, origin: Buffer): Promise<void> {
   await tx
     .updateTable("sessions")
@@ -87,7 +89,10 @@ export async function endAllOfUser(tx: DatabaseTransaction, userId: string): Pro
     .execute();
 }
 
-/** Ends a person's sessions in every organisation, by their address in lower case, but for the one that is kept. */
+/**
+ * Ends a person's sessions in every organisation, by their address in lower case, but for the one
+ * that is kept.
+ */
 export async function endAllOfPerson(
   tx: DatabaseTransaction,
   email: string,

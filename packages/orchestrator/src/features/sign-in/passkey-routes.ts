@@ -72,7 +72,10 @@ function boundTo(attempt: string): Buffer {
   return credentialHash(`attempt:${attempt}`);
 }
 
-/** The address of the person whose passkey signed. Before the transaction: the challenge and the counter are used up whatever comes of it. */
+/**
+ * The address of the person whose passkey signed. Before the transaction: the challenge and the
+ * counter are used up whatever comes of it.
+ */
 async function whoSigned(
   db: Database,
   deps: NoticeDeps,

@@ -6,7 +6,10 @@ import { serializeUser } from "../users/serialize.ts";
 import type { User } from "../users/store.ts";
 import type { StartedSession } from "../sessions/start-session.ts";
 
-/** What a call answers that begins a session: the token in the body for programs, and as a cookie for the dashboard. */
+/**
+ * What a call answers that begins a session: the token in the body for programs, and as a cookie
+ * for the dashboard.
+ */
 export async function sessionAnswer(
   db: Database,
   user: User,

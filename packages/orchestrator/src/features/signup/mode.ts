@@ -1,2 +1,5 @@
-/** Whether strangers may make organisations here; `until-operator`: as long as nobody runs the service for others. */
+/**
+ * Whether strangers may make organisations here; `until-operator`: as long as nobody runs the
+ * service for others.
+ */
 export type SignupMode = "open" | "closed" | "until-operator";

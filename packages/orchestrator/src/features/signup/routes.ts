@@ -30,7 +30,9 @@ export interface SignupDeps {
   signup: SignupMode;
 }
 
-/** How people join on their own. What is mailed names nothing that whoever typed the address chose. */
+/**
+ * How people join on their own. What is mailed names nothing that whoever typed the address chose.
+ */
 export function signupRoutes(
   db: Database,
   { sealer, logHost, publicUrl, signup: mode }: SignupDeps,
@@ -120,7 +122,10 @@ export function signupRoutes(
   return [state, signup, verify];
 }
 
-/** An invitation that waits is no account: whoever invites strangers would keep them from signing up. */
+/**
+ * An invitation that waits is no account: whoever invites strangers would keep them from signing
+ * up.
+ */
 async function knownAccount(tx: DatabaseTransaction, email: string): Promise<User | undefined> {
   return (await accountsOf(tx, email)).find(({ status }) => status === "active");
 }

@@ -160,7 +160,8 @@ describe("signing up with an address that is known", () => {
     for (let n = 0; n < 160; n++)
       for (const kind of n % 2 === 0 ? (["known", "unknown"] as const) : (["unknown", "known"] as const))
         await measure(kind, n >= 10);
-    // How often a known one takes longer than an unknown one: a half where nobody can tell. The standard error is 0.033.
+    // How often a known one takes longer than an unknown one: a half where nobody can tell. The
+    // standard error is 0.033.
     let longer = 0;
     for (const known of times.known) for (const unknown of times.unknown) if (known > unknown) longer += 1;
     const share = longer / (times.known.length * times.unknown.length);

@@ -77,8 +77,8 @@ interface Range {
 }
 
 /**
- * A page of what the service recorded of a source, newest first. Each kind of record is read from an index of its own, at most a page
- * of it. Throws `invalid_request` for a cursor of another list.
+ * A page of what the service recorded of a source, newest first. Each kind of record is read from
+ * an index of its own, at most a page of it. Throws `invalid_request` for a cursor of another list.
  */
 export async function readTimeline(
   db: Database,
@@ -101,7 +101,8 @@ export async function readTimeline(
     selection?.backups === false ? [] : await readBackups(db, sourceId, range),
     selection?.commands === false ? [] : await readCommands(db, sourceId, range),
   ];
-  // Where events were left out, nothing that is older than the oldest of those that were read can be shown yet.
+  // Where events were left out, nothing that is older than the oldest of those that were read can
+  // be shown yet.
   const oldest = events.isCut ? suffixOf(events.entries.at(-1)?.id ?? "") : "";
   const entries = read
     .flat()

@@ -12,9 +12,10 @@ import { type ConfiguredSource, findConfigured, updateSource } from "../sources/
 import { lockSourceAndLog } from "../sources/lock-source.ts";
 
 /**
- * Changes what is given and nothing else. A source that moves to another agent takes along the commands that nobody has got yet; those
- * that the former agent was given and did not acknowledge end, and the new one is not asked for them.
- * Throws `not_found`, `conflict` for a revoked agent, `invalid_request`.
+ * Changes what is given and nothing else. A source that moves to another agent takes along the
+ * commands that nobody has got yet; those that the former agent was given and did not acknowledge
+ * end, and the new one is not asked for them. Throws `not_found`, `conflict` for a revoked agent,
+ * `invalid_request`.
  */
 export async function configureSource(
   tx: DatabaseTransaction,
@@ -40,7 +41,10 @@ export async function configureSource(
 
 const LOGGED = ["name", "agent_id", "test_agent_id", "schedule", "retention", "objectives"] as const;
 
-/** The log tells what was in force when: `before` has what changed, `after` all that is in force from now on. */
+/**
+ * The log tells what was in force when: `before` has what changed, `after` all that is in force
+ * from now on.
+ */
 async function logChange(
   tx: DatabaseTransaction,
   before: ConfiguredSource,

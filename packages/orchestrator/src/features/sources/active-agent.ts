@@ -1,7 +1,10 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 
-/** Throws `not_found` for an agent that the organisation does not have and `conflict` for a revoked one. */
+/**
+ * Throws `not_found` for an agent that the organisation does not have and `conflict` for a revoked
+ * one.
+ */
 export async function requireActiveAgent(
   tx: DatabaseTransaction,
   orgId: string,

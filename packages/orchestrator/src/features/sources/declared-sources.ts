@@ -3,8 +3,9 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { insertDeclared, listSourcesNamed, setEngine, type Source } from "./store.ts";
 
 /**
- * Takes what an agent's heartbeat declares: registers what the organisation does not know, and gives the ids of all that
- * it knows then. One that was removed is not among them: a removal holds although its agent goes on declaring.
+ * Takes what an agent's heartbeat declares: registers what the organisation does not know, and
+ * gives the ids of all that it knows then. One that was removed is not among them: a removal holds
+ * although its agent goes on declaring.
  */
 export async function takeDeclaredSources(
   tx: DatabaseTransaction,
@@ -23,7 +24,8 @@ export async function takeDeclaredSources(
       { orgId: agent.orgId, agentId: agent.id },
       unknown.map(({ slug, engine, name }) => ({ slug, engine, name: name ?? slug })),
     );
-    // Read again rather than take what was inserted: another agent may have been first with some of them.
+    // Read again rather than take what was inserted: another agent may have been first with some of
+    // them.
     known = await listSourcesNamed(tx, agent.orgId, slugs);
   }
   for (const source of known) await followEngine(tx, agent.id, source, bySlug.get(source.slug));

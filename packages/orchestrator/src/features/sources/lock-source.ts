@@ -4,10 +4,12 @@ import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 
 /**
- * Until the transaction ends nobody else queues this source's commands, expires its backups or configures it, on whatever
- * replica: what was read of it afterwards stays true. An advisory lock, because the log's batches update the row itself.
+ * Until the transaction ends nobody else queues this source's commands, expires its backups or
+ * configures it, on whatever replica: what was read of it afterwards stays true. An advisory lock,
+ * because the log's batches update the row itself.
  *
- * The order in which transactions lock is: source, log, rows. Batches of the log begin at the log and never lock a source.
+ * The order in which transactions lock is: source, log, rows. Batches of the log begin at the log
+ * and never lock a source.
  */
 export async function lockSource(tx: DatabaseTransaction, sourceId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${sourceId}, 0))`.execute(tx);
@@ -20,7 +22,10 @@ export async function tryLockSource(tx: DatabaseTransaction, sourceId: string): 
   return rows[0]?.locked === true;
 }
 
-/** For what also logs, or changes rows that a batch of the log changes: in the other order the two would wait for each other. */
+/**
+ * For what also logs, or changes rows that a batch of the log changes: in the other order the two
+ * would wait for each other.
+ */
 export async function lockSourceAndLog(
   tx: DatabaseTransaction,
   { orgId, sourceId }: { orgId: string; sourceId: string },

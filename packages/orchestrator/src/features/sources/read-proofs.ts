@@ -21,8 +21,9 @@ interface Facts {
 }
 
 /**
- * A failure stands until a backup at least as new as any that ever failed passes, in a test that ran later and whose receipt came later. Of a
- * row `sources` and of what was recorded until then; one row where one stands.
+ * A failure stands until a backup at least as new as any that ever failed passes, in a test that
+ * ran later and whose receipt came later. Of a row `sources` and of what was recorded until then;
+ * one row where one stands.
  */
 function standingFailure(until: Date | "infinity"): RawBuilder<unknown> {
   return sql`
@@ -38,14 +39,18 @@ function standingFailure(until: Date | "infinity"): RawBuilder<unknown> {
 }
 
 /**
- * Whether each of these sources is proven at that moment, by the rule of packages/proof, and by what was recorded. Ids of backups are in the order in which the
- * service took them: no host decides which one is the newest.
+ * Whether each of these sources is proven at that moment, by the rule of packages/proof, and by
+ * what was recorded. Ids of backups are in the order in which the service took them: no host
+ * decides which one is the newest.
  */
 export async function readProofs(
   db: Database,
   sourceIds: readonly string[],
   at: Date,
-  /** Without it all that is recorded counts: the database's clock may be a little ahead of this process's. */
+  /**
+   * Without it all that is recorded counts: the database's clock may be a little ahead of this
+   * process's.
+   */
   until: Date | "infinity" = "infinity",
 ): Promise<Map<string, SourceProof>> {
   if (sourceIds.length === 0) return new Map();

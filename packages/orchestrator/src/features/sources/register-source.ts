@@ -5,8 +5,9 @@ import { requireActiveAgent } from "./active-agent.ts";
 import { type ConfiguredSource, insertSource } from "./configured.ts";
 
 /**
- * Registers a source before its agent declares it, or again after it was removed. Throws `not_found` for an agent that the
- * organisation does not have, `conflict` for a revoked one and `already_exists` for a slug that is taken.
+ * Registers a source before its agent declares it, or again after it was removed. Throws
+ * `not_found` for an agent that the organisation does not have, `conflict` for a revoked one and
+ * `already_exists` for a slug that is taken.
  */
 export async function registerSource(
   tx: DatabaseTransaction,

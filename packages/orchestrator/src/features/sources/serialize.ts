@@ -3,7 +3,10 @@ import type { Database } from "../../platform/database/schema.ts";
 import type { ConfiguredSource } from "./configured.ts";
 import { readProofs, type SourceProof } from "./read-proofs.ts";
 
-/** Sources as the contract's section 10 shows them, at that moment; with `until` by what was recorded until then. */
+/**
+ * Sources as the contract's section 10 shows them, at that moment; with `until` by what was
+ * recorded until then.
+ */
 export async function sourceRecords(
   db: Database,
   sources: readonly ConfiguredSource[],

@@ -26,7 +26,10 @@ export async function findSource(db: Database, orgId: string, id: string): Promi
   return row ?? null;
 }
 
-/** By its id, or by its slug in an organisation; what has the form of an id is never looked up as a slug. */
+/**
+ * By its id, or by its slug in an organisation; what has the form of an id is never looked up as a
+ * slug.
+ */
 export async function findSourceByName(
   db: Database,
   orgId: string | null,
@@ -73,8 +76,8 @@ export interface SourceDeclaration {
 }
 
 /**
- * Registers those that neither the organisation has, nor this agent had when they were removed. Of two agents that
- * declare a slug at once one gets it.
+ * Registers those that neither the organisation has, nor this agent had when they were removed. Of
+ * two agents that declare a slug at once one gets it.
  */
 export async function insertDeclared(
   tx: DatabaseTransaction,
@@ -97,7 +100,10 @@ export async function setEngine(tx: DatabaseTransaction, id: string, engine: str
   await tx.updateTable("sources").set({ engine }).where("id", "=", id).execute();
 }
 
-/** Backups may be registered out of order: the newest one counts. None was made later than now, whatever an agent's clock says. */
+/**
+ * Backups may be registered out of order: the newest one counts. None was made later than now,
+ * whatever an agent's clock says.
+ */
 export async function setLastBackup(tx: DatabaseTransaction, id: string, madeAt: Date): Promise<void> {
   await tx
     .updateTable("sources")

@@ -21,8 +21,8 @@ const placement = {
   checkpoint: "log.example.test/org\n3\nAAAA\n\n— log.example.test/org BBBB\n",
 };
 
-// Remembered answers are made again from the log for as long as their keys live: 30 days. A version that changes these bytes breaks
-// the promise to those who repeat a request across the upgrade.
+// Remembered answers are made again from the log for as long as their keys live: 30 days. A version
+// that changes these bytes breaks the promise to those who repeat a request across the upgrade.
 test("the answer's bytes are these, for ever", () => {
   const { status, body } = inclusionAnswer("receipt_id", placement, false);
   expect(status).toBe(201);

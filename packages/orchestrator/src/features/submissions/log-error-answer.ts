@@ -5,10 +5,15 @@ import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
 import { agentRevoked } from "../../platform/http/lock-active-agent.ts";
 import { keyInProgress } from "../../platform/http/idempotency.ts";
 
-/** Only people can put a database that was set back right: agents need not ask every few seconds. */
+/**
+ * Only people can put a database that was set back right: agents need not ask every few seconds.
+ */
 const RETRY_AFTER_S = "300";
 
-/** The contract's answer to an error of the log; null for damage, which is ours to mend, and for any other error. */
+/**
+ * The contract's answer to an error of the log; null for damage, which is ours to mend, and for any
+ * other error.
+ */
 export function logErrorAnswer(error: unknown): ApiError | null {
   if (error instanceof SubmissionRefused) return refusal(error.reason);
   if (error instanceof HeadNotRecorded)

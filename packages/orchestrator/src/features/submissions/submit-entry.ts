@@ -11,12 +11,14 @@ import { claimKeys, rememberPlaces } from "../../platform/http/idempotency.ts";
 export type Submissions = Sequencer<SubmissionRecord, WireAnswer>;
 
 /**
- * Submits the entry that `verify` makes of a call, and answers with its place in the log, 201. What is known of the agent may be some
- * seconds old: where its key was replaced meanwhile, `verify` is asked once more, with `isStale`, and looks the key up.
+ * Submits the entry that `verify` makes of a call, and answers with its place in the log, 201. What
+ * is known of the agent may be some seconds old: where its key was replaced meanwhile, `verify` is
+ * asked once more, with `isStale`, and looks the key up.
  *
- * Throws ApiError: what `verify` and the entry's kind refuse it for, `agent_revoked`, `idempotency_key_reused`,
- * `idempotency_in_progress`; and `unavailable` when too many wait or the database fails, in which case it may or may not be in the log:
- * the same submission again finds out. Throws LogCorruption when its log may not go on.
+ * Throws ApiError: what `verify` and the entry's kind refuse it for, `agent_revoked`,
+ * `idempotency_key_reused`, `idempotency_in_progress`; and `unavailable` when too many wait or the
+ * database fails, in which case it may or may not be in the log: the same submission again finds
+ * out. Throws LogCorruption when its log may not go on.
  */
 export async function submitEntry<Entry extends LogEntry>(
   {
@@ -47,7 +49,10 @@ export async function submitEntry<Entry extends LogEntry>(
   }
 }
 
-/** What a call over HTTP leaves beside its entry: the answer under its idempotency key, and its row of the API log. */
+/**
+ * What a call over HTTP leaves beside its entry: the answer under its idempotency key, and its row
+ * of the API log.
+ */
 export const callRecords: CallRecords<SubmissionRecord, WireAnswer> = {
   nameOf: ({ idempotency }) => idempotency?.scopeSha256.toString("base64") ?? null,
 

@@ -26,7 +26,10 @@ export async function changeUser(
   return updateUser(tx, user.id, change);
 }
 
-/** Removes a user, or withdraws an invitation: their sessions end with it, on every replica. The address is free again. Throws as changing does. */
+/**
+ * Removes a user, or withdraws an invitation: their sessions end with it, on every replica. The
+ * address is free again. Throws as changing does.
+ */
 export async function removeUser(tx: DatabaseTransaction, { by, orgId, userId }: OfOrg): Promise<User> {
   const user = await lockUser(tx, orgId, userId);
   assertMayGive(by, user.role, null);
@@ -56,7 +59,10 @@ export function assertMayGive(by: UserPrincipal, from: User["role"] | null, to: 
   throw new ApiError("forbidden", "Only an owner can add, change or remove an owner.");
 }
 
-/** The organisation's row orders what changes its users: of two owners who go at once the second one stays. */
+/**
+ * The organisation's row orders what changes its users: of two owners who go at once the second one
+ * stays.
+ */
 async function lockUser(tx: DatabaseTransaction, orgId: string, userId: string): Promise<User> {
   await lockOrg(tx, orgId);
   const user = await findUser(tx, userId);

@@ -9,8 +9,8 @@ export async function userById(db: Database, id: string): Promise<User | null> {
 }
 
 /**
- * All that somebody is who gets the mails of an address, whatever the case of its letters: what a sign-in takes first, invitations that wait
- * last.
+ * All that somebody is who gets the mails of an address, whatever the case of its letters: what a
+ * sign-in takes first, invitations that wait last.
  */
 export async function accountsOf(db: Database, email: string): Promise<User[]> {
   return listByEmail(db, email.toLowerCase());

@@ -19,8 +19,9 @@ export interface Invitation {
 }
 
 /**
- * Makes a membership that grants nothing until the person accepts it, and mails how to. Whether the address has an account of this service
- * shows neither in the answer nor in the mail. Throws `already_exists` where the organisation has a member or an invitation with it.
+ * Makes a membership that grants nothing until the person accepts it, and mails how to. Whether the
+ * address has an account of this service shows neither in the answer nor in the mail. Throws
+ * `already_exists` where the organisation has a member or an invitation with it.
  */
 export async function inviteUser(
   tx: DatabaseTransaction,

@@ -5,8 +5,9 @@ import { accountsOf, memberByEmail } from "./find-user.ts";
 import { listByEmail, setAccepted, setDeclined, type User } from "./store.ts";
 
 /**
- * As whom somebody signs in who has proven that an address is theirs: the operator that they are, or the membership that they used last.
- * Whoever has none accepts the oldest invitation by it; others wait for a yes of their own. Null for nobody.
+ * As whom somebody signs in who has proven that an address is theirs: the operator that they are,
+ * or the membership that they used last. Whoever has none accepts the oldest invitation by it;
+ * others wait for a yes of their own. Null for nobody.
  */
 export async function signInAs(tx: DatabaseTransaction, email: string): Promise<User | null> {
   const [first] = await accountsOf(tx, email);
@@ -25,7 +26,10 @@ export async function acceptInvitation(
   return accepted;
 }
 
-/** Declines an invitation to somebody's own address, as if it had never been. Throws `not_found` for every other one. */
+/**
+ * Declines an invitation to somebody's own address, as if it had never been. Throws `not_found` for
+ * every other one.
+ */
 export async function declineInvitation(
   tx: DatabaseTransaction,
   principal: UserPrincipal,
@@ -34,7 +38,10 @@ export async function declineInvitation(
   if (!(await setDeclined(tx, { id, email: principal.email.toLowerCase() }))) throw notFound("invitation");
 }
 
-/** Invitations to somebody's address that wait. An operator who acts as somebody sees that one's organisation, and nothing else of theirs. */
+/**
+ * Invitations to somebody's address that wait. An operator who acts as somebody sees that one's
+ * organisation, and nothing else of theirs.
+ */
 export async function invitationsOf(db: Database, principal: UserPrincipal): Promise<User[]> {
   if (principal.impersonator !== null) return [];
   return (await listByEmail(db, principal.email.toLowerCase())).filter(({ status }) => status === "pending");

@@ -18,7 +18,9 @@ const STANDS = sql<boolean>`(status = 'active' or created_at > now() - make_inte
 
 const COLUMNS = ["id", "org_id", "email", "name", "role", "status", "created_at"] as const;
 
-/** Null, and nothing written, where a member of the organisation has the address, whatever its case. */
+/**
+ * Null, and nothing written, where a member of the organisation has the address, whatever its case.
+ */
 export async function insertUser(
   tx: DatabaseTransaction,
   user: Omit<User, "org_id" | "role"> & { org_id: string; role: OrgRole },
@@ -38,8 +40,8 @@ export async function insertUser(
 }
 
 /**
- * All that somebody with this address (in lower case) is, nobody who was removed: an operator first, then the membership that was used last,
- * then the invitations, the oldest first.
+ * All that somebody with this address (in lower case) is, nobody who was removed: an operator
+ * first, then the membership that was used last, then the invitations, the oldest first.
  */
 export async function listByEmail(db: Database, email: string): Promise<User[]> {
   return db

@@ -11,7 +11,7 @@ interface EmissionRow {
   tree_size: number;
   root_hash: Buffer;
   checkpoint: string;
-  /** Of the recorded head of that size. */
+  /** Root of the recorded head of that size. */
   head_root_hash: Buffer | null;
 }
 
@@ -23,7 +23,7 @@ const EMISSIONS: PreparedQuery = {
     where org_id = $1 and hour > $2::timestamptz order by hour limit $3`,
 };
 
-/** Compares the hourly heads with the recorded ones, and with what their notes say and who signed them. */
+/** Compares the hourly heads with the recorded heads, and checks their notes and signatures. */
 export async function checkEmissions(check: Check): Promise<void> {
   const { session, orgId, counts, report } = check;
   let size = 0;
@@ -45,7 +45,7 @@ export async function checkEmissions(check: Check): Promise<void> {
   }
 }
 
-/** Null where the checkpoint is of this size and root, and both keys signed it. */
+/** Null if the checkpoint has this size and root, and both keys signed it. */
 export async function whyNotSigned(
   { identity, orgId }: Pick<Check, "identity" | "orgId">,
   row: Pick<EmissionRow, "checkpoint" | "tree_size" | "root_hash" | "emitted_at">,

@@ -3,7 +3,7 @@ import type { Check, LeafRow, ParsedLeaf } from "./check.ts";
 import { checkEvent, readEvents } from "./check-event.ts";
 import { checkReceipt, readReceipts } from "./check-receipt.ts";
 
-/** Compares the receipts and events of these leaves with them. */
+/** Compares these leaves with their receipts and events. */
 export async function checkEntries(check: Check, rows: readonly LeafRow[]): Promise<void> {
   const leaves = rows.flatMap((row) => parse(check, row));
   const isReceipt = ({ leaf }: ParsedLeaf): boolean => leaf.id.startsWith("rcpt_");

@@ -6,7 +6,7 @@ import { whyNotSigned } from "./check-emissions.ts";
 
 export interface HeadCheck {
   size: number;
-  /** Of the newest hourly head. */
+  /** From the newest hourly head. */
   emittedAt: Date | null;
   problems: string[];
 }
@@ -32,8 +32,9 @@ interface Emission {
 }
 
 /**
- * The end of a log, at the cost of some rows: the row's right edge gives its root, its last leaf is there, its newest head is of that root, and
- * the newest hourly head is one that the log had and is signed. What is further back only `fsck` sees.
+ * Checks the end of a log, by reading a few rows: the row's right edge gives its root, its last
+ * leaf exists, its newest head has that root, and the newest hourly head is a signed head of the
+ * log. Only `fsck` looks further back.
  */
 export async function checkHead(pool: Pool, identity: LogIdentity, orgId: string): Promise<HeadCheck> {
   const { rows } = await pool.query<Row>(

@@ -14,7 +14,7 @@ const HEADS: PreparedQuery = {
   text: `select tree_size, root_hash from log_heads where org_id = $1 and tree_size > $2 order by tree_size limit $3`,
 };
 
-/** Compares the recorded heads with the roots that the tree really has while it grows. */
+/** Compares the recorded heads with the roots of the rebuilt tree as it grows. */
 export class HeadComparison {
   readonly #check: Check;
   #page: HeadRow[] = [];

@@ -31,7 +31,7 @@ export async function checkLog(check: Check): Promise<void> {
     for (const row of page) {
       if (row.log_index !== range.size) {
         report("leaf", `leaf ${range.size} is missing: the next one is ${row.log_index}`);
-        // A tree cannot be built over a gap. Everything from here on would only differ.
+        // A tree cannot be built over a gap: everything after it would differ.
         return;
       }
       await appendLeaf(check, row, range, tiles);

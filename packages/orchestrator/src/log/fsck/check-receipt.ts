@@ -34,9 +34,9 @@ interface ReceiptRow {
   leaf_hash: Buffer;
   created_at: Date;
   happened_at: Date;
-  /** The agent's; null if it is gone. */
+  /** The agent's public key; null if the agent is gone. */
   public_key: Buffer | null;
-  /** Keys that it had before, as JSON; null for none. */
+  /** The agent's earlier keys, as JSON; null for none. */
   retired_keys: readonly { public_key: string; replaced_at: string }[] | null;
 }
 
@@ -98,7 +98,7 @@ export async function checkReceipt(
 
 const earlier = (a: string, b: string): string => (a < b ? a : b);
 
-/** The envelope, if it is one and the agent signed it. */
+/** The envelope, if it is valid and the agent signed it. */
 async function readEnvelope(receipt: ReceiptRow, refuse: (why: string) => void): Promise<Envelope | null> {
   if (receipt.public_key === null) {
     refuse(`its agent ${receipt.agent_id} is missing`);
@@ -121,7 +121,7 @@ async function readEnvelope(receipt: ReceiptRow, refuse: (why: string) => void):
   }
 }
 
-/** The one of the agent's earlier keys that the envelope names. */
+/** The agent's earlier key that the envelope names. */
 function retiredKey(
   { retired_keys }: ReceiptRow,
   { keyid }: Envelope,

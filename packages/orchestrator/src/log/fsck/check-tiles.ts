@@ -14,7 +14,7 @@ const TILES_BEYOND: PreparedQuery = {
     where org_id = $1 and tile_index >= floor($2::numeric / power(256::numeric, level + 1)) order by level, tile_index`,
 };
 
-/** Compares the stored tiles with those that come of the leaves. Holds one tile a level. */
+/** Compares the stored tiles with tiles computed from the leaves. Holds one tile per level. */
 export class TileComparison {
   readonly #check: Check;
   readonly #open: Hash[][] = [];
@@ -23,7 +23,7 @@ export class TileComparison {
     this.#check = check;
   }
 
-  /** The next hash that tiles of this level are made of. */
+  /** Adds the next hash to this level's tiles. */
   add(level: number, hash: Hash): void {
     (this.#open[level] ??= []).push(hash);
   }

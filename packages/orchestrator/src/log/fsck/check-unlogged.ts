@@ -19,7 +19,10 @@ const TWICE: PreparedQuery = {
     group by log_index having count(*) > 1 order by log_index limit 1000`,
 };
 
-/** Receipts and events that no leaf is of. The other way round, each leaf's entry, is looked at leaf by leaf. */
+/**
+ * Finds receipts and events without a leaf. The other direction, each leaf's entry, is checked leaf
+ * by leaf.
+ */
 export async function checkUnlogged({ session, orgId, report }: Check): Promise<void> {
   for (const { id, log_index } of await session.run<{ id: string; log_index: number }>(UNLOGGED, [orgId]))
     report("entry_unlogged", `${id} claims to be leaf ${log_index}, but is not`);

@@ -3,9 +3,9 @@ import type { LogIdentity } from "../log-keys.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 import type { Counts, Report } from "./finding.ts";
 
-/** What each part of the check of one log works with. */
+/** Context of each part of the check of one log. */
 export interface Check {
-  /** In a transaction that sees one snapshot. */
+  /** A transaction with one snapshot. */
   session: SqlSession;
   identity: LogIdentity;
   orgId: string;

@@ -1,6 +1,6 @@
 import type { Report } from "./finding.ts";
 
-/** Pairs that have to be equal: what a row says and what it has to say. */
+/** Pairs that must be equal: a row's value and the expected one. */
 export function compareFields(
   report: Report,
   what: string,

@@ -1,4 +1,4 @@
-/** What is wrong, by the thing that is. */
+/** Kinds of findings, by what is wrong. */
 export type FindingCode =
   | "log_missing"
   | "log_row"
@@ -14,13 +14,13 @@ export type FindingCode =
 export interface Finding {
   code: FindingCode;
   orgId: string;
-  /** What was compared with what, and where. */
+  /** What was compared, and where. */
   message: string;
 }
 
 export type Report = (code: FindingCode, message: string) => void;
 
-/** What was looked at. */
+/** Counts of what was checked. */
 export interface Counts {
   logs: number;
   leaves: number;

@@ -62,7 +62,8 @@ async function check(): Promise<FsckResult & { found: Finding[] }> {
   return { ...result, found };
 }
 
-// Each test damages a copy of the truth: what a statement changed is put back from a table beside it.
+// Each test damages a copy of the truth: what a statement changed is put back from a table beside
+// it.
 beforeEach(async () => {
   for (const table of TABLES) {
     await world.pool.query(`create table if not exists sound_${table} as table ${table}`);

@@ -9,9 +9,11 @@ import { noCounts, type Counts, type Finding, type Report } from "./finding.ts";
 export interface FsckOptions {
   pool: Pool;
   identity: LogIdentity;
-  /** Told of each finding as it is made; nothing is kept, so memory stays bounded however bad it is. */
+  /**
+   * Called for each finding. Findings are not kept, so memory stays bounded however many there are.
+   */
   onFinding: (finding: Finding) => void;
-  /** Told after each log. */
+  /** Called after each log. */
   onProgress?: (counts: Readonly<Counts>) => void;
   signal?: AbortSignal;
 }
@@ -22,9 +24,10 @@ export interface FsckResult {
 }
 
 /**
- * Rebuilds every tree from its leaves and compares it with all that the database says about it: the log's row, every full tile,
- * every head that may have been signed, every emission and its signatures, and each receipt and event with its leaf. Reads one
- * snapshot a log, so the service may go on meanwhile. Rejects if the database cannot be read; whatever it finds is no error.
+ * Rebuilds every tree from its leaves and compares it with everything the database says about it:
+ * the log's row, every full tile, every head that may have been signed, every emission and its
+ * signatures, and each receipt and event with its leaf. Reads one snapshot per log, so the service
+ * can keep running. Rejects if the database cannot be read; findings are not errors.
  */
 export async function fsck(options: FsckOptions): Promise<FsckResult> {
   const counts = noCounts();
@@ -64,7 +67,7 @@ async function checkOrg(
   await checkEmissions(check);
 }
 
-// Also those that something was written for and that do not exist.
+// Includes logs that do not exist but have rows in other tables.
 const NEXT_ORG: PreparedQuery = {
   name: "fsck_next_org",
   text: `select min(id) as id from (

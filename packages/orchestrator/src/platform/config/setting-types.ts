@@ -2,7 +2,10 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { parsePkcs11Uri } from "./pkcs11-uri.ts";
 
-/** Reads a setting's text. Throws InvalidValue: what the value would have to be, as the end of "… has to be". */
+/**
+ * Reads a setting's text. Throws InvalidValue: what the value would have to be, as the end of "…
+ * has to be".
+ */
 export type ReadValue<T> = (text: string) => T;
 
 export class InvalidValue extends Error {}
@@ -129,7 +132,10 @@ export const postgresUrl: ReadValue<string> = (value) => {
   throw new InvalidValue("a connection URL, postgresql://USER:PASSWORD@HOST:PORT/DATABASE");
 };
 
-/** `smtp://` (STARTTLS where the server has it, always with a password) or `smtps://`; the port is 587 or 465 unless told. */
+/**
+ * `smtp://` (STARTTLS where the server has it, always with a password) or `smtps://`; the port is
+ * 587 or 465 unless told.
+ */
 export const smtpUrl: ReadValue<SmtpServer> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === "" || !/^\/?$/.test(url.pathname))

@@ -22,18 +22,25 @@ export interface DatabaseAccessOptions {
   log: Logger;
   /** Most connections at once. */
   connections?: number;
-  /** The role that each connection works as outside an organisation's transactions; without one, whoever it connected as. */
+  /**
+   * The role that each connection works as outside an organisation's transactions; without one,
+   * whoever it connected as.
+   */
   way?: Way;
 }
 
 /**
- * Row-level security has the planner expect far more rows than there are. Where PostgreSQL can compile plans, that would then take longer
- * than any query of ours. Pages that are not read in order cost little more than others on the disks of today, or in memory: taken for four times as
+ * Row-level security has the planner expect far more rows than there are. Where PostgreSQL can
+ * compile plans, that would then take longer than any query of ours. Pages that are not read in
+ * order cost little more than others on the disks of today, or in memory: taken for four times as
  * dear, as is the default, whole tables by age look cheaper than the index that has just the rows.
  */
 const SETTINGS = "set jit = off; set random_page_cost = 1.1";
 
-/** One pool for the process. Connects on use, so a database that is down shows in the first query (see unavailable.ts). */
+/**
+ * One pool for the process. Connects on use, so a database that is down shows in the first query
+ * (see unavailable.ts).
+ */
 export function connectDatabase({
   connection,
   log,
@@ -53,7 +60,8 @@ export function connectDatabase({
       client.query(way === undefined ? SETTINGS : `${SETTINGS}; set role ${roleOf(way)}`),
     ),
   });
-  // An idle connection that breaks is dropped by the pool. Without a listener it would end the process.
+  // An idle connection that breaks is dropped by the pool. Without a listener it would end the
+  // process.
   pool.on("error", (error) => {
     if (!pool.ending) log.warn({ reason: error.message }, "an idle database connection broke");
   });

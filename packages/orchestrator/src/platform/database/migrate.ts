@@ -33,10 +33,16 @@ const RETRY_MS = 250;
 const GIVE_UP_AFTER_MS = 120_000;
 /** Lock not available in time, deadlock, a time that a migration sets itself. */
 const LOCKED_OUT = new Set(["55P03", "40P01", "57014"]);
-/** What migration 0020 raises where the role may not do what it has to. Its message says what to run. */
+/**
+ * What migration 0020 raises where the role may not do what it has to. Its message says what to
+ * run.
+ */
 const NO_ROLE = "AT001";
 
-/** The migrations of this version of the code, in order of their numbers, each of which is there once. */
+/**
+ * The migrations of this version of the code, in order of their numbers, each of which is there
+ * once.
+ */
 export async function readMigrations(directory: URL = DIRECTORY): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
   const versions = names.map((name) => Number(FILE_NAME.exec(name)?.[1]));
@@ -89,8 +95,9 @@ export async function migrate(
 }
 
 /**
- * A replica of before may be serving all the while. Its transactions are short, but whoever waits for a lock on a table holds up all who come
- * after: so no wait is long, and what did not get its locks, or was undone for a deadlock, is tried again.
+ * A replica of before may be serving all the while. Its transactions are short, but whoever waits
+ * for a lock on a table holds up all who come after: so no wait is long, and what did not get its
+ * locks, or was undone for a deadlock, is tried again.
  */
 async function applyPatiently(client: pg.Client, known: Migration[], log: Logger): Promise<number | null> {
   for (const until = Date.now() + GIVE_UP_AFTER_MS; ; await delay(RETRY_MS)) {
@@ -135,7 +142,9 @@ async function applyNext(client: pg.Client, known: Migration[]): Promise<number 
   }
 }
 
-/** Whether the tables are there and belong to somebody else: whoever owns nothing cannot migrate. */
+/**
+ * Whether the tables are there and belong to somebody else: whoever owns nothing cannot migrate.
+ */
 async function isOthers(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ is_service: boolean; is_own: boolean | null }>(
     `select current_user = $1 as is_service, (select pg_has_role(current_user, relowner, 'usage') from pg_class

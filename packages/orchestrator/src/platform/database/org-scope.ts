@@ -4,9 +4,10 @@ import { roleOf } from "./roles.ts";
 import type { Database, DatabaseTransaction } from "./schema.ts";
 
 /**
- * From here on the transaction is about one organisation: it runs as a role that sees that organisation's rows only (migration 0020), so
- * that a query which forgets its organisation finds nothing of others'. Ends with the transaction, with a rollback to an earlier
- * savepoint, or with `endScope`.
+ * From here on the transaction is about one organisation: it runs as a role that sees that
+ * organisation's rows only (migration 0020), so that a query which forgets its organisation finds
+ * nothing of others'. Ends with the transaction, with a rollback to an earlier savepoint, or with
+ * `endScope`.
  */
 export async function scopeToOrg(tx: DatabaseTransaction, orgId: string): Promise<void> {
   await sql`select ${settings(orgId)}`.execute(tx);
@@ -14,7 +15,8 @@ export async function scopeToOrg(tx: DatabaseTransaction, orgId: string): Promis
 
 /** The same with a savepoint after it, in one round trip. */
 export async function scopeWithSavepoint(tx: DatabaseTransaction, orgId: string): Promise<void> {
-  // Two statements at once take no parameters. An id has nothing in it that would have to be quoted.
+  // Two statements at once take no parameters. An id has nothing in it that would have to be
+  // quoted.
   if (!isId("org", orgId)) throw new Error("only an organisation's id makes a scope");
   await sql`select ${settings(sql.lit(orgId))}; savepoint handler`.execute(tx);
 }
@@ -27,7 +29,10 @@ export async function endScope(tx: DatabaseTransaction): Promise<void> {
   await sql`${BACK_TO_REQUESTS}`.execute(tx);
 }
 
-/** One transaction that holds one organisation: for what runs by the clock, once it has found whose work there is. */
+/**
+ * One transaction that holds one organisation: for what runs by the clock, once it has found whose
+ * work there is.
+ */
 export async function runInOrg<T>(
   db: Database,
   orgId: string,

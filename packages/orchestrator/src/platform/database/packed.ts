@@ -1,8 +1,8 @@
 import { HASH_SIZE, type Hash } from "@attestore/proof";
 
 /**
- * Many byte strings as one parameter, which SQL cuts up again with `substring`: half the cost of a bytea[], and one
- * prepared statement whatever their number.
+ * Many byte strings as one parameter, which SQL cuts up again with `substring`: half the cost of a
+ * bytea[], and one prepared statement whatever their number.
  */
 export interface Packed {
   bytes: Buffer;
@@ -37,8 +37,8 @@ export function unpackHashes(packed: Uint8Array): Hash[] {
 }
 
 /**
- * An array literal of values that need no quoting: numbers, ids, kinds, ISO times; null for NULL. Throws on any other
- * text, so that nothing foreign becomes syntax.
+ * An array literal of values that need no quoting: numbers, ids, kinds, ISO times; null for NULL.
+ * Throws on any other text, so that nothing foreign becomes syntax.
  */
 export function plainArray(values: readonly (string | number | null)[]): string {
   for (const value of values)
@@ -46,7 +46,10 @@ export function plainArray(values: readonly (string | number | null)[]): string 
   return `{${values.map((value) => value ?? "NULL").join(",")}}`;
 }
 
-/** An array literal of byte strings (bytea[]), to look for; the driver's own takes several times as long. */
+/**
+ * An array literal of byte strings (bytea[]), to look for; the driver's own takes several times as
+ * long.
+ */
 export function byteaArray(values: readonly Buffer[]): string {
   return `{${values.map((value) => `"\\\\x${value.toString("hex")}"`).join(",")}}`;
 }

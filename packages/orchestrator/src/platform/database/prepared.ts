@@ -2,7 +2,9 @@ import { CompiledQuery, type PostgresPool, type PostgresPoolClient } from "kysel
 import type { Pool, PoolClient } from "pg";
 import type { Database } from "./schema.ts";
 
-/** A statement that each connection parses once. The name stands for the text: one name, one text. */
+/**
+ * A statement that each connection parses once. The name stands for the text: one name, one text.
+ */
 export interface PreparedQuery {
   name: string;
   text: string;
@@ -12,8 +14,9 @@ export interface PreparedQuery {
 const names = new Map<string, string>();
 
 /**
- * Runs what runs so often that it is not to be parsed and planned each time, which costs several times as much as running it.
- * Not for what finds very different numbers of rows for different values: in the end one plan serves all.
+ * Runs what runs so often that it is not to be parsed and planned each time, which costs several
+ * times as much as running it. Not for what finds very different numbers of rows for different
+ * values: in the end one plan serves all.
  */
 export async function runPrepared<Row>(
   db: Database,

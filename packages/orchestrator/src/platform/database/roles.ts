@@ -4,7 +4,10 @@ import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 
-/** Whom the service connects as. It owns nothing and may do nothing but become one of the ways or the tenant. */
+/**
+ * Whom the service connects as. It owns nothing and may do nothing but become one of the ways or
+ * the tenant.
+ */
 export const SERVICE_ROLE = "attestore_service";
 /** One organisation at a time: whose rows it sees is set in the transaction (http/org-scope.ts). */
 export const TENANT_ROLE = "attestore_tenant";
@@ -12,8 +15,9 @@ export const TENANT_ROLE = "attestore_tenant";
 const OWNER_ROLE = "attestore_owner";
 
 /**
- * The few ways to rows of several organisations, each a role with the tables that it needs (migration 0049): requests before it is known
- * whose they are, the log's sequencer, what runs by the clock, and commands at the machine.
+ * The few ways to rows of several organisations, each a role with the tables that it needs
+ * (migration 0049): requests before it is known whose they are, the log's sequencer, what runs by
+ * the clock, and commands at the machine.
  */
 export const WAYS = ["requests", "log", "jobs", "console"] as const;
 export type Way = (typeof WAYS)[number];
@@ -65,7 +69,10 @@ export async function makeRoles(connection: ConnectionSettings): Promise<void> {
   }
 }
 
-/** Has the service's role connect by itself: for the embedded database, where the kernel says who may. */
+/**
+ * Has the service's role connect by itself: for the embedded database, where the kernel says who
+ * may.
+ */
 export async function letServiceIn(connection: ConnectionSettings): Promise<void> {
   const client = new pg.Client({ ...connection, application_name: "attestore-server migrate" });
   await client.connect();
@@ -112,7 +119,10 @@ async function missing(
   };
 }
 
-/** Tried, because a membership without the right to become the role counts as one since PostgreSQL 16. */
+/**
+ * Tried, because a membership without the right to become the role counts as one since PostgreSQL
+ * 16.
+ */
 async function canBecome(client: pg.ClientBase, role: string): Promise<boolean> {
   try {
     await client.query(`set role ${role}`);

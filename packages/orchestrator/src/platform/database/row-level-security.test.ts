@@ -1,4 +1,7 @@
-/** Migration 0020 on servers where the service's role is no superuser, and while a replica of before goes on serving. */
+/**
+ * Migration 0020 on servers where the service's role is no superuser, and while a replica of before
+ * goes on serving.
+ */
 import { appendFile, chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";

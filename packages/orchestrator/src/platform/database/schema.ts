@@ -10,8 +10,9 @@ import type {
 import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
 
 /**
- * Row types of migrations/, one interface a table. What the driver gives back, with the type parsers of this folder:
- * timestamptz a Date, bytea a Buffer, int8 a number (every count here stays under 2^53), jsonb the parsed value.
+ * Row types of migrations/, one interface a table. What the driver gives back, with the type
+ * parsers of this folder: timestamptz a Date, bytea a Buffer, int8 a number (every count here stays
+ * under 2^53), jsonb the parsed value.
  */
 export interface Schema {
   service_settings: ServiceSettingsTable;
@@ -60,10 +61,14 @@ export interface Schema {
 
 /** Either the pool or a transaction: what a store's reading functions take. */
 export type Database = Kysely<Schema>;
-/** What a store's writing functions take, so that nobody writes outside a transaction by mistake. */
+/**
+ * What a store's writing functions take, so that nobody writes outside a transaction by mistake.
+ */
 export type DatabaseTransaction = Transaction<Schema>;
 
-/** jsonb that is written as text, because the driver would turn an array into a PostgreSQL array. */
+/**
+ * jsonb that is written as text, because the driver would turn an array into a PostgreSQL array.
+ */
 type Json<T extends object> = JSONColumnType<T>;
 type NullableJson<T extends object> = ColumnType<T | null, string | null | undefined, string | null>;
 type Defaulted<T extends object> = JSONColumnType<T, string | undefined>;
@@ -349,7 +354,10 @@ export interface BackupsTable {
   size_bytes: number;
   cipher: Json<{ name: "age-v1"; recipients: string[] }>;
   source_metadata: Json<{ engine: string; engine_version: string; dump_format: string; schema_hash: string }>;
-  /** What the schema's summary says that the one of the backup before does not, as it was registered. */
+  /**
+   * What the schema's summary says that the one of the backup before does not, as it was
+   * registered.
+   */
   schema_changes: NullableJson<{ added: string[]; removed: string[]; altered: string[] }>;
   command_id: Nullable<string>;
   status: Generated<"available" | "expired">;

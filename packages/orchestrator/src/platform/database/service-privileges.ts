@@ -8,7 +8,10 @@ export interface ServicePrivileges {
   excess: string[];
 }
 
-/** What the role that the service connects as could do, were its own statements not the only ones in its sessions. */
+/**
+ * What the role that the service connects as could do, were its own statements not the only ones in
+ * its sessions.
+ */
 export async function readServicePrivileges(pool: Pool): Promise<ServicePrivileges> {
   const { rows } = await pool.query<{
     role: string;

@@ -5,14 +5,17 @@ import type { DatabaseTransaction } from "./schema.ts";
 export type { PreparedQuery };
 
 /**
- * Where the log's statements run. Calls made without waiting in between run in the order of the calls; on a connection
- * with `pipeline` they also travel together.
+ * Where the log's statements run. Calls made without waiting in between run in the order of the
+ * calls; on a connection with `pipeline` they also travel together.
  */
 export interface SqlSession {
   run<Row extends QueryResultRow>(statement: PreparedQuery, values: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A connection of a pool with `pipeline` (sequencer-pool.ts). The caller opens and ends the transaction. */
+/**
+ * A connection of a pool with `pipeline` (sequencer-pool.ts). The caller opens and ends the
+ * transaction.
+ */
 export function pipelineSession(client: ClientBase): SqlSession {
   return {
     async run<Row extends QueryResultRow>({ name, text }: PreparedQuery, values: readonly unknown[]) {

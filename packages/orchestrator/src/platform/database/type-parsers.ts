@@ -4,8 +4,9 @@ import type { CustomTypesConfig } from "pg";
 const { builtins } = pg.types;
 
 /**
- * How values of the database become JavaScript: int8 a number, date the text it is (the driver's own makes it local midnight).
- * All others as in node-postgres: timestamptz a Date, bytea a Buffer, jsonb parsed, numeric text.
+ * How values of the database become JavaScript: int8 a number, date the text it is (the driver's
+ * own makes it local midnight). All others as in node-postgres: timestamptz a Date, bytea a Buffer,
+ * jsonb parsed, numeric text.
  */
 export const typeParsers: CustomTypesConfig = {
   getTypeParser(oid: number, format?: string) {

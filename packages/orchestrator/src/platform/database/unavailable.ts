@@ -1,6 +1,9 @@
 import { errorCode, errorMessage } from "@attestore/host/errno";
 
-/** The database cannot be reached, is restarting or has no room: nothing is wrong with the request, and it may be sent again. */
+/**
+ * The database cannot be reached, is restarting or has no room: nothing is wrong with the request,
+ * and it may be sent again.
+ */
 export class DatabaseUnavailable extends Error {
   readonly code = "database_unavailable";
 
@@ -16,7 +19,10 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** PostgreSQL, Appendix A, error codes. 25006: a server that became a standby; 57P01..3: going down, crashed, starting. */
+/**
+ * PostgreSQL, Appendix A, error codes. 25006: a server that became a standby; 57P01..3: going down,
+ * crashed, starting.
+ */
 const DISK_FULL = "53100";
 const SQL_STATES = /^(08...|57P0[1-5]|53[13]00|25006)$/;
 const SYSTEM_CODES = new Set([
@@ -37,9 +43,9 @@ const DRIVER_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|connection timeout)/i;
 
 /**
- * The typed error for a query that failed because of the connection; null if it failed for another reason. A commit
- * that failed so may have happened or not: only the idempotency record tells, which is why callers are told to try again with
- * the same key.
+ * The typed error for a query that failed because of the connection; null if it failed for another
+ * reason. A commit that failed so may have happened or not: only the idempotency record tells,
+ * which is why callers are told to try again with the same key.
  */
 export function asDatabaseUnavailable(error: unknown): DatabaseUnavailable | null {
   if (error instanceof DatabaseUnavailable) return error;
@@ -47,7 +53,8 @@ export function asDatabaseUnavailable(error: unknown): DatabaseUnavailable | nul
     return new DatabaseUnavailable(error);
   }
   const code = errorCode(error);
-  // A system error of a socket has a `syscall` of connecting, reading or writing; ENOENT of a file is not ours.
+  // A system error of a socket has a `syscall` of connecting, reading or writing; ENOENT of a file
+  // is not ours.
   const isSocketError = code !== null && SYSTEM_CODES.has(code) && hasSocketCall(error);
   const isSqlState = code !== null && code.length === 5 && SQL_STATES.test(code) && isDatabaseError(error);
   if (isSocketError || isSqlState || DRIVER_MESSAGES.test(errorMessage(error)))

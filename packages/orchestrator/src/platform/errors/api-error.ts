@@ -1,9 +1,9 @@
 import { ERROR_STATUS, type ErrorBody, type ErrorCode, type Issue } from "@attestore/contract";
 
 /**
- * An answer of the contract's error table, thrown by handlers and by the steps before them. The status follows from the code.
- * Its message reaches the caller: no secret, SQL, path or stack may be in it. Anything else that is thrown is a
- * defect of ours and answered as `internal`.
+ * An answer of the contract's error table, thrown by handlers and by the steps before them. The
+ * status follows from the code. Its message reaches the caller: no secret, SQL, path or stack may
+ * be in it. Anything else that is thrown is a defect of ours and answered as `internal`.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -32,7 +32,9 @@ export function invalidRequest(message: string, issues: Issue[]): ApiError {
   return new ApiError("invalid_request", message, { issues });
 }
 
-/** 404 `not_found`: no such record, or one of another organisation; the two are never told apart. */
+/**
+ * 404 `not_found`: no such record, or one of another organisation; the two are never told apart.
+ */
 export function notFound(what: string): ApiError {
   return new ApiError("not_found", `There is no such ${what}.`);
 }

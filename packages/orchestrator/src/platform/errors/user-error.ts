@@ -14,8 +14,8 @@ export type UserErrorCode =
   | "invalid_argument";
 
 /**
- * Something the person who runs the service can put right: printed as its message alone, exit code 2.
- * A defect of ours is any other error, and keeps its stack for the log.
+ * Something the person who runs the service can put right: printed as its message alone, exit code
+ * 2. A defect of ours is any other error, and keeps its stack for the log.
  */
 export class UserError extends Error {
   readonly code: UserErrorCode;

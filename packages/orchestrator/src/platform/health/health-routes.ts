@@ -10,13 +10,15 @@ export interface HealthChecks {
   warnings: () => string[];
 }
 
-/** An answer is used for so long, so that asking costs the database nothing, whoever asks how often. */
+/**
+ * An answer is used for so long, so that asking costs the database nothing, whoever asks how often.
+ */
 const FRESH_MS = 1000;
 const WITHIN_MS = 2000;
 
 /**
- * For load balancers and supervisors: `GET /healthz` answers as long as the process does; `GET /readyz` says whether it can serve,
- * 503 `unavailable` otherwise.
+ * For load balancers and supervisors: `GET /healthz` answers as long as the process does; `GET
+ * /readyz` says whether it can serve, 503 `unavailable` otherwise.
  */
 export function healthRoutes({ pool, shutdown, warnings }: HealthChecks): FastifyPluginAsync {
   let asked = { at: 0, answers: Promise.resolve(false) };

@@ -26,11 +26,13 @@ interface Known {
 }
 
 /**
- * Finds the agent of a token: SHA-256 of the token by unique index, so no secret is ever compared byte by byte.
+ * Finds the agent of a token: SHA-256 of the token by unique index, so no secret is ever compared
+ * byte by byte.
  *
- * `lookUp` asks the database each time. `lookUpRecent` may answer from up to five seconds ago and is only for routes
- * whose own transaction looks at agents.status again (submissions): a revocation is then immediate on every replica,
- * because what was read here only chooses the key to verify with.
+ * `lookUp` asks the database each time. `lookUpRecent` may answer from up to five seconds ago and
+ * is only for routes whose own transaction looks at agents.status again (submissions): a revocation
+ * is then immediate on every replica, because what was read here only chooses the key to verify
+ * with.
  */
 export class AgentCredentials {
   readonly #db: Database;
@@ -43,7 +45,10 @@ export class AgentCredentials {
     this.#firstCall = firstCall;
   }
 
-  /** Throws `unauthenticated`; a revoked agent is given with `revoked` set, so that the refusal can be attributed. */
+  /**
+   * Throws `unauthenticated`; a revoked agent is given with `revoked` set, so that the refusal can
+   * be attributed.
+   */
   lookUp(token: string): Promise<Known> {
     return this.#read(hashOf(token));
   }
@@ -76,7 +81,10 @@ export class AgentCredentials {
   }
 }
 
-/** Tokens themselves don't stay in memory. Throws `unauthenticated` for what has not the form of one. */
+/**
+ * Tokens themselves don't stay in memory. Throws `unauthenticated` for what has not the form of
+ * one.
+ */
 function hashOf(token: string): Buffer {
   if (!AGENT_TOKEN.test(token)) throw unauthenticated();
   return credentialHash(token);

@@ -38,10 +38,16 @@ export interface AppOptions {
   routes: readonly Route[];
   /** Aborted when the service begins to shut down: requests that are being held end then. */
   shutdown: AbortSignal;
-  /** Whose `X-Forwarded-For` is believed: nobody's unless told, then the addresses or networks of the proxies. */
+  /**
+   * Whose `X-Forwarded-For` is believed: nobody's unless told, then the addresses or networks of
+   * the proxies.
+   */
   trustProxy?: readonly string[];
   rateLimits?: RateLimitTable;
-  /** Calls that an organisation may make in the window of `org_requests`, null for any number; the table's limit unless told. */
+  /**
+   * Calls that an organisation may make in the window of `org_requests`, null for any number; the
+   * table's limit unless told.
+   */
   requestQuota?: (orgId: string) => Promise<number | null>;
   /** Where the service's own pages are, e.g. `https://backups.example.org`. */
   publicUrl: string;
@@ -57,8 +63,9 @@ export interface AppOptions {
 }
 
 /**
- * The service's HTTPS server, not yet listening. Every answer is the contract's: X-Request-Id, JSON, and for a refusal
- * an error of its table. `close()` waits for running requests and writes the audit rows that wait.
+ * The service's HTTPS server, not yet listening. Every answer is the contract's: X-Request-Id,
+ * JSON, and for a refusal an error of its table. `close()` waits for running requests and writes
+ * the audit rows that wait.
  */
 export function buildApp(options: AppOptions): FastifyInstance {
   const { db, sealer, logger } = options;
@@ -71,7 +78,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: options.trustProxy === undefined ? false : [...options.trustProxy],
     return503OnClosing: false,
-    // A machine that is short of time may take longer than ten seconds to read the dashboard: no reason not to start.
+    // A machine that is short of time may take longer than ten seconds to read the dashboard: no
+    // reason not to start.
     pluginTimeout: 0,
     genReqId: () => newId("request"),
     clientErrorHandler: answerMalformedHttp,
@@ -80,7 +88,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
   }) as unknown as FastifyInstance;
 
-  // Without this Node itself refuses expectations but 100-continue, in an answer that is none of the contract's.
+  // Without this Node itself refuses expectations but 100-continue, in an answer that is none of
+  // the contract's.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
   if (app.server instanceof TlsServer) limitHandshakes(app.server, options.handshakes);
@@ -136,7 +145,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   app.addHook("onResponse", (request, reply, done) => {
     const { state } = request;
-    // Calls that nobody can be named for and that changed nothing are not recorded: no organisation could list them.
+    // Calls that nobody can be named for and that changed nothing are not recorded: no organisation
+    // could list them.
     if (!state.audited && state.subject.id !== null) audit.record(auditRow(request, reply.statusCode));
     done();
   });

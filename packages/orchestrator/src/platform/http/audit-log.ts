@@ -7,8 +7,9 @@ const BATCH = 500;
 const FLUSH_MS = 1000;
 
 /**
- * The audit rows of calls that changed nothing: gathered and written some hundred at a time, up to a second later. A crash loses
- * that second, which is allowed here and only here: a call with an effect has its row in the effect's transaction.
+ * The audit rows of calls that changed nothing: gathered and written some hundred at a time, up to
+ * a second later. A crash loses that second, which is allowed here and only here: a call with an
+ * effect has its row in the effect's transaction.
  */
 export class AuditLog {
   readonly #db: Database;

@@ -41,7 +41,10 @@ export function recordedPath(request: FastifyRequest): string {
   return secret ? route : pathOf(request.url).slice(0, MAX_PATH);
 }
 
-/** Header values are Latin-1 and hold what the client liked; PostgreSQL's text takes all of it but NUL. */
+/**
+ * Header values are Latin-1 and hold what the client liked; PostgreSQL's text takes all of it but
+ * NUL.
+ */
 function storableText(value: string | undefined): string | null {
   return value === undefined ? null : value.replaceAll("\0", "").slice(0, MAX_USER_AGENT);
 }
@@ -64,7 +67,10 @@ const AUDIT: PreparedQuery = {
     on conflict do nothing`,
 };
 
-/** Rows that are there already are left: a connection may break after a commit and before its answer. */
+/**
+ * Rows that are there already are left: a connection may break after a commit and before its
+ * answer.
+ */
 export function insertAuditRows(session: SqlSession, rows: readonly AuditRow[]): Promise<unknown> {
   return session.run(AUDIT, [JSON.stringify(rows)]);
 }

@@ -10,7 +10,10 @@ import type { Route } from "./route.ts";
 import { isId } from "@attestore/contract";
 import { notFound } from "../errors/api-error.ts";
 
-/** Turns a request's credential into who it is, for the kind of credential that the route takes. Throws 401 or 403. */
+/**
+ * Turns a request's credential into who it is, for the kind of credential that the route takes.
+ * Throws 401 or 403.
+ */
 export async function authenticate(
   deps: { db: Database; agents: AgentCredentials; origin: string },
   route: Route,
@@ -60,9 +63,9 @@ async function findPrincipal(
 }
 
 /**
- * The organisation that a person's call is about: the path's, or the person's own. Throws `not_found` for a path that names another
- * organisation than theirs, whatever their role, so that nobody learns which ones there are. Operators reach all of them;
- * the policy says for what.
+ * The organisation that a person's call is about: the path's, or the person's own. Throws
+ * `not_found` for a path that names another organisation than theirs, whatever their role, so that
+ * nobody learns which ones there are. Operators reach all of them; the policy says for what.
  */
 export async function orgOfCall(
   db: Database,

@@ -13,8 +13,8 @@ import {
 } from "../../../test/service.ts";
 
 /**
- * Walks every call that takes a body with input that is wrong in every way we could think of. Whatever comes: an error of the
- * contract, never a 5xx, and no row more or less in the database.
+ * Walks every call that takes a body with input that is wrong in every way we could think of.
+ * Whatever comes: an error of the contract, never a 5xx, and no row more or less in the database.
  */
 let service: TestService;
 let org: TestOrg;

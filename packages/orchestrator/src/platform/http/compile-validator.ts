@@ -14,8 +14,9 @@ interface Validator {
 }
 
 /**
- * Tells every problem of what is wrong, or the first one alone of what has very many values: ajv writes down each of half a million problems, if
- * it is to look for more than one, and holds up all other requests meanwhile.
+ * Tells every problem of what is wrong, or the first one alone of what has very many values: ajv
+ * writes down each of half a million problems, if it is to look for more than one, and holds up all
+ * other requests meanwhile.
  */
 export function validatorCompiler(): FastifySchemaCompiler<FastifySchema> {
   const first = new Ajv(AS_IT_IS);

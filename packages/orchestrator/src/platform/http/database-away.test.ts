@@ -81,8 +81,8 @@ test("what could not be said is not remembered: the same key goes on when the da
 test("audit rows of reads wait for the database", async () => {
   const post = (json: unknown) =>
     replica.call({ method: "POST", path: "/v1/events", token: agent.token, json });
-  // Known a moment ago, and with hits of its limit reserved: then the refusal of its schema needs no database, and its audit row does.
-  // Reservations grow, so that soon one is left over.
+  // Known a moment ago, and with hits of its limit reserved: then the refusal of its schema needs
+  // no database, and its audit row does. Reservations grow, so that soon one is left over.
   let refused = await post(event);
   for (let tries = 0; tries < 10 && refused.status !== 400; tries += 1) {
     database.on();

@@ -6,12 +6,15 @@ import { ApiError, errorBody, invalidRequest, notFound, unavailable } from "../e
 import { invalidJson, unsupportedMediaType } from "./json-body.ts";
 import { validationError } from "./validate.ts";
 
-/** The answer to an error of a layer that knows nothing of HTTP, such as the log; null where there is none. */
+/**
+ * The answer to an error of a layer that knows nothing of HTTP, such as the log; null where there
+ * is none.
+ */
 export type AnswerTo = (error: unknown) => ApiError | null;
 
 /**
- * Turns whatever was thrown into an answer of the contract. Only defects are logged, with the request's id; and what `answerTo` knows, such
- * as a log that was set back.
+ * Turns whatever was thrown into an answer of the contract. Only defects are logged, with the
+ * request's id; and what `answerTo` knows, such as a log that was set back.
  */
 export function toApiError(
   error: unknown,
@@ -67,7 +70,10 @@ function frameworkError(code: string, request: FastifyRequest): ApiError | null 
   }
 }
 
-/** Sends an error's answer. `X-Request-Id` is set here too, since some errors come before the first hook. */
+/**
+ * Sends an error's answer. `X-Request-Id` is set here too, since some errors come before the first
+ * hook.
+ */
 export function sendError(reply: FastifyReply, request: FastifyRequest, error: ApiError): FastifyReply {
   return reply
     .code(error.status)

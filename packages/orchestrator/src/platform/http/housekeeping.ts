@@ -11,7 +11,9 @@ export interface HousekeepingOptions {
   signal: AbortSignal;
 }
 
-/** Removes what is past its time once an hour, until `signal`. What fails is left for the next hour. */
+/**
+ * Removes what is past its time once an hour, until `signal`. What fails is left for the next hour.
+ */
 export function startHousekeeping({ db, lifetimes, logger, signal }: HousekeepingOptions): Cron {
   const job = new Cron("17 * * * *", { protect: true, timezone: "UTC", unref: true }, async () => {
     if (signal.aborted) return;

@@ -232,7 +232,8 @@ test("the effect, the remembered answer and the audit row commit together or not
 });
 
 test("a refusal of the handler undoes what the handler wrote before it", async () => {
-  // A registration links its command and then finds that another one was first with the same upload.
+  // A registration links its command and then finds that another one was first with the same
+  // upload.
   const upload = await service.upload(agent, sourceId, randomBytes(10));
   const commands = await Promise.all(
     Array.from({ length: 6 }, () => service.queueCommand(sourceId, "backup")),

@@ -11,7 +11,10 @@ import { hash } from "node:crypto";
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/;
 const UUID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
-/** The value of `Idempotency-Key`, or null without one. Throws 400 if it is neither a ULID nor a UUID. */
+/**
+ * The value of `Idempotency-Key`, or null without one. Throws 400 if it is neither a ULID nor a
+ * UUID.
+ */
 export function readIdempotencyKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null;
   if (typeof header === "string" && (ULID.test(header) || UUID.test(header))) return header.toLowerCase();
@@ -55,9 +58,10 @@ type Remembered = NonNullable<SubmissionRecord["idempotency"]>;
 export const ANSWER_PURPOSE = "idempotency";
 
 /**
- * Claims the key until the transaction ends and gives the answer that an earlier request with it got, or null if this is the
- * first. Of two requests at once, on whatever replica, one gets the advisory lock and the other 409. The
- * lookup is a statement of its own after the lock: its snapshot then holds what the lock's last holder committed.
+ * Claims the key until the transaction ends and gives the answer that an earlier request with it
+ * got, or null if this is the first. Of two requests at once, on whatever replica, one gets the
+ * advisory lock and the other 409. The lookup is a statement of its own after the lock: its
+ * snapshot then holds what the lock's last holder committed.
  */
 export async function claimKey(
   tx: DatabaseTransaction,
@@ -84,7 +88,8 @@ async function findAnswer(
     .executeTakeFirst();
   if (row === undefined) return null;
   if (!row.fingerprint.equals(key.fingerprint)) throw keyReused();
-  // A replica logged this very submission meanwhile. Its answer follows from the log; the next try gets it there.
+  // A replica logged this very submission meanwhile. Its answer follows from the log; the next try
+  // gets it there.
   if (row.body === null) throw keyInProgress();
   const body = row.sealed ? await sealer.open(row.body, ANSWER_PURPOSE) : row.body;
   return { status: row.status, body, replayed: true };
@@ -143,8 +148,9 @@ export type EarlierAnswer =
   | { is: "refused"; error: ApiError };
 
 /**
- * Claims these idempotency keys until the transaction ends, with the advisory locks that all of the service's transactions use for
- * them, and then looks up what they were answered. A statement's snapshot is older than its locks, hence two.
+ * Claims these idempotency keys until the transaction ends, with the advisory locks that all of the
+ * service's transactions use for them, and then looks up what they were answered. A statement's
+ * snapshot is older than its locks, hence two.
  */
 export async function claimKeys(
   session: SqlSession,

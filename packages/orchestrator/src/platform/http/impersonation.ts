@@ -21,7 +21,10 @@ export interface ImpersonatedCall {
 export type AppendImpersonatedCall = (tx: DatabaseTransaction, call: ImpersonatedCall) => Promise<void>;
 
 export interface Impersonation {
-  /** For calls that change something: the log tells of it in the transaction of the effect. Nothing where nobody is impersonated. */
+  /**
+   * For calls that change something: the log tells of it in the transaction of the effect. Nothing
+   * where nobody is impersonated.
+   */
   logInTransaction(tx: DatabaseTransaction, request: FastifyRequest, status: number): Promise<void>;
 }
 
@@ -35,8 +38,8 @@ export function impersonationLogger(append: AppendImpersonatedCall): Impersonati
 }
 
 /**
- * Holds every other answer to an impersonated call, also of a refused one, until the organisation's log tells of it. Where the log
- * cannot be written nothing is told: the answer becomes 503.
+ * Holds every other answer to an impersonated call, also of a refused one, until the organisation's
+ * log tells of it. Where the log cannot be written nothing is told: the answer becomes 503.
  */
 export function logImpersonatedCalls(
   app: FastifyInstance,

@@ -6,8 +6,9 @@ import { problemOf } from "./json-values.ts";
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Takes application/json and nothing else. The body's bytes are kept for the idempotency fingerprint. Bytes that are not
- * UTF-8, a byte order mark, keys that would reach an object's prototype and the values that json-values.ts names are refused as `invalid_json`; with
+ * Takes application/json and nothing else. The body's bytes are kept for the idempotency
+ * fingerprint. Bytes that are not UTF-8, a byte order mark, keys that would reach an object's
+ * prototype and the values that json-values.ts names are refused as `invalid_json`; with
  * `strictJson` also what proof's parser refuses, such as a member that is there twice.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {

@@ -1,9 +1,10 @@
 const MAX_DEPTH = 64;
 
 /**
- * What is wrong with a parsed JSON value that JSON itself allows and that would fail later, as a defect of ours: text with NUL or
- * half a surrogate pair (PostgreSQL stores neither), numbers that JavaScript reads as infinite, nesting that
- * exhausts the stack, names that reach an object's prototype. Null where nothing is.
+ * What is wrong with a parsed JSON value that JSON itself allows and that would fail later, as a
+ * defect of ours: text with NUL or half a surrogate pair (PostgreSQL stores neither), numbers that
+ * JavaScript reads as infinite, nesting that exhausts the stack, names that reach an object's
+ * prototype. Null where nothing is.
  */
 export function problemOf(value: unknown): string | null {
   // A stack of our own: the nesting is the caller's choice.

@@ -58,8 +58,8 @@ export function pageOf(kind: IdKind, query: { limit?: string; cursor?: string })
 }
 
 /**
- * The ids of a page and a period as one range, lower end included. For records whose id was made at `created_at`: then one index
- * on the id serves order, cursor and period.
+ * The ids of a page and a period as one range, lower end included. For records whose id was made at
+ * `created_at`: then one index on the id serves order, cursor and period.
  */
 export function idRange(kind: IdKind, page: Page, { from, to }: Period): { from: string; before: string } {
   const end = to === null ? AFTER_ALL : firstIdAt(kind, to.getTime());
@@ -71,8 +71,9 @@ export function idRange(kind: IdKind, page: Page, { from, to }: Period): { from:
 }
 
 /**
- * One page of rows, of which one more than the limit was asked for. It ends at the limit or after MAX_PAGE_BYTES of JSON, whichever
- * comes first, and has one item at least. `hasMore` where not all rows were read that the limit allows.
+ * One page of rows, of which one more than the limit was asked for. It ends at the limit or after
+ * MAX_PAGE_BYTES of JSON, whichever comes first, and has one item at least. `hasMore` where not all
+ * rows were read that the limit allows.
  */
 export function paged<Row extends { id: string }, Item>(
   rows: readonly Row[],
@@ -99,8 +100,8 @@ export function cursorOf(id: string): string {
 }
 
 /**
- * Of rows in their order, the ids of as many as come to `bytes`, and of one at least: what is read of large columns is bounded before it is
- * read.
+ * Of rows in their order, the ids of as many as come to `bytes`, and of one at least: what is read
+ * of large columns is bounded before it is read.
  */
 export function idsWithin(
   rows: readonly { id: string; bytes: number }[],
@@ -116,8 +117,8 @@ const MOMENT =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * The period that a query asks for, as far as it lies within the caller's. Throws `invalid_request` for what is no moment (RFC 3339
- * section 5.6), or a period that ends before it begins.
+ * The period that a query asks for, as far as it lies within the caller's. Throws `invalid_request`
+ * for what is no moment (RFC 3339 section 5.6), or a period that ends before it begins.
  */
 export function periodOf(query: { from?: string; to?: string }, within: Period = ALWAYS): Period {
   const from = momentOf("/from", query.from);

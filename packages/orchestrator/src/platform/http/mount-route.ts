@@ -45,8 +45,8 @@ export interface PipelineDeps {
 }
 
 /**
- * A request's way, in this order: authenticate, authorise, rate limit (before the body is read), validate, idempotency,
- * handler in its transaction, answer, audit.
+ * A request's way, in this order: authenticate, authorise, rate limit (before the body is read),
+ * validate, idempotency, handler in its transaction, answer, audit.
  */
 export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Route): void {
   app.route({
@@ -224,7 +224,8 @@ function send(reply: FastifyReply, answer: WireAnswer): FastifyReply {
   if (answer.headers !== undefined) reply.headers(answer.headers);
   if (answer.replayed) {
     reply.header("idempotent-replayed", "true");
-    // A remembered refusal names the request that it was the answer to; the header goes on agreeing with the body.
+    // A remembered refusal names the request that it was the answer to; the header goes on agreeing
+    // with the body.
     const first = answer.status >= 400 ? requestIdIn(answer.body) : null;
     if (first !== null) reply.header("x-request-id", first);
   }

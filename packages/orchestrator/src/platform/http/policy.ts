@@ -4,15 +4,19 @@ import type { Principal, PrincipalKind, UserRole } from "./principal.ts";
 export type Actor = Exclude<PrincipalKind, "user"> | UserRole;
 
 const READERS = ["owner", "admin", "auditor"] as const;
-/** With those who opened an auditor link: of their period, and only by calls that keep to it (route.ts). */
+/**
+ * With those who opened an auditor link: of their period, and only by calls that keep to it
+ * (route.ts).
+ */
 const WITH_LINKS = [...READERS, "reader"] as const;
 const MANAGERS = ["owner", "admin"] as const;
 const EVERYBODY = ["owner", "admin", "auditor", "operator"] as const;
 const ALL_SESSIONS = [...EVERYBODY, "reader"] as const;
 
 /**
- * The one table of who may do what. A route names its action; nothing else decides. Operators run the service: what is in an
- * organisation they see only as one of its users, by an impersonation, which the organisation's log tells of.
+ * The one table of who may do what. A route names its action; nothing else decides. Operators run
+ * the service: what is in an organisation they see only as one of its users, by an impersonation,
+ * which the organisation's log tells of.
  */
 export const POLICY = {
   "heartbeat.send": ["agent"],
@@ -85,8 +89,10 @@ interface Decided {
 }
 
 /**
- * Throws `passkey_required` where an operator's session was begun without one, and `forbidden` where the policy does not let somebody do this, the call is none for auditor links, or an operator who acts as
- * somebody would change something: then nothing that a credential comes of can be made in a customer's name.
+ * Throws `passkey_required` where an operator's session was begun without one, and `forbidden`
+ * where the policy does not let somebody do this, the call is none for auditor links, or an
+ * operator who acts as somebody would change something: then nothing that a credential comes of can
+ * be made in a customer's name.
  */
 export function assertAllowed(principal: Principal, { action, forAuditorLinks, mode }: Decided): void {
   if (needsPasskey(principal) && !WITHOUT_PASSKEY.has(action))
@@ -105,7 +111,10 @@ export function assertAllowed(principal: Principal, { action, forAuditorLinks, m
     throw notAllowed(principal);
 }
 
-/** What an operator may do before: have a passkey, see who they are, and leave. Whoever reads their mail gets no further. */
+/**
+ * What an operator may do before: have a passkey, see who they are, and leave. Whoever reads their
+ * mail gets no further.
+ */
 const WITHOUT_PASSKEY: ReadonlySet<Action> = new Set([
   "passkeys.read",
   "passkeys.manage",

@@ -1,6 +1,9 @@
 import type { SignInMethod } from "../database/schema.ts";
 
-/** Who makes a call, as its credential shows. `credential` is SHA-256 of the secret, or of the address where there is none. */
+/**
+ * Who makes a call, as its credential shows. `credential` is SHA-256 of the secret, or of the
+ * address where there is none.
+ */
 export type Principal = AgentPrincipal | AuthKeyPrincipal | UserPrincipal | AnonymousPrincipal;
 
 export interface AgentPrincipal {
@@ -22,8 +25,8 @@ export interface AuthKeyPrincipal {
 }
 
 /**
- * `operator` belongs to the service itself and to no organisation; the others to one each. `reader` is whoever opened an auditor's
- * link.
+ * `operator` belongs to the service itself and to no organisation; the others to one each. `reader`
+ * is whoever opened an auditor's link.
  */
 export type UserRole = "owner" | "admin" | "auditor" | "operator" | "reader";
 
@@ -50,7 +53,9 @@ export interface UserPrincipal {
   credential: Buffer;
   /** When the session ends at the latest. */
   expiresAt: Date;
-  /** When and how whoever holds the session signed in; the operator, where one acts as this user. */
+  /**
+   * When and how whoever holds the session signed in; the operator, where one acts as this user.
+   */
   signedIn: { at: Date; with: SignInMethod };
   /** The operator who acts as this user. */
   impersonator: Impersonator | null;
@@ -73,7 +78,10 @@ export interface AnonymousPrincipal {
 export type PrincipalKind = Principal["kind"];
 export type PrincipalOf<Kind extends PrincipalKind> = Extract<Principal, { kind: Kind }>;
 
-/** The record that a call is about to be attributed to, known even where the credential is then refused. */
+/**
+ * The record that a call is about to be attributed to, known even where the credential is then
+ * refused.
+ */
 export interface Subject {
   kind: PrincipalKind | "operator" | "auditor_link";
   id: string | null;

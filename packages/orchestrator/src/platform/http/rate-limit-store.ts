@@ -11,7 +11,10 @@ export interface WindowCount {
 
 export type Window = Pick<RateLimit, "limit" | "window_s">;
 
-/** Counts hits in fixed windows that start at whole multiples of their length, by the database's clock. */
+/**
+ * Counts hits in fixed windows that start at whole multiples of their length, by the database's
+ * clock.
+ */
 export interface RateLimitStore {
   add(bucket: string, limit: Window): Promise<WindowCount>;
   read(bucket: string, limit: Window): Promise<WindowCount>;
@@ -55,7 +58,10 @@ function counted(row: WindowCount | undefined): WindowCount {
   return row;
 }
 
-/** Removes windows that ended; for the service's housekeeping. Safe at any time and on several replicas at once. */
+/**
+ * Removes windows that ended; for the service's housekeeping. Safe at any time and on several
+ * replicas at once.
+ */
 export async function removeEndedWindows(db: Database, longest_s: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom("rate_limits")

@@ -15,8 +15,9 @@ export interface RateLimiting {
 }
 
 /**
- * Applies the limits per address, before a credential is looked at, or those per credential, after. A limit on
- * failures is only read here: a blocked address is refused with the right secret too, or it could go on guessing.
+ * Applies the limits per address, before a credential is looked at, or those per credential, after.
+ * A limit on failures is only read here: a blocked address is refused with the right secret too, or
+ * it could go on guessing.
  */
 export async function applyRateLimits(
   limiting: RateLimiting,
@@ -38,8 +39,8 @@ export async function applyRateLimits(
 }
 
 /**
- * Counts a call of an organisation's agents and people against its quota. Receipts and events are not counted, as heartbeats are not:
- * whoever uses up the quota keeps no alarm from coming through.
+ * Counts a call of an organisation's agents and people against its quota. Receipts and events are
+ * not counted, as heartbeats are not: whoever uses up the quota keeps no alarm from coming through.
  */
 export async function applyRequestQuota(
   { table, stores, requestQuota }: RateLimiting,
@@ -63,7 +64,10 @@ export async function applyRequestQuota(
   );
 }
 
-/** Counts a call against a limit per e-mail address. Its letters' case and white space around it make no other address. */
+/**
+ * Counts a call against a limit per e-mail address. Its letters' case and white space around it
+ * make no other address.
+ */
 export async function countEmail(
   limiting: RateLimiting,
   name: RateLimitName,
@@ -102,7 +106,10 @@ function bucketOf(name: RateLimitName, limit: RateLimit, state: RequestState): s
   return `${name}:${whose}`;
 }
 
-/** `RateLimit-Policy` and `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4: an item for each limit. */
+/**
+ * `RateLimit-Policy` and `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10, sections 3 and
+ * 4: an item for each limit.
+ */
 function describe(reply: FastifyReply, name: RateLimitName, limit: RateLimit, count: WindowCount): void {
   const left = Math.max(0, limit.limit - count.hits);
   setItem(reply, "ratelimit-policy", `"${name}"`, `q=${limit.limit};w=${limit.window_s}`);

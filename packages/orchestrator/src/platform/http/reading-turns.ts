@@ -2,7 +2,10 @@ import { ApiError, unavailable } from "../errors/api-error.ts";
 
 /** Reads of one organisation that run at once, and that wait for their turn. */
 const OF_ORG = { running: 4, waiting: 32 };
-/** The same of all organisations. Each holds a connection to the database, of which others are left for whoever writes. */
+/**
+ * The same of all organisations. Each holds a connection to the database, of which others are left
+ * for whoever writes.
+ */
 const OF_ALL = { running: 6, waiting: 500 };
 
 interface Waiting {
@@ -11,15 +14,19 @@ interface Waiting {
 }
 
 /**
- * The turns of calls that read much: no more than a few of one organisation run at once, and no more than a few in all. The next turn is that of
- * the first that waits whose organisation has one free, so that one which asks for very much waits for itself.
+ * The turns of calls that read much: no more than a few of one organisation run at once, and no
+ * more than a few in all. The next turn is that of the first that waits whose organisation has one
+ * free, so that one which asks for very much waits for itself.
  */
 export class ReadingTurns {
   readonly #running = new Map<string, number>();
   #total = 0;
   #waiting: Waiting[] = [];
 
-  /** @throws ApiError `rate_limited` where too many of the organisation wait, `unavailable` where too many do in all */
+  /**
+   * @throws ApiError `rate_limited` where too many of the organisation wait, `unavailable` where
+   * too many do in all
+   */
   async take<T>(orgId: string, read: () => Promise<T>): Promise<T> {
     if (!this.#isFree(orgId)) await this.#wait(orgId);
     else this.#begin(orgId);

@@ -1,4 +1,7 @@
-/** An address that goes on guessing, credentials or codes: refused before the body of its next call is read, and alone. */
+/**
+ * An address that goes on guessing, credentials or codes: refused before the body of its next call
+ * is read, and alone.
+ */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";

@@ -34,8 +34,8 @@ export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Li
     ),
   ])
     removed += Number(gone.numAffectedRows ?? 0n);
-  // Without locking them first, which only who may change them can: two replicas at once wait for each other here.
-  // Their ids were made with them, so that the oldest are one range of the key.
+  // Without locking them first, which only who may change them can: two replicas at once wait for
+  // each other here. Their ids were made with them, so that the oldest are one range of the key.
   const oldestKept = firstIdAt("apiLog", Date.now() - apiLogDays * DAY_MS);
   removed += await inBatches(() =>
     sql`

@@ -4,7 +4,10 @@ import { CountedRateLimits, type RateLimitStore, type Window, type WindowCount }
 
 const MAX_BUCKETS = 200_000;
 const MOST_AT_ONCE = 16;
-/** A reservation is at most this part of what is left, so that near the limit hits are taken one by one. */
+/**
+ * A reservation is at most this part of what is left, so that near the limit hits are taken one by
+ * one.
+ */
 const PART_OF_REST = 20;
 
 /** What is known of one bucket in one window. */
@@ -26,9 +29,10 @@ interface Waiting {
 }
 
 /**
- * Reserves hits in the bucket's row and spends them here. What is reserved is counted, so that all replicas together never let more
- * than the limit through; a hit that one of them has reserved and not spent is none for the others. Reservations grow with
- * use: 1, 2, 4 … 16, and shrink near the limit. Those that are asked for while one is on its way go together in one statement.
+ * Reserves hits in the bucket's row and spends them here. What is reserved is counted, so that all
+ * replicas together never let more than the limit through; a hit that one of them has reserved and
+ * not spent is none for the others. Reservations grow with use: 1, 2, 4 … 16, and shrink near the
+ * limit. Those that are asked for while one is on its way go together in one statement.
  */
 export class ReservedRateLimits implements RateLimitStore {
   readonly #db: Database;
@@ -117,7 +121,8 @@ export class ReservedRateLimits implements RateLimitStore {
   ): void {
     const { wanted, total, ends_ms, done } = taken;
     const before = this.#running(bucket);
-    // Emptied rather than evicted one by one: what was reserved is lost to its callers, and no more than the limit gets through.
+    // Emptied rather than evicted one by one: what was reserved is lost to its callers, and no more
+    // than the limit gets through.
     if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.clear();
     const known = { ends_ms, total, left: wanted + (before?.left ?? 0), reserved: wanted };
     this.#buckets.set(bucket, known);
@@ -139,8 +144,9 @@ interface Reservation {
 }
 
 /**
- * Adds hits to rows, in one statement. It does not wait for the disk: a crash of the database's machine may forget the hits of its last
- * moments, which a limit over a minute can bear. The rows are taken in order, so that two replicas never wait for each other.
+ * Adds hits to rows, in one statement. It does not wait for the disk: a crash of the database's
+ * machine may forget the hits of its last moments, which a limit over a minute can bear. The rows
+ * are taken in order, so that two replicas never wait for each other.
  */
 async function reserveHits(
   db: Database,

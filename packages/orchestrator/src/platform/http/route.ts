@@ -18,7 +18,10 @@ export interface Call<
 > {
   requestId: string;
   principal: PrincipalOf<Kind>;
-  /** What the call is about: the path's organisation, or the caller's own. Null for operators' calls about none. */
+  /**
+   * What the call is about: the path's organisation, or the caller's own. Null for operators' calls
+   * about none.
+   */
   orgId: string | null;
   /** The time whose records the caller sees: all of it but for auditor links. */
   within: Period;
@@ -35,8 +38,8 @@ export interface Call<
   /** Aborted when the client has gone or the service shuts down. */
   signal: AbortSignal;
   /**
-   * Counts the call against a limit per e-mail address, which only the body tells: for `prepare`, before anything else.
-   * Throws `rate_limited`.
+   * Counts the call against a limit per e-mail address, which only the body tells: for `prepare`,
+   * before anything else. Throws `rate_limited`.
    */
   countAgainst: (name: RateLimitName, email: string) => Promise<void>;
 }
@@ -49,12 +52,16 @@ export type OrgCall<Body = unknown, Query = unknown, Params = unknown> = Call<"u
 /** What a submission's own transaction has to commit together with its effect. */
 export interface SubmissionRecord {
   /**
-   * Null where the call carried no Idempotency-Key. Otherwise the transaction, after it has taken the lock that orders the
-   * organisation's submissions, looks the scope up (rows past `expires_at` don't count): the same fingerprint is answered
-   * with the stored status and body and `replayed: true`; another is `keyReused()`; none is inserted with the answer.
+   * Null where the call carried no Idempotency-Key. Otherwise the transaction, after it has taken
+   * the lock that orders the organisation's submissions, looks the scope up (rows past `expires_at`
+   * don't count): the same fingerprint is answered with the stored status and body and `replayed:
+   * true`; another is `keyReused()`; none is inserted with the answer.
    */
   idempotency: { scopeSha256: Buffer; fingerprint: Buffer; createdAt: Date; expiresAt: Date } | null;
-  /** The row of api_logs for an answer of this status. Not for replays: those are recorded by the pipeline. */
+  /**
+   * The row of api_logs for an answer of this status. Not for replays: those are recorded by the
+   * pipeline.
+   */
   auditRow(status: number): AuditRow;
 }
 
@@ -71,18 +78,30 @@ interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TS
   params?: P;
   /** Without one, no query parameter is allowed. */
   query?: Q;
-  /** Without one, no body or an empty object is allowed; with one of which nothing is required, no body is an empty object. */
+  /**
+   * Without one, no body or an empty object is allowed; with one of which nothing is required, no
+   * body is an empty object.
+   */
   body?: B;
-  /** The body of each answer that is no error, by status; a string is the media type of one that is not JSON. */
+  /**
+   * The body of each answer that is no error, by status; a string is the media type of one that is
+   * not JSON.
+   */
   answers: Readonly<Record<number, TSchema | string>>;
-  /** Errors of its own, besides those that follow from its credential, parameters, body and limits. */
+  /**
+   * Errors of its own, besides those that follow from its credential, parameters, body and limits.
+   */
   errors?: readonly ErrorCode[];
-  /** The body is kept as evidence: what two parsers of JSON could read differently is refused as `invalid_json`. */
+  /**
+   * The body is kept as evidence: what two parsers of JSON could read differently is refused as
+   * `invalid_json`.
+   */
   strictJson?: true;
   bodyLimit?: number;
   /**
-   * For whoever opened an auditor link, too, where the policy allows it: the handler shows only what lies `within` the call's
-   * period. Without it they are refused, so that a call that nobody thought about shows them nothing.
+   * For whoever opened an auditor link, too, where the policy allows it: the handler shows only
+   * what lies `within` the call's period. Without it they are refused, so that a call that nobody
+   * thought about shows them nothing.
    */
   forAuditorLinks?: true;
   /** Limits that this call counts against, besides none. */
@@ -102,7 +121,10 @@ export interface ReadRoute<
   handle(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Answer>;
 }
 
-/** Reads what one organisation has, on one snapshot of it; the path names the organisation or the session does. */
+/**
+ * Reads what one organisation has, on one snapshot of it; the path names the organisation or the
+ * session does.
+ */
 export interface OrgReadRoute<
   B extends TSchema = TSchema,
   Q extends TSchema = TSchema,
@@ -123,9 +145,10 @@ export interface FileRoute<
 }
 
 /**
- * Changes something in one transaction that the pipeline opens and commits, together with the idempotency record and the audit row. An
- * ApiError of `handle` undoes what it wrote and is still remembered. `handle` may run again after a serialisation failure:
- * effects outside the database belong into `prepare`, which runs before the transaction.
+ * Changes something in one transaction that the pipeline opens and commits, together with the
+ * idempotency record and the audit row. An ApiError of `handle` undoes what it wrote and is still
+ * remembered. `handle` may run again after a serialisation failure: effects outside the database
+ * belong into `prepare`, which runs before the transaction.
  */
 export interface WriteRoute<
   Kind extends PrincipalKind = PrincipalKind,
@@ -138,14 +161,16 @@ export interface WriteRoute<
   /** The answer holds a secret: it is sealed where it is remembered. */
   secret?: boolean;
   /**
-   * The handler has to reach what belongs to no organisation, such as the session of an operator who acts as a user: row-level security
-   * does not hold it. All others see what the call's organisation has.
+   * The handler has to reach what belongs to no organisation, such as the session of an operator
+   * who acts as a user: row-level security does not hold it. All others see what the call's
+   * organisation has.
    */
   beyondOrg?: true;
   prepare?(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Prepared>;
   /**
-   * For what agents say once a minute without anything new in it: a way to answer in one statement, after `prepare`, in place of `handle` and its
-   * transaction. It leaves no row in the API log, which ten thousand of them would fill. Null, with nothing changed, where there is more to it.
+   * For what agents say once a minute without anything new in it: a way to answer in one statement,
+   * after `prepare`, in place of `handle` and its transaction. It leaves no row in the API log,
+   * which ten thousand of them would fill. Null, with nothing changed, where there is more to it.
    */
   routine?(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Answer | null>;
   handle(
@@ -156,9 +181,10 @@ export interface WriteRoute<
 }
 
 /**
- * Commits by itself, e.g. through the log's sequencer. The agent's record may be some seconds old here (one that was
- * revoked meanwhile still arrives), so the transaction has to look at agents.status again, after the same lock that a
- * revocation takes, and refuse with `agentRevoked()`.
+ * Commits by itself, e.g. through the log's sequencer. The agent's record may be some seconds old
+ * here (one that was revoked meanwhile still arrives), so the transaction has to look at
+ * agents.status again, after the same lock that a revocation takes, and refuse with
+ * `agentRevoked()`.
  */
 export interface SubmitRoute<
   Kind extends PrincipalKind = PrincipalKind,
@@ -207,8 +233,8 @@ export function submitRoute<K extends PrincipalKind, B extends TSchema, Q extend
 }
 
 /**
- * Forgets a route's own types, so that the pipeline can hold them all. What the pipeline hands to a handler has passed the
- * route's credential and schemas, which is what those types say.
+ * Forgets a route's own types, so that the pipeline can hold them all. What the pipeline hands to a
+ * handler has passed the route's credential and schemas, which is what those types say.
  */
 function erased(route: object): Route {
   return route as Route;

@@ -26,8 +26,9 @@ export function isRemembered(error: ApiError): boolean {
 }
 
 /**
- * Runs a handler that changes something. One transaction holds its effect, the remembered answer and the audit row, so a
- * crash leaves all of them or none. A refusal of the handler undoes its writes (savepoint) and keeps the other two.
+ * Runs a handler that changes something. One transaction holds its effect, the remembered answer
+ * and the audit row, so a crash leaves all of them or none. A refusal of the handler undoes its
+ * writes (savepoint) and keeps the other two.
  */
 export async function runWrite(
   deps: { db: Database; sealer: Sealer },
@@ -98,8 +99,8 @@ async function attempt(
 }
 
 /**
- * Who calls, as of the transaction: they were admitted before the body was read, and half a minute may have passed since. Throws what they
- * would be refused with now.
+ * Who calls, as of the transaction: they were admitted before the body was read, and half a minute
+ * may have passed since. Throws what they would be refused with now.
  */
 async function readmit(tx: DatabaseTransaction, route: WriteRoute, principal: Principal): Promise<Principal> {
   if (principal.kind === "agent") await lockActiveAgent(tx, principal.id);
@@ -133,7 +134,9 @@ async function commit(
   });
 }
 
-/** Again after a deadlock or a serialisation failure: PostgreSQL undid everything and asks for it. */
+/**
+ * Again after a deadlock or a serialisation failure: PostgreSQL undid everything and asks for it.
+ */
 async function retried<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -4,7 +4,10 @@ const VERSION = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts what the service has to keep and nobody may read out of the database. `purpose` binds a box to its place. */
+/**
+ * Encrypts what the service has to keep and nobody may read out of the database. `purpose` binds a
+ * box to its place.
+ */
 export interface Sealer {
   seal(plaintext: Uint8Array, purpose: string): Promise<Buffer>;
   /** Rejects where the key, the purpose or the bytes are not the ones that were sealed. */

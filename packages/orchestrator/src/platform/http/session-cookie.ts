@@ -2,7 +2,10 @@ import type { FastifyRequest } from "fastify";
 import { ApiError } from "../errors/api-error.ts";
 import { SESSION_COOKIE } from "./session-credentials.ts";
 
-/** The session token of a request's cookie, or null. Of several cookies of the name the first counts. */
+/**
+ * The session token of a request's cookie, or null. Of several cookies of the name the first
+ * counts.
+ */
 export function sessionCookie(request: FastifyRequest): string | null {
   for (const pair of (request.headers.cookie ?? "").split(";")) {
     const [name, value] = pair.trim().split("=", 2);
@@ -12,8 +15,9 @@ export function sessionCookie(request: FastifyRequest): string | null {
 }
 
 /**
- * Refuses a state-changing call that a cookie authenticates unless it says that it comes from the service's own pages: browsers send
- * `Origin` with each of them, and no page of another origin can set it.
+ * Refuses a state-changing call that a cookie authenticates unless it says that it comes from the
+ * service's own pages: browsers send `Origin` with each of them, and no page of another origin can
+ * set it.
  */
 export function assertOwnOrigin(request: FastifyRequest, origin: string): void {
   if (request.method === "GET" || request.method === "HEAD") return;

@@ -11,7 +11,10 @@ export const SESSION_LIFETIME_S = 7 * 24 * 3600;
 /** A use is written down at most this often: often enough for an idle time of hours. */
 const TOUCH_S = 60;
 
-/** Carries the session's token for the dashboard; `__Host-` keeps other hosts and plain HTTP from setting it (RFC 6265bis section 4.1.3.2). */
+/**
+ * Carries the session's token for the dashboard; `__Host-` keeps other hosts and plain HTTP from
+ * setting it (RFC 6265bis section 4.1.3.2).
+ */
 export const SESSION_COOKIE = "__Host-attestore_session";
 
 /** Of a session with its person, link, and operator's own session joined to it. */
@@ -28,9 +31,11 @@ interface Found {
 }
 
 /**
- * Whose session a token is, and whether it still lives: not signed out, within its idle and its absolute lifetime, its user not
- * removed, for an impersonation the same of the operator's own session, and an auditor link neither revoked nor past its time. Asks the database each time, so that
- * a sign-out holds on every replica at once. Throws `unauthenticated` for a token that is none.
+ * Whose session a token is, and whether it still lives: not signed out, within its idle and its
+ * absolute lifetime, its user not removed, for an impersonation the same of the operator's own
+ * session, and an auditor link neither revoked nor past its time. Asks the database each time, so
+ * that a sign-out holds on every replica at once. Throws `unauthenticated` for a token that is
+ * none.
  */
 export async function lookUpSession(db: Database, token: string): Promise<Found> {
   if (!SESSION_TOKEN.test(token)) throw unauthenticated();
@@ -39,7 +44,10 @@ export async function lookUpSession(db: Database, token: string): Promise<Found>
   return found;
 }
 
-/** Whose a session is now that was looked up before. Throws as looking it up does, and `session_expired`. */
+/**
+ * Whose a session is now that was looked up before. Throws as looking it up does, and
+ * `session_expired`.
+ */
 export async function requireSession(db: Database, credential: Buffer): Promise<UserPrincipal> {
   const found = await findSession(db, credential);
   assertLive(found);
@@ -131,7 +139,10 @@ function personOf(
   };
 }
 
-/** Which of these sessions (SHA-256 of their tokens, base64) still live. Looking is no use of them: it does not keep them alive. */
+/**
+ * Which of these sessions (SHA-256 of their tokens, base64) still live. Looking is no use of them:
+ * it does not keep them alive.
+ */
 export async function liveSessions(db: Database, credentials: readonly Buffer[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom("sessions as session")

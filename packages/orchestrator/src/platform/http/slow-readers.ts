@@ -4,7 +4,10 @@ import { Server as TlsServer } from "node:tls";
 
 /** A client that reads nothing for this long is disconnected. */
 const WITHIN_MS = 60_000;
-/** Looks in that time. They are counted, and no clock is read: while the process stands still, nobody can be seen to read. */
+/**
+ * Looks in that time. They are counted, and no clock is read: while the process stands still,
+ * nobody can be seen to read.
+ */
 const LOOKS = 6;
 
 interface Waiting {
@@ -14,8 +17,8 @@ interface Waiting {
 }
 
 /**
- * Disconnects clients that do not read what is sent to them, whether it is an answer, a download or a stream. Bytes that the kernel has
- * already taken do not count.
+ * Disconnects clients that do not read what is sent to them, whether it is an answer, a download or
+ * a stream. Bytes that the kernel has already taken do not count.
  */
 export function letGoOfSlowReaders(server: Server, { within_ms = WITHIN_MS } = {}): void {
   const sockets = new Map<Socket, Waiting | null>();

@@ -1,8 +1,9 @@
 const YEAR_S = 365 * 86_400;
 
 /**
- * `Strict-Transport-Security` (RFC 6797): a browser that was here once asks by HTTPS for a year, whatever link or network leads it
- * back. Of this name alone: what else its owner serves below it is not ours to decide.
+ * `Strict-Transport-Security` (RFC 6797): a browser that was here once asks by HTTPS for a year,
+ * whatever link or network leads it back. Of this name alone: what else its owner serves below it
+ * is not ours to decide.
  *
  * None for `localhost`: there it would be about every program of that machine, on every port.
  */

@@ -25,7 +25,8 @@ const isDestroyed = async (socket: Socket): Promise<void> => {
     socket.once("end", () => resolve());
   });
   socket.resume();
-  // A write to a connection that is gone on the other side is answered with a reset, which `error` tells as well.
+  // A write to a connection that is gone on the other side is answered with a reset, which `error`
+  // tells as well.
   const closed = new Promise<void>((resolve) => {
     socket.once("close", () => resolve());
   });

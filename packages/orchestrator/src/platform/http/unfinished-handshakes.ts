@@ -2,15 +2,22 @@ import type { Socket } from "node:net";
 import type { Server as TlsServer, TLSSocket } from "node:tls";
 import { clientNetwork } from "./client-network.ts";
 
-/** How long a client may take for its handshake: the server's `handshakeTimeout`, after which it emits `tlsClientError`. */
+/**
+ * How long a client may take for its handshake: the server's `handshakeTimeout`, after which it
+ * emits `tlsClientError`.
+ */
 export const HANDSHAKE_MS = 10_000;
-/** Connections without a finished handshake, of one address and in all. Agents behind one address come back together after a restart. */
+/**
+ * Connections without a finished handshake, of one address and in all. Agents behind one address
+ * come back together after a restart.
+ */
 const MOST_OF_ADDRESS = 1024;
 const MOST = 8192;
 
 /**
- * Destroys connections whose TLS handshake failed or took too long, and at once those that come while too many of their address, or of all,
- * have not finished theirs. Nothing has been said on them that could be answered: `end` would wait for the other side for ever.
+ * Destroys connections whose TLS handshake failed or took too long, and at once those that come
+ * while too many of their address, or of all, have not finished theirs. Nothing has been said on
+ * them that could be answered: `end` would wait for the other side for ever.
  */
 export function limitHandshakes(
   server: TlsServer,
@@ -37,7 +44,8 @@ export function limitHandshakes(
     socket.once("close", over);
     return true;
   };
-  // TLS is not to see what is refused: a connection that is destroyed under a handshake crashes the process.
+  // TLS is not to see what is refused: a connection that is destroyed under a handshake crashes the
+  // process.
   const begin = server.listeners("connection");
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {

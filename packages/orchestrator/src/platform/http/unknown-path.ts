@@ -14,7 +14,10 @@ export class KnownPaths {
     this.#known.push({ pattern: new RegExp(`^${pattern}$`), methods: method });
   }
 
-  /** What a request gets that no route took: 405 with `Allow` where another method would do, else 404. */
+  /**
+   * What a request gets that no route took: 405 with `Allow` where another method would do, else
+   * 404.
+   */
   refuse(request: FastifyRequest): ApiError {
     const path = pathOf(request.url);
     const methods = this.#known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);

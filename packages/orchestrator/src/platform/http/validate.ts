@@ -16,7 +16,9 @@ export function schemaOf(route: Route): FastifySchema {
   };
 }
 
-/** Whether a body may be left out: an object of which nothing has to be told, so that none is `{}`. */
+/**
+ * Whether a body may be left out: an object of which nothing has to be told, so that none is `{}`.
+ */
 export function isBodyOptional(body: TSchema): boolean {
   const { type, required, minProperties } = body as {
     type?: unknown;
@@ -26,7 +28,10 @@ export function isBodyOptional(body: TSchema): boolean {
   return type === "object" && (required ?? []).length === 0 && (minProperties ?? 0) === 0;
 }
 
-/** The answer to what ajv found. `part` is where: a wrong path parameter names nothing, the rest is a bad request. */
+/**
+ * The answer to what ajv found. `part` is where: a wrong path parameter names nothing, the rest is
+ * a bad request.
+ */
 export function validationError(
   part: string | undefined,
   errors: readonly FastifySchemaValidationError[],

@@ -7,8 +7,9 @@ const PAUSE_RUNS = 3;
 const PAUSE_S = 60;
 
 /**
- * Claims the next run of a job if it is time for it: one statement, so of several replicas one gets it. Nothing is held while it runs; after a kill -9
- * the next run comes at its time. Null where it is not time yet.
+ * Claims the next run of a job if it is time for it: one statement, so of several replicas one gets
+ * it. Nothing is held while it runs; after a kill -9 the next run comes at its time. Null where it
+ * is not time yet.
  */
 export async function claimRun(
   db: Database,

@@ -1,4 +1,7 @@
-/** Does the same for one after the other, until `signal`. One that fails holds up no other: throws the first failure after them all. */
+/**
+ * Does the same for one after the other, until `signal`. One that fails holds up no other: throws
+ * the first failure after them all.
+ */
 export async function eachOf<T>(
   items: Iterable<T> | AsyncIterable<T>,
   signal: AbortSignal,

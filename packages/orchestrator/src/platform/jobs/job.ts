@@ -5,8 +5,9 @@ export interface Job {
   /** Seconds from one run's start to the next one's. */
   every_s: number;
   /**
-   * One run. It may be cut off anywhere by kill -9, and in rare moments two replicas are in one at the same time: what it does has to be
-   * safe for both. What it throws is logged, and the next run comes at its time.
+   * One run. It may be cut off anywhere by kill -9, and in rare moments two replicas are in one at
+   * the same time: what it does has to be safe for both. What it throws is logged, and the next run
+   * comes at its time.
    */
   run(context: JobContext): Promise<void>;
 }

@@ -3,11 +3,17 @@ import type { Job } from "./job.ts";
 
 export interface JobLag {
   name: string;
-  /** Seconds that the last good run of any replica is overdue; 0 while it is not. Null before the first one. */
+  /**
+   * Seconds that the last good run of any replica is overdue; 0 while it is not. Null before the
+   * first one.
+   */
   lag_s: number | null;
 }
 
-/** How far behind each job is, whichever replica runs it: for metrics. One row of the database a job. */
+/**
+ * How far behind each job is, whichever replica runs it: for metrics. One row of the database a
+ * job.
+ */
 export async function readJobLag(
   db: Database,
   jobs: readonly Pick<Job, "name" | "every_s">[],

@@ -14,7 +14,10 @@ export interface JobsOptions {
   signal: AbortSignal;
 }
 
-/** Looks so often in each of a job's intervals whether it is time: a replica that died is replaced within a part of one. */
+/**
+ * Looks so often in each of a job's intervals whether it is time: a replica that died is replaced
+ * within a part of one.
+ */
 const LOOKS = 4;
 
 /** Runs all of them until `signal`; resolves when the last run has ended. Never rejects. */

@@ -5,7 +5,10 @@ import { createFile } from "@attestore/host/durable-files";
 import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 
-/** Whether a key that is missing may be made: only while nothing exists yet that it would have to fit. */
+/**
+ * Whether a key that is missing may be made: only while nothing exists yet that it would have to
+ * fit.
+ */
 export type IfMissing = "create" | "refuse";
 
 const SECRET_BYTES = 32;

@@ -1,7 +1,10 @@
 import type { Config } from "../config/read-config.ts";
 import { Token } from "./token/token.ts";
 
-/** Keys of the service that a PKCS#11 token can have, and the PKCS#11 URI of each that one does have. */
+/**
+ * Keys of the service that a PKCS#11 token can have, and the PKCS#11 URI of each that one does
+ * have.
+ */
 export interface KeyPlaces {
   log?: string | undefined;
   time?: string | undefined;

@@ -4,8 +4,9 @@ import type { ServiceKeys } from "./service-keys.ts";
 import type { SigningKey } from "./signing-key.ts";
 
 /**
- * What every log of a service is tied to from its first start on: agents and auditors hold the key and the origin, and a log that
- * changes them looks like a fork. Kept in the database, because it is the database that the keys have to fit.
+ * What every log of a service is tied to from its first start on: agents and auditors hold the key
+ * and the origin, and a log that changes them looks like a fork. Kept in the database, because it
+ * is the database that the keys have to fit.
  */
 export interface ServiceIdentity {
   /** First part of every log's origin. */

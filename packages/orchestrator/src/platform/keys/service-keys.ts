@@ -10,7 +10,10 @@ import { heldSigningKey, type SigningKey } from "./signing-key.ts";
 import type { Token } from "./token/token.ts";
 import { tokenAuthorityKey, tokenSealingKey, tokenSigningKey } from "./token/token-keys.ts";
 
-/** The service's keys: in `keys/`, made on the first start, or in a PKCS#11 token, where `attestore-server keys move` makes them. */
+/**
+ * The service's keys: in `keys/`, made on the first start, or in a PKCS#11 token, where
+ * `attestore-server keys move` makes them.
+ */
 export interface ServiceKeys {
   /** Ed25519: one signs checkpoints, the other cosigns the hourly ones for their time. */
   log: { note: SigningKey; time: SigningKey };

@@ -1,7 +1,10 @@
 import { createPublicKey, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
-/** An Ed25519 key (RFC 8032), wherever its private half is. The same message has the same signature every time. */
+/**
+ * An Ed25519 key (RFC 8032), wherever its private half is. The same message has the same signature
+ * every time.
+ */
 export interface SigningKey {
   /** 32 bytes. */
   publicKey: Uint8Array;
@@ -9,7 +12,10 @@ export interface SigningKey {
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** A key that this process holds. It signs in the thread pool. Throws TypeError for one that is not Ed25519. */
+/**
+ * A key that this process holds. It signs in the thread pool. Throws TypeError for one that is not
+ * Ed25519.
+ */
 export function heldSigningKey(key: KeyObject): SigningKey {
   return {
     publicKey: rawPublicKey(key),

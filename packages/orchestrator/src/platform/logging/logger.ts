@@ -1,4 +1,7 @@
-/** What the platform writes its log lines to: fields first, then a message that stays the same for every line of its kind. */
+/**
+ * What the platform writes its log lines to: fields first, then a message that stays the same for
+ * every line of its kind.
+ */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -6,8 +6,9 @@ import type { Mail, MailTransport } from "./mail.ts";
 import { messageOf } from "./message.ts";
 
 /**
- * Where there is no mail server: shows mails on the service's console and keeps each as a file of its own, `DIRECTORY/<id>.eml`,
- * readable by the service's user alone. What is shown goes beside the structured log, which others collect: it holds codes.
+ * Where there is no mail server: shows mails on the service's console and keeps each as a file of
+ * its own, `DIRECTORY/<id>.eml`, readable by the service's user alone. What is shown goes beside
+ * the structured log, which others collect: it holds codes.
  */
 export function consoleTransport(
   { directory, from }: { directory: string; from: string },

@@ -21,7 +21,10 @@ export interface DeliveryDeps {
   logger: Logger;
 }
 
-/** Sends what is queued until `signal`; any number of replicas may. Resolves when the last attempt that runs has ended. */
+/**
+ * Sends what is queued until `signal`; any number of replicas may. Resolves when the last attempt
+ * that runs has ended.
+ */
 export async function deliverMail(deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     let sent = 0;
@@ -55,7 +58,8 @@ async function deliver({ db, transport, logger }: DeliveryDeps, queued: QueuedMa
   } catch (error) {
     const pause_s = Math.min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** Math.min(attempts - 1, 20));
     await postponeMail(db, id, pause_s);
-    // The server's words, never the mail's: they may name the recipient, which the operator may know.
+    // The server's words, never the mail's: they may name the recipient, which the operator may
+    // know.
     logger.warn(
       { mail: id, attempts, pause_s, reason: errorMessage(error) },
       "a mail could not be sent; trying again",

@@ -15,7 +15,10 @@ export interface MailAttachment {
 
 /** What a mail is handed to. */
 export interface MailTransport {
-  /** Resolves when the mail is somebody else's to deliver, or is kept. `id` stays the same when it is tried again. */
+  /**
+   * Resolves when the mail is somebody else's to deliver, or is kept. `id` stays the same when it
+   * is tried again.
+   */
   send(mail: Mail, id: string): Promise<void>;
   close(): void;
 }

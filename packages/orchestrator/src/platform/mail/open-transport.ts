@@ -4,7 +4,9 @@ import { consoleTransport } from "./console-transport.ts";
 import type { MailTransport } from "./mail.ts";
 import { smtpTransport } from "./smtp-transport.ts";
 
-/** How mails leave: through the SMTP server of the settings, or else to the console and into files. */
+/**
+ * How mails leave: through the SMTP server of the settings, or else to the console and into files.
+ */
 export function openMailTransport(
   config: Pick<Config, "smtpUrl" | "mailFrom" | "publicUrl" | "data">,
   print: (text: string) => void,

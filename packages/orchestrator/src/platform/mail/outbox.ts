@@ -6,8 +6,9 @@ import type { Mail } from "./mail.ts";
 export const MAIL_PURPOSE = "mail";
 
 /**
- * Queues a mail in the transaction of what it tells of: it is sent if, and only if, that commits. It may arrive twice, after a crash
- * between sending and forgetting it. After `expiresAt` it is given up. Without a recipient it costs the same and is sent to nobody.
+ * Queues a mail in the transaction of what it tells of: it is sent if, and only if, that commits.
+ * It may arrive twice, after a crash between sending and forgetting it. After `expiresAt` it is
+ * given up. Without a recipient it costs the same and is sent to nobody.
  */
 export async function queueMail(
   tx: DatabaseTransaction,
@@ -33,8 +34,8 @@ export interface QueuedMail {
 }
 
 /**
- * Takes mails that are due, for `lease_s`: of several replicas each mail goes to one. One whose taker dies is due again after that
- * time.
+ * Takes mails that are due, for `lease_s`: of several replicas each mail goes to one. One whose
+ * taker dies is due again after that time.
  */
 export async function takeDueMail(
   db: Database,

@@ -7,8 +7,8 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 
 /**
- * Hands mails to an SMTP server: with TLS from the first byte (`smtps`), or else with STARTTLS where the server has it. A password
- * never goes over a connection without it.
+ * Hands mails to an SMTP server: with TLS from the first byte (`smtps`), or else with STARTTLS
+ * where the server has it. A password never goes over a connection without it.
  */
 export function smtpTransport(server: SmtpServer, from: string): MailTransport {
   const transport = connectTo(server);
@@ -40,7 +40,8 @@ function connectTo({ host, port, implicitTls, auth }: SmtpServer) {
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // Without a password STARTTLS is taken as it comes: who could put another certificate there could take STARTTLS away as well.
+    // Without a password STARTTLS is taken as it comes: who could put another certificate there
+    // could take STARTTLS away as well.
     tls: { minVersion: "TLSv1.2", rejectUnauthorized: implicitTls || auth !== null },
   });
 }

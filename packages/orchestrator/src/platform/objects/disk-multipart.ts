@@ -31,9 +31,10 @@ export interface DiskMultipartOptions {
 }
 
 /**
- * Uploads in parts on the disk. Each part is written into its place in the one file that becomes the object, so the last step is one rename
- * whatever the size. A part that is there is not written to, and one that is not is written by one request at a time: a file that has all
- * its parts is written to by nobody.
+ * Uploads in parts on the disk. Each part is written into its place in the one file that becomes
+ * the object, so the last step is one rename whatever the size. A part that is there is not written
+ * to, and one that is not is written by one request at a time: a file that has all its parts is
+ * written to by nobody.
  */
 export class DiskMultipart implements MultipartUploads {
   readonly #options: DiskMultipartOptions;
@@ -110,7 +111,8 @@ export class DiskMultipart implements MultipartUploads {
     if (there !== null) {
       const sent = await receiveBytes(source, sizeBytes, () => Promise.resolve());
       if (sent === there) return there;
-      // One of the two is damaged, and only the sender can tell which: kept, the right one could never take the wrong one's place.
+      // One of the two is damaged, and only the sender can tell which: kept, the right one could
+      // never take the wrong one's place.
       await this.#inTurn(() => uploads.unmark(uploadId, partNumber));
       throw mismatch(`Part ${partNumber} was sent before with different bytes. Send it again.`);
     }
@@ -142,8 +144,8 @@ export class DiskMultipart implements MultipartUploads {
   }
 
   /**
-   * A crash leaves the upload as it was, or the object beside what is left of the upload, which the same call then removes. Nothing
-   * happens where a part is missing or has another ETag.
+   * A crash leaves the upload as it was, or the object beside what is left of the upload, which the
+   * same call then removes. Nothing happens where a part is missing or has another ETag.
    */
   complete({ key, uploadId, parts }: CompletionRequest): Promise<boolean> {
     requireObjectKey(key);

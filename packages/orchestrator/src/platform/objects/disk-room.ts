@@ -13,8 +13,9 @@ export interface Claim {
 }
 
 /**
- * The free room of a disk that uploads share, and with them perhaps the database. An upload is let in only if all that run can end and still
- * leave the reserve: those that were let in before have yet to write what they announced.
+ * The free room of a disk that uploads share, and with them perhaps the database. An upload is let
+ * in only if all that run can end and still leave the reserve: those that were let in before have
+ * yet to write what they announced.
  */
 export class DiskRoom {
   readonly #directory: string;
@@ -28,7 +29,8 @@ export class DiskRoom {
 
   /** Throws `unavailable` where there is not so much. */
   async claim(bytes: number): Promise<Claim> {
-    // What is written meanwhile may be in neither of the two numbers, so the larger of both times counts.
+    // What is written meanwhile may be in neither of the two numbers, so the larger of both times
+    // counts.
     const before = this.#outstanding;
     const { bavail, bsize } = await statfs(this.#directory);
     const outstanding = Math.max(before, this.#outstanding);

@@ -675,7 +675,8 @@ describe("an upload in parts", () => {
     const third = { partNumber: 3, etag: `"${sha256(bytesOf(3))}"` };
     expect(await complete([first, { partNumber: 2, etag }, third], await restarted())).toBe(false);
     const sent = [first, ...(await sendParts(2, 3))];
-    // Between the object's name and the removal of what is left of the upload; and in the middle of that.
+    // Between the object's name and the removal of what is left of the upload; and in the middle of
+    // that.
     const left = join(directory, "left");
     await mkdir(dirname(join(directory, KEY)), { recursive: true });
     await rename(join(directoryOf(), "bytes"), join(directory, KEY));

@@ -31,7 +31,10 @@ export interface DiskStoreOptions {
   /** What the signed URLs begin with, such as https://attestore.example.org:8443. */
   publicUrl: string;
   hmacKey: Uint8Array;
-  /** Room that uploads leave on the disk, 256 MiB unless told: the embedded database stops where it cannot write its log. */
+  /**
+   * Room that uploads leave on the disk, 256 MiB unless told: the embedded database stops where it
+   * cannot write its log.
+   */
   reservedBytes?: number;
   /** 5 GiB unless told. */
   singlePutLimitBytes?: number | undefined;
@@ -61,7 +64,10 @@ export class DiskStore implements ObjectStore {
   readonly #receptions = new NewestReception();
   readonly #digests = new DiskDigests();
   readonly #reading = new SharedWork<Digest | null>();
-  /** The last steps of uploads run one after the other: a digest remembered is that of the file under the name. */
+  /**
+   * The last steps of uploads run one after the other: a digest remembered is that of the file
+   * under the name.
+   */
   #finishing: Promise<unknown> = Promise.resolve();
 
   constructor({
@@ -89,7 +95,10 @@ export class DiskStore implements ObjectStore {
     });
   }
 
-  /** Makes the directories and removes the uploads that a crash cut off. Before any request, by the owner of the data directory. */
+  /**
+   * Makes the directories and removes the uploads that a crash cut off. Before any request, by the
+   * owner of the data directory.
+   */
   async prepare(): Promise<void> {
     const incoming = join(this.#directory, INCOMING);
     await makeDirectory(incoming);
@@ -144,7 +153,8 @@ export class DiskStore implements ObjectStore {
         sizeBytes += chunk.length;
       }
       const digest = { sizeBytes, sha256: hash.digest("hex") };
-      // Of a file that was written to meanwhile, or may have been without its time telling, nobody knows what was read.
+      // Of a file that was written to meanwhile, or may have been without its time telling, nobody
+      // knows what was read.
       const after = await file.stat({ bigint: true });
       if (isSettled && versionOf(before) === versionOf(after)) this.#digests.remember(key, after, digest);
       return digest;

@@ -2,8 +2,9 @@ import type { Readable } from "node:stream";
 import { ApiError } from "../errors/api-error.ts";
 
 /**
- * One reception of each name at a time. Of two requests that send the same the newer goes on: the older one's sender has given up, as a rule, and
- * its connection does not tell. The older one has let go of all that it held before the newer one begins.
+ * One reception of each name at a time. Of two requests that send the same the newer goes on: the
+ * older one's sender has given up, as a rule, and its connection does not tell. The older one has
+ * let go of all that it held before the newer one begins.
  */
 export class NewestReception {
   readonly #receiving = new Map<string, { stop: () => void; ended: Promise<void> }>();

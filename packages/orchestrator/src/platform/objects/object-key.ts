@@ -5,12 +5,18 @@ const BACKUP = /^org_[^/]+\/src_[^/]+\/upl_[^/]+\.age$/;
 /** Where the service puts objects of its own, for the moment that it needs them. */
 export const PROBE_PREFIX = "checksum-probe/";
 
-/** Whether a key is one that this service makes: segments that are plain file names, none of them hidden or a way up. */
+/**
+ * Whether a key is one that this service makes: segments that are plain file names, none of them
+ * hidden or a way up.
+ */
 export function isObjectKey(key: string): boolean {
   return key.length <= MAX_LENGTH && key.split("/").every((segment) => SEGMENT.test(segment));
 }
 
-/** Whether an object that was found in the store is this service's to remove: a bucket may hold what others put there. */
+/**
+ * Whether an object that was found in the store is this service's to remove: a bucket may hold what
+ * others put there.
+ */
 export function isOwnKey(key: string): boolean {
   return isObjectKey(key) && (BACKUP.test(key) || key.startsWith(PROBE_PREFIX));
 }

@@ -9,13 +9,17 @@ import { requireRate, UploadTurns } from "./upload-limits.ts";
 
 /** An upload or download that has not moved a byte for so long is over. */
 const IDLE_MS = 60_000;
-/** How long the rest of a refused upload is read and dropped, so that its sender gets to see the answer. */
+/**
+ * How long the rest of a refused upload is read and dropped, so that its sender gets to see the
+ * answer.
+ */
 const LINGER_MS = 5_000;
 const PREFIX = "/objects/";
 
 /**
- * The signed URLs of the disk store: `PUT` of an object or of one part, `GET` with single ranges, `HEAD` on `/objects/<key>`. The URL is the
- * credential. Bodies are streamed: neither Fastify's parsers nor its body limit see them.
+ * The signed URLs of the disk store: `PUT` of an object or of one part, `GET` with single ranges,
+ * `HEAD` on `/objects/<key>`. The URL is the credential. Bodies are streamed: neither Fastify's
+ * parsers nor its body limit see them.
  */
 export function objectRoutes(
   store: DiskStore,
@@ -127,8 +131,8 @@ function permit(store: DiskStore, request: FastifyRequest, method: "PUT" | "GET"
 }
 
 /**
- * Reads and drops what is still sent after a refusal, because a connection closed on unread bytes is reset, and the answer lost. Not
- * for ever.
+ * Reads and drops what is still sent after a refusal, because a connection closed on unread bytes
+ * is reset, and the answer lost. Not for ever.
  */
 function lingerBriefly(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request;

@@ -1,4 +1,7 @@
-/** As many as an object of S3's largest size has in parts of the largest size; all their URLs go into one answer. */
+/**
+ * As many as an object of S3's largest size has in parts of the largest size; all their URLs go
+ * into one answer.
+ */
 export const MAX_PARTS = 1024;
 
 /** Equal parts and a rest. */

@@ -3,8 +3,9 @@ import { PROBE_PREFIX } from "./object-key.ts";
 import type { S3Client } from "./s3-client.ts";
 
 /**
- * Whether the store compares the SHA-256 that it is told with the bytes: some only repeat it. It is offered an object with a right one
- * and then with a wrong one, and is believed only if it takes the first and refuses the second.
+ * Whether the store compares the SHA-256 that it is told with the bytes: some only repeat it. It is
+ * offered an object with a right one and then with a wrong one, and is believed only if it takes
+ * the first and refuses the second.
  */
 export async function probeChecksums(
   client: S3Client,

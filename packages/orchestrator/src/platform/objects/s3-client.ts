@@ -16,7 +16,10 @@ export interface S3Call extends S3Request {
   answerWithinMs?: number;
 }
 
-/** The service's own calls of the store. What passes (no connection, 429, 5xx) is tried again; all of them may be repeated. */
+/**
+ * The service's own calls of the store. What passes (no connection, 429, 5xx) is tried again; all
+ * of them may be repeated.
+ */
 export class S3Client {
   readonly #settings: S3Settings;
   readonly #log: Logger;

@@ -1,7 +1,10 @@
 import { xmlElements, xmlText } from "@attestore/host/s3/xml";
 import type { S3Client } from "./s3-client.ts";
 
-/** Which of S3's lists: its parameter, the element of an entry, and where an answer says how the next page is asked for. */
+/**
+ * Which of S3's lists: its parameter, the element of an entry, and where an answer says how the
+ * next page is asked for.
+ */
 interface Listing {
   parameters: Record<string, string>;
   entries: string[];
@@ -68,7 +71,10 @@ function nextPosition(xml: string, listing: Listing, isEncoded: boolean): Record
   return position;
 }
 
-/** Not every store does the encoding that it is asked for; some keys that others put into the bucket could not be decoded then. */
+/**
+ * Not every store does the encoding that it is asked for; some keys that others put into the bucket
+ * could not be decoded then.
+ */
 function decodeKey(text: string, isEncoded: boolean): string {
   if (!isEncoded) return text;
   try {

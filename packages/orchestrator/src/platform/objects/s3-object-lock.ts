@@ -17,7 +17,10 @@ export interface Lock {
 
 const DAY_MS = 86_400_000;
 
-/** The lock that the answer to a HEAD tells of. Stores tell those alone who may ask (s3:GetObjectRetention, s3:GetObjectLegalHold). */
+/**
+ * The lock that the answer to a HEAD tells of. Stores tell those alone who may ask
+ * (s3:GetObjectRetention, s3:GetObjectLegalHold).
+ */
 export function readLock(headers: Headers, now: Date): Lock | null {
   const mode = headers.get("x-amz-object-lock-mode");
   if (headers.get("x-amz-object-lock-legal-hold") === "ON") return { mode, until: null };
@@ -26,8 +29,8 @@ export function readLock(headers: Headers, now: Date): Lock | null {
 }
 
 /**
- * Locks an object from now on for the days of the settings. Never shortens what is there (the bucket's own default, or the lock
- * that an earlier try has set), so it may be repeated.
+ * Locks an object from now on for the days of the settings. Never shortens what is there (the
+ * bucket's own default, or the lock that an earlier try has set), so it may be repeated.
  */
 export async function protectObject(
   client: S3Client,

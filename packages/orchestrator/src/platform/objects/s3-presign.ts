@@ -10,7 +10,10 @@ export interface S3Settings {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string | undefined;
-  /** True: the bucket is the first part of the path, as most stores besides AWS want it; false: it is part of the host's name. */
+  /**
+   * True: the bucket is the first part of the path, as most stores besides AWS want it; false: it
+   * is part of the host's name.
+   */
   pathStyle: boolean;
 }
 

@@ -9,9 +9,10 @@ import { readLock } from "./s3-object-lock.ts";
 const LOCKED = /object lock|WORM/i;
 
 /**
- * Removes an object. In a bucket with versions a plain DELETE hides the object and keeps (and bills) its bytes, whatever its lock: there each
- * version is removed by its id. The current one goes last but for delete markers, so that what is cut off is found again by a
- * repeat, and what is locked stays readable.
+ * Removes an object. In a bucket with versions a plain DELETE hides the object and keeps (and
+ * bills) its bytes, whatever its lock: there each version is removed by its id. The current one
+ * goes last but for delete markers, so that what is cut off is found again by a repeat, and what is
+ * locked stays readable.
  */
 export async function removeObject(
   client: S3Client,

@@ -99,7 +99,8 @@ export class S3Store implements ObjectStore {
     const sizeBytes = Number(response.headers.get("content-length"));
     const read = this.#digests.get(digestName(key, response.headers));
     if (read !== undefined) return { sizeBytes, sha256: read };
-    // A composite checksum of a multipart upload ends in the number of its parts, and is not that of the bytes.
+    // A composite checksum of a multipart upload ends in the number of its parts, and is not that
+    // of the bytes.
     const checksum = response.headers.get("x-amz-checksum-sha256") ?? "";
     const isVouchedFor = SHA256_BASE64.test(checksum) && (await this.#verifiesChecksums());
     return { sizeBytes, sha256: isVouchedFor ? Buffer.from(checksum, "base64").toString("hex") : null };
@@ -145,7 +146,8 @@ export class S3Store implements ObjectStore {
   async *list(prefix = ""): AsyncIterable<ListedObject> {
     for await (const { key, text } of listS3(this.#client, OBJECTS, prefix)) {
       const modifiedAt = new Date(text("LastModified") ?? Number.NaN);
-      // What the store tells no time of is taken for new: the age of an object decides about its removal.
+      // What the store tells no time of is taken for new: the age of an object decides about its
+      // removal.
       const isDated = !Number.isNaN(modifiedAt.getTime());
       if (isOwnKey(key))
         yield { key, sizeBytes: Number(text("Size")), modifiedAt: isDated ? modifiedAt : new Date() };

@@ -1,6 +1,7 @@
 /**
- * Small texts that the service keeps in the object store about the objects: the installation's marker, and which objects are in quarantine. In no
- * list of objects. They are beside the objects and not in the database, because the database may be the wrong one.
+ * Small texts that the service keeps in the object store about the objects: the installation's
+ * marker, and which objects are in quarantine. In no list of objects. They are beside the objects
+ * and not in the database, because the database may be the wrong one.
  */
 export interface ServiceNotes {
   /** Null where there is none. */

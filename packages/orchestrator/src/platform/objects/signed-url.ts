@@ -48,7 +48,10 @@ export function signPermission(permission: Permission, hmacKey: Uint8Array): str
   return query.toString();
 }
 
-/** Reads a request's URL back. Every parameter is under the signature; one too many, too few or twice is invalid. */
+/**
+ * Reads a request's URL back. Every parameter is under the signature; one too many, too few or
+ * twice is invalid.
+ */
 export function openPermission(
   method: "PUT" | "GET",
   key: string,
@@ -85,7 +88,9 @@ function put(names: string, query: URLSearchParams, key: string, expiresAt: Date
   return null;
 }
 
-/** Lines, because no field can hold a line break: keys are object keys, all else is digits or hex. */
+/**
+ * Lines, because no field can hold a line break: keys are object keys, all else is digits or hex.
+ */
 function signature(permission: Permission, hmacKey: Uint8Array): string {
   const lines = [
     VERSION,

@@ -18,9 +18,11 @@ export interface Plan extends PlannedUpload {
 }
 
 /**
- * Where the uploads in parts are that are not finished, each in a directory of its own: `plan`, what it is to be; `bytes`, the object to
- * be, which every part is written into at its place, so that nothing is copied when all are there; and `part-N` for each part that is
- * there, with its SHA-256. A part's mark is written after its bytes are on the platter, and removed before they are written again.
+ * Where the uploads in parts are that are not finished, each in a directory of its own: `plan`,
+ * what it is to be; `bytes`, the object to be, which every part is written into at its place, so
+ * that nothing is copied when all are there; and `part-N` for each part that is there, with its
+ * SHA-256. A part's mark is written after its bytes are on the platter, and removed before they are
+ * written again.
  */
 export class UploadDirectories {
   readonly root: string;

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../errors/api-error.ts";
 
-/** An upload has to bring so many bytes in this time: room on the disk is kept for all that it announced. */
+/**
+ * An upload has to bring so many bytes in this time: room on the disk is kept for all that it
+ * announced.
+ */
 const WINDOW_MS = 30_000;
 const LEAST_BYTES = 128 * 1024;
 /** Uploads of one organisation at once. An agent sends one object after the other. */

@@ -1,7 +1,10 @@
 import type { OpenApiDocument, Operation } from "./document.ts";
 import { escapeHtml as text } from "./escape-html.ts";
 
-/** The documentation of the API as one page: no script, and nothing from elsewhere. Its style is at `docs.css` beside it. */
+/**
+ * The documentation of the API as one page: no script, and nothing from elsewhere. Its style is at
+ * `docs.css` beside it.
+ */
 export function docsPage(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

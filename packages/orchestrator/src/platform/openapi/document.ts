@@ -71,7 +71,10 @@ const SECURITY_SCHEMES = {
   },
 } as const;
 
-/** What the service answers, as OpenAPI 3.1, made from the schemas that validate. `named` are schemas by the names that they get. */
+/**
+ * What the service answers, as OpenAPI 3.1, made from the schemas that validate. `named` are
+ * schemas by the names that they get.
+ */
 export function openApiDocument(
   routes: readonly Route[],
   named: Readonly<Record<string, unknown>>,

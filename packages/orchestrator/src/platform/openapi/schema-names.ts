@@ -2,14 +2,17 @@
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * Gives schemas that have a name as a reference to it, wherever they occur. Two are the same if their JSON is: an optional field
- * holds a copy of its schema.
+ * Gives schemas that have a name as a reference to it, wherever they occur. Two are the same if
+ * their JSON is: an optional field holds a copy of its schema.
  */
 export class SchemaNames {
   readonly #names = new Map<string, string>();
   readonly #used = new Map<string, JsonSchema>();
 
-  /** Of what is given only objects with properties and enumerations get their name; the rest is short enough where it stands. */
+  /**
+   * Of what is given only objects with properties and enumerations get their name; the rest is
+   * short enough where it stands.
+   */
   constructor(named: Readonly<Record<string, unknown>>) {
     for (const [name, schema] of Object.entries(named)) {
       if (!isNameable(schema)) continue;

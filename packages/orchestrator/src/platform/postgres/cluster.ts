@@ -22,8 +22,8 @@ export function clusterDirectory(home: string): string {
 }
 
 /**
- * Makes the cluster if there is none. initdb works in another directory and syncs it; only then does the
- * directory get its name, so that a cluster under that name is always whole.
+ * Makes the cluster if there is none. initdb works in another directory and syncs it; only then
+ * does the directory get its name, so that a cluster under that name is always whole.
  */
 export async function ensureCluster(home: string, placement: ClusterLocation, log: Logger): Promise<void> {
   const existing = await readVersion(clusterDirectory(home));
@@ -91,8 +91,9 @@ async function requireVersion(placement: ClusterLocation, cluster: string, direc
 }
 
 /**
- * Who may connect, written before every start: the user that the service runs as and root, by the credentials that the kernel
- * vouches for, through the socket. Not the server's own user, whom a system's PostgreSQL may share.
+ * Who may connect, written before every start: the user that the service runs as and root, by the
+ * credentials that the kernel vouches for, through the socket. Not the server's own user, whom a
+ * system's PostgreSQL may share.
  */
 export async function writeAccessRules(home: string): Promise<void> {
   const directory = clusterDirectory(home);

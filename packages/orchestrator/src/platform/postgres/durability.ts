@@ -33,13 +33,18 @@ export async function readUndurableSettings(connection: ConnectionSettings): Pro
   }
 }
 
-/** For the embedded server, which was told all three: anything else means that somebody changed it. */
+/**
+ * For the embedded server, which was told all three: anything else means that somebody changed it.
+ */
 export async function requireDurableEmbedded(connection: ConnectionSettings): Promise<void> {
   const undurable = await readUndurableSettings(connection);
   if (undurable.length > 0) throw refusal("The embedded PostgreSQL", undurable);
 }
 
-/** For a server of the user's own. Its file system may make full_page_writes needless (ZFS), so that one is only said. */
+/**
+ * For a server of the user's own. Its file system may make full_page_writes needless (ZFS), so that
+ * one is only said.
+ */
 export async function requireDurableExternal(connection: ConnectionSettings, log: Logger): Promise<void> {
   const undurable = await readUndurableSettings(connection);
   const refused = undurable.filter((setting) => !setting.startsWith("full_page_writes"));

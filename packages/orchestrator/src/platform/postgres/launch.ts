@@ -22,9 +22,10 @@ const MOUNT_SCRIPT =
   'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 1; shift 2; done; shift; exec "$@"';
 
 /**
- * The command line that runs a program as the unprivileged user and tells the kernel to interrupt it when we die. Each step replaces
- * the one before (exec), so the pid is the program's. setpriv asks for the signal last, after the change of
- * user, which would have cleared the request; SIGINT is PostgreSQL's fast shutdown.
+ * The command line that runs a program as the unprivileged user and tells the kernel to interrupt
+ * it when we die. Each step replaces the one before (exec), so the pid is the program's. setpriv
+ * asks for the signal last, after the change of user, which would have cleared the request; SIGINT
+ * is PostgreSQL's fast shutdown.
  */
 export function launchCommand(context: LaunchContext, program: string, args: string[]): LaunchCommand {
   const drop =
@@ -63,7 +64,10 @@ function split([file = "", ...args]: string[]): LaunchCommand {
   return { file, args };
 }
 
-/** Whether the program's user can do what `test` asks ("-x", "-r") at a path. Asked of the kernel, so ACLs and the like count. */
+/**
+ * Whether the program's user can do what `test` asks ("-x", "-r") at a path. Asked of the kernel,
+ * so ACLs and the like count.
+ */
 export async function canAccess(
   context: LaunchContext,
   question: "-x" | "-r",

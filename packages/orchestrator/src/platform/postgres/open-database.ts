@@ -20,9 +20,15 @@ export interface OpenDatabaseOptions extends Omit<EmbeddedPostgresOptions, "lock
   databaseUrl?: string | undefined;
   /** The same database as its owner, where `databaseUrl` is of another role. */
   migrationsUrl?: string | undefined;
-  /** `serve` owns the data directory until `close`; `command` shares the database of a service that runs on it. */
+  /**
+   * `serve` owns the data directory until `close`; `command` shares the database of a service that
+   * runs on it.
+   */
   role: LockRole;
-  /** How long to wait for a command that has the data directory, or for a service that is starting. 30 s unless told. */
+  /**
+   * How long to wait for a command that has the data directory, or for a service that is starting.
+   * 30 s unless told.
+   */
   waitMs?: number;
 }
 
@@ -33,7 +39,10 @@ export interface OpenDatabase {
   service: ConnectionSettings;
   /** Both are the same role. */
   ownerServes: boolean;
-  /** False while the embedded server is down; always true for a DATABASE_URL, whose state only a query tells. */
+  /**
+   * False while the embedded server is down; always true for a DATABASE_URL, whose state only a
+   * query tells.
+   */
   isReady(): boolean;
   close(): Promise<void>;
 }
@@ -50,7 +59,10 @@ const UNUSABLE_DIRECTORY = new Set([
   "ENAMETOOLONG",
 ]);
 
-/** Makes the database reachable: the one of `databaseUrl`, that of a service which runs on the data directory, or our own. */
+/**
+ * Makes the database reachable: the one of `databaseUrl`, that of a service which runs on the data
+ * directory, or our own.
+ */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDatabase> {
   try {
     return await open(options);
@@ -104,7 +116,10 @@ async function openExternal(connectionString: string, options: OpenDatabaseOptio
   return closingLock(owned.lock, open);
 }
 
-/** Gives the lock back last, when nothing of ours touches the directory any more, and at once if opening fails. */
+/**
+ * Gives the lock back last, when nothing of ours touches the directory any more, and at once if
+ * opening fails.
+ */
 async function closingLock(lock: HeldLock, open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
   try {
     const opened = await open();
@@ -138,7 +153,10 @@ async function lockOrJoin(
   }
 }
 
-/** What the server says about itself, if it really answers: what is written may be left from an earlier run. */
+/**
+ * What the server says about itself, if it really answers: what is written may be left from an
+ * earlier run.
+ */
 async function connectionOfRunning(dataDirectory: string): Promise<ConnectionSettings | null> {
   const status = await readPostmasterPid(clusterDirectory(join(dataDirectory, "postgres")));
   if (status === null || !status.ready || status.socketDirectory === null) return null;

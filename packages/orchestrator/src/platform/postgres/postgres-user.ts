@@ -8,12 +8,15 @@ export interface PostgresUser {
   gid: number;
 }
 
-/** In this order: the user that Debian's own PostgreSQL runs as, then the one that every system has. */
+/**
+ * In this order: the user that Debian's own PostgreSQL runs as, then the one that every system has.
+ */
 const CANDIDATES = ["postgres", "nobody"];
 
 /**
- * The user to drop to before PostgreSQL starts, or null when we are not root: PostgreSQL refuses to run as root. A cluster
- * that exists decides by its owner, so that installing Debian's PostgreSQL later does not change the user of ours.
+ * The user to drop to before PostgreSQL starts, or null when we are not root: PostgreSQL refuses to
+ * run as root. A cluster that exists decides by its owner, so that installing Debian's PostgreSQL
+ * later does not change the user of ours.
  */
 export async function choosePostgresUser(
   clusterDirectory: string,

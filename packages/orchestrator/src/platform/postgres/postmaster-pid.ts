@@ -11,7 +11,9 @@ export interface PostmasterPid {
   ready: boolean;
 }
 
-/** Null when there is no such file, or one so short that its postmaster cannot have opened a socket. */
+/**
+ * Null when there is no such file, or one so short that its postmaster cannot have opened a socket.
+ */
 export async function readPostmasterPid(clusterDirectory: string): Promise<PostmasterPid | null> {
   const text = await nullIfMissing(readFile(join(clusterDirectory, "postmaster.pid"), "utf8"));
   return text === null ? null : parsePostmasterPid(text);

@@ -14,8 +14,9 @@ export async function processState(pid: number): Promise<ProcessState> {
 }
 
 /**
- * The processes whose working directory is this one: each process of a PostgreSQL server works in its data directory. Compared by
- * device and inode, because a server may see the directory under another path.
+ * The processes whose working directory is this one: each process of a PostgreSQL server works in
+ * its data directory. Compared by device and inode, because a server may see the directory under
+ * another path.
  */
 export async function processesWorkingIn(directory: string): Promise<number[]> {
   const wanted = await stat(directory);

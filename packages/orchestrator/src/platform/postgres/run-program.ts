@@ -9,7 +9,10 @@ export interface ProgramResult {
   startError: string | null;
 }
 
-/** Runs a program to its end with a clean environment. Never rejects: what went wrong is in the result. */
+/**
+ * Runs a program to its end with a clean environment. Never rejects: what went wrong is in the
+ * result.
+ */
 export function runProgram(
   file: string,
   args: string[],

@@ -5,11 +5,17 @@ import type { Logger } from "../logging/logger.ts";
 const LINE =
   /^(DEBUG\d?|LOG|INFO|NOTICE|WARNING|ERROR|FATAL|PANIC|DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LOCATION):\s+(.*)$/;
 
-/** What it says to those still connected when we stop it, and to those who come too early or too late. */
+/**
+ * What it says to those still connected when we stop it, and to those who come too early or too
+ * late.
+ */
 const EXPECTED =
   /^(terminating connection due to administrator command|the database system is (starting up|shutting down|not yet accepting connections))/;
 
-/** Settings that keep queries and the values in them out of the log, and give the lines that `forwardLog` reads. */
+/**
+ * Settings that keep queries and the values in them out of the log, and give the lines that
+ * `forwardLog` reads.
+ */
 export const LOG_SETTINGS = {
   log_destination: "stderr",
   logging_collector: "off",
@@ -22,8 +28,8 @@ export const LOG_SETTINGS = {
 };
 
 /**
- * Passes the server's own lines on to our log, and the last complaints to `remember`, for the message of a start that
- * failed.
+ * Passes the server's own lines on to our log, and the last complaints to `remember`, for the
+ * message of a start that failed.
  */
 export function forwardLog(stream: Readable, log: Logger, remember: (line: string) => void): void {
   const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });

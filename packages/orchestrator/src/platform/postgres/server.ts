@@ -66,7 +66,8 @@ export async function startServer(
     seenCluster,
     ...settingArguments(placement.socketDirectory),
   ]);
-  // Its own session: Ctrl-C in a terminal reaches us alone, and the database outlives the requests that we still finish.
+  // Its own session: Ctrl-C in a terminal reaches us alone, and the database outlives the requests
+  // that we still finish.
   const child = spawn(file, args, {
     cwd: "/",
     env: placement.environment,

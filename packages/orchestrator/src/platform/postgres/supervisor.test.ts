@@ -71,7 +71,8 @@ test("a server that outlived its service is stopped before a new one starts, and
   await service.said((line) => line.done);
   const connection = await service.opened();
   const orphan = await here.postmasterPid();
-  // As if it had been told to end with us and did not: stopped processes act on a signal only when they go on.
+  // As if it had been told to end with us and did not: stopped processes act on a signal only when
+  // they go on.
   process.kill(orphan, "SIGSTOP");
   await service.end("SIGKILL");
   const next = here.start("serve", ["select count(*)::int as n from kept"]);

@@ -44,12 +44,15 @@ export interface EmbeddedPostgres {
 
 const RETRY_START_FOR_MS = 30_000;
 const BACKOFF_MS = { first: 100, most: 10_000 };
-/** What is left of an earlier server, which passes by itself: its last processes end, or PID 1 reaps it. */
+/**
+ * What is left of an earlier server, which passes by itself: its last processes end, or PID 1 reaps
+ * it.
+ */
 const PASSING = /lock file .* already exists|shared memory block .* is still in use|could not lock file/;
 
 /**
- * Starts the embedded server and keeps it running until `stop`. Resolves when it takes connections and has said itself that its commits
- * are durable.
+ * Starts the embedded server and keeps it running until `stop`. Resolves when it takes connections
+ * and has said itself that its commits are durable.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log } = options;
@@ -152,7 +155,9 @@ async function startPatiently(
   }
 }
 
-/** With growing pauses for as long as it takes; requests get 503 meanwhile. Null when told to stop. */
+/**
+ * With growing pauses for as long as it takes; requests get 503 meanwhile. Null when told to stop.
+ */
 async function startAgain(
   start: () => Promise<Server>,
   signal: AbortSignal,

@@ -22,8 +22,9 @@ export interface LocalCertificate {
 }
 
 /**
- * The certificate from `tls/`: an authority made on the first start, and a leaf of it that names `names` and lasts a while yet. The leaf is of this
- * service, or, of another file, of a server that is trusted together with it.
+ * The certificate from `tls/`: an authority made on the first start, and a leaf of it that names
+ * `names` and lasts a while yet. The leaf is of this service, or, of another file, of a server that
+ * is trusted together with it.
  */
 export async function ensureLocalCertificate(
   directory: string,
@@ -52,8 +53,9 @@ export async function ensureLocalCertificate(
 }
 
 /**
- * The key is written first. A crash between the two leaves a key without a certificate, which the next start signs; the
- * other order could leave a certificate that agents pin and nobody has the key of.
+ * The key is written first. A crash between the two leaves a key without a certificate, which the
+ * next start signs; the other order could leave a certificate that agents pin and nobody has the
+ * key of.
  */
 async function ensureAuthority(
   directory: string,

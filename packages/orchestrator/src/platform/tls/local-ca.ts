@@ -25,8 +25,9 @@ export async function generateKeyPem(): Promise<string> {
 }
 
 /**
- * A certificate for an authority of this installation alone: it may sign leaves and no further authority. Not
- * constrained to names: agents pin it, and it must outlive a change of the host's name.
+ * A certificate for an authority of this installation alone: it may sign leaves and no further
+ * authority. Not constrained to names: agents pin it, and it must outlive a change of the host's
+ * name.
  */
 export async function selfSign(key: AuthorityKey, now: Date): Promise<string> {
   const publicKey = await importPublicKey(key.spki);
@@ -48,8 +49,8 @@ export async function selfSign(key: AuthorityKey, now: Date): Promise<string> {
 }
 
 /**
- * A server certificate for the names, with its key: both in one PEM text, so that they cannot be exchanged separately. For so many days, or until the
- * authority's own ends.
+ * A server certificate for the names, with its key: both in one PEM text, so that they cannot be
+ * exchanged separately. For so many days, or until the authority's own ends.
  */
 export async function issueLeaf(
   ca: CertificateAuthority,
@@ -92,7 +93,10 @@ function serialNumber(): string {
 
 type Contents = Omit<x509.X509CertificateCreateWithKeyParams, "signingKey" | "signingAlgorithm">;
 
-/** What is signed is taken from a first certificate with an empty signature: the key may be where no library reaches it. */
+/**
+ * What is signed is taken from a first certificate with an empty signature: the key may be where no
+ * library reaches it.
+ */
 async function signedBy(key: AuthorityKey, contents: Contents): Promise<x509.X509Certificate> {
   const withSignature = (signature: Uint8Array): Promise<x509.X509Certificate> =>
     x509.X509CertificateGenerator.create({
@@ -104,7 +108,9 @@ async function signedBy(key: AuthorityKey, contents: Contents): Promise<x509.X50
   return withSignature(await key.sign(signedPart(unsigned)));
 }
 
-/** TBSCertificate, as it is signed: the first thing in the outer sequence (RFC 5280, section 4.1). */
+/**
+ * TBSCertificate, as it is signed: the first thing in the outer sequence (RFC 5280, section 4.1).
+ */
 function signedPart({ rawData }: x509.X509Certificate): Uint8Array {
   const der = new Uint8Array(rawData);
   const start = contentOf(der, 0).start;

@@ -8,7 +8,9 @@ import type { AuthorityKey } from "../keys/authority-key.ts";
 import { ensureLocalCertificate } from "./certificate-files.ts";
 import { serverNames } from "./names.ts";
 
-/** TLS 1.3's own suites with AES-GCM or ChaCha20-Poly1305 (RFC 8446, section B.4); nothing of CCM. */
+/**
+ * TLS 1.3's own suites with AES-GCM or ChaCha20-Poly1305 (RFC 8446, section B.4); nothing of CCM.
+ */
 const SUITES = ["TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"];
 
 export interface TlsSettings {
@@ -29,7 +31,10 @@ export interface ServerTls {
   caFile: string | null;
 }
 
-/** What the HTTPS server serves with. Called again later it gives the renewed certificate, for `setSecureContext`. */
+/**
+ * What the HTTPS server serves with. Called again later it gives the renewed certificate, for
+ * `setSecureContext`.
+ */
 export async function loadServerTls(
   settings: TlsSettings,
   log: Logger,
@@ -49,7 +54,8 @@ export async function loadServerTls(
       "created a server certificate",
     );
   }
-  // With the authority behind the leaf, so that a client that knows its fingerprint alone gets to it.
+  // With the authority behind the leaf, so that a client that knows its fingerprint alone gets to
+  // it.
   const chain = `${local.pem}\n${await readFile(local.caFile, "utf8")}`;
   return { options: serverTlsOptions(chain, local.pem), caFile: local.caFile };
 }

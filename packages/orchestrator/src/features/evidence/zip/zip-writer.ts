@@ -4,7 +4,10 @@ import { Spool } from "./spool.ts";
 
 const deflate = promisify(deflateRaw);
 
-/** A file whose bytes are all there, or one whose size and CRC are known before its bytes come. Less than 4 GiB. */
+/**
+ * A file whose bytes are all there, or one whose size and CRC are known before its bytes come. Less
+ * than 4 GiB.
+ */
 export type ZipFile = PackFile | { path: string; size: number; crc: number; chunks: AsyncIterable<Buffer> };
 
 export interface PackFile {
@@ -28,9 +31,10 @@ interface Header {
 }
 
 /**
- * A ZIP (APPNOTE 6.3.10) of files given one by one, in chunks. Sizes stand in front of each file, nothing stands between them, and
- * the directory waits on disk: memory does not grow with the number of files. ZIP64 where 65,535 files or 4 GiB are passed.
- * Libraries were looked at: yazl keeps an object for each file in memory and writes sizes of streams behind them, fflate has no
+ * A ZIP (APPNOTE 6.3.10) of files given one by one, in chunks. Sizes stand in front of each file,
+ * nothing stands between them, and the directory waits on disk: memory does not grow with the
+ * number of files. ZIP64 where 65,535 files or 4 GiB are passed. Libraries were looked at: yazl
+ * keeps an object for each file in memory and writes sizes of streams behind them, fflate has no
  * ZIP64.
  */
 export async function* zip(files: AsyncIterable<ZipFile>, modified: Date): AsyncGenerator<Buffer> {

@@ -93,8 +93,8 @@ const FUNCTION_COUNT = 68;
 const FUNCTIONS_AT = 8;
 
 /**
- * The functions of a PKCS#11 module, called one at a time: each call blocks this process, which is why it has a process of its own. They throw
- * TokenRefusal with the module's own return value.
+ * The functions of a PKCS#11 module, called one at a time: each call blocks this process, which is
+ * why it has a process of its own. They throw TokenRefusal with the module's own return value.
  */
 export class Cryptoki {
   readonly #functions = new Map<FunctionName, (...args: unknown[]) => number>();

@@ -13,7 +13,10 @@ const WHAT_NEXT: Readonly<Record<Exclude<TokenFailureReason, "data">, string>> =
   silent: "Check that the token is connected and answers.",
 };
 
-/** A key in a PKCS#11 token that cannot be used. At a start it ends the start; a request that needs the key is answered 503. */
+/**
+ * A key in a PKCS#11 token that cannot be used. At a start it ends the start; a request that needs
+ * the key is answered 503.
+ */
 export class KeyTokenError extends UserError {
   readonly reason: TokenFailureReason;
   readonly answer: ApiError = unavailable("The service cannot use its keys right now.");

@@ -1,9 +1,15 @@
-/** What the service and its token process say to each other, over Node's channel with structured clones. */
+/**
+ * What the service and its token process say to each other, over Node's channel with structured
+ * clones.
+ */
 
 /** Ed25519 for logs, P-256 for the certificate authority, AES with 256 bits for sealing. */
 export type KeyKind = "ed25519" | "p256" | "aes256";
 
-/** A private key on its way into the token: the seed of Ed25519 or the number of P-256, with the public half. */
+/**
+ * A private key on its way into the token: the seed of Ed25519 or the number of P-256, with the
+ * public half.
+ */
 export interface PrivateMaterial {
   secret: Uint8Array;
   publicKey: Uint8Array;
@@ -20,7 +26,10 @@ export type TokenCall =
   | { is: "generate"; uri: string; kind: KeyKind }
   | { is: "import"; uri: string; kind: "ed25519" | "p256"; material: PrivateMaterial };
 
-/** What is found of a key: its public half (32 bytes, or 65 of an uncompressed point); none of an AES key. Null where there is no such key. */
+/**
+ * What is found of a key: its public half (32 bytes, or 65 of an uncompressed point); none of an
+ * AES key. Null where there is no such key.
+ */
 export type FoundKey = { publicKey: Uint8Array } | null;
 
 export type TokenAnswer = Uint8Array | FoundKey;

@@ -20,7 +20,10 @@ const SPKI = {
   p256: Buffer.from("3059301306072a8648ce3d020106082a8648ce3d030107034200", "hex"),
 };
 
-/** A log's key in a token. Every signature is verified before it is used. Throws KeyTokenError `key` where there is none. */
+/**
+ * A log's key in a token. Every signature is verified before it is used. Throws KeyTokenError `key`
+ * where there is none.
+ */
 export async function tokenSigningKey(token: Token, uri: string): Promise<SigningKey> {
   const { publicKey } = await required(token, uri, "ed25519");
   const spki = publicKeyOf("ed25519", publicKey);
@@ -53,8 +56,9 @@ const WRAPPED_BYTES = 32 + TAG_BYTES;
 const HEAD_BYTES = 1 + NONCE_BYTES + WRAPPED_BYTES + NONCE_BYTES;
 
 /**
- * The sealing key in a token. Each box has a key of its own, which the token encrypts: version byte, nonce, encrypted key with its tag, nonce,
- * ciphertext, tag; AES-256-GCM both times, with the purpose as additional data. So the token sees 32 bytes, however much is sealed.
+ * The sealing key in a token. Each box has a key of its own, which the token encrypts: version
+ * byte, nonce, encrypted key with its tag, nonce, ciphertext, tag; AES-256-GCM both times, with the
+ * purpose as additional data. So the token sees 32 bytes, however much is sealed.
  */
 export async function tokenSealingKey(token: Token, uri: string): Promise<SealingKey> {
   await required(token, uri, "aes256");
@@ -95,7 +99,9 @@ export async function tokenSealingKey(token: Token, uri: string): Promise<Sealin
   return { sealer, check: await sealingCheck(token, uri) };
 }
 
-/** What a zero nonce makes of zeros, hashed: the same for the same key, and a nonce that no box has. */
+/**
+ * What a zero nonce makes of zeros, hashed: the same for the same key, and a nonce that no box has.
+ */
 async function sealingCheck(token: Token, uri: string): Promise<string> {
   const aad = Buffer.from("attestore sealing key check");
   const zeros = { data: Buffer.alloc(32), iv: Buffer.alloc(NONCE_BYTES) };

@@ -27,7 +27,10 @@ export class TokenObjects {
     this.#pin = Buffer.from(pin);
   }
 
-  /** Null where the token has no such key. @throws TokenRefusal `key` for several, and for one that could be taken out of the token */
+  /**
+   * Null where the token has no such key. @throws TokenRefusal `key` for several, and for one that
+   * could be taken out of the token
+   */
   find(text: string, kind: KeyKind): FoundKey {
     const handle = this.#findHandle(text, kind);
     if (handle === null) return null;
@@ -91,7 +94,10 @@ export class TokenObjects {
     this.#cryptoki.generatePair(session, mechanism, publicHalf, [...kept(uri), [CK.CKA_SIGN, true]]);
   }
 
-  /** The public half first: the key is there once its private half is, and an attempt that was cut off is completed by the next. */
+  /**
+   * The public half first: the key is there once its private half is, and an attempt that was cut
+   * off is completed by the next.
+   */
   import(text: string, kind: "ed25519" | "p256", { secret, publicKey }: PrivateMaterial): void {
     const uri = parsePkcs11Uri(text);
     const session = this.#session(uri);

@@ -1,6 +1,7 @@
 /**
- * The process that a PKCS#11 module is loaded into. The service talks to it by messages: a module may block for as long as it likes, crash, and
- * keep its keys in memory, and none of that is in the service. It ends when the service does.
+ * The process that a PKCS#11 module is loaded into. The service talks to it by messages: a module
+ * may block for as long as it likes, crash, and keep its keys in memory, and none of that is in the
+ * service. It ends when the service does.
  */
 import koffi from "koffi";
 import { CK, Cryptoki } from "./cryptoki.ts";
@@ -21,7 +22,8 @@ const SIGKILL = 9;
 // A call that never comes back would outlive the service otherwise.
 koffi.load("libc.so.6").func("int prctl(int option, unsigned long value)")(PR_SET_PDEATHSIG, SIGKILL);
 process.on("disconnect", () => process.exit(0));
-// Whoever stops the service by its process group stops it alone: what it still signs is signed here.
+// Whoever stops the service by its process group stops it alone: what it still signs is signed
+// here.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 
 let login: TokenLogin | null = null;

@@ -1,6 +1,9 @@
 import type { TokenFailureReason } from "./token-calls.ts";
 
-/** Return values that a person may look up, by their names in pkcs11t.h, and what they mean for who asked. */
+/**
+ * Return values that a person may look up, by their names in pkcs11t.h, and what they mean for who
+ * asked.
+ */
 const VALUES: Readonly<Record<number, readonly [string, TokenFailureReason]>> = {
   0x05: ["CKR_GENERAL_ERROR", "lost"],
   0x06: ["CKR_FUNCTION_FAILED", "lost"],

@@ -28,9 +28,11 @@ interface Waiting {
 }
 
 /**
- * Keys behind a PKCS#11 module, in a process of its own that starts with the first call. Calls go to it one at a time; one that gets no
- * answer in time ends the process, and whatever waits is refused with KeyTokenError. The next call starts another process. What only uses a
- * key is tried once more where the connection to the token was lost. A PIN that the token refused is never tried again.
+ * Keys behind a PKCS#11 module, in a process of its own that starts with the first call. Calls go
+ * to it one at a time; one that gets no answer in time ends the process, and whatever waits is
+ * refused with KeyTokenError. The next call starts another process. What only uses a key is tried
+ * once more where the connection to the token was lost. A PIN that the token refused is never tried
+ * again.
  */
 export class Token {
   readonly #login: TokenLogin;
@@ -113,7 +115,8 @@ export class Token {
     const child = fork(new URL("./token-process.ts", import.meta.url), {
       serialization: "advanced",
       execArgv: [],
-      // Modules are told where their settings are by variables of their own; ours are secrets that they need not have.
+      // Modules are told where their settings are by variables of their own; ours are secrets that
+      // they need not have.
       env: Object.fromEntries(
         Object.entries(process.env).filter(([name]) => !/^(ATTESTORE_|DATABASE_URL$|NODE_)/.test(name)),
       ),
