@@ -6,7 +6,10 @@ import { HOSTS, SOURCES } from "./believable.ts";
 const MISSED = "wiki";
 const DAYS = 90;
 
-/** Three months of an organisation that looks like one, as rows; what the real agent then adds is in the log and provable. */
+/**
+ * Three months of an organisation that looks like one, as rows; what the real agent then adds is in
+ * the log and provable.
+ */
 export async function demoHistory(client: ClientBase, orgId: string): Promise<{ sessionToken: string }> {
   const { sessionToken } = await makeHistory(client, orgId, { sources: SOURCES.length, days: DAYS });
   const ids = await idsOf(client, "sources", orgId);
@@ -47,8 +50,16 @@ export async function demoHistory(client: ClientBase, orgId: string): Promise<{ 
      where backups.org_id = $1 and backup_id = backups.id and result = 'passed'`,
     [orgId],
   );
-  // The tree of the log is the real agent's alone: entries that are not in it would be no entries.
-  for (const table of ["receipts", "events", "log_heads", "log_emissions"])
+  // The log's tree holds only the real agent's entries. The newest passed test of each source stays
+  // all the same, beyond the tree's end, because a source without one is not proven.
+  await client.query(
+    `delete from receipts where org_id = $1 and id not in (
+       select distinct on (source_id) id from receipts
+       where org_id = $1 and kind = 'restore_test' and result = 'passed' order by source_id, id desc)`,
+    [orgId],
+  );
+  await client.query("update receipts set log_index = log_index + 1000000 where org_id = $1", [orgId]);
+  for (const table of ["events", "log_heads", "log_emissions"])
     await client.query(`delete from ${table} where org_id = $1`, [orgId]);
   await client.query("delete from agents where org_id = $1 and id <> all($2::text[])", [orgId, kept]);
   for (const [n, host] of HOSTS.entries()) await nameAgent(client, kept[n] ?? "", host, n);

@@ -88,12 +88,26 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
   };
   const ledger = `/sources/${await first("sources", ({ slug }) => slug === "ledger")}`;
   const orders = `/sources/${await first("sources", ({ slug }) => slug === "orders-db")}`;
-  const bundle = await call<unknown>("GET", `/api/receipts/${receipts.passed}/bundle`);
+  const bundle = await call<{ public_key: string; log: { verifier_key: string } }>(
+    "GET",
+    `/api/receipts/${receipts.passed}/bundle`,
+  );
   const verifyFile = async (page: Page): Promise<void> => {
     const buffer = Buffer.from(JSON.stringify(bundle));
     const file = { name: `${receipts.passed}.json`, mimeType: "application/json", buffer };
     await page.getByLabel("Choose files").setInputFiles([file]);
     await page.locator("[data-verdict]").waitFor();
+  };
+  const verifyWithKeys = async (page: Page): Promise<void> => {
+    const files = { "agent.pub": bundle.public_key, "log.vkey": bundle.log.verifier_key };
+    await page.getByLabel("Choose files").setInputFiles(
+      Object.entries(files).map(([name, text]) => ({
+        name,
+        mimeType: "text/plain",
+        buffer: Buffer.from(`${text}\n`),
+      })),
+    );
+    await verifyFile(page);
   };
   await server.cliJson("operator", "add", "operator@service.example");
   const operator = await sessionOf(server, "operator@service.example");
@@ -106,6 +120,7 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
     { name: "signup", path: "/signup", token: null },
     { name: "verify", path: "/verify", token: null },
     { name: "verify-file", path: "/verify", token: null, prepare: verifyFile },
+    { name: "verify-keys", path: "/verify", token: null, prepare: verifyWithKeys },
     { name: "operator", path: "/", token: operator },
     { name: "operator-organisation", path: `/operator/${orgId}`, token: operator },
     { name: "shared", path: sharedPath, token: null },
