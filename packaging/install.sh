@@ -5,26 +5,26 @@
 #
 # Nothing is installed before its signature was verified with the key below, or with the one that --release-key names.
 # A second run changes nothing.
-# `sh install.sh --help` says the rest.
+# `sh install.sh --help` lists the options.
 set -eu
 
-# minisign's public key of the people who release Attestore; empty in a build from before their first release.
+# The minisign public key of Attestore's releases. Empty in builds made before the first release.
 RELEASE_KEY='@RELEASE_KEY@'
 
 usage() {
   cat <<'EOF'
 usage: sh install.sh [--service URL] [--ca-file FILE] [--auth-key-file FILE] [--name TEXT] [--release-key KEY]
 
-  --service URL         the orchestrator: what is installed comes from it, and this host is attached to it
-  --ca-file FILE        the CA that its certificate leads to, in PEM; without it the public CAs
-  --auth-key-file FILE  attach with the auth key in FILE; else it is taken from ATTESTORE_AUTH_KEY, or asked for
-  --name TEXT           what the service calls this host; else its host name
-  --release-key KEY     take what this minisign key signed, in place of Attestore's own releases: an operator's own build.
-                        Whoever has its secret half decides what runs here
+  --service URL         the orchestrator: the agent is downloaded from it, and this host is attached to it
+  --ca-file FILE        the CA of its certificate, in PEM; default: the public CAs
+  --auth-key-file FILE  attach with the auth key in FILE; default: ATTESTORE_AUTH_KEY, else you are asked
+  --name TEXT           this host's name in the service; default: the host name
+  --release-key KEY     install what this minisign key signed, such as your operator's own build, instead of Attestore's
+                        own release. Whoever holds its secret key decides what runs on this host
 
 Environment:
   ATTESTORE_SKIP_PREREQS=1     install neither a container runtime nor minisign
-  ATTESTORE_DOWNLOADS_URL=URL  take the files from here instead of <service>/download; file:///… too
+  ATTESTORE_DOWNLOADS_URL=URL  download from here instead of <service>/download; file:///… works too
 EOF
 }
 
@@ -32,11 +32,11 @@ say() { printf '%s\n' "attestore: $*" >&2; }
 fail() { say "$*"; exit 1; }
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# Every step is in a function and the last line calls them: a download that broke off does nothing.
+# Every step is a function, and the last line calls them: a script that was cut off while downloading does nothing.
 main() {
   if [ "$(id -u)" -ne 0 ] && [ "${1:-}" != --help ]; then
     if [ ! -f "$0" ] || ! has sudo; then fail "installing needs root: run it again as root"; fi
-    say "installing needs root: going on with sudo"
+    say "installing needs root: continuing with sudo"
     exec sudo --preserve-env=ATTESTORE_AUTH_KEY,ATTESTORE_SKIP_PREREQS,ATTESTORE_DOWNLOADS_URL sh "$0" "$@"
   fi
   service='' ca_file='' auth_key_file='' name='' release_key=$RELEASE_KEY
@@ -54,24 +54,24 @@ main() {
         shift 2
         ;;
       --help | -h) usage; exit 0 ;;
-      *) usage >&2; fail "there is no option $1" ;;
+      *) usage >&2; fail "unknown option $1" ;;
     esac
   done
 
   case $service in
     '' | https://*) ;;
-    *) fail "--service takes https://HOST[:PORT], not $service" ;;
+    *) fail "--service must be https://HOST[:PORT], not $service" ;;
   esac
   for file in "$ca_file" "$auth_key_file"; do
     [ -z "$file" ] || [ -r "$file" ] || fail "$file cannot be read"
   done
   downloads=${ATTESTORE_DOWNLOADS_URL:-}
-  [ -n "$downloads" ] || [ -n "$service" ] || fail "which service? Give --service https://HOST[:PORT]"
+  [ -n "$downloads" ] || [ -n "$service" ] || fail "no service given: use --service https://HOST[:PORT]"
   downloads=${downloads:-$service/download}
   case $release_key in
     RW??????????????????????????????????????????????????????) ;;
-    '') fail "this is an operator's build and no release of Attestore's. To take it: --release-key KEY, with the key that your operator told you" ;;
-    *) fail "--release-key takes minisign's public key (RW…), not $release_key" ;;
+    '') fail "this is an operator's own build, not an Attestore release. To install it, use --release-key KEY with the key that your operator gave you" ;;
+    *) fail "--release-key must be a minisign public key (RW…), not $release_key" ;;
   esac
   case $(uname -s)-$(uname -m) in
     Linux-x86_64) architecture=amd64 rpm_architecture=x86_64 ;;
@@ -93,7 +93,7 @@ main() {
   start
 }
 
-# --- what has to be there first
+# --- prerequisites
 
 installer() {
   for each in apt-get dnf yum zypper; do
@@ -101,7 +101,7 @@ installer() {
   done
 }
 
-# Whether the package manager could install it.
+# Fails if the package manager could not install them.
 install_packages() {
   case $(installer) in
     apt-get)
@@ -120,28 +120,28 @@ prerequisites() {
   has sha256sum || fail "sha256sum (coreutils) is missing"
   if [ "${ATTESTORE_SKIP_PREREQS:-}" = 1 ]; then
     has minisign ||
-      fail "minisign is missing, and without it nothing can be verified. Install it, or run without ATTESTORE_SKIP_PREREQS=1"
+      fail "minisign is missing, and it is needed to verify the download. Install it, or run without ATTESTORE_SKIP_PREREQS=1"
     has curl || fail "curl is missing: install it"
     return 0
   fi
   has curl || install_packages curl ca-certificates || fail "curl could not be installed"
   if ! has minisign; then
-    say "installing minisign, which verifies what is installed"
-    install_packages minisign || fail "minisign could not be installed; install it by hand and run this again"
+    say "installing minisign, to verify the download"
+    install_packages minisign || fail "minisign could not be installed. Install it yourself, then run this script again"
   fi
   if ! has docker && ! has podman; then
-    say "installing podman, in which restores are tested"
-    # Restore tests can do without: the process sandbox needs none.
-    install_packages podman || say "no container runtime could be installed; restore tests will use the process sandbox"
+    say "installing podman, to run restore tests in containers"
+    # Not fatal: the process sandbox needs no container runtime.
+    install_packages podman || say "podman could not be installed. Restore tests will use the process sandbox"
   fi
 }
 
-# --- what is installed
+# --- download and install
 
 fetch() { # NAME
   set -- "$downloads/$1" "$work/$1"
   if [ -n "$ca_file" ]; then set -- --cacert "$ca_file" "$@"; fi
-  fetch_with "$@" || fail "$downloads could not be read"
+  fetch_with "$@" || fail "could not download from $downloads"
 }
 
 fetch_with() {
@@ -160,20 +160,20 @@ fetch_checksums() {
     fail "SHA256SUMS from $downloads is not signed by $release_key: nothing was installed"
   version=${release#attestore }
   case $version in
-    '' | *[!0-9A-Za-z.~+-]*) fail "the signature names no release: nothing was installed" ;;
+    '' | *[!0-9A-Za-z.~+-]*) fail "the signature does not name a release: nothing was installed" ;;
   esac
 }
 
-# The wanted file, checked against the signed list.
+# Fetches a file and checks it against the signed list.
 fetch_verified() { # NAME
   fetch "$1"
   listed=$(awk -v name="$1" '$2 == name { print $1 }' "$work/SHA256SUMS")
-  [ -n "$listed" ] || fail "$1 is not part of the release $version"
+  [ -n "$listed" ] || fail "$1 is not part of release $version: nothing was installed"
   [ "$(sha256sum <"$work/$1" | cut -d ' ' -f 1)" = "$listed" ] ||
-    fail "$1 from $downloads is not the one that was signed: nothing was installed"
+    fail "$1 from $downloads does not match the signed checksum: nothing was installed"
 }
 
-# Of two versions, whether the first is the newer one.
+# Succeeds if the first version is newer than the second.
 is_newer() {
   [ "$1" != "$2" ] && [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | tail -n 1)" = "$1" ]
 }
@@ -181,18 +181,18 @@ is_newer() {
 install_agent() {
   installed=$(/usr/bin/attestore --version 2>/dev/null || true)
   if [ "$installed" = "$version" ]; then
-    say "attestore $version is installed"
+    say "attestore $version is already installed"
     return 0
   fi
   if [ -n "$installed" ] && is_newer "$installed" "$version"; then
-    say "attestore $installed is installed, which is newer than $version: it stays"
+    say "attestore $installed is installed and newer than $version: it was kept"
     return 0
   fi
   say "installing attestore $version${installed:+ in place of $installed}"
   if has dpkg && has apt-get; then
     package=attestore_${version}_$architecture.deb
     fetch_verified "$package"
-    # apt reads it as its own user.
+    # apt reads the package as its own user.
     chmod 0755 "$work"
     apt_install "$work/$package" || { apt-get update -qq >&2 && apt_install "$work/$package"; } ||
       fail "$package could not be installed"
@@ -205,7 +205,7 @@ install_agent() {
   fi
 }
 
-# With it goes attestore-agent, whose place it takes.
+# The package replaces attestore-agent, which apt removes.
 apt_install() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "$1" >&2
 }
@@ -234,9 +234,9 @@ install_files() {
   done
   mkdir -p /var/lib/attestore
   chown root:attestore /var/lib/attestore
-  # Sticky: the agent makes and replaces what is its own there, and nothing of root's.
+  # Sticky: the agent can create and replace its own files there, but not root's.
   chmod 1770 /var/lib/attestore
-  # An agent of an earlier version, which reads its keys itself, must not look for them while they are moved.
+  # An older agent reads its keys itself: it must not look for them while they are being moved.
   if [ -d /run/systemd/system ] && { [ -e /var/lib/attestore/keys/agent.key ] ||
   timeout 10 runuser -u attestore -- grep -qs '^AGE-SECRET-KEY' /var/lib/attestore/keys/age.key; }; then
     systemctl stop attestore.service 2>/dev/null || true
@@ -250,18 +250,18 @@ install_files() {
   put "$work/attestore-linux-$architecture" /usr/bin/attestore 0755
 }
 
-# For `attestore doctor`, which holds the program against it. Root's, so that the agent cannot change it.
+# `attestore doctor` checks the program against it. Owned by root, so that the agent cannot change it.
 keep_signature() {
   listed=$(awk -v name="attestore-linux-$architecture" '$2 == name { print $1 }' "$work/SHA256SUMS")
-  # Another version stays, or another build of this one: the list is not about that.
+  # If a newer version or another build was kept, this list does not describe it.
   [ "$(sha256sum </usr/bin/attestore | cut -d ' ' -f 1)" = "$listed" ] || return 0
   put "$work/SHA256SUMS" /usr/lib/attestore/release/SHA256SUMS 0644
   put "$work/SHA256SUMS.minisig" /usr/lib/attestore/release/SHA256SUMS.minisig 0644
-  printf 'untrusted comment: what install.sh was told to take\n%s\n' "$release_key" >"$work/minisign.pub"
+  printf 'untrusted comment: the key that install.sh verified this release with\n%s\n' "$release_key" >"$work/minisign.pub"
   put "$work/minisign.pub" /usr/lib/attestore/release/minisign.pub 0644
 }
 
-# Beside it first: a program that runs cannot be written to, and a file that is half there must not be found.
+# Copy beside it, then rename: a running program cannot be overwritten, and no half-written file may be found.
 put() { # FROM TO MODE
   mkdir -p "$(dirname "$2")"
   cp "$1" "$2.new"
@@ -269,24 +269,24 @@ put() { # FROM TO MODE
   mv "$2.new" "$2"
 }
 
-# What an installation under the former name left that belongs to no package.
+# Removes what an installation under the former name left behind and no package owns.
 retire_former() {
   unit=/etc/systemd/system/attestore-agent.service
   if [ -f "$unit" ] && [ ! -L "$unit" ]; then
     if [ -d /run/systemd/system ]; then systemctl disable --now --quiet attestore-agent.service 2>/dev/null || true; fi
     rm -f "$unit" /etc/systemd/system/multi-user.target.wants/attestore-agent.service
-    say "removed $unit: attestore.service takes its place"
+    say "removed $unit: attestore.service replaces it"
   fi
   for program in /usr/local/bin/attestore-agent /usr/bin/attestore-agent; do
     [ -f "$program" ] || continue
     if has dpkg-query && dpkg-query -S "$program" >/dev/null 2>&1; then continue; fi
     if has rpm && rpm -qf "$program" >/dev/null 2>&1; then continue; fi
     rm -f "$program"
-    say "removed $program: it is called attestore now"
+    say "removed $program: the program is now called attestore"
   done
 }
 
-# --- attached, and running
+# --- attach and start
 
 attach() {
   if grep -qs '^agent:' /var/lib/attestore/config.yaml; then
@@ -300,7 +300,7 @@ attach() {
   set -- init --service "$service"
   [ -z "$name" ] || set -- "$@" --name "$name"
   if [ -n "$ca_file" ]; then
-    # The agent runs as its own user, who may not be able to read where it lies.
+    # The agent runs as its own user, who may not be able to read the original file.
     chmod 0755 "$work"
     install -m 0644 "$ca_file" "$work/ca.pem"
     set -- "$@" --ca-file "$work/ca.pem"
@@ -308,34 +308,34 @@ attach() {
   if [ -n "$auth_key_file" ]; then
     agent "$@" --auth-key-file - <"$auth_key_file"
   elif [ -z "${ATTESTORE_AUTH_KEY:-}" ] && [ ! -t 0 ] && (: </dev/tty) 2>/dev/null; then
-    # Standard input is this script: the person is at the terminal.
+    # Standard input is this script, so ask at the terminal.
     agent "$@" </dev/tty
   else
     agent "$@"
-  fi || fail "the agent is installed and not attached. What it said is above; repeat: sh install.sh --service $service"
+  fi || fail "the agent is installed but not attached. See its message above, then repeat: sh install.sh --service $service"
 }
 
-# As its own user, so that what it writes is the service's.
+# Run as the agent's user, so that it owns the files it writes.
 agent() {
   runuser -u attestore -- env ATTESTORE_HOME=/var/lib/attestore /usr/bin/attestore "$@"
 }
 
 start() {
   if [ ! -d /run/systemd/system ]; then
-    say "systemd does not run here: start \`attestore run\` as the user attestore by what does"
+    say "systemd is not running here: have your init system start \`attestore run\` as the user attestore"
     return 0
   fi
   systemctl daemon-reload
   systemctl enable --quiet --now attestore-sandbox.socket attestore-signer.socket
-  # One of an earlier version may not know what this agent asks for.
+  # A signer of an earlier version may not know this agent's requests.
   if [ "${installed:-}" != "$version" ]; then systemctl try-restart attestore-signer.service; fi
   systemctl enable --quiet attestore.service
   if ! grep -qs '^agent:' /var/lib/attestore/config.yaml; then return 0; fi
-  # Started anew only where there is something new: a run under way is not to be cut off for nothing.
+  # Restart only if something changed, so that no running backup is cut off for nothing.
   if [ "${installed:-}" != "$version" ] || ! systemctl is-active --quiet attestore.service; then
     systemctl restart attestore.service
   fi
-  say "attestore runs. Next: name what to back up in /var/lib/attestore/config.yaml, then: attestore backup"
+  say "attestore is running. Next: add what to back up to /var/lib/attestore/config.yaml, then run: attestore backup"
 }
 
 main "$@"

@@ -1,18 +1,18 @@
 #!/bin/sh
-# Moves what an installation under the former names left to where the agent looks for it now:
+# Moves the files of an installation under the former names to where the agent looks for them now:
 #
 #   /etc/attestore/*                          -> /var/lib/attestore/*
 #   agent.yaml, agent-env                     -> config.yaml, env
 #   attestore-agent.service.d/*.conf          -> attestore.service.d/*.conf
 #
-# Then sees to it that the root and its `env`, which systemd reads as root, are root's, and that the keys that sign and the identities
-# that open backups are those of attestore-signer.service.
+# Then makes root the owner of the agent's root and of its `env`, which systemd reads as root, and hands the signing keys and the
+# identities that decrypt backups to attestore-signer.service.
 #
-# Nothing that exists is ever overwritten: of two files of one name the one that is in its new place wins, and the old one stays
-# where it was and is named. Owners, modes and times are kept. Killed at any line, a second run finishes: a file appears in its
-# new place whole (a rename), and the old one goes only after that.
+# No existing file is ever overwritten: if a file exists in both places, the new one is kept, the old one stays where it is, and a
+# message names it. Owners, modes and times are kept. If it is killed at any line, a second run finishes the work: each file appears
+# in its new place by a rename, and only then is the old one removed.
 #
-# usage: migrate [PREFIX]        PREFIX stands before every path
+# usage: migrate [PREFIX]        PREFIX is put before every path
 set -eu
 
 prefix=${1:-}
@@ -24,7 +24,7 @@ say() { printf 'attestore: %s\n' "$*" >&2; }
 
 present() { [ -e "$1" ] || [ -L "$1" ]; }
 
-# The name that a file of the old root has in the new one.
+# The new name of a file of the old root.
 new_name() {
   case $1 in
     agent.yaml) echo config.yaml ;;
@@ -33,7 +33,7 @@ new_name() {
   esac
 }
 
-# Whether two files say the same, or two links.
+# Succeeds if two files have the same content, or two links the same target.
 same() {
   if [ -L "$1" ] || [ -L "$2" ]; then
     [ -L "$1" ] && [ -L "$2" ] && [ "$(readlink "$1")" = "$(readlink "$2")" ]
@@ -42,13 +42,13 @@ same() {
   fi
 }
 
-# move_file OLD NEW: also from one file system to another.
+# move_file OLD NEW: works across file systems too.
 move_file() {
   if present "$2"; then
     if same "$1" "$2"; then
       rm -f "$1"
     else
-      say "kept $2; $1 differs from it and was left where it is"
+      say "kept $2; $1 is different and was left in place"
     fi
     return 0
   fi
@@ -61,7 +61,7 @@ move_file() {
   rm -f "$1"
 }
 
-# move_tree OLD NEW: what is in a directory, and the directory itself once nothing is left in it.
+# move_tree OLD NEW: moves a directory's content, and removes the directory once it is empty.
 move_tree() (
   if ! present "$2"; then
     part=${2%/*}/.migrating.${2##*/}
@@ -90,7 +90,7 @@ if [ -d "$former" ] && [ ! -L "$former" ]; then
     mkdir -p "$(dirname "$state")"
     mkdir -m 0700 "$state"
   fi
-  # The configuration comes last: a root that has one is complete.
+  # The configuration is moved last: a root that has one is complete.
   for entry in "$former"/* "$former"/.[!.]* "$former"/..?*; do
     present "$entry" || continue
     name=${entry##*/}
@@ -111,7 +111,7 @@ for name in agent-env agent.yaml; do
   if present "$state/$name"; then move_file "$state/$name" "$state/$(new_name "$name")"; fi
 done
 
-# What the configuration says of /etc/attestore has to go on being true.
+# Paths under /etc/attestore in the configuration must go on working.
 if ! present "$former" && grep -qs '/etc/attestore' "$state/config.yaml" "$state/env"; then
   mkdir -p "$prefix/etc"
   ln -sfn ../var/lib/attestore "$former"
@@ -122,16 +122,16 @@ if [ -d "$units/attestore-agent.service.d" ]; then
   move_tree "$units/attestore-agent.service.d" "$units/attestore.service.d"
 fi
 if grep -qs 'attestore-agent' "$units/attestore.service.d"/*.conf; then
-  say "look at $units/attestore.service.d: it names attestore-agent, which is attestore now"
+  say "check $units/attestore.service.d: it mentions attestore-agent, which is now called attestore"
 fi
 
-# The agent works in the root and makes its own files there; by the sticky bit it cannot rename or remove those of root. Somebody who got
-# hold of the agent's user could else put a link in the place of `env`, and have systemd read another service's secrets to them.
+# The agent creates its own files in the root; the sticky bit stops it from renaming or removing root's files. Otherwise somebody who
+# took over the agent's user could replace `env` by a link, and systemd would read another service's secrets for them.
 if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && id attestore >/dev/null 2>&1; then
   mkdir -p "$state"
   chown root:attestore "$state"
   chmod 1770 "$state"
-  # From here on nobody else changes a name that is root's. A link that is root's is meant.
+  # From here on only root can change a name that root owns. A link that root owns is intended.
   case $(LC_ALL=C stat -c '%u %h %F' "$state/env" 2>/dev/null || true) in
     '0 1 regular'*)
       chgrp attestore "$state/env"
@@ -141,9 +141,9 @@ if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && id attestore >/dev/null 2>&1; the
     *)
       part=$(mktemp "$state/.env.XXXXXX")
       if [ -d "$state/env" ] && [ ! -L "$state/env" ]; then mv -T "$state/env" "$part.directory"; fi
-      # Read as the agent, which may have made it a link, a pipe or a second name of another file.
+      # Read it as the agent's user, because the agent may have made it a link, a pipe or a second name of another file.
       if present "$state/env"; then
-        timeout 10 runuser -u attestore -- cat "$state/env" >"$part" || say "$state/env could not be read by the user attestore: it is empty now"
+        timeout 10 runuser -u attestore -- cat "$state/env" >"$part" || say "the user attestore could not read $state/env: it is now empty"
       fi
       chgrp attestore "$part"
       chmod 0640 "$part"
@@ -151,17 +151,18 @@ if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && id attestore >/dev/null 2>&1; the
       mv -T "$part" "$state/env"
       ;;
   esac
-  # Whose the rest is, the agent looks up by this directory when root calls it.
+  # When root runs the agent, it takes the owner of this directory for its other files.
   present "$state/keys" || runuser -u attestore -- mkdir -m 0700 "$state/keys"
 fi
 
-# --- the keys that sign: copied, then the agent's file says who holds them, and only then the agent's own go.
+# --- the signing keys: copy them, then write the file that says who holds them, and only then remove the agent's own.
 
 holder=/var/lib/attestore-signer
 
 as_agent() { runuser -u attestore -- "$@"; }
 
-# The names of the private halves in the agent's directory. It is the agent's: whatever is done there is done as the agent. Fails where nobody can say.
+# Prints the names of the private keys in the agent's directory, and fails if it cannot be read. The directory belongs to the agent, so
+# everything in it is done as the agent's user.
 own_halves() {
   found=$(as_agent find "$state/keys" -maxdepth 2 -type f -name '*.key' -printf '%P\n') || return 1
   # The key in use comes last: a directory that has it is complete.
@@ -169,7 +170,7 @@ own_halves() {
     { LC_ALL=C grep -xE 'agent\.key|agent\.next\.key|retired/[A-Za-z0-9+_-]{43}\.key' || [ $? -eq 1 ]; }
 }
 
-# The names of the files with identities in the agent's directory. One that says that the signer holds it is none.
+# Prints the names of the identity files in the agent's directory, without those whose identity the signer already holds.
 own_identities() {
   found=$(as_agent find "$state/keys" -maxdepth 1 -type f -name 'age*.key' -printf '%P\n') || return 1
   for name in $(printf '%s\n' "$found" | { LC_ALL=C grep -xE 'age(-[A-Za-z0-9._-]{1,64})?\.key' || [ $? -eq 1 ]; }); do
@@ -177,26 +178,26 @@ own_identities() {
   done
 }
 
-# Whether the signer has what the agent has under that name, once this is done.
+# Copies a private key to the signer. Succeeds if the signer then has the same key under that name.
 copy_half() {
   part=$(mktemp "$holder/.moving.XXXXXX")
   timeout 10 runuser -u attestore -- head -c 65537 "$state/keys/$1" >"$part" || { rm -f "$part"; return 1; }
-  # What is longer is no key, and would be cut off.
-  if [ "$(stat -c %s "$part")" -gt 65536 ]; then rm -f "$part"; say "$state/keys/$1 is too long for a key: it stays"; return 1; fi
+  # A longer file is not a key, and the copy would be cut off.
+  if [ "$(stat -c %s "$part")" -gt 65536 ]; then rm -f "$part"; say "$state/keys/$1 is too long for a key and was left in place"; return 1; fi
   if [ -e "$holder/$1" ]; then
     if cmp -s "$part" "$holder/$1"; then rm -f "$part"; return 0; fi
     rm -f "$part"
-    say "$state/keys/$1 is not the key in $holder/$1: both stay, see docs/keys.md"
+    say "$state/keys/$1 and $holder/$1 are different keys: both were kept, see docs/keys.md"
     return 1
   fi
   directory=$(dirname "$holder/$1")
-  # Each has to have been done: what is here is removed there.
+  # Every step must succeed: the original is removed once the copy is here.
   [ -d "$directory" ] || mkdir -m 0700 "$directory" || return 1
   chown attestore-signer:attestore-signer "$directory" "$part" && sync "$part" && mv -T "$part" "$holder/$1" &&
     sync "$directory" "$holder"
 }
 
-# Where there is no systemd the agent signs by itself.
+# Without systemd the agent signs by itself.
 if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && [ -d /run/systemd/system ] && id attestore-signer >/dev/null 2>&1; then
   [ -d "$holder" ] || mkdir -m 0700 "$holder"
   chown attestore-signer:attestore-signer "$holder"
@@ -205,17 +206,17 @@ if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && [ -d /run/systemd/system ] && id 
   halves=$(own_halves)
   held=1
   for name in $halves; do copy_half "$name" || held=; done
-  # Whatever was said above: while the agent has a key in use, it goes on with that one, or the signer has it.
+  # Whatever happened above: either the agent keeps its key in use, or the signer has it.
   if [ -e "$state/keys/agent.key" ] && ! [ -s "$holder/agent.key" ]; then held=; fi
   if [ -n "$held" ]; then
     as_agent sh -c "umask 077; cd \"\$1\" && [ -s agent.signer ] ||
       { echo /run/attestore/signer.sock >.agent.signer && sync .agent.signer && mv -T .agent.signer agent.signer && sync .; }" sh "$state/keys"
     for name in $halves; do as_agent rm -f "$state/keys/$name"; done
-    # The identities that open backups, likewise: a file that says who holds it takes an identity's place once the copy is on disk.
+    # The identities that decrypt backups, in the same way: once the copy is on disk, a file that says who holds it replaces the identity.
     identities=$(own_identities) || identities=
     for name in $identities; do
       copy_half "$name" || continue
-      as_agent sh -c "umask 077; cd \"\$1\" && { echo '# The signing process holds this identity; a copy of it only root can make: docs/keys.md'; echo held-by-signer /run/attestore/signer.sock; } >.held &&
+      as_agent sh -c "umask 077; cd \"\$1\" && { echo '# The signing process holds this identity. Only root can copy it: docs/keys.md'; echo held-by-signer /run/attestore/signer.sock; } >.held &&
         sync .held && mv -T .held \"\$2\" && sync ." sh "$state/keys" "$name"
     done
   fi

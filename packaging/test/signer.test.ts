@@ -131,7 +131,7 @@ describe("its upgrade", () => {
        grep -q other ${STATE}/keys/agent.key
        rm ${STATE}/keys/agent.key`,
     ]);
-    expect(stderr).toContain("both stay");
+    expect(stderr).toContain("both were kept");
   });
 });
 

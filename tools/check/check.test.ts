@@ -78,7 +78,7 @@ function check(): { status: number | null; text: string } {
 test("nothing changed, nothing to check", () => {
   expect(check()).toMatchObject({
     status: 0,
-    text: expect.stringContaining("0 changed files, all is well") as string,
+    text: expect.stringContaining("0 changed files, all checks passed") as string,
   });
 });
 

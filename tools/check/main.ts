@@ -15,7 +15,7 @@ const { values } = parseArgs({
   options: { root: { type: "string", default: join(import.meta.dirname, "../..") } },
 });
 const { root } = values;
-/** More take longer than a minute. */
+/** More would take longer than a minute. */
 const TESTS_AT_MOST = 12;
 const LAYERS = join(import.meta.dirname, "../layers/main.ts");
 
@@ -40,7 +40,7 @@ await Promise.all([
 await check("tests", chosen.length > 0, "vitest", "run", "--project", "unit*", ...chosen);
 for (const file of tests.slice(TESTS_AT_MOST)) say(`not run: ${file}`);
 say(
-  `${changed.length} changed files, ${failed === 0 ? "all is well" : `${failed} of the checks failed`}, ${seconds(started)} s`,
+  `${changed.length} changed files, ${failed === 0 ? "all checks passed" : `${failed} of the checks failed`}, ${seconds(started)} s`,
 );
 process.exitCode = failed === 0 ? 0 : 1;
 
@@ -48,7 +48,7 @@ async function inOrder(...steps: (() => Promise<void>)[]): Promise<void> {
   for (const step of steps) await step();
 }
 
-/** Shows what a program printed only where it failed. */
+/** Shows a program's output only if it failed. */
 async function check(name: string, isNeeded: boolean, command: string, ...args: string[]): Promise<void> {
   if (!isNeeded) return;
   const from = performance.now();

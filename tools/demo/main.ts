@@ -1,7 +1,7 @@
 /**
  * `npm run demo`: the whole product once, for real, on embedded defaults. Two databases are backed
  * up, restored into throw-away places, checked, receipted and verified; then a stored backup is
- * damaged and has to be caught. Exit code 0 only if every step held.
+ * damaged, and the next test must catch it. Exit code 0 only if every step succeeded.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -57,7 +57,7 @@ async function tell(): Promise<void> {
   const agentEnv: Record<string, string> = { ATTESTORE_HOME: root };
   const sources: string[] = [];
 
-  heading("Two databases worth keeping");
+  heading("Two databases to protect");
   const postgres = prepareDatabases();
   if (postgres) {
     await step("PostgreSQL: a shop", async () => {
@@ -68,7 +68,7 @@ async function tell(): Promise<void> {
     });
   } else {
     say(
-      "  - PostgreSQL is left out: its server and pg_dump are not here. On Debian 12: sudo tools/setup demo",
+      "  - PostgreSQL is left out: its server and pg_dump are not installed. On Debian 12: sudo tools/setup demo",
     );
   }
   await step("SQLite: its invoices", async () => {
@@ -135,7 +135,7 @@ async function tell(): Promise<void> {
         ["restore-test", "--source", source],
         agentEnv,
       );
-      expectThat(json.result === "passed", `the restore test of ${source} says ${json.result}`);
+      expectThat(json.result === "passed", `the result of the restore test of ${source} is ${json.result}`);
       return `${json.checks.length} checks passed, receipt in the log`;
     });
   }
@@ -152,10 +152,10 @@ async function tell(): Promise<void> {
   await step("attestore-verify every receipt, offline", async () => {
     expectThat(
       receipts.length === sources.length * 2,
-      `${sources.length * 2} receipts were expected and ${receipts.length} are here`,
+      `expected ${sources.length * 2} receipts, found ${receipts.length}`,
     );
     const { code, stdout, stderr } = await run("attestore-verify", verify);
-    expectThat(code === 0, `attestore-verify ended with exit code ${code}:\n${stdout}${stderr}`);
+    expectThat(code === 0, `attestore-verify exited with ${code}:\n${stdout}${stderr}`);
     return `${receipts.length} receipts are true: signature, statement, inclusion, checkpoint`;
   });
   await step("attestore-verify a receipt with one character changed", async () => {
@@ -168,11 +168,11 @@ async function tell(): Promise<void> {
       "--log-key",
       logKey,
     ]);
-    expectThat(code === 1, `a forged receipt was answered with exit code ${code}`);
+    expectThat(code === 1, `attestore-verify exited with ${code} for a forged receipt`);
     return "refused";
   });
 
-  heading("A backup that rots is found");
+  heading("A damaged backup is found");
   const victim = sources[0] ?? "";
   await step("start attestore-server again, and flip one bit of a stored ciphertext", async () => {
     flipOneBit(oldestCiphertext());
@@ -186,16 +186,19 @@ async function tell(): Promise<void> {
       agentEnv,
       [1],
     );
-    expectThat(code === 1 && json.result === "failed", `the damage was not found: ${json.result}`);
-    return `FAILED, as it must: ${json.reason ?? "no reason given"}`;
+    expectThat(
+      code === 1 && json.result === "failed",
+      `the damage was not found: the result is ${json.result}`,
+    );
+    return `FAILED, as it should: ${json.reason ?? "no reason given"}`;
   });
-  await step("the log, rebuilt from its leaves", async () => {
+  await step("check the log by rebuilding it from its leaves", async () => {
     const { code, stderr } = await run("attestore-server", ["fsck"], serverEnv);
-    expectThat(code === 0, `fsck ended with exit code ${code}:\n${stderr}`);
-    return "every leaf, tile and head agrees";
+    expectThat(code === 0, `fsck exited with ${code}:\n${stderr}`);
+    return "every leaf, tile and head matches";
   });
 
-  heading(`Every step held, in ${((performance.now() - started) / 1000).toFixed(0)} s. Look around:`);
+  heading(`Every step succeeded, in ${((performance.now() - started) / 1000).toFixed(0)} s. Look around:`);
 
   say(`  ATTESTORE_HOME=${at(root)} npx attestore status`);
   say(
@@ -237,7 +240,7 @@ function receiptFiles(): string[] {
     .map((name) => join(directory, name));
 }
 
-/** Another outcome of the same receipt: what somebody would change who wants a pass. */
+/** Changes a signed receipt, as somebody who wants a pass would. */
 function forge(bundle: string): string {
   const parsed = JSON.parse(bundle) as { envelope: { payload: string } };
   const payload = Buffer.from(parsed.envelope.payload, "base64").toString();
@@ -254,7 +257,7 @@ function oldestCiphertext(): string {
     .map((name) => join(objects, name))
     .toSorted((a, b) => statSync(a).mtimeMs - statSync(b).mtimeMs);
   const [oldest] = files;
-  expectThat(oldest !== undefined, `there is no ciphertext under ${objects}`);
+  expectThat(oldest !== undefined, `no ciphertext under ${objects}`);
   return oldest;
 }
 

@@ -69,16 +69,16 @@ async function release(): Promise<void> {
     ]);
     git("tag", "--annotate", "--message", `Version ${version}`, `v${version}`);
   } catch (error) {
-    // It was clean before: nothing is lost.
+    // The checkout was clean before, so nothing is lost.
     git("reset", "--quiet", "--hard", before);
     throw error;
   }
-  say(`\nVersion ${version} is in ${out}, committed and tagged as v${version}. Look at it, then publish it:`);
+  say(`\nVersion ${version} is in ${out}, committed and tagged as v${version}. Check it, then publish it:`);
   say(`  git push --follow-tags`);
   say(
     `  npm publish dist/attestore-proof-${version}.tgz && npm publish dist/attestore-verify-${version}.tgz`,
   );
-  say(`  the other files of dist/, with NOTES.md as the text`);
+  say(`  upload the other files of dist/ as a release with NOTES.md as its text`);
 }
 
 function writeNotes(directory: string): string {

@@ -38,21 +38,21 @@ const fine = {
   uncommitted: "",
 };
 
-test("a release that nothing is in the way of is not refused", () => {
+test("a release without problems is not refused", () => {
   expect(refusal(fine)).toBeNull();
   expect(refusal({ ...fine, version: "0.1.10" })).toBeNull();
 });
 
 test.each([
-  [{ version: "" }, "is no version"],
-  [{ version: "v0.2.0" }, "is no version"],
-  [{ version: "0.1.9" }, "does not come after 0.1.9"],
-  [{ version: "0.1.8" }, "does not come after 0.1.9"],
+  [{ version: "" }, "is not a version"],
+  [{ version: "v0.2.0" }, "is not a version"],
+  [{ version: "0.1.9" }, "is not later than the current version, 0.1.9"],
+  [{ version: "0.1.8" }, "is not later than the current version, 0.1.9"],
   [{ key: undefined }, "--minisign-key FILE"],
   [{ key: join(directory, "gone.key") }, "There is no release key at"],
   [{ releaseKey: null }, "has no release key yet"],
-  [{ key: alone }, "public half is not beside it"],
-  [{ releaseKey: `RW${"B".repeat(54)}` }, "is not the release key that hosts know"],
+  [{ key: alone }, "public key file is missing"],
+  [{ releaseKey: `RW${"B".repeat(54)}` }, "is not the release key that hosts trust"],
   [{ notes: "" }, "nothing under Unreleased"],
   [{ uncommitted: " M README.md" }, "README.md"],
 ])("refused: %o", (change, why) => {

@@ -1,7 +1,7 @@
 /**
  * `npm run seed`: an organisation with two weeks of history in the service of `npm run dev`,
  * through its API, with receipts that real keys signed: passed, failed, missed and changed. Run it
- * as often as you like; each makes another organisation.
+ * as often as you like; each run makes another organisation.
  */
 import { randomInt } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { runningServer } from "./running-server.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const DAYS = 14;
 
-/** What is not simply well; the first eight sources. */
+/** What went wrong with some of the first eight sources. */
 const PASTS: Readonly<Record<string, Omit<Past, "days">>> = {
   "customers-db": { failed: [0] },
   "warehouse-db": { failed: [9, 4] },
@@ -66,7 +66,7 @@ async function seed(): Promise<void> {
     if (agent === undefined) throw new Error("there are no hosts");
     const [name] = source;
     const id = await datedHistory(agent, source, { days: DAYS, ...PASTS[name] });
-    // Of the one whose host was switched off, the next run is due in a minute, and nobody comes.
+    // The host of this source was switched off: its next run is due in a minute and will be missed.
     const next = new Date(Date.now() + 60_000);
     const soon = `${next.getUTCMinutes()} ${next.getUTCHours()} * * *`;
     await call("POST", `/sources/${id}/configure`, {
@@ -75,9 +75,11 @@ async function seed(): Promise<void> {
     say(`${name}: ${DAYS} days`);
   }
   const host = await realAgent(organisation);
-  say("ledger, contracts: backed up and restored by the real agent, one with lost rows and another schema");
-  say(`\nSign in at ${url} as ${email}; the code is on the console of npm run dev.`);
-  say("The backup of wiki is missed in about three minutes, as long as npm run dev runs.");
+  say(
+    "ledger, contracts: backed up and restored by a real agent; one of them lost rows and changed its schema",
+  );
+  say(`\nSign in at ${url} as ${email}. npm run dev prints the code.`);
+  say("In about three minutes the backup of wiki counts as missed, if npm run dev is still running.");
   say(`The real agent: ATTESTORE_HOME=${host.root} npx attestore status`);
 }
 
@@ -86,7 +88,7 @@ interface Session {
   org: { id: string; name: string };
 }
 
-/** As a person does it; the service, which has no mail server, keeps the mail with the code. */
+/** Signs up as a person does. Without a mail server the service writes the mail with the code to a file. */
 async function signUp(email: string): Promise<Session> {
   const org_name = "Harbour Logistics";
   const begun = await api(server, { method: "POST", path: "/api/auth/signup", json: { email, org_name } });
