@@ -18,7 +18,7 @@ let host: Host;
 beforeAll(async () => {
   server = await startServer();
   database = await startDatabaseServer();
-  createShop(database, "shop", 30_000);
+  createShop(database, "shop", { orders: 30_000 });
   host = await attachedHost(await createOrganisation(server), { SHOP_URL: database.url("shop") });
   host.addSources(`  shop:
     engine: postgresql

@@ -46,7 +46,8 @@ const FROM_S3 = block("aws s3 cp");
 const CHECK = block("sha256sum --check\n");
 const DECRYPT = block("age --decrypt");
 const DESCRIBE = block("jq .predicate.source_metadata");
-const POSTGRESQL = block("pg_restore --exit-on-error");
+const POSTGRESQL = block("pg_restore --create --exit-on-error");
+const ANOTHER_NAME = block("grep '^CREATE DATABASE'");
 const SQLITE = block("pragma integrity_check");
 const FILES = block("tar --extract");
 const WITHOUT_RECEIPT = block("ls -lt objects");
@@ -65,7 +66,8 @@ beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), "attestore-recover-"));
   shop = await startDatabaseServer();
   elsewhere = await startDatabaseServer();
-  createShop(shop, "shop");
+  createShop(shop, "shop", { options: "template template0 locale_provider icu icu_locale 'de-DE'" });
+  shop.sql("shop", "alter database shop set datestyle = 'ISO, DMY'");
   shop.sql("shop", "create role clerk; alter table orders enable row level security");
   shop.sql("shop", "create policy mine on orders to clerk using (id < 100)");
   plantInvoices(join(base, "invoices.db"));
@@ -164,13 +166,19 @@ function recover(source: Source, last: string, env: Record<string, string> = {})
 describe("the guide's commands recover", () => {
   it("a PostgreSQL database, on another server", () => {
     const address = decodeURIComponent(elsewhere.url("postgres").split("host=")[1] ?? "");
-    const [, { stdout }] = recover("shop", POSTGRESQL, { PGHOST: address, PGUSER: "shop" });
+    const [directory, { stdout }] = recover("shop", POSTGRESQL, { PGHOST: address, PGUSER: "shop" });
     expect(stdout).toContain("TABLE DATA public orders shop");
+    const create = shell(directory, ANOTHER_NAME).stdout;
+    expect(create).toMatch(/^CREATE DATABASE shop WITH .*ICU_LOCALE = 'de-DE';\n$/);
+    elsewhere.sql("postgres", create.replace(" shop ", " another "));
+    const settings =
+      "select datname, daticulocale, current_setting('datestyle') from pg_database where datname = current_database()";
+    expect(elsewhere.sql("shop", settings)).toBe(shop.sql("shop", settings));
     const query = `
       select 'customers', count(*), md5(string_agg(c::text, '|' order by id)) from customers c
       union all select 'orders', count(*), md5(string_agg(o::text, '|' order by id)) from orders o
       union all select 'policies', count(*), string_agg(roles::text, '') from pg_policies`;
-    expect(elsewhere.sql("restored", query)).toBe(shop.sql("shop", query));
+    expect(elsewhere.sql("shop", query)).toBe(shop.sql("shop", query));
   });
 
   it("a SQLite database", () => {

@@ -90,9 +90,13 @@ export async function startDatabaseServer({ durable = false } = {}): Promise<Dat
  */
 export const MARKER = "plaintext-marker-7f3a9c";
 
-/** A small shop, in a database of its own. */
-export function createShop(server: DatabaseServer, name: string, orders = 2000): void {
-  server.sql("postgres", `create database ${name}`);
+/** A small shop, in a database of its own, which CREATE DATABASE makes with the `options`. */
+export function createShop(
+  server: DatabaseServer,
+  name: string,
+  { orders = 2000, options = "" }: { orders?: number; options?: string } = {},
+): void {
+  server.sql("postgres", `create database ${name} ${options}`);
   server.sql(
     name,
     `

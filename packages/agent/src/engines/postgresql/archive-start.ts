@@ -78,7 +78,15 @@ export async function lookIntoDirectory(
 
 function listing(server: ScratchServer, args: readonly string[], signal: AbortSignal): Promise<Child> {
   return server.run("pg_restore", {
-    args: ["--file=-", "--section=pre-data", "--section=post-data", "--no-owner", "--no-privileges", ...args],
+    args: [
+      "--file=-",
+      "--create",
+      "--section=pre-data",
+      "--section=post-data",
+      "--no-owner",
+      "--no-privileges",
+      ...args,
+    ],
     isFed: true,
     signal,
   });

@@ -1,5 +1,6 @@
 import { RunError } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { type DatabaseSetting, settingsOf } from "./database-settings.ts";
 import { literal, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { outputOf } from "./prepare-database.ts";
 import { connectionFailed } from "./session-error.ts";
@@ -55,6 +56,8 @@ export interface Needs {
   readonly statements: number;
   /** Whether one of them, as no dump of pg_dump's has, can run in no transaction with others. */
   readonly isAlone: boolean;
+  /** What the source's database is set to. */
+  readonly settings: readonly DatabaseSetting[];
 }
 
 /** What SQL of pg_dump's names. */
@@ -65,7 +68,9 @@ export function needsOf(sql: string): Needs {
     extensions: wantedExtensions(sql),
     roles: [...new Set(names)].slice(0, MAX_ROLES),
     statements: (sql.match(/^(?:CREATE|ALTER|COMMENT) /gm) ?? []).length,
-    isAlone: ALONE.test(sql),
+    // Archives always have the database itself.
+    isAlone: ALONE.test(sql.replace(/^CREATE DATABASE [^\n]*$/m, "")),
+    settings: settingsOf(sql),
   };
 }
 

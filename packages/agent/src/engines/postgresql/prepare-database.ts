@@ -2,13 +2,15 @@ import { RunError } from "../../errors/run-error.ts";
 import type { ForeignMetadata } from "../engine.ts";
 import { textsOf } from "../foreign-texts.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { lacksLocale, localeOf, localeOptions } from "./database-locale.ts";
 import { literal, PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
 import { connectionFailed } from "./session-error.ts";
+import { majorOf } from "./version.ts";
 
 /**
- * An empty database in the scratch server, with the source's encoding and the roles that its dump names.
- * @throws RunError `sandbox_lacks` if the source has extensions that are not installed here, before anything is restored.
+ * An empty database in the scratch server, with the source's encoding and locale and the roles that its dump names.
+ * @throws RunError `sandbox_lacks` if this host lacks the source's extensions or its locale, before anything is restored.
  */
 export async function prepareDatabase(
   server: ScratchServer,
@@ -26,16 +28,34 @@ export async function prepareDatabase(
            where name <> all (select rolname from pg_roles)); end $$`,
       ),
     );
-    outputOf(
-      await session.run(
-        `create database "${database.replaceAll('"', '""')}" template template0 encoding '${encodingOf(metadata["encoding"])}'`,
-      ),
-    );
+    await createDatabase(session, server, database, metadata);
   } catch (error) {
     throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
   } finally {
     await session.close();
   }
+}
+
+/**
+ * The server does not know the locale, or has it for another encoding, or is built without the
+ * provider, or is older than it.
+ */
+const NO_SUCH_LOCALE: ReadonlySet<string> = new Set(["42809", "22023", "0A000", "42601"]);
+
+async function createDatabase(
+  session: PsqlSession,
+  { runtime }: Pick<ScratchServer, "runtime">,
+  database: string,
+  metadata: ForeignMetadata,
+): Promise<void> {
+  const locale = localeOf(metadata["locale"]);
+  const options = locale === null ? "" : localeOptions(locale, majorOf(runtime.engine_version));
+  const created = await session.run(
+    `create database "${database.replaceAll('"', '""')}" template template0 encoding '${encodingOf(metadata["encoding"])}' ${options}`,
+  );
+  if (!created.ok && locale !== null && NO_SUCH_LOCALE.has(created.sqlstate))
+    throw lacksLocale(locale, runtime.engine_version);
+  outputOf(created);
 }
 
 /** @throws RunError `sandbox_lacks` */

@@ -3,7 +3,8 @@ import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { lookIntoArchive, lookIntoDirectory } from "./archive-start.ts";
-import { giveToLoader, LOADING_ROLE } from "./loading-role.ts";
+import { applySettings } from "./database-settings.ts";
+import { giveToLoader, LOADING_ROLE, type Needs } from "./loading-role.ts";
 import { firstError } from "./own-error.ts";
 import { passingOver } from "./passing-over.ts";
 import { refusalOf } from "./refusal.ts";
@@ -54,7 +55,7 @@ export async function runPgRestore(
     const looked = await lookIntoArchive(server, content, signal);
     dump = looked.content;
     isAtOnce = !looked.needs.isAlone && looked.needs.statements <= MAX_IN_TRANSACTION;
-    schemas = await giveToLoader(server, database, looked.needs, signal).catch(async (error: unknown) => {
+    schemas = await prepareFor(server, database, looked.needs, signal).catch(async (error: unknown) => {
       await looked.close();
       throw error;
     });
@@ -86,7 +87,7 @@ export async function restoreDirectory(
   const schemas =
     role === null
       ? new Set<string>()
-      : await giveToLoader(server, database, await lookIntoDirectory(server, path, signal), signal);
+      : await prepareFor(server, database, await lookIntoDirectory(server, path, signal), signal);
   const args = ["--format=directory", `--jobs=${jobs}`, path];
   await restored({ server, database, role, schemas, args, signal }, (child) => {
     child.stdin.end();
@@ -94,6 +95,17 @@ export async function restoreDirectory(
   });
   // With several jobs pg_restore empties each table in the transaction that fills it.
   return jobs > 1;
+}
+
+async function prepareFor(
+  server: ScratchServer,
+  database: string,
+  needs: Needs,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const schemas = await giveToLoader(server, database, needs, signal);
+  await applySettings(server, database, LOADING_ROLE, needs.settings, signal);
+  return schemas;
 }
 
 interface Restore {

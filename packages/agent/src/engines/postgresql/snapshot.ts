@@ -1,6 +1,7 @@
 import type { SourceMetadata } from "../engine.ts";
 import { describeTables, COUNTING_S, MAX_TABLES_LISTED } from "../row-counts.ts";
 import { schemaHash, schemaSummary } from "../schema.ts";
+import { DATABASE_LOCALE, readLocale } from "./database-locale.ts";
 import type { PsqlSession } from "./psql-session.ts";
 import {
   EXTENSIONS,
@@ -47,6 +48,7 @@ export async function describeSnapshot(
   const names = rowsOf(await list(TABLES_BY_SIZE, "listing the tables")).map(([name = ""]) => name);
   const roles = rowsOf(await list(NAMED_ROLES, "listing the roles")).map(([name]) => name);
   const extensions = rowsOf(await list(EXTENSIONS, "listing the extensions"));
+  const locale = readLocale(await list(DATABASE_LOCALE, "asking for the locale"));
   const counts = await countRows(session, names);
   const counted = names.map((name) => {
     const rows = counts.get(name);
@@ -59,6 +61,7 @@ export async function describeSnapshot(
     schema_hash: schemaHash(lines),
     dump_version: dumpVersion,
     encoding: (await list("show server_encoding", "asking for the encoding")).trim(),
+    ...(locale === null ? {} : { locale }),
     database_bytes: Number(
       (await list("select pg_database_size(current_database())", "asking for the size")).trim(),
     ),

@@ -64,6 +64,7 @@ describe("recovery commands", () => {
     const evil = "x'; touch pwned; '$(touch pwned)`touch pwned`\n touch pwned #";
     for (const metadata of [
       { encoding: evil, named_roles: [evil] },
+      { locale: { provider: evil, collate: evil, ctype: evil, locale: evil, icu_rules: evil } },
       {
         dump_format: "pg_dump-set",
         globals: null,
@@ -90,6 +91,15 @@ describe("recovery commands", () => {
       const { stdout } = spawnSync("sh", ["-c", script]);
       expect(stdout.toString()).not.toContain("pwned");
     }
+  });
+
+  test("make a PostgreSQL database with the source's locale", () => {
+    const icu = { provider: "icu", collate: "C", ctype: "C", locale: "de-DE", icu_rules: "&a < b" };
+    const libc = { provider: "libc", collate: "de_DE.UTF-8", ctype: "C", locale: null, icu_rules: null };
+    expect(all({ locale: icu })).toContain(
+      "--lc-collate=C --lc-ctype=C --locale-provider=icu --icu-locale=de-DE '--icu-rules=&a < b' -- restored\n",
+    );
+    expect(all({ locale: libc })).toContain("=UTF8 --lc-collate=de_DE.UTF-8 --lc-ctype=C -- restored\n");
   });
 
   test.each([

@@ -115,7 +115,22 @@ function setCommands(metadata: Record<string, unknown>): string {
 
 function createDatabase(metadata: Record<string, unknown>, name: string): string {
   const encoding = typeof metadata["encoding"] === "string" ? metadata["encoding"] : "UTF8";
-  return `createdb --template=template0 --encoding=${quoted(encoding)} -- ${quoted(name)}`;
+  const options = [`--encoding=${encoding}`, ...localeOptions(metadata["locale"])].map(quoted).join(" ");
+  return `createdb --template=template0 ${options} -- ${quoted(name)}`;
+}
+
+/** Constraints and ranges of text may hold in the source's locale only. */
+function localeOptions(locale: unknown): string[] {
+  if (typeof locale !== "object" || locale === null) return [];
+  const { provider, collate, ctype, locale: own, icu_rules } = locale as Record<string, unknown>;
+  const options: [string, unknown][] = [
+    ["--lc-collate", collate],
+    ["--lc-ctype", ctype],
+    ["--locale-provider", provider === "libc" ? null : provider],
+    [provider === "icu" ? "--icu-locale" : "--builtin-locale", own],
+    ["--icu-rules", icu_rules],
+  ];
+  return options.flatMap(([name, value]) => (typeof value === "string" ? [`${name}=${value}`] : []));
 }
 
 /**

@@ -65,6 +65,7 @@ export function describeSet({ version, tools, own, described, globals }: Describ
       name,
       schema_hash: metadata.schema_hash,
       encoding: metadata["encoding"],
+      ...("locale" in metadata ? { locale: metadata["locale"] } : {}),
       extensions: metadata["extensions"],
       named_roles: metadata["named_roles"],
       row_counts: metadata["row_counts"] as RowCounts,

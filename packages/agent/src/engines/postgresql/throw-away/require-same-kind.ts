@@ -1,13 +1,14 @@
 import { RunError } from "../../../errors/run-error.ts";
 import type { ForeignMetadata, Runtime } from "../../engine.ts";
 import { textsOf } from "../../foreign-texts.ts";
+import { DATABASE_LOCALE, isSameLocale, localeName, localeOf, readLocale } from "../database-locale.ts";
 import { requireExtensions } from "../prepare-database.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { rowsOf } from "../schema.ts";
 import { preparation } from "./preparation.ts";
 
 /**
- * That the database has what the backup needs and what we cannot give it: extensions, encoding, the roles that policies name.
+ * That the database has what the backup needs and what we cannot give it: extensions, encoding, locale, the roles that policies name.
  * @throws RunError `sandbox_lacks`
  */
 export async function requireSameKind(
@@ -20,6 +21,14 @@ export async function requireSameKind(
   const { encoding: needed } = metadata;
   if (typeof needed === "string" && needed !== encoding)
     throw lacks(`its encoding is ${encoding}, but the backup's is ${needed.slice(0, 32)}`);
+  const [locale, wanted] = [
+    readLocale(preparation(await session.run(DATABASE_LOCALE))),
+    localeOf(metadata["locale"]),
+  ];
+  if (wanted !== null && (locale === null || !isSameLocale(wanted, locale)))
+    throw lacks(
+      `its locale is ${locale === null ? "unknown" : localeName(locale)}, but the backup's is ${localeName(wanted)}`,
+    );
   const roles = rowsOf(preparation(await session.run("select json_build_array(rolname) from pg_roles")));
   const there = new Set(roles.map(([name]) => name));
   const missing = textsOf(metadata["named_roles"], 63).filter((name) => !there.has(name));
