@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { firstIdAt, idPattern, isId, newId } from "./ids.ts";
+import { firstIdAt, idPattern, isId, newId, timeOfId } from "./ids.ts";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -18,6 +18,7 @@ it("an identifier is a UUIDv7 in Crockford base32 after its kind's prefix", () =
       expect(id).toMatch(new RegExp(idPattern("receipt")));
       const uuid = decode(id.slice("rcpt_".length));
       expect(uuid >> 80n).toBe(BigInt(now));
+      expect(timeOfId(id)).toBe(now);
       expect((uuid >> 76n) & 0xfn).toBe(7n);
       expect((uuid >> 62n) & 0x3n).toBe(2n);
     }),

@@ -64,6 +64,12 @@ export function firstIdAt(kind: IdKind, now: number): string {
   return `${PREFIXES[kind]}_${encode(bytes)}`;
 }
 
+/** Milliseconds since 1970, of an identifier of any kind. */
+export function timeOfId(id: string): number {
+  const digits = id.slice(-26, -16);
+  return Array.from(digits).reduce((time, digit) => time * 32 + ALPHABET.indexOf(digit), 0);
+}
+
 /**
  * Random bytes for some hundred identifiers at a time: each draw costs more than everything else
  * here.

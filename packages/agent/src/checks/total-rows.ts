@@ -2,6 +2,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { formatRow } from "./format-row.ts";
 import { rowCheckId } from "./inferred-checks.ts";
+import { moreThanHalf, type Seen } from "./seen.ts";
 
 interface Observed {
   readonly id: string;
@@ -16,19 +17,17 @@ interface Totals {
 }
 
 /**
- * All tables together have half of the rows that they had when last a test passed, and as many of
- * them have any. It finds what the tables' own floors cannot: those that are no longer there, and
- * those that a receipt does not name. Null where there were none.
+ * All tables together have more than half of the most rows that passed tests saw in 30 days, and as
+ * many of them have any as in the newest. It finds what the tables' own floors cannot: tables that
+ * a receipt does not name. Null where there were none.
  */
-export function totalRowsCheck(
-  outcomes: readonly Observed[],
-  lastPassed: { readonly checks: readonly Observed[]; readonly mayShrink?: readonly string[] } | null,
-): CheckOutcome | null {
-  if (lastPassed === null) return null;
-  const shrinking = new Set((lastPassed.mayShrink ?? []).map(rowCheckId));
-  const before = totalsOf(lastPassed.checks, shrinking);
-  if (before.rows === 0) return null;
-  const now = totalsOf(outcomes, shrinking);
+export function totalRowsCheck(outcomes: readonly Observed[], seen: Seen | null): CheckOutcome | null {
+  if (seen === null || !seen.hasFloors || seen.newest === null) return null;
+  const counts = (table: string): boolean => !seen.mayShrink(table) && !seen.wasAccepted(table);
+  const before = totalsOf(seen.newest.checks, counts);
+  const most = Math.max(...seen.recent.map(({ checks }) => totalsOf(checks, counts).rows));
+  if (most === 0) return null;
+  const now = totalsOf(outcomes, counts);
   const tables = now.filled + now.empty;
   // A table that was dropped has no rows to lose; one that is new may well be empty.
   const filled = Math.max(1, Math.min(before.filled, tables - before.empty));
@@ -36,7 +35,7 @@ export function totalRowsCheck(
     {
       id: "inferred:total",
       query: "the rows of all tables that were counted, and how many tables have any",
-      expect: `rows >= ${Math.ceil(before.rows / 2)} and filled >= ${filled}`,
+      expect: `rows >= ${moreThanHalf(most)} and filled >= ${filled}`,
     },
     {
       kind: "rows",
@@ -54,11 +53,11 @@ export function totalRowsCheck(
 
 const ROWS = rowCheckId("");
 
-function totalsOf(checks: readonly Observed[], shrinking: ReadonlySet<string>): Totals {
+function totalsOf(checks: readonly Observed[], counts: (table: string) => boolean): Totals {
   let [rows, filled, empty] = [0, 0, 0];
   for (const { id, observed } of checks) {
-    if (shrinking.has(id)) continue;
     if (id.startsWith(ROWS)) {
+      if (!counts(id.slice(ROWS.length))) continue;
       const count = numberOf(observed["rows"]);
       rows += count;
       if (count > 0) filled += 1;

@@ -94,6 +94,16 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./source-confirm.ts")).sourceConfirm,
   },
   {
+    name: "accept",
+    summary: "accept that a source's tables are gone or have fewer rows; signed, with the reason",
+    flags: ["because", "wait", "json", "root"],
+    words: [
+      { form: "<source>", about: "a source in config.yaml" },
+      { form: "[tables...]", about: "as the restore test names them; * stands for any text. None: list" },
+    ],
+    load: async () => (await import("./accept.ts")).accept,
+  },
+  {
     name: "check try",
     summary: "restore a backup and run the checks on it, without signing anything",
     flags: ["source", "backup", "query", "expect", "wait", "json", "root"],

@@ -3,7 +3,7 @@ import { readIdentities } from "../crypto/age-identity.ts";
 import type { Config } from "../config/config.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { requirePinned } from "../receipts/require-pinned.ts";
-import { newestPassedRestoreTest } from "../receipts/receipt-history.ts";
+import { seenBefore } from "../receipts/seen-before.ts";
 import type { RestoreTestOutcome } from "../receipts/statements.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import type { BackupBackend, StoredBackup } from "../backends/backup-backend.ts";
@@ -26,7 +26,7 @@ export async function downloadAndTest(
   const identities = await readIdentities(config.identityFiles);
   const backup = await backend.find(config, source, { backupId, signal });
   await requirePinned(layout, source.slug, backup);
-  const lastPassed = await newestPassedRestoreTest(layout, backup.sourceId);
+  const seen = await seenBefore(layout, source, backup.sourceId, backup.id);
   const scratch = await makeScratchDirectory(layout.scratch, null);
   try {
     const startedAt = new Date().toISOString();
@@ -46,10 +46,7 @@ export async function downloadAndTest(
       identities,
       scratchDir: layout.scratch,
       backupMetadata: backup.sourceMetadata,
-      // Ids are in the order of time: what an older backup lacks is nothing that was lost since.
-      ...(lastPassed === null || source.rowFloors === false || backup.id < lastPassed.predicate.backup_id
-        ? {}
-        : { lastPassed: { checks: lastPassed.predicate.checks, mayShrink: source.mayShrink ?? [] } }),
+      ...(seen === null ? {} : { seen }),
       signal,
       onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
     });

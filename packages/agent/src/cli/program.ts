@@ -103,9 +103,10 @@ function commander(commands: readonly Command[], perform: Perform): Commander {
     const taken = command.words ?? [];
     for (const { form, about } of taken) sub.argument(form, about);
     sub.action(async (...received: unknown[]) => {
-      const words = taken.map((_, at) => {
+      const words = taken.flatMap((_, at) => {
         const word = received[at];
-        return typeof word === "string" ? word : undefined;
+        if (Array.isArray(word)) return word.filter((each) => typeof each === "string");
+        return [typeof word === "string" ? word : undefined];
       });
       await perform(command, { ...givenOf(program, EVERYWHERE), ...givenOf(sub, command.flags) }, words);
     });

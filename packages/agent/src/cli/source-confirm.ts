@@ -1,7 +1,9 @@
 import { UserError } from "../errors/user-error.ts";
 import { confirmIdentity, formatIdentity, readSourcePins } from "../receipts/source-pins.ts";
+import { reportAccepted } from "../receipts/change-accepted.ts";
 import { confirm } from "./terminal/ask.ts";
 import type { Run } from "./command.ts";
+import { personOf } from "./person.ts";
 import { openRoot, requireSource } from "./open-root.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
@@ -27,6 +29,14 @@ export const sourceConfirm: Run = async (call, name) => {
     return 1;
   const confirmed = await confirmIdentity(layout, slug);
   const identity = confirmed?.accepted.at(-1)?.identity ?? {};
+  const by = personOf(call);
+  await reportAccepted(layout, slug, new Date().toISOString(), {
+    change: "identity",
+    message: `${by} confirmed that ${slug} is now ${formatIdentity(identity)}`,
+    by,
+    before: pin.accepted.at(-1)?.identity ?? {},
+    after: identity,
+  });
   if (flags.isOn("json")) terminal.data(JSON.stringify({ source: slug, identity }));
   else terminal.data(`${terminal.onData.good("✓")} ${slug} is ${formatIdentity(identity)} from now on`);
   return 0;

@@ -60,7 +60,11 @@ export const FLAGS = {
     about:
       "encrypt to this age1… or SSH key (separate several by commas); default: a new key pair in the root",
   },
-  because: { form: "--because <text>", env: "ATTESTORE_BECAUSE", about: "the reason; kept with the alarm" },
+  because: {
+    form: "--because <text>",
+    env: "ATTESTORE_BECAUSE",
+    about: "the reason; kept with the alarm, or signed",
+  },
   forgetHead: {
     form: "--forget-head",
     env: "ATTESTORE_FORGET_HEAD",

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { checkTables } from "./check-tables.ts";
-import type { LastPassed } from "./engine.ts";
+import { seenIn } from "../../test/runs/seen-in.ts";
+import type { Seen } from "../checks/index.ts";
 
 const failed = async (
   table: { readonly rows?: number; readonly rows_at_least?: number },
@@ -9,7 +10,7 @@ const failed = async (
 ): Promise<string[]> => {
   const outcomes = await checkTables({
     metadata: { tables: [{ name: "t", ...table }] },
-    lastPassed: { checks: [{ id: "inferred:rows:t", observed: { rows: before } }] },
+    seen: seenIn([{ id: "inferred:rows:t", observed: { rows: before } }]),
     tables: ["t"],
     readOne: () => Promise.resolve(true),
     count: () => Promise.resolve({ kind: "rows", rows: [`{"rows":${now}}`] }),
@@ -19,9 +20,9 @@ const failed = async (
 };
 
 test.each([
-  ["counted exactly", { rows: 10 }, "rows = 10 and rows >= 500000"],
-  ["counted while it was written to", { rows_at_least: 5 }, "rows >= 500000"],
-  ["not counted", {}, "rows >= 500000"],
+  ["counted exactly", { rows: 10 }, "rows = 10 and rows >= 500001"],
+  ["counted while it was written to", { rows_at_least: 5 }, "rows >= 500001"],
+  ["not counted", {}, "rows >= 500001"],
 ])("a table %s that somebody emptied since a test last passed is noticed", async (_, table, expectation) => {
   expect(await failed(table, 1_000_000, 10)).toEqual([expectation]);
 });
@@ -38,15 +39,15 @@ test("so is a small one, from one row on", async () => {
 
 test("a floor finds its table by the id that a receipt has, however long the name is", async () => {
   const name = `public.${"x".repeat(250)}`;
-  const check = (lastPassed: LastPassed | null, rows: number) =>
+  const check = (seen: Seen | null, rows: number) =>
     checkTables({
       metadata: { tables: [{ name, rows }] },
-      lastPassed,
+      seen,
       tables: [name],
       readOne: () => Promise.resolve(true),
       count: () => Promise.resolve({ kind: "rows", rows: [`{"rows":${rows}}`] }),
       countQuery: () => "count",
     });
   const passed = await check(null, 10);
-  expect((await check({ checks: passed }, 4)).map(({ result }) => result)).toEqual(["passed", "failed"]);
+  expect((await check(seenIn(passed), 4)).map(({ result }) => result)).toEqual(["passed", "failed"]);
 });

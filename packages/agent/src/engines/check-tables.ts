@@ -1,19 +1,20 @@
 import type { CheckOutcome } from "@attestore/proof";
 import {
+  lossText,
   type QueryOutcome,
   restCheck,
-  rowCheckId,
   rowCountCheck,
   rowFloorCheck,
+  type Seen,
   tablesPresentCheck,
 } from "../checks/index.ts";
-import type { ForeignMetadata, LastPassed } from "./engine.ts";
+import type { ForeignMetadata } from "./engine.ts";
 import { restDigest } from "./row-counts.ts";
 import { restOfMetadata, tableCountOf, tablesOfMetadata } from "./tables-of-metadata.ts";
 
 export interface TablesToCheck {
   readonly metadata: ForeignMetadata;
-  readonly lastPassed: LastPassed | null;
+  readonly seen: Seen | null;
   /** Which database, where a backup has several. */
   readonly of?: string;
   /**
@@ -31,12 +32,12 @@ export interface TablesToCheck {
 
 /**
  * That every table which the backup names is there and can be read; that those whose rows were
- * counted at backup time, in what was dumped, have as many; and that none has lost half of its rows
- * since a test last passed. Tables that the metadata have no room for are held to one digest of all
+ * counted at backup time, in what was dumped, have as many; and that none has lost more of its rows
+ * than `Seen` allows. Tables that the metadata have no room for are held to one digest of all
  * of their counts. Names of the metadata are only compared: they never get into a query.
  */
 export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]> {
-  const { metadata, lastPassed, tables } = check;
+  const { metadata, seen, tables } = check;
   const expected = tablesOfMetadata(metadata);
   const present = new Set(tables);
   const started = performance.now();
@@ -48,7 +49,8 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
   const outcomes: CheckOutcome[] = [];
   const notCounted: string[] = [];
   for (const { name: table, rows, atLeast } of expected) {
-    const floor = higher(atLeast, floorOf(table, lastPassed));
+    const known = seen?.floorOf(table) ?? null;
+    const floor = higher(atLeast, known?.rows ?? null);
     if (rows === null && floor === null) {
       notCounted.push(table);
       continue;
@@ -62,9 +64,11 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
       outcome,
       duration_ms: performance.now() - begun,
     };
-    if (rows !== null)
-      outcomes.push(rowCountCheck({ ...counted, rows, ...(floor === null ? {} : { floor }) }));
-    else if (floor !== null) outcomes.push(rowFloorCheck({ ...counted, floor }));
+    const held =
+      rows === null
+        ? rowFloorCheck({ ...counted, floor: floor ?? 0n })
+        : rowCountCheck({ ...counted, rows, ...(floor === null ? {} : { floor }) });
+    outcomes.push(withLoss(held, table, rowsOf(outcome), seen));
   }
   const named = new Set(expected.map(({ name }) => name));
   const rest = await checkRest(
@@ -87,9 +91,9 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
  * lost rows.
  */
 async function checkRest(check: TablesToCheck, tables: readonly string[]): Promise<CheckOutcome[]> {
-  const { metadata, lastPassed } = check;
+  const { metadata, seen } = check;
   const expected = restOfMetadata(metadata);
-  const wasCounted = lastPassed?.checks.some(({ id }) => id.startsWith("inferred:rest")) === true;
+  const wasCounted = seen?.newest?.checks.some(({ id }) => id.startsWith("inferred:rest")) === true;
   const isMeant = tableCountOf(metadata) > tablesOfMetadata(metadata).length;
   if (expected === null && !(wasCounted && isMeant)) return [];
   const started = performance.now();
@@ -98,18 +102,17 @@ async function checkRest(check: TablesToCheck, tables: readonly string[]): Promi
   for (const table of tables) {
     const begun = performance.now();
     const outcome = await check.count(table);
-    const floor = floorOf(table, lastPassed);
+    const floor = seen?.floorOf(table)?.rows ?? null;
+    const rows = rowsOf(outcome);
     if (floor !== null) {
       const duration_ms = performance.now() - begun;
       const held = rowFloorCheck({ table, query: check.countQuery(table), outcome, floor, duration_ms });
-      if (held.result === "failed") lost.push(held);
+      if (held.result === "failed") lost.push(withLoss(held, table, rows, seen));
     }
-    const rows = rowsOf(outcome);
     // What cannot be counted is in no digest, so that the number of tables is another.
     if (rows !== null) counts.push([table, rows]);
   }
-  const shrinking = new Set(lastPassed?.mayShrink);
-  const kept = counts.filter(([table]) => !shrinking.has(table));
+  const kept = counts.filter(([table]) => seen?.mayShrink(table) !== true);
   const all = restCheck({
     ...(check.of === undefined ? {} : { of: check.of }),
     expected,
@@ -134,14 +137,10 @@ function higher(a: bigint | null, b: bigint | null): bigint | null {
   return a > b ? a : b;
 }
 
-/**
- * A table must have half of what it had when last a test passed, and at least one row if it had
- * any. That a dump has what was counted with it says nothing of a table that somebody emptied
- * before.
- */
-function floorOf(table: string, lastPassed: LastPassed | null): bigint | null {
-  if (lastPassed === null || lastPassed.mayShrink?.includes(table) === true) return null;
-  const id = rowCheckId(table);
-  const last = lastPassed.checks.find((each) => each.id === id)?.observed["rows"];
-  return typeof last === "number" && Number.isSafeInteger(last) && last > 0 ? (BigInt(last) + 1n) / 2n : null;
+/** A count below the floor says what is gone, since when and what to do. */
+function withLoss(held: CheckOutcome, table: string, rows: bigint | null, seen: Seen | null): CheckOutcome {
+  const floor = seen?.floorOf(table) ?? null;
+  if (seen === null || floor === null || rows === null || rows >= floor.rows) return held;
+  const error = lossText(table, rows, floor, seen.source);
+  return { ...held, observed: { error, ...held.observed } };
 }

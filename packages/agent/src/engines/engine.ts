@@ -4,7 +4,7 @@ import type { RunContext } from "../sandboxes/run-context.ts";
 import type { SandboxKind } from "../config/sandbox-config.ts";
 import type { SourceCommon, SourceConfig } from "../config/source-config.ts";
 import type { CheckOutcome } from "@attestore/proof";
-import type { QueryOutcome } from "../checks/index.ts";
+import type { QueryOutcome, Seen } from "../checks/index.ts";
 
 /**
  * What a backup says of its source and dump. It is signed into the receipt: names, sizes and
@@ -163,15 +163,9 @@ export interface ContentComparison {
 export interface InferredContext {
   /** What the backup said of itself. */
   readonly metadata: ForeignMetadata;
-  readonly lastPassed: LastPassed | null;
+  /** What restore tests that passed saw; null before the first. */
+  readonly seen: Seen | null;
   readonly signal: AbortSignal;
-}
-
-/** The last restore test of the source that passed, as its receipt has it. */
-export interface LastPassed {
-  readonly checks: readonly { readonly id: string; readonly observed: Readonly<Record<string, unknown>> }[];
-  /** Tables that the source's `may_shrink` names: what they had then is no floor. */
-  readonly mayShrink?: readonly string[];
 }
 
 /** The engine's own restore ran, and says that the dump is wrong. Its message holds no row data. */

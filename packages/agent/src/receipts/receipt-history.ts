@@ -1,5 +1,7 @@
-import { firstIdAt } from "@attestore/contract";
+import { firstIdAt, timeOfId } from "@attestore/contract";
 import { receiptKind, type BackupStatement, type RestoreTestStatement } from "@attestore/proof";
+import { type PassedTest, STEADY_DAYS } from "../checks/index.ts";
+import { tablesOfMetadata } from "../engines/tables-of-metadata.ts";
 import type { Layout } from "../state/layout.ts";
 import { listAllReceipts, readStatement, type ReceiptFile } from "./receipt-files.ts";
 
@@ -33,30 +35,46 @@ export async function newestRestoreTest(
   return findRestoreTest(layout, ({ predicate }) => predicate.source_id === sourceId);
 }
 
+const DAY_MS = 24 * 3600 * 1000;
+
 /**
- * The newest passed restore test of the newest backup that passed one. Testing an older backup
- * again says nothing about newer data.
+ * The restore tests of a source that passed, the newest backup's first: those of backups that are
+ * at most 90 days old, and the newest in any case. `upTo` leaves out newer backups, because what an
+ * older backup lacks was not lost since.
  */
-export async function newestPassedRestoreTest(
+export async function passedTests(
   layout: Layout,
   sourceId: string,
-): Promise<RestoreTestStatement | null> {
-  const newest: { statement: RestoreTestStatement | null; id: string } = { statement: null, id: "" };
-  await findRestoreTest(layout, (statement) => {
-    const { source_id, backup_id, result, finished_at } = statement.predicate;
+  { upTo, now = Date.now() }: { readonly upTo?: string; readonly now?: number } = {},
+): Promise<PassedTest[]> {
+  const oldest = firstIdAt("backup", now - STEADY_DAYS * DAY_MS);
+  const found: PassedTest[] = [];
+  let older: PassedTest | null = null;
+  await findRestoreTest(layout, ({ predicate: { source_id, backup_id, result, finished_at, checks } }) => {
     // Ids are in the order of time: this test, and those before it, are of backups that were there
     // when it ended.
     const end = firstIdAt("backup", Date.parse(finished_at));
-    if (newest.id >= end) return true;
+    if (end < oldest && (found.length > 0 || (older !== null && older.backupId >= end))) return true;
     // Ignore an id from the future: a wrong clock made it, and it would stay the newest for good.
     const id = backup_id < end ? backup_id : end;
-    if (source_id === sourceId && result === "passed" && id > newest.id) {
-      newest.statement = statement;
-      newest.id = id;
-    }
+    if (source_id !== sourceId || result !== "passed" || (upTo !== undefined && id > upTo)) return false;
+    const madeAt = new Date(timeOfId(id)).toISOString();
+    const passed = { at: finished_at, backupId: backup_id, madeAt, checks };
+    if (id >= oldest) found.push(passed);
+    else if (older === null || id > older.backupId) older = passed;
     return false;
   });
-  return newest.statement;
+  if (found.length === 0 && older !== null) found.push(older);
+  const sorted = found.toSorted((a, b) => (a.madeAt === b.madeAt ? 0 : a.madeAt < b.madeAt ? 1 : -1));
+  return withTables(layout, sorted);
+}
+
+/** Adds to the newest the tables that its backup's receipt names, if this host has that receipt. */
+async function withTables(layout: Layout, [newest, ...older]: readonly PassedTest[]): Promise<PassedTest[]> {
+  if (newest === undefined) return [];
+  const backup = await backupById(layout, newest.backupId);
+  const names = tablesOfMetadata(backup?.statement.predicate.source_metadata ?? {}).map(({ name }) => name);
+  return [{ ...newest, tables: names }, ...older];
 }
 
 async function findBackup(

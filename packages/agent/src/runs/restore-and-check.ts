@@ -1,12 +1,6 @@
 import type { RestoreTestPredicate } from "@attestore/proof";
-import { verdict } from "../checks/index.ts";
-import {
-  type ForeignMetadata,
-  type LastPassed,
-  type Restored,
-  RestoreRefused,
-  type Runtime,
-} from "../engines/engine.ts";
+import { type Seen, verdict } from "../checks/index.ts";
+import { type ForeignMetadata, type Restored, RestoreRefused, type Runtime } from "../engines/engine.ts";
 import { findSandbox } from "../engines/index.ts";
 import { type CiphertextSource, holdToDigest, readCiphertext } from "../crypto/ciphertext.ts";
 import { DamagedCiphertext } from "../crypto/damaged.ts";
@@ -42,7 +36,8 @@ export interface TestRestoreRequest {
   readonly scratchDir: string;
   /** The metadata in the backup's own record. */
   readonly backupMetadata: ForeignMetadata;
-  readonly lastPassed?: LastPassed;
+  /** What restore tests that passed saw; absent before the first. */
+  readonly seen?: Seen;
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress;
 }
@@ -124,7 +119,7 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
         source,
         canaries,
         metadata: request.backupMetadata,
-        lastPassed: request.lastPassed ?? null,
+        seen: request.seen ?? null,
         runtime: sandbox.runtime,
         contentKey,
         contentBudget_ms: contentBudget(phases.restore_ms, limits),

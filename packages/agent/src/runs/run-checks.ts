@@ -4,10 +4,12 @@ import {
   digestCheck,
   evaluateCanary,
   evaluateCheck,
+  keptCheck,
+  type Seen,
   totalRowsCheck,
   withoutCanaries,
 } from "../checks/index.ts";
-import type { ForeignMetadata, LastPassed, Restored, Runtime } from "../engines/engine.ts";
+import type { ForeignMetadata, Restored, Runtime } from "../engines/engine.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { runCommandCheck } from "./run-command-check.ts";
 
@@ -16,7 +18,8 @@ export interface ChecksToRun {
   /** Of `readCanaries`. */
   readonly canaries: ReadonlyMap<string, Canary>;
   readonly metadata: ForeignMetadata;
-  readonly lastPassed: LastPassed | null;
+  /** What restore tests that passed saw; null before the first. */
+  readonly seen: Seen | null;
   readonly runtime: Runtime;
   readonly signal: AbortSignal;
   /** Of `openContentKey`. */
@@ -39,10 +42,13 @@ export interface RanChecks {
  * prevent a result. @throws RunError
  */
 export async function runChecks(restored: Restored, run: ChecksToRun): Promise<RanChecks> {
-  const { source, canaries, metadata, lastPassed, signal } = run;
-  const outcomes = [...(await restored.inferredChecks({ metadata, lastPassed, signal }))];
+  const { source, canaries, metadata, seen, signal } = run;
+  const outcomes = [...(await restored.inferredChecks({ metadata, seen, signal }))];
   let readData = outcomes.length;
-  const total = totalRowsCheck(outcomes, lastPassed);
+  const total = totalRowsCheck(outcomes, seen);
+  const kept = keptCheck((await restored.tables?.(signal)) ?? [], seen);
+  // What is gone says more than what follows from it.
+  if (kept !== null) outcomes.unshift(kept);
   if (total !== null) outcomes.push(total);
   const add = (outcome: CheckOutcome, seen: readonly string[]): void => {
     outcomes.push(withoutCanaries(outcome, seen, [...canaries.values()]));

@@ -51,6 +51,8 @@ export interface Layout {
   readonly sources: string;
   /** Slug to the databases that it may be. */
   readonly sourcePins: string;
+  /** Slug to the losses that a person accepted. */
+  readonly acceptedLosses: string;
   /** When the service last answered. */
   readonly lastHeartbeat: string;
 }
@@ -93,6 +95,7 @@ export function layoutOf(root: string): Layout {
     scratch: join(root, "scratch"),
     sources: join(log, "sources.json"),
     sourcePins: join(log, "pinned.json"),
+    acceptedLosses: join(log, "accepted.json"),
     lastHeartbeat: join(log, "heartbeat.json"),
   };
 }

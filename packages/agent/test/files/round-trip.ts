@@ -72,7 +72,7 @@ export async function restoreTree<Result>(
 export async function inferred(restored: Restored, metadata: SourceMetadata): Promise<string[]> {
   const checks = await restored.inferredChecks({
     metadata,
-    lastPassed: null,
+    seen: null,
     signal: new AbortController().signal,
   });
   return checks.map(({ id, result }: CheckOutcome) => `${id} ${result}`);

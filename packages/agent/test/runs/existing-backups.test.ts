@@ -14,11 +14,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { LastPassed } from "../../src/engines/engine.ts";
 import { parseSourceConfig, type SourceConfigOf } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { initRestic } from "./restic-repository.ts";
+import { seenIn } from "./seen-in.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
@@ -81,7 +81,7 @@ const back = (of: SourceConfigOf<"dumps"> | SourceConfigOf<"restic">): Promise<M
 async function testIt(
   of: SourceConfigOf<"dumps"> | SourceConfigOf<"restic">,
   backup: MadeBackup,
-  lastPassed?: LastPassed,
+  passed?: RestoreTestResult,
 ): Promise<RestoreTestResult> {
   const tested = await restoreAndCheck({
     source: of,
@@ -90,7 +90,7 @@ async function testIt(
     identities: [place.identity],
     scratchDir: place.scratch,
     backupMetadata: JSON.parse(JSON.stringify(backup.sourceMetadata)) as Record<string, unknown>,
-    ...(lastPassed === undefined ? {} : { lastPassed }),
+    ...(passed === undefined ? {} : { seen: seenIn(passed.checks) }),
     signal: never,
   });
   expect(readdirSync(place.scratch)).toEqual([]);
@@ -324,7 +324,7 @@ SQL
     run("psql -Xqc 'drop table orders'; pg_dump -Fc -f a.dump", env);
     const gone = await testIt(source(), await back(source()), passed);
     expect(gone.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
-      "inferred:tables",
+      "inferred:kept",
       "inferred:total",
     ]);
     run("psql -Xqc 'truncate tags'; pg_dump -Fc -f a.dump", env);

@@ -17,7 +17,7 @@ export interface Schemas {
       tested_at: string | null;
     } | null;
   };
-  AgentEventKind: "backup_failed" | "restore_failed" | "attestation_failed";
+  AgentEventKind: "backup_failed" | "restore_failed" | "attestation_failed" | "change_accepted";
   AgentKeyRecord: {
     agent_id: string;
     public_key: string;

@@ -68,7 +68,12 @@ export const ReceiptAccepted = Type.Object({ receipt_id: Id("receipt"), ...place
 export type ReceiptAccepted = Static<typeof ReceiptAccepted>;
 
 /** The kinds of event that an agent may report. */
-export const AgentEventKind = Type.Enum(["backup_failed", "restore_failed", "attestation_failed"]);
+export const AgentEventKind = Type.Enum([
+  "backup_failed",
+  "restore_failed",
+  "attestation_failed",
+  "change_accepted",
+]);
 export type AgentEventKind = Static<typeof AgentEventKind>;
 
 /** Body of `POST /v1/events`. `envelope` is the agent's signed statement with the same fields. */

@@ -15,6 +15,7 @@ export const eventText = {
     backup_failed: "Backup failed",
     restore_failed: "Restore test could not run",
     attestation_failed: "Receipt could not be made",
+    change_accepted: "Change of the source accepted",
     backup_missed: "Backup missed",
     restore_test_missed: "Restore test missed",
     agent_silent: "Agent silent",

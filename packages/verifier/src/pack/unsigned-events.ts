@@ -37,7 +37,12 @@ function unsignedOf(events: ReadonlyMap<string, EventBundle>): EventBundle[] {
 }
 
 /** The kinds that agents report and sign. */
-const REPORTED: ReadonlySet<string> = new Set(["backup_failed", "restore_failed", "attestation_failed"]);
+const REPORTED: ReadonlySet<string> = new Set([
+  "backup_failed",
+  "restore_failed",
+  "attestation_failed",
+  "change_accepted",
+]);
 
 /**
  * What is in the log in an agent's name and not signed by it. Agents of earlier versions signed no

@@ -19,6 +19,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ALL_PASSED, dumpTree, inferred, makePlace, restoreTree } from "../../../test/files/round-trip.ts";
+import { seenIn } from "../../../test/runs/seen-in.ts";
 
 let place: ReturnType<typeof makePlace>;
 let source: string;
@@ -313,7 +314,7 @@ describe("a restored tree does not pass", () => {
       await restoreTree(archive, scratch, async (restored) => {
         const checks = await restored.inferredChecks({
           metadata,
-          lastPassed: { checks: [{ id: "inferred:files", observed }] },
+          seen: seenIn([{ id: "inferred:files", observed }]),
           signal: new AbortController().signal,
         });
         expect(checks[1]).toMatchObject({ expectation: `files = 2 and files > 0${floor}`, result });
@@ -329,7 +330,7 @@ describe("a restored tree does not pass", () => {
       await restoreTree(archive, scratch, async (restored) => {
         const checks = await restored.inferredChecks({
           metadata: claims,
-          lastPassed: null,
+          seen: null,
           signal: new AbortController().signal,
         });
         expect(checks[0]).toMatchObject({ id: "inferred:manifest", result: "failed" });

@@ -1,8 +1,8 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { digestCheck, evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
+import { digestCheck, evaluateCheck, formatRow, type QueryOutcome, type Seen } from "../../checks/index.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../../sandboxes/place.ts";
-import type { InferredContext, LastPassed, QueryLimits, Restored } from "../engine.ts";
+import type { InferredContext, QueryLimits, Restored } from "../engine.ts";
 import type { Child } from "../../processes/child.ts";
 import { runCheckProgram } from "../run-check-program.ts";
 import type { ManifestSummary } from "./manifest.ts";
@@ -50,14 +50,14 @@ export class RestoredFiles implements Restored {
    * proves nothing; and that it is what was archived says nothing of what somebody had removed
    * before.
    */
-  async inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+  async inferredChecks({ metadata, seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
     const found = await this.#looker.manifest();
     stopIfAborted(signal);
     const duration_ms = performance.now() - started;
     const { manifest_sha256: expected, files } = metadata;
     const count = Number.isSafeInteger(files) ? `files = ${String(files)} and files > 0` : "files > 0";
-    const expect = [count, ...floorsOf(lastPassed)].join(" and ");
+    const expect = [count, ...floorsOf(seen)].join(" and ");
     return [
       digestCheck({
         name: "manifest",
@@ -88,17 +88,13 @@ export class RestoredFiles implements Restored {
 }
 
 /**
- * Half of the files that there were when last a test passed, and a tenth of the bytes: one large
- * file less may well be meant.
+ * Half of the most files that passed tests saw in 30 days, and a tenth of the bytes: one large file
+ * less may well be meant.
  */
-function floorsOf(lastPassed: LastPassed | null): string[] {
-  const { files, bytes } = lastPassed?.checks.find(({ id }) => id === "inferred:files")?.observed ?? {};
+function floorsOf(seen: Seen | null): string[] {
+  const [files, bytes] = (["files", "bytes"] as const).map((of) => seen?.best("inferred:files", of) ?? 0);
   return [
-    ...(isCountFrom(1, files) ? [`files >= ${Math.ceil(files / 2)}`] : []),
-    ...(isCountFrom(1, bytes) ? [`bytes >= ${Math.ceil(bytes / 10)}`] : []),
+    ...(files === undefined || files < 1 ? [] : [`files >= ${Math.ceil(files / 2)}`]),
+    ...(bytes === undefined || bytes < 1 ? [] : [`bytes >= ${Math.ceil(bytes / 10)}`]),
   ];
-}
-
-function isCountFrom(least: number, value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= least;
 }

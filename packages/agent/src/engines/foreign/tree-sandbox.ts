@@ -57,12 +57,10 @@ export class RestoredTree implements Restored {
     return this.#files.query(path, limits);
   }
 
-  async inferredChecks({ lastPassed }: InferredContext): Promise<readonly CheckOutcome[]> {
+  async inferredChecks({ seen }: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
     const { files, bytes } = await this.#files.manifest();
-    const last = lastPassed?.checks.find(({ id }) => id === "inferred:files")?.observed["files"];
-    const floor =
-      typeof last === "number" && Number.isSafeInteger(last) ? Math.max(1, Math.ceil(last / 2)) : 1;
+    const floor = Math.max(1, Math.ceil((seen?.best("inferred:files", "files") ?? 0) / 2));
     const row = formatRow([
       ["files", files],
       ["bytes", bytes],

@@ -53,11 +53,13 @@ export class RestoredMariadb implements Restored {
 
   tables(signal: AbortSignal): Promise<readonly string[]> {
     return this.#guarded(signal, async () =>
-      (await tablesOf(this.#admin, this.#databases)).map(({ name }) => name),
+      (await tablesOf(this.#admin, this.#databases)).flatMap(({ name, isVersioned }) =>
+        isVersioned ? [name, historyName(name)] : [name],
+      ),
     );
   }
 
-  inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+  inferredChecks({ metadata, seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     return this.#asReader(signal, async (reader) => {
       const tables = await tablesOf(this.#admin, this.#databases);
       const sqlNames = new Map(
@@ -71,7 +73,7 @@ export class RestoredMariadb implements Restored {
         `select count(*) as \`rows\` from ${sqlNames.get(name) ?? name}`;
       return checkTables({
         metadata,
-        lastPassed,
+        seen,
         tables: [...sqlNames.keys()],
         readOne: async (name) =>
           outcomeOf(await reader.runForeign(`select 1 from ${sqlNames.get(name) ?? ""} limit 1`), 0).kind ===

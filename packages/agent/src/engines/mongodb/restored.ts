@@ -66,14 +66,14 @@ export class RestoredMongodb implements Restored {
     });
   }
 
-  inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+  inferredChecks({ metadata, seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     return this.#inClient(signal, async (client) => {
       const collections = new Map((await this.#collections(client)).map((each) => [nameOf(each), each]));
       const found = (name: string): Namespace =>
         collections.get(name) ?? { database: "", collection: name, isView: false };
       return checkTables({
         metadata,
-        lastPassed,
+        seen,
         tables: [...collections.keys()],
         readOne: async (name) =>
           (await aggregate(client, found(name), [{ $limit: 1 }], 0, () => "{}")).kind === "rows",

@@ -77,7 +77,7 @@ export class RestoredPostgresql implements Restored {
     return ([command = "", ...args], signal) => start(command, { args, env: this.#environment, signal });
   }
 
-  inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+  inferredChecks({ metadata, seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     return this.#inSession(signal, async (session) => {
       const rows = rowsOf(ownOutput(await session.run(TABLES_BY_SIZE)));
       const of = this.#ownName;
@@ -87,7 +87,7 @@ export class RestoredPostgresql implements Restored {
       const tableOf = (name: string): string => tables.get(name) ?? name;
       return checkTables({
         metadata,
-        lastPassed,
+        seen,
         ...(of === null ? {} : { of }),
         plainName: tableOf,
         tables: [...tables.keys()],

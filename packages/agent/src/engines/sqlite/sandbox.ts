@@ -87,7 +87,7 @@ class RestoredSqlite implements Restored {
     return ofRestored(tablesOf(this.#sqlite, this.path));
   }
 
-  async inferredChecks({ metadata, lastPassed }: InferredContext): Promise<readonly CheckOutcome[]> {
+  async inferredChecks({ metadata, seen }: InferredContext): Promise<readonly CheckOutcome[]> {
     const path = this.path;
     const started = performance.now();
     const integrity = await this.#sqlite.request({ op: "list", path, sql: "pragma integrity_check" });
@@ -104,7 +104,7 @@ class RestoredSqlite implements Restored {
     if (checked.result === "failed") return [checked];
     const tables = await checkTables({
       metadata,
-      lastPassed,
+      seen,
       tables: await this.tables(),
       readOne: async (table) => {
         const one = await this.#sqlite.request({

@@ -48,7 +48,7 @@ const TOPICS: Record<TimelineTopic, Selection> = {
     commands: false,
   },
   restore_tests: {
-    events: ["restore_failed", "restore_test_missed"],
+    events: ["restore_failed", "restore_test_missed", "change_accepted"],
     receipts: { kind: "restore_test" },
     backups: false,
     commands: false,

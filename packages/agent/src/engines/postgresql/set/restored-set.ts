@@ -52,6 +52,14 @@ export class RestoredSet implements Restored {
     return this.#own.startCommand;
   }
 
+  /** By the names that the set's metadata use; the largest of one database before those of the next. */
+  async tables(signal: AbortSignal): Promise<readonly string[]> {
+    const names: string[] = [];
+    for (const [name, database] of this.#databases)
+      names.push(...(await database.tables(signal)).map((table) => nameInSet(name, table)));
+    return names;
+  }
+
   async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
     const { metadata } = context;
     const tables = Array.isArray(metadata["tables"]) ? (metadata["tables"] as unknown[]) : [];

@@ -1,0 +1,35 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { entryOf } from "./evaluate-check.ts";
+import { observedRecord } from "./observed.ts";
+import { formatRow } from "./format-row.ts";
+import { rowCheckId } from "./inferred-checks.ts";
+import { parseRow } from "./row.ts";
+import { goneText, type Seen } from "./seen.ts";
+
+/**
+ * Every table that the newest passed test saw is still there. A backup says nothing of a table that
+ * was dropped or renamed before it was made. Null where no test saw any.
+ */
+export function keptCheck(present: readonly string[], seen: Seen | null): CheckOutcome | null {
+  const expected = seen?.expected() ?? [];
+  const newest = seen?.newest ?? null;
+  if (seen === null || newest === null || expected.length === 0) return null;
+  const ids = new Set(present.map(rowCheckId));
+  const gone = expected.filter(({ name }) => !ids.has(rowCheckId(name)));
+  const names = expected.map(({ name }) => name);
+  const definition = {
+    id: "inferred:kept",
+    query: `how many of these tables, which a passed restore test saw, are gone: ${JSON.stringify(names)}`,
+    expect: "gone = 0",
+  };
+  const row = formatRow([
+    ["tables", names.length],
+    ["gone", gone.length],
+    ...(gone.length === 0 ? [] : [["gone_tables", gone.map(({ name }) => name).join(", ")] as const]),
+    ["since", newest.at],
+    ["backup_id", newest.backupId],
+  ]);
+  const error = gone.length === 0 ? null : goneText(gone, newest, seen.source);
+  const decision = { passed: gone.length === 0, observed: observedRecord(parseRow(row), error) };
+  return entryOf(definition, definition.expect, decision, 0);
+}

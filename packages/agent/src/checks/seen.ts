@@ -1,0 +1,283 @@
+import { clip } from "./clip.ts";
+import { rowCheckId } from "./inferred-checks.ts";
+import { isPattern, meansTable } from "./table-pattern.ts";
+
+interface Observed {
+  readonly id: string;
+  readonly observed: Readonly<Record<string, unknown>>;
+}
+
+/** A restore test that passed, as its receipt has it. */
+export interface PassedTest {
+  /** RFC 3339 in UTC, with milliseconds: when it ended. */
+  readonly at: string;
+  readonly backupId: string;
+  /** When its backup was made; what was there then is not what was there when it was tested. */
+  readonly madeAt: string;
+  readonly checks: readonly Observed[];
+  /** The tables that the backup's own receipt names, counted or not. */
+  readonly tables?: readonly string[];
+}
+
+/** A person said that a loss is right. */
+export interface AcceptedLoss {
+  /** A table as in the ids of checks, or a pattern with `*`. */
+  readonly table: string;
+  readonly at: string;
+  /**
+   * When the newest backup that had passed by then was made: what it and older ones had is no longer
+   * expected.
+   */
+  readonly upTo: string;
+}
+
+export interface PassedBefore {
+  /** Its slug. */
+  readonly source: string;
+  /** The newest backup's first. */
+  readonly tests: readonly PassedTest[];
+  readonly accepted?: readonly AcceptedLoss[];
+  /** Tables that may lose rows; those that a pattern means may also disappear. */
+  readonly mayShrink?: readonly string[];
+  /** False if no table is compared with the rows that it had. */
+  readonly rowFloors?: boolean;
+  /** Milliseconds since 1970. */
+  readonly now?: number;
+}
+
+/** What a table had in some test. */
+export interface SeenRows {
+  readonly rows: number;
+  readonly test: PassedTest;
+}
+
+export interface Floor {
+  /** It must have at least so many. */
+  readonly rows: bigint;
+  /** The most that it had. */
+  readonly best: SeenRows;
+}
+
+export interface SeenTable {
+  readonly name: string;
+  /** Null if nobody counted them. */
+  readonly rows: number | null;
+}
+
+const ROWS = rowCheckId("");
+const DAY_MS = 24 * 3600 * 1000;
+/** Counts are compared with the best of these days. */
+export const FLOOR_DAYS = 30;
+/** Whether a table ever shrinks is seen over these. */
+export const STEADY_DAYS = 90;
+/** A table is steady if that many tests over that many days saw it lose nothing to speak of. */
+const STEADY_TESTS = 4;
+const STEADY_SPAN_DAYS = 7;
+/** What a steady table may lose: this share of its rows, or that many where it is small. */
+const SLACK_SHARE = 0.05;
+const SLACK_ROWS = 5;
+
+/**
+ * What passed restore tests of a source saw, and what a backup must therefore still hold. Counts
+ * are compared with the best of 30 days, not only with the last test's: otherwise each pass would
+ * lower the floor of the next.
+ */
+export class Seen {
+  readonly #before: PassedBefore;
+  readonly #now: number;
+  /** The newest backup's first, without those that somebody's `accept *` covers. */
+  readonly #tests: readonly PassedTest[];
+  /** Oldest first. */
+  readonly #rows = new Map<string, SeenRows[]>();
+
+  constructor(before: PassedBefore) {
+    this.#before = before;
+    this.#now = before.now ?? Date.now();
+    this.#tests = before.tests.filter((test) => !this.#isAccepted("*", test));
+    for (const test of this.#tests.toReversed())
+      for (const { id, observed } of test.checks) {
+        const rows = observed["rows"];
+        if (!id.startsWith(ROWS) || !isCount(rows)) continue;
+        const name = id.slice(ROWS.length);
+        if (this.#isAccepted(name, test)) continue;
+        const known = this.#rows.get(name);
+        if (known === undefined) this.#rows.set(name, [{ rows, test }]);
+        else known.push({ rows, test });
+      }
+  }
+
+  get source(): string {
+    return this.#before.source;
+  }
+
+  /** False if the source's `row_floors` says so: then only missing tables are noticed. */
+  get hasFloors(): boolean {
+    return this.#before.rowFloors !== false;
+  }
+
+  /** The newest; null if every test was accepted away. */
+  get newest(): PassedTest | null {
+    return this.#tests[0] ?? null;
+  }
+
+  /** Tests whose backups are at most 30 days old, and the newest. */
+  get recent(): readonly PassedTest[] {
+    const from = this.#daysAgo(FLOOR_DAYS);
+    return this.#tests.filter(({ madeAt }, index) => index === 0 || madeAt >= from);
+  }
+
+  mayShrink(table: string): boolean {
+    return !this.hasFloors || (this.#before.mayShrink ?? []).some((each) => meansTable(each, table));
+  }
+
+  /** Whether a person accepted that it lost rows or went, at any time that is looked at. */
+  wasAccepted(table: string): boolean {
+    const from = this.#daysAgo(STEADY_DAYS);
+    return (this.#before.accepted ?? []).some(
+      (each) => each.at >= from && meansTable(each.table, nameInId(table)),
+    );
+  }
+
+  /** Whether a test that counts saw any row in it. */
+  hadRows(table: string): boolean {
+    return this.#of(table).some(({ rows }) => rows > 0);
+  }
+
+  /** Null where nothing is known that it must have. */
+  floorOf(table: string): Floor | null {
+    if (this.mayShrink(table)) return null;
+    const seen = this.#of(table);
+    const from = this.#daysAgo(FLOOR_DAYS);
+    const recent = seen.filter(({ test }, index) => test.madeAt >= from || index === seen.length - 1);
+    const best = recent.reduce<SeenRows | null>(
+      (most, each) => (most === null || each.rows >= most.rows ? each : most),
+      null,
+    );
+    if (best === null || best.rows === 0) return null;
+    const half = moreThanHalf(best.rows);
+    const rows = this.#isSteady(table, seen) ? Math.max(half, withoutSlack(best.rows)) : half;
+    return { rows: BigInt(rows), best };
+  }
+
+  /** Tables that the newest passed test saw, except those that may go. */
+  expected(): readonly SeenTable[] {
+    const { newest } = this;
+    if (newest === null) return [];
+    const names = new Set((newest.tables ?? []).map(nameInId));
+    for (const { id } of newest.checks) if (id.startsWith(ROWS)) names.add(id.slice(ROWS.length));
+    const mayGo = (this.#before.mayShrink ?? []).filter(isPattern);
+    return [...names]
+      .filter((name) => !this.#isAccepted(name, newest) && !mayGo.some((each) => meansTable(each, name)))
+      .toSorted()
+      .map((name) => ({ name, rows: this.#of(name).at(-1)?.rows ?? null }));
+  }
+
+  /** Every table that a test that counts saw. */
+  known(): readonly string[] {
+    return [...new Set([...this.#rows.keys(), ...this.expected().map(({ name }) => name)])].toSorted();
+  }
+
+  /** The best that a check observed of a source without tables, such as how many files there are. */
+  best(checkId: string, column: string): number | null {
+    if (this.mayShrink(".")) return null;
+    const values = this.recent
+      .filter((test) => !this.#isAccepted(".", test))
+      .map(({ checks }) => checks.find(({ id }) => id === checkId)?.observed[column])
+      .filter(isCount);
+    return values.length === 0 ? null : Math.max(...values);
+  }
+
+  /** Whether `attestore accept` covers what this test saw of a table. */
+  #isAccepted(table: string, { madeAt }: PassedTest): boolean {
+    return (this.#before.accepted ?? []).some((each) => each.upTo >= madeAt && meansTable(each.table, table));
+  }
+
+  #of(table: string): readonly SeenRows[] {
+    return this.#rows.get(nameInId(table)) ?? [];
+  }
+
+  #isSteady(table: string, seen: readonly SeenRows[]): boolean {
+    if (this.wasAccepted(table)) return false;
+    const from = this.#daysAgo(STEADY_DAYS);
+    const looked = seen.filter(({ test }) => test.madeAt >= from);
+    const [first, last] = [looked[0], looked.at(-1)];
+    if (first === undefined || last === undefined) return false;
+    if (new Set(looked.map(({ test }) => test.backupId)).size < STEADY_TESTS) return false;
+    if (Date.parse(last.test.madeAt) - Date.parse(first.test.madeAt) < STEADY_SPAN_DAYS * DAY_MS)
+      return false;
+    let most = 0;
+    for (const { rows } of looked) {
+      if (most > 0 && rows < withoutSlack(most)) return false;
+      most = Math.max(most, rows);
+    }
+    return true;
+  }
+
+  #daysAgo(days: number): string {
+    return new Date(this.#now - days * DAY_MS).toISOString();
+  }
+}
+
+/** The least count of which nobody can say that half is gone. */
+export function moreThanHalf(rows: number): number {
+  return Math.floor(rows / 2) + 1;
+}
+
+function withoutSlack(rows: number): number {
+  return rows - Math.max(SLACK_ROWS, Math.floor(rows * SLACK_SHARE));
+}
+
+/** A table's name as the ids of checks have it. */
+function nameInId(table: string): string {
+  return rowCheckId(table).slice(ROWS.length);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** For people: `2026-11-20 10:12 UTC`. */
+function minute(at: string): string {
+  return `${at.slice(0, 16).replace("T", " ")} UTC`;
+}
+
+const MAX_NAMED = 3;
+const MAX_NAME = 60;
+
+function rowsText(rows: number | bigint): string {
+  return Number(rows) === 1 ? "1 row" : `${rows} rows`;
+}
+
+/** Why a count is too low: what is gone, since when, and what to do. */
+export function lossText(table: string, rows: number | bigint, floor: Floor, source: string): string {
+  const { best } = floor;
+  const gone = `${Math.floor(((best.rows - Number(rows)) / best.rows) * 100)} %`;
+  const now = Number(rows) === 0 ? "is empty" : `has ${rowsText(rows)}`;
+  return (
+    `${clip(table, MAX_NAME)} ${now} and had ${best.rows} in the restore test of ${minute(best.test.at)} (${best.test.backupId}): ` +
+    `${gone} are gone. ${nextStep([table], source)}`
+  );
+}
+
+/** The same for tables that are no longer there. */
+export function goneText(gone: readonly SeenTable[], { at, backupId }: PassedTest, source: string): string {
+  const named = gone.slice(0, MAX_NAMED);
+  const names = named.map(
+    ({ name, rows }) => `${clip(name, MAX_NAME)}${rows === null ? "" : ` (${rowsText(rows)})`}`,
+  );
+  const more = gone.length > named.length ? ` and ${gone.length - named.length} more` : "";
+  return (
+    `gone since the restore test of ${minute(at)} (${backupId}): ${names.join(", ")}${more}. ` +
+    nextStep(gone.length > named.length ? [] : named.map(({ name }) => name), source)
+  );
+}
+
+/** The one command, if the loss is meant; without tables, the one that lists them. */
+export function nextStep(tables: readonly string[], source: string): string {
+  if (tables.length === 0) return `To list all: attestore accept ${source}`;
+  return `If that is right: attestore accept ${source} ${tables.map(shellWord).join(" ")} --because REASON`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w.,:/@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

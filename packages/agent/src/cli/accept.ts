@@ -1,0 +1,146 @@
+import { nearestName } from "@attestore/host/nearest-name";
+import { meansTable, nextStep, type Seen } from "../checks/index.ts";
+import type { SourceConfig } from "../config/source-config.ts";
+import { tableCountOf, tablesOfMetadata } from "../engines/tables-of-metadata.ts";
+import { UserError } from "../errors/user-error.ts";
+import { recordAcceptances } from "../receipts/accepted-losses.ts";
+import { reportAccepted } from "../receipts/change-accepted.ts";
+import { newestBackup } from "../receipts/receipt-history.ts";
+import { seenBefore } from "../receipts/seen-before.ts";
+import type { Layout } from "../state/layout.ts";
+import { requireNoLogAlarm } from "../state/log-alarm.ts";
+import { readSourceIds } from "../state/source-ids.ts";
+import type { Call, Run } from "./command.ts";
+import { openBackend, requireSource } from "./open-root.ts";
+import { personOf } from "./person.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+const MAX_REASON = 1000;
+
+/**
+ * A person accepts that tables are gone or have lost rows: what tests saw of them until now is no
+ * longer expected. Without tables, it lists what the newest backup lacks.
+ */
+export const accept: Run = async (call, name, ...given) => {
+  const { terminal, flags, signal } = call;
+  const root = await openBackend(call);
+  const { backend, layout } = root;
+  try {
+    if (name === undefined)
+      throw new UserError("usage", "which source? attestore accept SOURCE TABLE --because REASON");
+    const source = requireSource(root, name);
+    const tables = given.filter((word) => word !== undefined);
+    using _ = await takeWorkLock(layout, "accept", {
+      signal,
+      wait: flags.isOn("wait", true),
+      say: terminal.say,
+    });
+    const id = (await readSourceIds(layout)).get(source.slug);
+    const seen = id === undefined ? null : await seenBefore(layout, source, id);
+    if (id === undefined || seen?.newest === undefined || seen.newest === null)
+      throw new UserError(
+        "usage",
+        `no restore test of ${source.slug} has passed, so nothing of it can be missing`,
+      );
+    if (tables.length === 0) return await list(call, layout, source, id, seen);
+    const because = requireReason(flags.text("because"));
+    requireKnown(tables, source, seen);
+    await requireNoLogAlarm(layout);
+    const [at, by, upTo] = [new Date().toISOString(), personOf(call), seen.newest.madeAt];
+    const accepted = tables.map((table) => ({ table, at, upTo, because, by }));
+    // Reported first: what nobody can see afterwards is not accepted.
+    await reportAccepted(layout, source.slug, at, {
+      change: "tables",
+      message: `${by} accepted changes of ${tables.join(", ")}: ${because}`,
+      tables,
+      because,
+      by,
+      up_to: upTo,
+    });
+    await recordAcceptances(layout, source.slug, accepted);
+    const submitted = await backend.submit(signal);
+    if (flags.isOn("json")) {
+      const shown = { source: source.slug, tables, because, by, at, up_to: upTo, waiting: submitted.waiting };
+      terminal.data(JSON.stringify(shown));
+      return 0;
+    }
+    const { good } = terminal.onData;
+    terminal.data(`${good("✓")} ${tables.join(", ")} of ${source.slug}: accepted and signed`);
+    if (submitted.waiting > 0) terminal.say("The log will have it once the service can be reached.");
+    terminal.say(`Next: attestore restore-test --source ${source.slug}`);
+    return 0;
+  } finally {
+    backend.close();
+  }
+};
+
+interface Loss {
+  readonly table: string;
+  /** Null if it is gone. */
+  readonly rows: number | null;
+  readonly had: number | null;
+}
+
+function requireReason(because: string | undefined): string {
+  const reason = because?.trim() ?? "";
+  if (reason === "")
+    throw new UserError("usage", "accepting a change needs a reason, which is signed: --because REASON");
+  if (reason.length <= MAX_REASON) return reason;
+  throw new UserError("usage", `the reason may have ${MAX_REASON} characters, and has ${reason.length}`);
+}
+
+/** A name that no test saw is a mistake in typing. @throws UserError usage */
+function requireKnown(tables: readonly string[], { slug, engine }: SourceConfig, seen: Seen): void {
+  const known = seen.known();
+  for (const table of tables) {
+    if (table === "*" || (table === "." && known.length === 0)) continue;
+    if (known.some((each) => meansTable(table, each))) continue;
+    const near = nearestName(table, known);
+    const hint =
+      known.length === 0
+        ? `for ${engine}, the whole source is \`.\``
+        : near === null
+          ? `to list what is missing: attestore accept ${slug}`
+          : `did you mean "${near}"?`;
+    throw new UserError("usage", `no passed restore test of ${slug} saw "${table}"; ${hint}`);
+  }
+}
+
+async function list(
+  { terminal, flags }: Call,
+  layout: Layout,
+  { slug }: SourceConfig,
+  sourceId: string,
+  seen: Seen,
+): Promise<0 | 1> {
+  const backup = await newestBackup(layout, sourceId);
+  const metadata = backup?.statement.predicate.source_metadata ?? {};
+  const present = new Map(tablesOfMetadata(metadata).map(({ name, rows }) => [name, rows]));
+  // A receipt names 300 tables; where there are more, a name that is not there says nothing.
+  const isWhole = present.size > 0 && present.size >= tableCountOf(metadata);
+  const losses = seen.known().flatMap((table): readonly Loss[] => {
+    const rows = present.get(table);
+    const floor = seen.floorOf(table);
+    const had = floor?.best.rows ?? null;
+    if (rows === undefined)
+      return isWhole && seen.expected().some((each) => each.name === table)
+        ? [{ table, rows: null, had }]
+        : [];
+    return rows !== null && floor !== null && rows < floor.rows ? [{ table, rows: Number(rows), had }] : [];
+  });
+  if (flags.isOn("json")) terminal.data(JSON.stringify({ source: slug, lost: losses }));
+  else if (losses.length === 0) terminal.data(`${slug}: the newest backup has what passed restore tests saw`);
+  else {
+    for (const { table, rows, had } of losses)
+      terminal.data(
+        `${terminal.onData.bad("✗")} ${table}  ${rows === null ? "gone" : `${rows} rows`}${had === null ? "" : `, had ${had}`}`,
+      );
+    terminal.say(
+      nextStep(
+        losses.map(({ table }) => table),
+        slug,
+      ),
+    );
+  }
+  return losses.length === 0 ? 0 : 1;
+}

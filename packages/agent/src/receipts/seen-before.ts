@@ -1,0 +1,26 @@
+import { Seen } from "../checks/index.ts";
+import type { SourceConfig } from "../config/source-config.ts";
+import type { Layout } from "../state/layout.ts";
+import { acceptedLosses } from "./accepted-losses.ts";
+import { passedTests } from "./receipt-history.ts";
+
+/**
+ * What restore tests that passed on this host saw of a source, as a test of this backup needs it;
+ * null before the first.
+ */
+export async function seenBefore(
+  layout: Layout,
+  source: SourceConfig,
+  sourceId: string,
+  backupId?: string,
+): Promise<Seen | null> {
+  const tests = await passedTests(layout, sourceId, backupId === undefined ? {} : { upTo: backupId });
+  if (tests.length === 0) return null;
+  return new Seen({
+    source: source.slug,
+    tests,
+    accepted: await acceptedLosses(layout, source.slug),
+    mayShrink: source.mayShrink ?? [],
+    rowFloors: source.rowFloors ?? true,
+  });
+}
