@@ -29,6 +29,7 @@ export function tablesPresentCheck({
   expected,
   present,
   notCounted,
+  empty = [],
   of,
   duration_ms,
 }: Timed & {
@@ -36,6 +37,8 @@ export function tablesPresentCheck({
   readonly present: readonly string[];
   /** Whose rows nobody counted: by name, and how many more that have no names here. */
   readonly notCounted?: { readonly names: readonly string[]; readonly more: number };
+  /** Without rows, and no test saw any in them. Nobody knows whether that is right. */
+  readonly empty?: readonly string[];
   readonly of?: string;
 }): CheckOutcome | null {
   const names = [...new Set(expected)].sort();
@@ -52,6 +55,12 @@ export function tablesPresentCheck({
     ["missing", missing.length],
     ...(missing.length === 0 ? [] : [["missing_tables", missing.join(", ")] as const]),
     ...notCountedCells(notCounted),
+    ...(empty.length === 0
+      ? []
+      : ([
+          ["empty", empty.length],
+          ["empty_tables", empty.join(", ")],
+        ] as const)),
   ]);
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }

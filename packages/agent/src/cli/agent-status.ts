@@ -4,7 +4,8 @@ import {
   type ComparedContent,
   comparedContentText,
   type NotProvenBecause,
-  tablesNotCounted,
+  emptyTables,
+  namedNotCounted,
 } from "@attestore/proof";
 import { readRecoveryState, recoveryGap } from "../recovery/recovery-state.ts";
 import type { Config } from "../config/config.ts";
@@ -41,6 +42,11 @@ export interface SourceStatus {
     readonly checks: number;
     /** Tables whose rows nobody counted. */
     readonly not_counted: number;
+    /** Their names, as far as the receipt has room for them. */
+    readonly not_counted_tables: string | null;
+    /** Tables without rows in which no test saw any. */
+    readonly empty: number;
+    readonly empty_tables: string | null;
     /** How far tables' content was compared with the dump's; null where none was. */
     readonly content: ComparedContent | null;
     /** The same for people; null of a tree of files. */
@@ -124,7 +130,10 @@ async function sourceStatus(
           result: test.statement.predicate.result,
           reason: test.statement.predicate.reason ?? null,
           checks: test.statement.predicate.checks.length,
-          not_counted: tablesNotCounted(test.statement.predicate.checks),
+          not_counted: namedNotCounted(test.statement.predicate.checks).count,
+          not_counted_tables: namedNotCounted(test.statement.predicate.checks).names,
+          empty: emptyTables(test.statement.predicate.checks).count,
+          empty_tables: emptyTables(test.statement.predicate.checks).names,
           content: comparedContent(test.statement.predicate.checks),
           content_text: comparedContentText(test.statement.predicate.checks),
         };

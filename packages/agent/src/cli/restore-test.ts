@@ -1,5 +1,5 @@
 import { formatDuration } from "@attestore/host/amounts";
-import { comparedContentText, tablesNotCounted } from "@attestore/proof";
+import { comparedContentText, emptyTables, namedNotCounted } from "@attestore/proof";
 import type { RecoveryTime } from "../runs/recovery-time.ts";
 import { RunError } from "../errors/run-error.ts";
 import { ServiceError } from "../transport/service-error.ts";
@@ -8,6 +8,7 @@ import { chosenSource, configNow, openBackend, requireSource } from "./open-root
 import { runRestoreTest, type PerformedRestoreTest } from "./run-restore-test.ts";
 import { reportFailureOrWarn } from "./report-failure-or-warn.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+import { tablesText } from "./tables-text.ts";
 import { printReceiptStatus } from "./print-receipt-status.ts";
 import { verifyCommand } from "./verify-command.ts";
 import { takeWorkLock } from "./work-lock.ts";
@@ -64,10 +65,15 @@ export const restoreTest: Run = async (call) => {
         const mark = check.result === "passed" ? good("✓") : bad("✗");
         terminal.data(`${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`);
       }
-      const notCounted = tablesNotCounted(tested.checks);
-      if (notCounted > 0)
+      const notCounted = namedNotCounted(tested.checks);
+      if (notCounted.count > 0)
         terminal.data(
-          `${terminal.onData.warn("!")} not counted: the rows of ${notCounted} ${notCounted === 1 ? "table" : "tables"}. All that is known is that they exist`,
+          `${terminal.onData.warn("!")} not counted: the rows of ${tablesText(notCounted)}. All that is known is that they exist`,
+        );
+      const empty = emptyTables(tested.checks);
+      if (empty.count > 0)
+        terminal.data(
+          `${terminal.onData.warn("!")} empty: ${tablesText(empty)}. No test saw rows there, so nobody knows whether that is right`,
         );
       const content = comparedContentText(tested.checks);
       if (content !== null && tested.checks.length > 0) terminal.data(content);

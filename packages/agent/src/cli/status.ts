@@ -4,6 +4,7 @@ import { formatAge, formatBytes } from "@attestore/host/amounts";
 import { UserError } from "../errors/user-error.ts";
 import type { Style } from "./terminal/terminal.ts";
 import { readAgentStatus, type AgentStatus, type SourceStatus } from "./agent-status.ts";
+import { tablesText } from "./tables-text.ts";
 import type { Run } from "./command.ts";
 import { openRoot } from "./open-root.ts";
 import type { FoundRoot } from "./find-root.ts";
@@ -88,7 +89,9 @@ function sourceLine(
   const parts = [marks[verdict], source.padEnd(width)];
   if (test !== null) parts.push(`restored ${formatAge(test.at)}, ${test.checks} checks`);
   if (test !== null && test.not_counted > 0)
-    parts.push(style.warn(`not counted: ${test.not_counted} ${test.not_counted === 1 ? "table" : "tables"}`));
+    parts.push(
+      style.warn(`not counted: ${tablesText({ count: test.not_counted, names: test.not_counted_tables })}`),
+    );
   if (test !== null && test.content_text !== null) parts.push(test.content_text);
   if (backup !== null) parts.push(`backed up ${formatAge(backup.at)}, ${formatBytes(backup.size_bytes)}`);
   return parts.join("  ");

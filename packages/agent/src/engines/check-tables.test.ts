@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkTables } from "./check-tables.ts";
 import { seenIn } from "../../test/runs/seen-in.ts";
 import type { Seen } from "../checks/index.ts";
@@ -50,4 +50,73 @@ test("a floor finds its table by the id that a receipt has, however long the nam
     });
   const passed = await check(null, 10);
   expect((await check(seenIn(passed), 4)).map(({ result }) => result)).toEqual(["passed", "failed"]);
+});
+
+describe("tables that the backup did not count", () => {
+  const check = async (counts: Readonly<Record<string, number>>, slow: readonly string[] = []) => {
+    const asked: string[] = [];
+    const outcomes = await checkTables({
+      metadata: {
+        tables: Object.keys(counts).map((name) => ({ name })),
+        table_count: Object.keys(counts).length,
+      },
+      seen: null,
+      tables: Object.keys(counts),
+      readOne: () => Promise.resolve(true),
+      count: (table, seconds) => {
+        asked.push(table);
+        return Promise.resolve(
+          slow.includes(table)
+            ? { kind: "timeout", after_s: seconds ?? 0 }
+            : { kind: "rows", rows: [`{"rows":${counts[table]}}`] },
+        );
+      },
+      countQuery: () => "count",
+    });
+    const of = (id: string) => outcomes.find((each) => each.id === id)?.observed;
+    return { asked, of };
+  };
+
+  test("are counted in the copy, the smallest first, so that the next test knows what they had", async () => {
+    const { asked, of } = await check({ large: 900, small: 3 });
+    expect(asked).toEqual(["small", "large"]);
+    expect(of("inferred:rows:large")).toEqual({ rows: 900 });
+    expect(of("inferred:tables")).toEqual({ tables: 2, missing: 0 });
+  });
+
+  test("are named if there was no time for that either; the others are counted all the same", async () => {
+    const { of } = await check({ large: 900, endless: 5, small: 3 }, ["endless"]);
+    expect(of("inferred:rows:large")).toEqual({ rows: 900 });
+    expect(of("inferred:tables")).toEqual({
+      tables: 3,
+      missing: 0,
+      not_counted: 1,
+      not_counted_tables: "endless",
+    });
+  });
+});
+
+test("a table without rows is named as long as no test saw any in it", async () => {
+  const empty = async (seen: Seen | null) => {
+    const outcomes = await checkTables({
+      metadata: {
+        tables: [
+          { name: "t", rows: 0 },
+          { name: "u", rows: 1 },
+        ],
+      },
+      seen,
+      tables: ["t", "u"],
+      readOne: () => Promise.resolve(true),
+      count: (table) => Promise.resolve({ kind: "rows", rows: [`{"rows":${table === "t" ? 0 : 1}}`] }),
+      countQuery: () => "count",
+    });
+    return outcomes[0]?.observed;
+  };
+  expect(await empty(null)).toEqual({ tables: 2, missing: 0, empty: 1, empty_tables: "t" });
+  expect(await empty(seenIn([{ id: "inferred:rows:t", observed: { rows: 0 } }]))).toMatchObject({ empty: 1 });
+  expect(await empty(seenIn([{ id: "inferred:rows:t", observed: { rows: 5 } }]))).toEqual({
+    tables: 2,
+    missing: 0,
+  });
 });

@@ -9,7 +9,7 @@ import {
   tablesPresentCheck,
 } from "../checks/index.ts";
 import type { ForeignMetadata } from "./engine.ts";
-import { restDigest } from "./row-counts.ts";
+import { countEach, COUNTING_S, restDigest } from "./row-counts.ts";
 import { restOfMetadata, tableCountOf, tablesOfMetadata } from "./tables-of-metadata.ts";
 
 export interface TablesToCheck {
@@ -17,6 +17,7 @@ export interface TablesToCheck {
   readonly seen: Seen | null;
   /** Which database, where a backup has several. */
   readonly of?: string;
+  readonly countBudget_s?: number;
   /**
    * A table's name where its database is the only one: that is the name which was counted; the same
    * if this is absent.
@@ -26,7 +27,8 @@ export interface TablesToCheck {
   readonly tables: readonly string[];
   /** Whether a table gives what it holds when asked for one row. */
   readOne(table: string): Promise<boolean>;
-  count(table: string): Promise<QueryOutcome>;
+  /** Without `seconds` for as long as it takes. */
+  count(table: string, seconds?: number): Promise<QueryOutcome>;
   countQuery(table: string): string;
 }
 
@@ -47,12 +49,13 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
   }
   const read_ms = performance.now() - started;
   const outcomes: CheckOutcome[] = [];
-  const notCounted: string[] = [];
+  const uncounted: string[] = [];
+  const empty: string[] = [];
   for (const { name: table, rows, atLeast } of expected) {
     const known = seen?.floorOf(table) ?? null;
     const floor = higher(atLeast, known?.rows ?? null);
     if (rows === null && floor === null) {
-      notCounted.push(table);
+      uncounted.push(table);
       continue;
     }
     if (!readable.has(table)) continue;
@@ -69,7 +72,14 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
         ? rowFloorCheck({ ...counted, floor: floor ?? 0n })
         : rowCountCheck({ ...counted, rows, ...(floor === null ? {} : { floor }) });
     outcomes.push(withLoss(held, table, rowsOf(outcome), seen));
+    if (rowsOf(outcome) === 0n) empty.push(table);
   }
+  const inCopy = await countInCopy(
+    check,
+    uncounted.filter((table) => readable.has(table)),
+  );
+  outcomes.push(...inCopy.outcomes);
+  for (const [table, rows] of inCopy.counted) if (rows === 0n) empty.push(table);
   const named = new Set(expected.map(({ name }) => name));
   const rest = await checkRest(
     check,
@@ -79,11 +89,37 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
   const there = tablesPresentCheck({
     expected: [...named],
     present: [...readable],
-    notCounted: { names: notCounted, more: rest.length > 0 ? 0 : unnamed },
+    notCounted: {
+      names: uncounted.filter((table) => !inCopy.counted.has(table)),
+      more: rest.length > 0 ? 0 : unnamed,
+    },
+    empty: empty.filter((table) => seen?.hadRows(table) !== true),
     ...(check.of === undefined ? {} : { of: check.of }),
     duration_ms: read_ms,
   });
   return [...(there === null ? [] : [there]), ...outcomes, ...rest];
+}
+
+/**
+ * Tables that nobody counted at the source are counted in the copy, which is in nobody's way: the
+ * next test then knows what they had.
+ */
+async function countInCopy(
+  check: TablesToCheck,
+  largestFirst: readonly string[],
+): Promise<{ readonly outcomes: readonly CheckOutcome[]; readonly counted: ReadonlyMap<string, bigint> }> {
+  const outcomes: CheckOutcome[] = [];
+  const budget_s = check.countBudget_s ?? COUNTING_S;
+  const counted = await countEach(largestFirst.toReversed(), budget_s, async (table, seconds) => {
+    const begun = performance.now();
+    const outcome = await check.count(table, seconds);
+    if (outcome.kind === "timeout") return null;
+    const duration_ms = performance.now() - begun;
+    outcomes.push(rowFloorCheck({ table, query: check.countQuery(table), outcome, floor: 0n, duration_ms }));
+    // What cannot be counted has failed, which is no lack of time.
+    return rowsOf(outcome) ?? -1n;
+  });
+  return { outcomes, counted };
 }
 
 /**

@@ -165,6 +165,11 @@ export interface InferredContext {
   readonly metadata: ForeignMetadata;
   /** What restore tests that passed saw; null before the first. */
   readonly seen: Seen | null;
+  /**
+   * How long counting may take of tables that the backup did not count, and that have no floor; a
+   * minute if absent.
+   */
+  readonly countBudget_s?: number;
   readonly signal: AbortSignal;
 }
 

@@ -7,6 +7,31 @@ export const MAX_TABLES_LISTED = 300;
 export const COUNTING_S = 60;
 
 /**
+ * Counts tables one after the other, given the smallest first. Each may take half of the time that
+ * is left: a single one that is larger than it looked, or that somebody locked, never takes the
+ * time of all others. What `count` gives null for has no count.
+ */
+export async function countEach(
+  names: readonly string[],
+  budget_s: number,
+  count: (name: string, seconds: number) => Promise<bigint | null>,
+  now: () => number = () => performance.now(),
+): Promise<Map<string, bigint>> {
+  const counts = new Map<string, bigint>();
+  const deadline = now() + budget_s * 1000;
+  for (const name of names) {
+    const left_s = (deadline - now()) / 1000;
+    if (left_s <= MIN_COUNT_S) break;
+    const rows = await count(name, Math.max(left_s / 2, MIN_COUNT_S));
+    if (rows !== null) counts.set(name, rows);
+  }
+  return counts;
+}
+
+/** Too short to count anything that is not counted yet. */
+const MIN_COUNT_S = 0.1;
+
+/**
  * What is known of a table's rows at backup time: neither field, if there was no time to count
  * them.
  */

@@ -19,9 +19,12 @@ import { openContentKey } from "./content-key.ts";
 import { readCanaries } from "./read-canaries.ts";
 import { runChecks } from "./run-checks.ts";
 
-/** Comparing content may take that much of the time that the restore took; and always a minute. */
-const CONTENT_SHARE = 0.5;
-const MIN_CONTENT_MS = 60_000;
+/**
+ * Comparing content, and counting what the backup did not count, may each take that much of the
+ * time that the restore took; and always a minute.
+ */
+const BUDGET_SHARE = 0.5;
+const MIN_BUDGET_MS = 60_000;
 
 export interface TestRestoreRequest {
   readonly source: SourceConfig;
@@ -122,7 +125,8 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
         seen: request.seen ?? null,
         runtime: sandbox.runtime,
         contentKey,
-        contentBudget_ms: contentBudget(phases.restore_ms, limits),
+        contentBudget_ms: budget_ms(phases.restore_ms, limits),
+        countBudget_s: budget_ms(phases.restore_ms, limits) / 1000,
         signal: within,
         onDone: progressOf(request, "checks"),
       }),
@@ -159,10 +163,10 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
   }
 }
 
-/** Limited so that the comparison alone never uses up the source's time limit. */
-function contentBudget(restore_ms: number, { time_s }: SourceLimits): number {
+/** Limited so that a comparison or count alone never uses up the source's time limit. */
+function budget_ms(restore_ms: number, { time_s }: SourceLimits): number {
   const left_ms = Math.max(0, time_s * 1000 - restore_ms);
-  return Math.min(Math.max(MIN_CONTENT_MS, restore_ms * CONTENT_SHARE), left_ms / 2);
+  return Math.min(Math.max(MIN_BUDGET_MS, restore_ms * BUDGET_SHARE), left_ms / 2);
 }
 
 /** Where the commands of checks are found. */

@@ -25,6 +25,8 @@ export interface ChecksToRun {
   /** Of `openContentKey`. */
   readonly contentKey: Buffer | null;
   readonly contentBudget_ms: number;
+  /** For tables that the backup did not count. */
+  readonly countBudget_s: number;
   onDone(checks: number): void;
 }
 
@@ -43,7 +45,9 @@ export interface RanChecks {
  */
 export async function runChecks(restored: Restored, run: ChecksToRun): Promise<RanChecks> {
   const { source, canaries, metadata, seen, signal } = run;
-  const outcomes = [...(await restored.inferredChecks({ metadata, seen, signal }))];
+  const outcomes = [
+    ...(await restored.inferredChecks({ metadata, seen, countBudget_s: run.countBudget_s, signal })),
+  ];
   let readData = outcomes.length;
   const total = totalRowsCheck(outcomes, seen);
   const kept = keptCheck((await restored.tables?.(signal)) ?? [], seen);

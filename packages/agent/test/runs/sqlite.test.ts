@@ -6,6 +6,8 @@ import { existsSync, openSync, readdirSync, readFileSync, writeSync } from "node
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { smallestFirst, tablesOf } from "../../src/engines/sqlite/describe.ts";
+import { SqliteProcess } from "../../src/engines/sqlite/sqlite-process.ts";
 import { sqlite } from "../../src/engines/sqlite/index.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
@@ -285,4 +287,20 @@ test("the schema's hash follows the schema, not the data", async () => {
   expect(await hash()).toBe(before);
   run("alter table items add column extra");
   expect(await hash()).not.toBe(before);
+});
+
+test("the smallest tables are counted first, whatever their names are", async () => {
+  const database = new DatabaseSync(source.path);
+  database.exec(
+    `create table apart (k text primary key) without rowid; create table few (a); insert into few values (1), (2), (3)`,
+  );
+  database.close();
+  const process = new SqliteProcess(never);
+  try {
+    const names = await tablesOf(process, source.path);
+    expect(names).toEqual(["apart", "few", "items", 'odd "name']);
+    expect(await smallestFirst(process, source.path, names)).toEqual(['odd "name', "few", "items", "apart"]);
+  } finally {
+    await process.close();
+  }
 });

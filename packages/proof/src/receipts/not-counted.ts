@@ -4,13 +4,47 @@ interface Observed {
   readonly observed: Readonly<Record<string, unknown>>;
 }
 
+/** Tables that a restore test says something about: how many, and their names as far as told. */
+export interface NamedTables {
+  readonly count: number;
+  /** Separated by commas; it ends in `…` if the receipt has no room for all. Null if it names none. */
+  readonly names: string | null;
+}
+
 /**
  * The number of tables whose rows were not counted, according to the restore test's own checks. For
  * these it is only known that they exist and can be read.
  */
 export function tablesNotCounted(checks: readonly Observed[]): number {
-  return checks.reduce((sum, { id, observed }) => {
-    const count = /^inferred:tables(?::|$)/.test(id) ? observed["not_counted"] : 0;
-    return sum + (typeof count === "number" && Number.isSafeInteger(count) && count > 0 ? count : 0);
-  }, 0);
+  return namedTables(checks, "not_counted").count;
+}
+
+/** The same with their names. */
+export function namedNotCounted(checks: readonly Observed[]): NamedTables {
+  return namedTables(checks, "not_counted");
+}
+
+/** Tables without rows in which no earlier test saw any either. */
+export function emptyTables(checks: readonly Observed[]): NamedTables {
+  return namedTables(checks, "empty");
+}
+
+function namedTables(checks: readonly Observed[], field: "not_counted" | "empty"): NamedTables {
+  let count = 0;
+  const names: string[] = [];
+  for (const { id, observed } of checks) {
+    if (!/^inferred:tables(?::|$)/.test(id)) continue;
+    const found = observed[field];
+    if (typeof found === "number" && Number.isSafeInteger(found) && found > 0) count += found;
+    const text = namesOf(observed[`${field}_tables`]);
+    if (text !== null) names.push(text);
+  }
+  return { count, names: names.length === 0 ? null : names.join(", ") };
+}
+
+/** A long text stands as `{text, length, sha256}`, with its beginning. */
+function namesOf(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  const isCut = typeof value === "object" && value !== null && "text" in value;
+  return isCut && typeof value.text === "string" ? `${value.text}…` : null;
 }

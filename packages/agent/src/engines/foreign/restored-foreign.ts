@@ -41,7 +41,7 @@ export class RestoredForeign implements Restored {
     const counted = present.filter(
       (name, at) => at < MAX_TABLES_LISTED || (context.seen?.floorOf(name) ?? null) !== null,
     );
-    const tables = counted.map((name) => ({ name, rows_at_least: 0 }));
+    const tables = counted.map((name) => ({ name }));
     const table_count = Math.max(tables.length, present.length);
     const outcomes = await this.#inner.inferredChecks({ ...context, metadata: { tables, table_count } });
     const rows = outcomes.reduce((sum, { id, observed }) => {

@@ -1,6 +1,6 @@
 import { RunError } from "../../errors/run-error.ts";
 import type { SourceMetadata } from "../engine.ts";
-import { describeTables, type TableCount, COUNTING_S } from "../row-counts.ts";
+import { countEach, describeTables, type TableCount, COUNTING_S } from "../row-counts.ts";
 import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
 import type { DumpCounter } from "./dump-counter.ts";
 import { type RoundedFloats, roundedFloats } from "./float-columns.ts";
@@ -61,26 +61,24 @@ export async function look(
   const tables = await tablesOf(session, databases);
   const definers = await definersOf(session, databases);
   const floats = await roundedFloats(session, databases);
-  const counts = new Map<string, bigint>();
-  const deadline = performance.now() + COUNTING_S * 1000;
-  const count = async (name: string, from: string): Promise<void> => {
-    const left_s = (deadline - performance.now()) / 1000;
-    if (left_s <= 0) return;
-    const counted = await session.runForeign(limited(version, `select count(*) from ${from}`, left_s));
+  const places = new Map(
+    tables.toReversed().flatMap(({ name, database, table, isVersioned }) => {
+      const from = `${quoted(database)}.${quoted(table)}`;
+      const own = [name, from] as const;
+      return isVersioned ? [own, [historyName(name), `${from} for system_time all`] as const] : [own];
+    }),
+  );
+  const counts = await countEach([...places.keys()], COUNTING_S, async (name, seconds) => {
+    const select = `select count(*) from ${places.get(name) ?? ""}`;
+    const counted = await session.runForeign(limited(version, select, seconds));
     const text = counted.ok ? counted.rows[0]?.[0] : undefined;
-    if (text !== undefined) counts.set(name, BigInt(text));
-  };
-  // The smallest first, so that the time is enough for the most.
-  for (const { name, database, table, isVersioned } of tables.toReversed()) {
-    const from = `${quoted(database)}.${quoted(table)}`;
-    await count(name, from);
-    if (isVersioned) await count(historyName(name), `${from} for system_time all`);
-  }
+    return text === undefined ? null : BigInt(text);
+  });
   return { lines, tables, definers, counts, floats };
 }
 
 /** A statement that the server ends by itself; whatever is longer has no count. */
-function limited(version: string, select: string, seconds: number): string {
+export function limited(version: string, select: string, seconds: number): string {
   return productOf(version) === "MariaDB"
     ? `set statement max_statement_time = ${Math.max(0.1, seconds).toFixed(1)} for ${select}`
     : select.replace("select", `select /*+ max_execution_time(${Math.ceil(seconds * 1000)}) */`);

@@ -4,10 +4,11 @@ import type { QueryOutcome } from "../../checks/index.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
+import { COUNTING_S } from "../row-counts.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { openSession, READER } from "./accounts.ts";
-import { schemaOf, tablesOf } from "./describe.ts";
+import { limited, schemaOf, tablesOf } from "./describe.ts";
 import { releaseOf } from "./programs.ts";
 import { jsonRow } from "./json-row.ts";
 import { type MariadbSession, quoted, SessionEnded, type Statement } from "./session.ts";
@@ -59,7 +60,12 @@ export class RestoredMariadb implements Restored {
     );
   }
 
-  inferredChecks({ metadata, seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+  inferredChecks({
+    metadata,
+    seen,
+    signal,
+    countBudget_s = COUNTING_S,
+  }: InferredContext): Promise<readonly CheckOutcome[]> {
     return this.#asReader(signal, async (reader) => {
       const tables = await tablesOf(this.#admin, this.#databases);
       const sqlNames = new Map(
@@ -74,15 +80,20 @@ export class RestoredMariadb implements Restored {
       return checkTables({
         metadata,
         seen,
+        countBudget_s,
         tables: [...sqlNames.keys()],
         readOne: async (name) =>
           outcomeOf(await reader.runForeign(`select 1 from ${sqlNames.get(name) ?? ""} limit 1`), 0).kind ===
           "rows",
-        count: async (name) => {
-          const counted = await reader.runForeign(countQuery(name));
+        count: async (name, seconds) => {
+          const sql = countQuery(name);
+          const version = this.#server.runtime.engine_version;
+          const counted = await reader.runForeign(
+            seconds === undefined ? sql : limited(version, sql, seconds),
+          );
           return counted.ok
             ? { kind: "rows", rows: [`{"rows":${counted.rows[0]?.[0] ?? "null"}}`] }
-            : outcomeOf(counted, 0);
+            : outcomeOf(counted, seconds ?? 0);
         },
         countQuery,
       });

@@ -5,6 +5,7 @@ import type { Child } from "../../processes/child.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
+import { COUNTING_S } from "../row-counts.ts";
 import { schemaHash } from "../schema.ts";
 import { parseCheckQuery } from "./check-query.ts";
 import { isOfTheConnection, withClient } from "./client.ts";
@@ -66,7 +67,12 @@ export class RestoredMongodb implements Restored {
     });
   }
 
-  inferredChecks({ metadata, seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+  inferredChecks({
+    metadata,
+    seen,
+    signal,
+    countBudget_s = COUNTING_S,
+  }: InferredContext): Promise<readonly CheckOutcome[]> {
     return this.#inClient(signal, async (client) => {
       const collections = new Map((await this.#collections(client)).map((each) => [nameOf(each), each]));
       const found = (name: string): Namespace =>
@@ -74,11 +80,12 @@ export class RestoredMongodb implements Restored {
       return checkTables({
         metadata,
         seen,
+        countBudget_s,
         tables: [...collections.keys()],
         readOne: async (name) =>
           (await aggregate(client, found(name), [{ $limit: 1 }], 0, () => "{}")).kind === "rows",
-        count: async (name) => {
-          const counted = await aggregate(client, found(name), COUNT, 0);
+        count: async (name, seconds = 0) => {
+          const counted = await aggregate(client, found(name), COUNT, seconds);
           // An empty collection gives no row.
           return counted.kind === "rows" && counted.rows.length === 0
             ? { kind: "rows", rows: [`{"rows":0}`] }
@@ -123,7 +130,7 @@ async function aggregate(
     .collection(collection)
     .aggregate([...pipeline], {
       batchSize: 2,
-      ...(timeout_s === 0 ? {} : { maxTimeMS: timeout_s * 1000 }),
+      ...(timeout_s === 0 ? {} : { maxTimeMS: Math.ceil(timeout_s * 1000) }),
     });
   try {
     const rows: string[] = [];

@@ -11,6 +11,7 @@ import {
   type StartCommand,
 } from "../engine.ts";
 import { checkTables } from "../check-tables.ts";
+import { COUNTING_S } from "../row-counts.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { compareContent } from "./content/compare-content.ts";
@@ -77,7 +78,12 @@ export class RestoredPostgresql implements Restored {
     return ([command = "", ...args], signal) => start(command, { args, env: this.#environment, signal });
   }
 
-  inferredChecks({ metadata, seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+  inferredChecks({
+    metadata,
+    seen,
+    signal,
+    countBudget_s = COUNTING_S,
+  }: InferredContext): Promise<readonly CheckOutcome[]> {
     return this.#inSession(signal, async (session) => {
       const rows = rowsOf(ownOutput(await session.run(TABLES_BY_SIZE)));
       const of = this.#ownName;
@@ -88,13 +94,14 @@ export class RestoredPostgresql implements Restored {
       return checkTables({
         metadata,
         seen,
+        countBudget_s,
         ...(of === null ? {} : { of }),
         plainName: tableOf,
         tables: [...tables.keys()],
         readOne: async (name) =>
           (await outcomeOf(this.#server, await session.runForeign(`select from ${tableOf(name)} limit 1`), 0))
             .kind === "rows",
-        count: (name) => runQuery(this.#server, session, countQuery(tableOf(name)), 0),
+        count: (name, seconds = 0) => runQuery(this.#server, session, countQuery(tableOf(name)), seconds),
         countQuery: (name) => countQuery(tableOf(name)),
       });
     });
@@ -181,7 +188,7 @@ async function runQuery(
   text: string,
   timeout_s: number,
 ): Promise<QueryOutcome> {
-  ownOutput(await session.run(`set statement_timeout = ${timeout_s * 1000}`));
+  ownOutput(await session.run(`set statement_timeout = ${Math.ceil(timeout_s * 1000)}`));
   ownOutput(await session.run("begin"));
   // The query's own names are found where the restored database has them.
   ownOutput(await session.run("reset search_path"));

@@ -1,5 +1,5 @@
 import type { SourceMetadata } from "../engine.ts";
-import { describeTables, COUNTING_S, MAX_TABLES_LISTED } from "../row-counts.ts";
+import { countEach, describeTables, COUNTING_S, MAX_TABLES_LISTED } from "../row-counts.ts";
 import { schemaHash, schemaSummary } from "../schema.ts";
 import { DATABASE_LOCALE, readLocale } from "./database-locale.ts";
 import type { PsqlSession } from "./psql-session.ts";
@@ -72,23 +72,14 @@ export async function describeSnapshot(
   };
 }
 
-/**
- * The smallest first, so that the time is enough for the most; what is left out is one of the
- * largest.
- */
-async function countRows(session: PsqlSession, names: readonly string[]): Promise<Map<string, bigint>> {
-  const counts = new Map<string, bigint>();
-  const deadline = performance.now() + COUNTING_S * 1000;
-  for (const name of names.toReversed()) {
-    const left = Math.floor(deadline - performance.now());
-    if (left <= 0) break;
-    // A count that is cut off takes back no more than itself: the snapshot lives on.
+/** A count that is cut off takes back no more than itself: the snapshot lives on. */
+function countRows(session: PsqlSession, names: readonly string[]): Promise<Map<string, bigint>> {
+  return countEach(names.toReversed(), COUNTING_S, async (name, seconds) => {
     await session.run("savepoint counting");
-    await session.run(`set local statement_timeout = ${left}`);
+    await session.run(`set local statement_timeout = ${Math.ceil(seconds * 1000)}`);
     const counted = await session.runForeign(`select count(*) from ${name}`);
     await session.run("rollback to savepoint counting");
     const text = counted.ok ? counted.output.trim() : "";
-    if (/^[0-9]{1,19}$/.test(text)) counts.set(name, BigInt(text));
-  }
-  return counts;
+    return /^[0-9]{1,19}$/.test(text) ? BigInt(text) : null;
+  });
 }

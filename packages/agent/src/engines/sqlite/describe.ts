@@ -1,6 +1,6 @@
 import { RunError } from "../../errors/run-error.ts";
 import type { SourceMetadata } from "../engine.ts";
-import { describeTables, type TableCount, COUNTING_S } from "../row-counts.ts";
+import { countEach, describeTables, type TableCount, COUNTING_S } from "../row-counts.ts";
 import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
 import type { Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
@@ -22,15 +22,19 @@ const COLUMNS = `select 'column', t.name, c.name, trim(c.type || case when c."no
 export async function describeSqlite(sqlite: SqliteProcess, path: string): Promise<SourceMetadata> {
   const lines = await schemaOf(sqlite, path);
   const names = await tablesOf(sqlite, path);
-  const tables: TableCount[] = [];
-  const deadline = performance.now() + COUNTING_S * 1000;
-  for (const name of names) {
-    const left_s = (deadline - performance.now()) / 1000;
-    const counted =
-      left_s <= 0 ? null : await sqlite.request({ op: "list", path, sql: countQuery(name) }, left_s);
-    const rows = counted?.ok === true ? cells(counted)[0]?.[0] : undefined;
-    tables.push(rows === undefined ? { name } : { name, rows: BigInt(rows) });
-  }
+  const counts = await countEach(
+    await smallestFirst(sqlite, path, names),
+    COUNTING_S,
+    async (name, seconds) => {
+      const counted = await sqlite.request({ op: "list", path, sql: countQuery(name) }, seconds);
+      const rows = counted?.ok === true ? cells(counted)[0]?.[0] : undefined;
+      return rows === undefined ? null : BigInt(rows);
+    },
+  );
+  const tables = names.map((name): TableCount => {
+    const rows = counts.get(name);
+    return rows === undefined ? { name } : { name, rows };
+  });
   return {
     engine: "sqlite",
     engine_version: await versionOf(sqlite),
@@ -67,6 +71,25 @@ async function listed(sqlite: SqliteProcess, path: string, sql: string, what: st
 export async function tablesOf(sqlite: SqliteProcess, path: string): Promise<string[]> {
   const response = answered(await sqlite.request({ op: "list", path, sql: TABLES }), "listing the tables");
   return cells(response).map(([name = ""]) => name);
+}
+
+/**
+ * By the largest rowid, which SQLite finds at once, and which is about the number of rows. A table
+ * without rowids comes last: nobody knows its size.
+ */
+export async function smallestFirst(
+  sqlite: SqliteProcess,
+  path: string,
+  names: readonly string[],
+): Promise<string[]> {
+  const sizes: (readonly [string, number])[] = [];
+  for (const name of names) {
+    const sql = `select coalesce(max(rowid), 0) from "${name.replaceAll('"', '""')}"`;
+    const asked = await sqlite.request({ op: "list", path, sql });
+    const size = asked?.ok === true ? Number(cells(asked)[0]?.[0]) : Number.NaN;
+    sizes.push([name, Number.isNaN(size) ? Number.POSITIVE_INFINITY : size]);
+  }
+  return sizes.toSorted(([, a], [, b]) => (a === b ? 0 : a - b)).map(([name]) => name);
 }
 
 export function countQuery(table: string): string {

@@ -16,6 +16,7 @@ import {
 } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { runCheckProgram } from "../run-check-program.ts";
+import { COUNTING_S } from "../row-counts.ts";
 import { schemaHash } from "../schema.ts";
 import { cells, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
 import { isFull, isOfThePlace, type Response } from "./protocol.ts";
@@ -87,7 +88,11 @@ class RestoredSqlite implements Restored {
     return ofRestored(tablesOf(this.#sqlite, this.path));
   }
 
-  async inferredChecks({ metadata, seen }: InferredContext): Promise<readonly CheckOutcome[]> {
+  async inferredChecks({
+    metadata,
+    seen,
+    countBudget_s = COUNTING_S,
+  }: InferredContext): Promise<readonly CheckOutcome[]> {
     const path = this.path;
     const started = performance.now();
     const integrity = await this.#sqlite.request({ op: "list", path, sql: "pragma integrity_check" });
@@ -105,6 +110,7 @@ class RestoredSqlite implements Restored {
     const tables = await checkTables({
       metadata,
       seen,
+      countBudget_s,
       tables: await this.tables(),
       readOne: async (table) => {
         const one = await this.#sqlite.request({
@@ -114,8 +120,10 @@ class RestoredSqlite implements Restored {
         });
         return one?.ok === true;
       },
-      count: async (table) =>
-        outcomeOf(await this.#sqlite.request({ op: "query", path, sql: countQuery(table) }), 0),
+      count: async (table, seconds) => {
+        const query = { op: "query", path, sql: countQuery(table) } as const;
+        return outcomeOf(await this.#sqlite.request(query, seconds), seconds ?? 0);
+      },
       countQuery,
     });
     // An empty file is whole too: integrity alone has read no data.

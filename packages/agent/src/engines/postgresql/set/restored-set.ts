@@ -9,6 +9,7 @@ import type {
   StartCommand,
 } from "../../engine.ts";
 import { textsOf } from "../../foreign-texts.ts";
+import { COUNTING_S } from "../../row-counts.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import type { RestoredPostgresql } from "../restored.ts";
 import { contentKeyOf } from "../content/describe-content.ts";
@@ -64,14 +65,16 @@ export class RestoredSet implements Restored {
     const { metadata } = context;
     const tables = Array.isArray(metadata["tables"]) ? (metadata["tables"] as unknown[]) : [];
     const outcomes: CheckOutcome[] = [];
+    const deadline = performance.now() + (context.countBudget_s ?? COUNTING_S) * 1000;
     for (const [name, database] of this.#databases) {
+      const countBudget_s = (deadline - performance.now()) / 1000;
       const begin = nameInSet(name, "");
       const own = tables.filter((table) => nameOf(table).startsWith(begin));
       const row_counts = databasesOfMetadata(metadata).find((each) => each.name === name)?.metadata[
         "row_counts"
       ];
       const ofThis = { ...metadata, table_count: own.length, row_counts, tables: own };
-      outcomes.push(...(await database.inferredChecks({ ...context, metadata: ofThis })));
+      outcomes.push(...(await database.inferredChecks({ ...context, countBudget_s, metadata: ofThis })));
     }
     // Roles are no data: they count only beside a check that read some.
     const roles = outcomes.length === 0 ? null : await this.#rolesCheck(context);
