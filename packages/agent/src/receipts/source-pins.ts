@@ -43,9 +43,14 @@ export async function holdToPin(
     return true;
   }
   const allowed = isNow ? pin.accepted.slice(-1) : pin.accepted;
-  if (allowed.some((each) => isDeepStrictEqual(each.identity, identity))) {
+  const known = allowed.findLast((each) => isSame(each.identity, identity));
+  if (known !== undefined) {
+    const fuller = { ...known.identity, ...identity };
+    const accepted = pin.accepted.map((each) => (each === known ? { ...each, identity: fuller } : each));
     // The source is the known database again, so nothing is left to confirm.
-    if (isNow && pin.met !== null) await write(layout, pins, slug, { ...pin, met: null });
+    const met = isNow ? null : pin.met;
+    if (!isDeepStrictEqual({ accepted, met }, { accepted: pin.accepted, met: pin.met }))
+      await write(layout, pins, slug, { accepted, met });
     return true;
   }
   if (pin.met === null || !isDeepStrictEqual(pin.met.identity, identity)) {
@@ -64,6 +69,15 @@ export async function holdToPin(
     await write(layout, pins, slug, { ...pin, met: { identity, at, in: seenIn } });
   }
   return false;
+}
+
+/** What earlier versions did not look at: where one side lacks it, it says nothing. */
+const ADDED: readonly string[] = ["database_oid"];
+
+function isSame(pinned: Identity, met: Identity): boolean {
+  const compared = (one: Identity, other: Identity): Identity =>
+    Object.fromEntries(Object.entries(one).filter(([name]) => name in other || !ADDED.includes(name)));
+  return isDeepStrictEqual(compared(pinned, met), compared(met, pinned));
 }
 
 /**

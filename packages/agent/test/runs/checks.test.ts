@@ -411,6 +411,32 @@ describe("what reads no data is no pass", () => {
   });
 });
 
+test("a copy that took the database's name is another database", async () => {
+  server.sql(`create database place; create database staging template place`);
+  process.env["TEST_PLACE_URL"] = server.url("attestore", "", "place");
+  const source = parseSourceConfig(
+    "place",
+    { engine: "postgresql", connection: "env:TEST_PLACE_URL" },
+    place.dir,
+  );
+  const identity = async () => {
+    const dump = await writeEncryptedDump({
+      source,
+      recipients: [place.recipient],
+      blobsDir: place.blobs,
+      scratchDir: place.scratch,
+      signal: never,
+    });
+    return dump.origin.identity;
+  };
+  const before = await identity();
+  expect(await identity()).toEqual(before);
+  server.sql("alter database place rename to former; alter database staging rename to place");
+  const after = await identity();
+  expect(after).not.toEqual(before);
+  expect(after).toMatchObject({ database: "place", system_identifier: before["system_identifier"] });
+});
+
 describe("rows that a table had when last a test passed", () => {
   test.each([
     [3, [], "passed", "rows = 2 and rows >= 2"],

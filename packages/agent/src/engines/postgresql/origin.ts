@@ -3,25 +3,30 @@ import type { PsqlSession } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
 import { outputOf } from "./session-error.ts";
 
-const DATABASE = "select pg_catalog.json_build_array(pg_catalog.current_database())";
+/** The number is another one once the database was dropped and made again, or another took its name. */
+const DATABASE = `select pg_catalog.json_build_array(datname, oid::pg_catalog.text) from pg_catalog.pg_database
+  where datname operator(pg_catalog.=) pg_catalog.current_database()`;
 const SYSTEM =
   "select pg_catalog.json_build_array(system_identifier::pg_catalog.text) from pg_catalog.pg_control_system()";
 
 /**
  * The cluster's identifier, which initdb made and its physical replicas share, and the database's
- * name. Where a server does not tell it, the host takes its place. Asked outside a transaction,
+ * name and number. Where a server does not tell it, the host takes its place. Asked outside a transaction,
  * which an answer that is refused would end. @throws RunError, SessionEnded
  */
 export async function originOf(
   session: PsqlSession,
   environment: Readonly<Record<string, string>>,
 ): Promise<Origin> {
-  const [[database = ""] = []] = rowsOf(outputOf(await session.run(DATABASE), "asking for the database"));
+  const [[database = "", database_oid = ""] = []] = rowsOf(
+    outputOf(await session.run(DATABASE), "asking for the database"),
+  );
   const asked = await session.run(SYSTEM);
   const [[system_identifier] = []] = asked.ok ? rowsOf(asked.output) : [];
   const host = hostOf(environment);
-  if (system_identifier !== undefined) return { identity: { system_identifier, database }, host };
-  return { identity: { host: host ?? "local", database }, host };
+  if (system_identifier !== undefined)
+    return { identity: { system_identifier, database, database_oid }, host };
+  return { identity: { host: host ?? "local", database, database_oid }, host };
 }
 
 /** Null for a socket of this host. */
