@@ -28,7 +28,16 @@ export {
   tablesPresentCheck,
 } from "./inferred-checks.ts";
 export { keptCheck } from "./kept-check.ts";
-export { type AcceptedLoss, lossText, nextStep, type PassedTest, Seen, STEADY_DAYS } from "./seen.ts";
+export {
+  type AcceptedLoss,
+  FLOOR_DAYS,
+  lossText,
+  nextStep,
+  type PassedTest,
+  Seen,
+  STEADY_DAYS,
+  type UnnamedTable,
+} from "./seen.ts";
 export { meansTable } from "./table-pattern.ts";
 export { totalRowsCheck } from "./total-rows.ts";
 export { type Verdict, verdict } from "./verdict.ts";

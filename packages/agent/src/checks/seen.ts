@@ -19,6 +19,13 @@ export interface PassedTest {
   readonly tables?: readonly string[];
 }
 
+/** What passed tests saw of a table that their receipts have no room to name. */
+export interface UnnamedTable {
+  readonly name: string;
+  /** Oldest first, without those that a later one exceeds. */
+  readonly seen: readonly { readonly rows: number; readonly test: Omit<PassedTest, "checks" | "tables"> }[];
+}
+
 /** A person said that a loss is right. */
 export interface AcceptedLoss {
   /** A table as in the ids of checks, or a pattern with `*`. */
@@ -36,6 +43,7 @@ export interface PassedBefore {
   readonly source: string;
   /** The newest backup's first. */
   readonly tests: readonly PassedTest[];
+  readonly unnamed?: readonly UnnamedTable[];
   readonly accepted?: readonly AcceptedLoss[];
   /** Tables that may lose rows; those that a pattern means may also disappear. */
   readonly mayShrink?: readonly string[];
@@ -48,7 +56,7 @@ export interface PassedBefore {
 /** What a table had in some test. */
 export interface SeenRows {
   readonly rows: number;
-  readonly test: PassedTest;
+  readonly test: Omit<PassedTest, "checks" | "tables">;
 }
 
 export interface Floor {
@@ -98,12 +106,18 @@ export class Seen {
       for (const { id, observed } of test.checks) {
         const rows = observed["rows"];
         if (!id.startsWith(ROWS) || !isCount(rows)) continue;
-        const name = id.slice(ROWS.length);
-        if (this.#isAccepted(name, test)) continue;
-        const known = this.#rows.get(name);
-        if (known === undefined) this.#rows.set(name, [{ rows, test }]);
-        else known.push({ rows, test });
+        this.#add(id.slice(ROWS.length), { rows, test });
       }
+    for (const { name, seen } of before.unnamed ?? [])
+      for (const each of seen) this.#add(nameInId(name), each);
+    for (const seen of this.#rows.values()) seen.sort((a, b) => (a.test.madeAt < b.test.madeAt ? -1 : 1));
+  }
+
+  #add(name: string, seen: SeenRows): void {
+    if (this.#isAccepted(name, seen.test) || this.#isAccepted("*", seen.test)) return;
+    const known = this.#rows.get(name);
+    if (known === undefined) this.#rows.set(name, [seen]);
+    else known.push(seen);
   }
 
   get source(): string {
@@ -138,6 +152,19 @@ export class Seen {
     );
   }
 
+  /**
+   * Tables with rows that receipts do not name and whose loss somebody accepted: they are in earlier
+   * totals.
+   */
+  get acceptedUnnamed(): { readonly tables: number; readonly rows: number } {
+    const accepted = (this.#before.unnamed ?? []).filter(({ name }) => this.wasAccepted(name));
+    const most = accepted.map(({ seen }) => Math.max(0, ...seen.map(({ rows }) => rows)));
+    return {
+      tables: most.filter((rows) => rows > 0).length,
+      rows: most.reduce((sum, rows) => sum + rows, 0),
+    };
+  }
+
   /** Whether a test that counts saw any row in it. */
   hadRows(table: string): boolean {
     return this.#of(table).some(({ rows }) => rows > 0);
@@ -164,7 +191,8 @@ export class Seen {
     const { newest } = this;
     if (newest === null) return [];
     const names = new Set((newest.tables ?? []).map(nameInId));
-    for (const { id } of newest.checks) if (id.startsWith(ROWS)) names.add(id.slice(ROWS.length));
+    for (const [name, seen] of this.#rows)
+      if (seen.some(({ test }) => test.backupId === newest.backupId)) names.add(name);
     const mayGo = (this.#before.mayShrink ?? []).filter(isPattern);
     return [...names]
       .filter((name) => !this.#isAccepted(name, newest) && !mayGo.some((each) => meansTable(each, name)))
@@ -188,7 +216,7 @@ export class Seen {
   }
 
   /** Whether `attestore accept` covers what this test saw of a table. */
-  #isAccepted(table: string, { madeAt }: PassedTest): boolean {
+  #isAccepted(table: string, { madeAt }: Pick<PassedTest, "madeAt">): boolean {
     return (this.#before.accepted ?? []).some((each) => each.upTo >= madeAt && meansTable(each.table, table));
   }
 
@@ -243,6 +271,7 @@ function minute(at: string): string {
 
 const MAX_NAMED = 3;
 const MAX_NAME = 60;
+const MAX_COMMAND = 120;
 
 function rowsText(rows: number | bigint): string {
   return Number(rows) === 1 ? "1 row" : `${rows} rows`;
@@ -260,15 +289,22 @@ export function lossText(table: string, rows: number | bigint, floor: Floor, sou
 }
 
 /** The same for tables that are no longer there. */
-export function goneText(gone: readonly SeenTable[], { at, backupId }: PassedTest, source: string): string {
+export function goneText(
+  gone: readonly SeenTable[],
+  { at, backupId }: Pick<PassedTest, "at" | "backupId">,
+  source: string,
+): string {
   const named = gone.slice(0, MAX_NAMED);
   const names = named.map(
     ({ name, rows }) => `${clip(name, MAX_NAME)}${rows === null ? "" : ` (${rowsText(rows)})`}`,
   );
   const more = gone.length > named.length ? ` and ${gone.length - named.length} more` : "";
+  // A command that the record cuts off is no help.
+  const isShort = gone.length === 1 || named.map(({ name }) => name).join(" ").length <= MAX_COMMAND;
+  const tables = gone.length > named.length || !isShort ? [] : named.map(({ name }) => name);
   return (
     `gone since the restore test of ${minute(at)} (${backupId}): ${names.join(", ")}${more}. ` +
-    nextStep(gone.length > named.length ? [] : named.map(({ name }) => name), source)
+    nextStep(tables, source)
   );
 }
 

@@ -25,12 +25,13 @@ export function totalRowsCheck(outcomes: readonly Observed[], seen: Seen | null)
   if (seen === null || !seen.hasFloors || seen.newest === null) return null;
   const counts = (table: string): boolean => !seen.mayShrink(table) && !seen.wasAccepted(table);
   const before = totalsOf(seen.newest.checks, counts);
-  const most = Math.max(...seen.recent.map(({ checks }) => totalsOf(checks, counts).rows));
+  const gone = seen.acceptedUnnamed;
+  const most = Math.max(0, ...seen.recent.map(({ checks }) => totalsOf(checks, counts).rows - gone.rows));
   if (most === 0) return null;
   const now = totalsOf(outcomes, counts);
   const tables = now.filled + now.empty;
   // A table that was dropped has no rows to lose; one that is new may well be empty.
-  const filled = Math.max(1, Math.min(before.filled, tables - before.empty));
+  const filled = Math.max(1, Math.min(before.filled - gone.tables, tables - before.empty));
   return evaluateCheck(
     {
       id: "inferred:total",

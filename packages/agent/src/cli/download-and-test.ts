@@ -21,7 +21,12 @@ export async function downloadAndTest(
   config: Config,
   source: SourceConfig,
   { backupId, signal, onProgress }: Omit<RunOptions, "commandId"> & { readonly backupId: string | undefined },
-): Promise<{ readonly backup: StoredBackup; readonly outcome: Found }> {
+): Promise<{
+  readonly backup: StoredBackup;
+  readonly outcome: Found;
+  /** The rows of tables that the checks do not name. */
+  readonly unnamed: ReadonlyMap<string, bigint>;
+}> {
   const { layout } = backend;
   const identities = await readIdentities(config.identityFiles);
   const backup = await backend.find(config, source, { backupId, signal });
@@ -60,7 +65,7 @@ export async function downloadAndTest(
       finishedAt: new Date().toISOString(),
       ...(reason === undefined ? {} : { reason }),
     };
-    return { backup, outcome };
+    return { backup, outcome, unnamed: tested.unnamed ?? new Map() };
   } finally {
     await scratch.remove();
   }

@@ -1,6 +1,8 @@
+import { timeOfId } from "@attestore/contract";
 import type { Config } from "../config/config.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import type { ReceiptFile } from "../receipts/receipt-files.ts";
+import { rememberUnnamed } from "../receipts/unnamed-tables.ts";
 import { signReceipt } from "../receipts/sign-receipt.ts";
 import { restoreTestStatement, type RestoreTestOutcome } from "../receipts/statements.ts";
 import { requireNoLogAlarm } from "../state/log-alarm.ts";
@@ -30,12 +32,23 @@ export async function runRestoreTest(
   const { layout } = backend;
   const { commandId } = options;
   await requireNoLogAlarm(layout);
-  const { backup, outcome } = await downloadAndTest(backend, config, source, options);
+  const { backup, outcome, unnamed } = await downloadAndTest(backend, config, source, options);
   const receipt = await signReceipt(
     layout,
     (previous) => restoreTestStatement(backend, backup, outcome, previous),
     { commandId },
   );
+  if (outcome.result === "passed")
+    await rememberUnnamed(
+      layout,
+      source.slug,
+      {
+        at: outcome.finishedAt,
+        backupId: backup.id,
+        madeAt: new Date(timeOfId(backup.id)).toISOString(),
+      },
+      unnamed,
+    );
   if (commandId !== null) await finishCommand(layout, commandId, `restore test ${outcome.result}`);
   return { ...outcome, backupId: backup.id, receipt, recovery: recoveryTime(outcome.phases, source.rto_s) };
 }

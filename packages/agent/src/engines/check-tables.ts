@@ -8,16 +8,13 @@ import {
   type Seen,
   tablesPresentCheck,
 } from "../checks/index.ts";
-import type { ForeignMetadata } from "./engine.ts";
+import type { InferredContext } from "./engine.ts";
 import { countEach, COUNTING_S, restDigest } from "./row-counts.ts";
 import { restOfMetadata, tableCountOf, tablesOfMetadata } from "./tables-of-metadata.ts";
 
-export interface TablesToCheck {
-  readonly metadata: ForeignMetadata;
-  readonly seen: Seen | null;
+export interface TablesToCheck extends Omit<InferredContext, "signal"> {
   /** Which database, where a backup has several. */
   readonly of?: string;
-  readonly countBudget_s?: number;
   /**
    * A table's name where its database is the only one: that is the name which was counted; the same
    * if this is absent.
@@ -122,6 +119,9 @@ async function countInCopy(
   return { outcomes, counted };
 }
 
+/** A receipt has room for no more of them. */
+const MAX_LOST = 50;
+
 /**
  * Of the tables that the metadata have no names of: one check of them all, and one of each that
  * lost rows.
@@ -146,9 +146,13 @@ async function checkRest(check: TablesToCheck, tables: readonly string[]): Promi
       if (held.result === "failed") lost.push(withLoss(held, table, rows, seen));
     }
     // What cannot be counted is in no digest, so that the number of tables is another.
-    if (rows !== null) counts.push([table, rows]);
+    if (rows === null) continue;
+    counts.push([table, rows]);
+    check.onUnnamed?.(table, rows);
   }
-  const kept = counts.filter(([table]) => seen?.mayShrink(table) !== true);
+  const kept = counts.filter(
+    ([table]) => seen?.mayShrink(table) !== true && seen?.wasAccepted(table) !== true,
+  );
   const all = restCheck({
     ...(check.of === undefined ? {} : { of: check.of }),
     expected,
@@ -159,7 +163,7 @@ async function checkRest(check: TablesToCheck, tables: readonly string[]): Promi
     sha256: restDigest(counts.map(([table, rows]) => [check.plainName?.(table) ?? table, rows])),
     duration_ms: performance.now() - started,
   });
-  return [...lost, all];
+  return [...lost.slice(0, MAX_LOST), all];
 }
 
 function rowsOf(outcome: QueryOutcome): bigint | null {

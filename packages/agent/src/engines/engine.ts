@@ -170,6 +170,8 @@ export interface InferredContext {
    * minute if absent.
    */
   readonly countBudget_s?: number;
+  /** Is told the rows of tables that have no check of their own, for which a receipt has no room. */
+  readonly onUnnamed?: (table: string, rows: bigint) => void;
   readonly signal: AbortSignal;
 }
 

@@ -3,6 +3,7 @@ import type { SourceConfig } from "../config/source-config.ts";
 import type { Layout } from "../state/layout.ts";
 import { acceptedLosses } from "./accepted-losses.ts";
 import { passedTests } from "./receipt-history.ts";
+import { unnamedTables } from "./unnamed-tables.ts";
 
 /**
  * What restore tests that passed on this host saw of a source, as a test of this backup needs it;
@@ -19,6 +20,10 @@ export async function seenBefore(
   return new Seen({
     source: source.slug,
     tests,
+    unnamed: (await unnamedTables(layout, source.slug)).map(({ name, seen }) => ({
+      name,
+      seen: seen.filter(({ test }) => backupId === undefined || test.backupId <= backupId),
+    })),
     accepted: await acceptedLosses(layout, source.slug),
     mayShrink: source.mayShrink ?? [],
     rowFloors: source.rowFloors ?? true,

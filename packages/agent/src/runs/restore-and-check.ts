@@ -46,6 +46,8 @@ export interface TestRestoreRequest {
 }
 
 export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" | "checks"> {
+  /** The rows of tables that have no check of their own. */
+  readonly unnamed?: ReadonlyMap<string, bigint>;
   /** Why the test failed. */
   readonly reason?: string;
   readonly runtime: Runtime;
@@ -117,7 +119,11 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
       });
     }));
     const contentKey = await openContentKey(request.backupMetadata, request.identities);
-    const { outcomes: checks, readData } = await timed("checks_ms", () =>
+    const {
+      outcomes: checks,
+      readData,
+      unnamed,
+    } = await timed("checks_ms", () =>
       runChecks(opened, {
         source,
         canaries,
@@ -132,7 +138,7 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
       }),
     );
     confinement.requireWithin();
-    return { ...verdict(checks, readData), runtime: runtimeUsed(), phases, checks: [...checks] };
+    return { ...verdict(checks, readData), runtime: runtimeUsed(), phases, checks: [...checks], unnamed };
   } catch (caught) {
     stopIfAborted(signal);
     // A dump's maker could make it endless. That counts as a failure: otherwise they could choose

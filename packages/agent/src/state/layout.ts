@@ -53,6 +53,8 @@ export interface Layout {
   readonly sourcePins: string;
   /** Slug to the losses that a person accepted. */
   readonly acceptedLosses: string;
+  /** By source: what tests saw of tables that receipts have no room to name. */
+  readonly unnamedTables: string;
   /** When the service last answered. */
   readonly lastHeartbeat: string;
 }
@@ -96,6 +98,7 @@ export function layoutOf(root: string): Layout {
     sources: join(log, "sources.json"),
     sourcePins: join(log, "pinned.json"),
     acceptedLosses: join(log, "accepted.json"),
+    unnamedTables: join(log, "tables"),
     lastHeartbeat: join(log, "heartbeat.json"),
   };
 }

@@ -4,7 +4,6 @@ import type { QueryOutcome } from "../../checks/index.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
-import { COUNTING_S } from "../row-counts.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { openSession, READER } from "./accounts.ts";
@@ -60,12 +59,8 @@ export class RestoredMariadb implements Restored {
     );
   }
 
-  inferredChecks({
-    metadata,
-    seen,
-    signal,
-    countBudget_s = COUNTING_S,
-  }: InferredContext): Promise<readonly CheckOutcome[]> {
+  inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
+    const { signal } = context;
     return this.#asReader(signal, async (reader) => {
       const tables = await tablesOf(this.#admin, this.#databases);
       const sqlNames = new Map(
@@ -78,9 +73,7 @@ export class RestoredMariadb implements Restored {
       const countQuery = (name: string): string =>
         `select count(*) as \`rows\` from ${sqlNames.get(name) ?? name}`;
       return checkTables({
-        metadata,
-        seen,
-        countBudget_s,
+        ...context,
         tables: [...sqlNames.keys()],
         readOne: async (name) =>
           outcomeOf(await reader.runForeign(`select 1 from ${sqlNames.get(name) ?? ""} limit 1`), 0).kind ===

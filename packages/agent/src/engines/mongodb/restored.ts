@@ -5,7 +5,6 @@ import type { Child } from "../../processes/child.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
-import { COUNTING_S } from "../row-counts.ts";
 import { schemaHash } from "../schema.ts";
 import { parseCheckQuery } from "./check-query.ts";
 import { isOfTheConnection, withClient } from "./client.ts";
@@ -67,20 +66,14 @@ export class RestoredMongodb implements Restored {
     });
   }
 
-  inferredChecks({
-    metadata,
-    seen,
-    signal,
-    countBudget_s = COUNTING_S,
-  }: InferredContext): Promise<readonly CheckOutcome[]> {
+  inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
+    const { signal } = context;
     return this.#inClient(signal, async (client) => {
       const collections = new Map((await this.#collections(client)).map((each) => [nameOf(each), each]));
       const found = (name: string): Namespace =>
         collections.get(name) ?? { database: "", collection: name, isView: false };
       return checkTables({
-        metadata,
-        seen,
-        countBudget_s,
+        ...context,
         tables: [...collections.keys()],
         readOne: async (name) =>
           (await aggregate(client, found(name), [{ $limit: 1 }], 0, () => "{}")).kind === "rows",

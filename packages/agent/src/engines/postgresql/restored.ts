@@ -11,7 +11,6 @@ import {
   type StartCommand,
 } from "../engine.ts";
 import { checkTables } from "../check-tables.ts";
-import { COUNTING_S } from "../row-counts.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { compareContent } from "./content/compare-content.ts";
@@ -78,12 +77,8 @@ export class RestoredPostgresql implements Restored {
     return ([command = "", ...args], signal) => start(command, { args, env: this.#environment, signal });
   }
 
-  inferredChecks({
-    metadata,
-    seen,
-    signal,
-    countBudget_s = COUNTING_S,
-  }: InferredContext): Promise<readonly CheckOutcome[]> {
+  inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
+    const { signal } = context;
     return this.#inSession(signal, async (session) => {
       const rows = rowsOf(ownOutput(await session.run(TABLES_BY_SIZE)));
       const of = this.#ownName;
@@ -92,9 +87,7 @@ export class RestoredPostgresql implements Restored {
       );
       const tableOf = (name: string): string => tables.get(name) ?? name;
       return checkTables({
-        metadata,
-        seen,
-        countBudget_s,
+        ...context,
         ...(of === null ? {} : { of }),
         plainName: tableOf,
         tables: [...tables.keys()],

@@ -16,7 +16,6 @@ import {
 } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { runCheckProgram } from "../run-check-program.ts";
-import { COUNTING_S } from "../row-counts.ts";
 import { schemaHash } from "../schema.ts";
 import { cells, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
 import { isFull, isOfThePlace, type Response } from "./protocol.ts";
@@ -88,11 +87,7 @@ class RestoredSqlite implements Restored {
     return ofRestored(tablesOf(this.#sqlite, this.path));
   }
 
-  async inferredChecks({
-    metadata,
-    seen,
-    countBudget_s = COUNTING_S,
-  }: InferredContext): Promise<readonly CheckOutcome[]> {
+  async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
     const path = this.path;
     const started = performance.now();
     const integrity = await this.#sqlite.request({ op: "list", path, sql: "pragma integrity_check" });
@@ -108,9 +103,7 @@ class RestoredSqlite implements Restored {
     // A database that is not whole may give anything for its tables.
     if (checked.result === "failed") return [checked];
     const tables = await checkTables({
-      metadata,
-      seen,
-      countBudget_s,
+      ...context,
       tables: await this.tables(),
       readOne: async (table) => {
         const one = await this.#sqlite.request({
