@@ -14,10 +14,12 @@ import { unprivilegedUser } from "../../src/processes/unprivileged-user.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import { RunError } from "../../src/errors/run-error.ts";
+import type { Seen } from "../../src/checks/index.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
+import { keptAll, seenTables } from "./seen-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import {
   createDefiners,
@@ -86,6 +88,7 @@ function testIt(
   more: {
     made?: Resealed;
     metadata?: Record<string, unknown>;
+    seen?: Seen;
     timeout_s?: number;
   } = {},
 ): Promise<RestoreTestResult> {
@@ -99,6 +102,7 @@ function testIt(
     backupMetadata: JSON.parse(
       JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(made), ...more.metadata }),
     ) as Record<string, unknown>,
+    ...(more.seen === undefined ? {} : { seen: more.seen }),
     signal: never,
   });
 }
@@ -229,8 +233,13 @@ test("the earlier versions of rows are backed up, counted and come back", async 
       query: "select count(*) as n, count(distinct x) as m from v for system_time all",
       expect: "n = 4 and m = 3",
     };
-    const tested = await testIt([versions], { made, metadata: made.sourceMetadata });
+    const tested = await testIt([versions], {
+      made,
+      metadata: made.sourceMetadata,
+      seen: seenTables(made),
+    });
     expect(tested.reason).toBeUndefined();
+    expect(tested.checks).toContainEqual(keptAll(2));
     // A copy that lost them is found, though every row of today is there.
     const tables = [
       { name: "past.v", rows: 1 },

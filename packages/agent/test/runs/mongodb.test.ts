@@ -8,8 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
+import type { Seen } from "../../src/checks/index.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { keptAll, seenTables } from "./seen-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
@@ -64,6 +66,7 @@ function testIt(
   more: {
     made?: Resealed;
     metadata?: Record<string, unknown>;
+    seen?: Seen;
     timeout_s?: number;
   } = {},
 ): Promise<RestoreTestResult> {
@@ -77,6 +80,7 @@ function testIt(
     backupMetadata: JSON.parse(
       JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(made), ...more.metadata }),
     ) as Record<string, unknown>,
+    ...(more.seen === undefined ? {} : { seen: more.seen }),
     signal: never,
   });
 }
@@ -177,8 +181,9 @@ test("the whole server at once", async () => {
     query: query("invoices", [{ $project: { total: 1, _id: 0 } }], "billing"),
     expect: "total = 12.5",
   };
-  const tested = await testIt([invoices], { made, metadata: made.sourceMetadata });
+  const tested = await testIt([invoices], { made, metadata: made.sourceMetadata, seen: seenTables(made) });
   expect(tested.reason).toBeUndefined();
+  expect(tested.checks).toContainEqual(keptAll(4));
   expect(tested.result).toBe("passed");
 });
 

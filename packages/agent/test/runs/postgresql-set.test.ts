@@ -8,8 +8,10 @@ import { tarEnd, tarHeader, tarPadding } from "../../src/engines/postgresql/set/
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import type { Seen } from "../../src/checks/index.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { keptAll, seenTables } from "./seen-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -55,6 +57,7 @@ function testIt(
   made: Resealed,
   metadata: Record<string, unknown>,
   checks: SourceConfigOf<"postgresql">["checks"] = [],
+  seen?: Seen,
 ): Promise<RestoreTestResult> {
   return restoreAndCheck({
     source: { ...server.source, checks },
@@ -63,6 +66,7 @@ function testIt(
     identities: [place.identity],
     scratchDir: place.scratch,
     backupMetadata: JSON.parse(JSON.stringify({ ...metadata, ...sizeOf(made) })) as Record<string, unknown>,
+    ...(seen === undefined ? {} : { seen }),
     signal: never,
   });
 }
@@ -120,8 +124,9 @@ test("each database is its own, also where the connection is a service that name
       "orders.public.items",
       "orders.public.small",
     ]);
-    const tested = await testIt(made, made.sourceMetadata);
+    const tested = await testIt(made, made.sourceMetadata, [], seenTables(made));
     expect(tested.reason).toBeUndefined();
+    expect(tested.checks).toContainEqual(keptAll(3));
   } finally {
     delete process.env["PGSERVICEFILE"];
   }

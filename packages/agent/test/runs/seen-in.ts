@@ -1,4 +1,5 @@
 import { newId } from "@attestore/contract";
+import { expect } from "vitest";
 import { type PassedBefore, Seen } from "../../src/checks/seen.ts";
 
 const HOUR_MS = 3600 * 1000;
@@ -11,4 +12,23 @@ export function seenIn(
   const at = new Date(Date.now() - HOUR_MS).toISOString();
   const backupId = newId("backup", Date.parse(at));
   return new Seen({ source: "shop", tests: [{ at, backupId, madeAt: at, checks }], mayShrink });
+}
+
+/** The same of a test that saw exactly the tables that a backup names. */
+export function seenTables({
+  sourceMetadata,
+}: {
+  readonly sourceMetadata: Readonly<Record<string, unknown>>;
+}): Seen {
+  const tables = sourceMetadata["tables"] as readonly { name: string; rows?: number }[];
+  return seenIn(tables.map(({ name, rows = 0 }) => ({ id: `inferred:rows:${name}`, observed: { rows } })));
+}
+
+/** What `inferred:kept` observes if every one of so many tables is still there. */
+export function keptAll(tables: number): unknown {
+  return expect.objectContaining({
+    id: "inferred:kept",
+    result: "passed",
+    observed: expect.objectContaining({ tables, gone: 0 }) as unknown,
+  });
 }

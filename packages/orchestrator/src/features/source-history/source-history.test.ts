@@ -81,7 +81,8 @@ test("the timeline shows one topic, or a period, and goes on through its pages",
     await service.queueCommand(id, "backup");
   }
   const event = { source_id: id, occurred_at: day(1).toISOString(), detail: {} };
-  for (const kind of ["backup_failed", "restore_failed"]) await agent.post("/v1/events", { kind, ...event });
+  for (const kind of ["backup_failed", "restore_failed", "change_accepted"])
+    await agent.post("/v1/events", { kind, ...event });
   const shown = async (query: string) =>
     (await read(id, `timeline?${query}`)).items.map(
       ({ type, event: e, receipt: r }) =>
@@ -99,6 +100,7 @@ test("the timeline shows one topic, or a period, and goes on through its pages",
   });
   expect(await counted("topic=restore_tests")).toEqual({
     "event restore_failed": 1,
+    "event change_accepted": 1,
     "receipt restore_test": 4,
   });
   expect(await counted("topic=commands")).toEqual({ "command ": 4 });
@@ -109,9 +111,9 @@ test("the timeline shows one topic, or a period, and goes on through its pages",
   ]);
   const period = `from=${day(2).toISOString()}&to=${day(4).toISOString()}`;
   expect(await counted(period)).toEqual({ "backup ": 2, "receipt backup": 2, "receipt restore_test": 2 });
-  const first = await read(id, "timeline?topic=restore_tests&limit=3");
-  const second = await read(id, `timeline?topic=restore_tests&limit=3&cursor=${first.next_cursor ?? ""}`);
-  expect([first.items.length, second.items.length, second.next_cursor]).toEqual([3, 2, null]);
+  const first = await read(id, "timeline?topic=restore_tests&limit=4");
+  const second = await read(id, `timeline?topic=restore_tests&limit=4&cursor=${first.next_cursor ?? ""}`);
+  expect([first.items.length, second.items.length, second.next_cursor]).toEqual([4, 2, null]);
   expect(JSON.stringify((await read(id, "timeline")).items)).not.toContain("schema_summary");
   for (const query of ["topic=all", "from=yesterday"])
     expect((await owner.get(`/api/orgs/${org.id}/sources/${id}/timeline?${query}`)).status).toBe(400);
