@@ -343,6 +343,33 @@ it("backs up a source that is another database now, and tests it once a person c
   expect(await json(["source", "confirm", "invoices", "--yes"], 2)).toMatchObject({ error: "usage" });
   expect(await json(["restore-test", "--source", "invoices"])).toMatchObject({ result: "passed" });
   expect((await cli(["status"])).stdout).not.toContain("source confirm");
+  expect(service.events.at(-1)?.event).toMatchObject({
+    kind: "change_accepted",
+    detail: { change: "identity", after: { application_id: "00000007" } },
+  });
+});
+
+it("fails a test of a directory that lost most of its files until somebody accepts it, and the log has who did", async () => {
+  for (let n = 0; n < 9; n += 1) writeFileSync(at(`papers/more-${n}`), `page ${n}`);
+  await json(["backup", "--source", "papers"]);
+  await json(["restore-test", "--source", "papers"]);
+  for (let n = 0; n < 9; n += 1) rmSync(at(`papers/more-${n}`));
+  await json(["backup", "--source", "papers"]);
+  expect(await json(["restore-test", "--source", "papers"], 1)).toMatchObject({
+    reason: expect.stringContaining("attestore accept papers . --because REASON"),
+  });
+  expect(await json(["accept", "papers"], 1)).toMatchObject({ lost: [{ table: "." }] });
+  const accepted = await json(["accept", "papers", ".", "--because", "moved to the archive"]);
+  expect(accepted).toMatchObject({ tables: ["."], waiting: 0 });
+  expect(service.events.at(-1)).toMatchObject({
+    event: {
+      kind: "change_accepted",
+      source_id: expect.stringMatching(/^src_/),
+      detail: { change: "tables", tables: ["."], because: "moved to the archive", by: accepted["by"] },
+    },
+    envelope: { payload: expect.any(String) },
+  });
+  await json(["restore-test", "--source", "papers"]);
 });
 
 it("restores a local ciphertext with only an identity", async () => {

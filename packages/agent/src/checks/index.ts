@@ -27,7 +27,7 @@ export {
   rolesPresentCheck,
   tablesPresentCheck,
 } from "./inferred-checks.ts";
-export { keptCheck } from "./kept-check.ts";
+export { keptCheck, missedTables } from "./kept-check.ts";
 export {
   type AcceptedLoss,
   FLOOR_DAYS,

@@ -33,3 +33,30 @@ export function keptCheck(present: readonly string[], seen: Seen | null): CheckO
   const decision = { passed: gone.length === 0, observed: observedRecord(parseRow(row), error) };
   return entryOf(definition, definition.expect, decision, 0);
 }
+
+const ROWS = rowCheckId("");
+
+/** The tables that a restore test missed, or found too few rows in, as far as its receipt names them. */
+export function missedTables(checks: readonly Pick<CheckOutcome, "id" | "result" | "observed">[]): {
+  readonly tables: readonly { readonly table: string; readonly rows: number | null }[];
+  /** False if the receipt had no room for all names. */
+  readonly isAll: boolean;
+} {
+  const failed = checks.filter(({ result }) => result === "failed");
+  const gone = failed.find(({ id }) => id === "inferred:kept")?.observed["gone_tables"];
+  const isCut = typeof gone === "object" && gone !== null && "text" in gone;
+  const text = isCut ? gone.text : gone;
+  const names = typeof text === "string" ? text.split(", ") : [];
+  // The last one is cut, too.
+  const whole = isCut ? names.slice(0, -1) : names;
+  const few = failed.flatMap(({ id, observed: { rows } }) =>
+    id.startsWith(ROWS) && typeof rows === "number" ? [{ table: id.slice(ROWS.length), rows }] : [],
+  );
+  // A tree of files has no tables: it is called `.` as a whole.
+  const tree = failed.flatMap(({ id, observed: { files, error } }) =>
+    id === "inferred:files" && typeof files === "number" && typeof error === "string"
+      ? [{ table: ".", rows: files }]
+      : [],
+  );
+  return { tables: [...whole.map((table) => ({ table, rows: null })), ...few, ...tree], isAll: !isCut };
+}

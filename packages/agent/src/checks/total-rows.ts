@@ -2,7 +2,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { formatRow } from "./format-row.ts";
 import { rowCheckId } from "./inferred-checks.ts";
-import { moreThanHalf, type Seen } from "./seen.ts";
+import { moreThanHalf, nextStep, type Seen } from "./seen.ts";
 
 interface Observed {
   readonly id: string;
@@ -32,7 +32,7 @@ export function totalRowsCheck(outcomes: readonly Observed[], seen: Seen | null)
   const tables = now.filled + now.empty;
   // A table that was dropped has no rows to lose; one that is new may well be empty.
   const filled = Math.max(1, Math.min(before.filled - gone.tables, tables - before.empty));
-  return evaluateCheck(
+  const held = evaluateCheck(
     {
       id: "inferred:total",
       query: "the rows of all tables that were counted, and how many tables have any",
@@ -50,6 +50,11 @@ export function totalRowsCheck(outcomes: readonly Observed[], seen: Seen | null)
     },
     0,
   );
+  if (held.result === "passed") return held;
+  const error =
+    `all tables together have ${now.rows} rows, ${now.filled} of ${tables} tables have any; ` +
+    `passed tests of the last 30 days saw up to ${most} rows. ${nextStep([], seen.source)}`;
+  return { ...held, observed: { error, ...held.observed } };
 }
 
 const ROWS = rowCheckId("");

@@ -1,11 +1,11 @@
 import { nearestName } from "@attestore/host/nearest-name";
-import { meansTable, nextStep, type Seen } from "../checks/index.ts";
+import { meansTable, missedTables, nextStep, type Seen } from "../checks/index.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { tableCountOf, tablesOfMetadata } from "../engines/tables-of-metadata.ts";
 import { UserError } from "../errors/user-error.ts";
 import { recordAcceptances } from "../receipts/accepted-losses.ts";
 import { reportAccepted } from "../receipts/change-accepted.ts";
-import { newestBackup } from "../receipts/receipt-history.ts";
+import { newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
 import { seenBefore } from "../receipts/seen-before.ts";
 import type { Layout } from "../state/layout.ts";
 import { requireNoLogAlarm } from "../state/log-alarm.ts";
@@ -113,34 +113,50 @@ async function list(
   sourceId: string,
   seen: Seen,
 ): Promise<0 | 1> {
-  const backup = await newestBackup(layout, sourceId);
-  const metadata = backup?.statement.predicate.source_metadata ?? {};
-  const present = new Map(tablesOfMetadata(metadata).map(({ name, rows }) => [name, rows]));
-  // A receipt names 300 tables; where there are more, a name that is not there says nothing.
-  const isWhole = present.size > 0 && present.size >= tableCountOf(metadata);
-  const losses = seen.known().flatMap((table): readonly Loss[] => {
-    const rows = present.get(table);
-    const floor = seen.floorOf(table);
-    const had = floor?.best.rows ?? null;
-    if (rows === undefined)
-      return isWhole && seen.expected().some((each) => each.name === table)
-        ? [{ table, rows: null, had }]
-        : [];
-    return rows !== null && floor !== null && rows < floor.rows ? [{ table, rows: Number(rows), had }] : [];
-  });
-  if (flags.isOn("json")) terminal.data(JSON.stringify({ source: slug, lost: losses }));
-  else if (losses.length === 0) terminal.data(`${slug}: the newest backup has what passed restore tests saw`);
+  const lost = await lossesOf(layout, sourceId, seen);
+  if (flags.isOn("json"))
+    terminal.data(JSON.stringify({ source: slug, lost: lost.tables, complete: lost.isAll }));
+  else if (lost.tables.length === 0)
+    terminal.data(`${slug}: nothing that passed restore tests saw is missing`);
   else {
-    for (const { table, rows, had } of losses)
+    for (const { table, rows, had } of lost.tables)
       terminal.data(
         `${terminal.onData.bad("✗")} ${table}  ${rows === null ? "gone" : `${rows} rows`}${had === null ? "" : `, had ${had}`}`,
       );
-    terminal.say(
-      nextStep(
-        losses.map(({ table }) => table),
-        slug,
-      ),
-    );
+    if (!lost.isAll)
+      terminal.say("There are more, for which the receipt has no room. A pattern with * means several.");
+    const names = lost.tables.map(({ table }) => table);
+    terminal.say(nextStep(names, slug));
   }
-  return losses.length === 0 ? 0 : 1;
+  return lost.tables.length === 0 ? 0 : 1;
+}
+
+/**
+ * What the newest backup lacks, by its own receipt; where that does not name all tables, what the
+ * newest restore test missed.
+ */
+async function lossesOf(
+  layout: Layout,
+  sourceId: string,
+  seen: Seen,
+): Promise<{ readonly tables: readonly Loss[]; readonly isAll: boolean }> {
+  const backup = await newestBackup(layout, sourceId);
+  const metadata = backup?.statement.predicate.source_metadata ?? {};
+  const present = new Map(tablesOfMetadata(metadata).map(({ name, rows }) => [name, rows]));
+  const had = (table: string): number | null => seen.floorOf(table)?.best.rows ?? null;
+  if (present.size === 0 || present.size < tableCountOf(metadata)) {
+    const test = await newestRestoreTest(layout, sourceId);
+    const missed = missedTables(test?.statement.predicate.checks ?? []);
+    return { ...missed, tables: missed.tables.map((each) => ({ ...each, had: had(each.table) })) };
+  }
+  const expected = new Set(seen.expected().map(({ name }) => name));
+  const tables = seen.known().flatMap((table): readonly Loss[] => {
+    const rows = present.get(table);
+    const floor = seen.floorOf(table);
+    if (rows === undefined) return expected.has(table) ? [{ table, rows: null, had: had(table) }] : [];
+    return rows !== null && floor !== null && rows < floor.rows
+      ? [{ table, rows: Number(rows), had: had(table) }]
+      : [];
+  });
+  return { tables, isAll: true };
 }

@@ -58,8 +58,11 @@ export const receipts = {
     },
     reason: "Reason",
     notCounted: "Not counted",
+    empty: "Empty tables",
     tables: (count: number) =>
       `The rows of ${count} ${count === 1 ? "table" : "tables"}: not counted, only known to be readable`,
+    emptyTables: (count: number) =>
+      `${count} ${count === 1 ? "table has" : "tables have"} no rows, and no earlier test saw any`,
     content: "Content",
     source: "Source",
     backup: "Backup",

@@ -1,10 +1,12 @@
 import {
   type CheckOutcome,
   comparedContentText,
+  emptyTables,
+  namedNotCounted,
+  type NamedTables,
   type RestoreTestPredicate,
   type RestoreTestStatement,
   type Statement,
-  tablesNotCounted,
 } from "@attestore/proof";
 import { Code, Group, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -93,9 +95,8 @@ function facts(statement: Statement, id: IdView): (readonly [string, ReactNode])
           ...(statement.predicate.reason === undefined
             ? []
             : [[text.reason, visible(statement.predicate.reason, 1000)] as const]),
-          ...(tablesNotCounted(statement.predicate.checks) === 0
-            ? []
-            : [[text.notCounted, text.tables(tablesNotCounted(statement.predicate.checks))] as const]),
+          ...tablesFact(text.notCounted, text.tables, namedNotCounted(statement.predicate.checks)),
+          ...tablesFact(text.empty, text.emptyTables, emptyTables(statement.predicate.checks)),
           ...contentFact(statement),
           [text.runtimeName, runtimeOf(statement.predicate)],
         ] as const)
@@ -107,6 +108,15 @@ function facts(statement: Statement, id: IdView): (readonly [string, ReactNode])
     [text.version, visible(predicate.agent_version, 100)],
     [text.previous, previous === null ? text.first : <Code>{previous}</Code>],
   ];
+}
+
+function tablesFact(
+  title: string,
+  say: (count: number) => string,
+  { count, names }: NamedTables,
+): (readonly [string, string])[] {
+  if (count === 0) return [];
+  return [[title, names === null ? say(count) : `${say(count)}: ${visible(names, 1000)}`]];
 }
 
 /** Shown also where nothing was compared: that a test passed says nothing of it. */

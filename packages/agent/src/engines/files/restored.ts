@@ -2,6 +2,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import { digestCheck, evaluateCheck, formatRow, type QueryOutcome, type Seen } from "../../checks/index.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../../sandboxes/place.ts";
+import { withFilesLoss } from "./files-loss.ts";
 import type { InferredContext, QueryLimits, Restored } from "../engine.ts";
 import type { Child } from "../../processes/child.ts";
 import { runCheckProgram } from "../run-check-program.ts";
@@ -65,18 +66,22 @@ export class RestoredFiles implements Restored {
         observedSha256: found.sha256,
         duration_ms,
       }),
-      evaluateCheck(
-        { id: "inferred:files", query: "how many files and bytes the restored tree holds", expect },
-        {
-          kind: "rows",
-          rows: [
-            formatRow([
-              ["files", found.files],
-              ["bytes", found.bytes],
-            ]),
-          ],
-        },
-        duration_ms,
+      withFilesLoss(
+        seen,
+        found,
+        evaluateCheck(
+          { id: "inferred:files", query: "how many files and bytes the restored tree holds", expect },
+          {
+            kind: "rows",
+            rows: [
+              formatRow([
+                ["files", found.files],
+                ["bytes", found.bytes],
+              ]),
+            ],
+          },
+          duration_ms,
+        ),
       ),
     ];
   }

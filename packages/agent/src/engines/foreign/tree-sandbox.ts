@@ -1,3 +1,4 @@
+import { withFilesLoss } from "../files/files-loss.ts";
 import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
 import { endedWith } from "../../processes/child.ts";
@@ -66,14 +67,18 @@ export class RestoredTree implements Restored {
       ["bytes", bytes],
     ]);
     return [
-      evaluateCheck(
-        {
-          id: "inferred:files",
-          query: "how many files and bytes the restored tree holds",
-          expect: `files >= ${floor} and bytes > 0`,
-        },
-        { kind: "rows", rows: [row] },
-        performance.now() - started,
+      withFilesLoss(
+        seen,
+        { files, bytes },
+        evaluateCheck(
+          {
+            id: "inferred:files",
+            query: "how many files and bytes the restored tree holds",
+            expect: `files >= ${floor} and bytes > 0`,
+          },
+          { kind: "rows", rows: [row] },
+          performance.now() - started,
+        ),
       ),
     ];
   }
