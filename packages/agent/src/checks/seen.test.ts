@@ -145,7 +145,7 @@ test("the message says how much is gone, since when, and what to do; a shell rea
   const before = seen(tests);
   const floor = before.floorOf('public."Order items"');
   if (floor === null) throw new Error("no floor");
-  expect(lossText('public."Order items"', 100, floor, "shop")).toBe(
+  expect(lossText('public."Order items"', 100, floor, before)).toBe(
     `public."Order items" has 100 rows and had 1000 in the restore test of 2026-11-22 12:00 UTC (${tests[0]?.backupId}): ` +
       `90 % are gone. If that is right: attestore accept shop 'public."Order items"' --because REASON`,
   );

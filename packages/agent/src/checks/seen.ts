@@ -278,13 +278,14 @@ function rowsText(rows: number | bigint): string {
 }
 
 /** Why a count is too low: what is gone, since when, and what to do. */
-export function lossText(table: string, rows: number | bigint, floor: Floor, source: string): string {
+export function lossText(table: string, rows: number | bigint, floor: Floor, seen: Seen): string {
   const { best } = floor;
+  const often = seen.wasAccepted(table) ? " If it shrinks often: may_shrink in config.yaml" : "";
   const gone = `${Math.floor(((best.rows - Number(rows)) / best.rows) * 100)} %`;
   const now = Number(rows) === 0 ? "is empty" : `has ${rowsText(rows)}`;
   return (
     `${clip(table, MAX_NAME)} ${now} and had ${best.rows} in the restore test of ${minute(best.test.at)} (${best.test.backupId}): ` +
-    `${gone} are gone. ${nextStep([table], source)}`
+    `${gone} are gone. ${nextStep([table], seen.source)}${often}`
   );
 }
 

@@ -181,6 +181,6 @@ function higher(a: bigint | null, b: bigint | null): bigint | null {
 function withLoss(held: CheckOutcome, table: string, rows: bigint | null, seen: Seen | null): CheckOutcome {
   const floor = seen?.floorOf(table) ?? null;
   if (seen === null || floor === null || rows === null || rows >= floor.rows) return held;
-  const error = lossText(table, rows, floor, seen.source);
+  const error = lossText(table, rows, floor, seen);
   return { ...held, observed: { error, ...held.observed } };
 }
