@@ -220,6 +220,52 @@ describe("a summary", () => {
   });
 });
 
+describe("changes that somebody accepted", () => {
+  const accepted = (detail: Record<string, unknown>): EvidenceSummary => {
+    const tally = new EvidenceTally(header, policy());
+    const event = { kind: "change_accepted", source_id, occurred_at: at(30), detail };
+    tally.addEvent({ id: "evt_01jd5wz5pqe6m8n0t4c3x7r2kb", recordedAt: at(30), actorId: agent_id, event });
+    return tally.finish();
+  };
+
+  it("are listed with who accepted them and why, and on the page", () => {
+    const summary = accepted({
+      change: "tables",
+      tables: ["public.orders"],
+      by: "alice",
+      because: "archived, <4711>",
+    });
+    expect(summary.accepted_changes).toEqual({
+      items: [
+        {
+          at: at(30),
+          source_id,
+          event_id: "evt_01jd5wz5pqe6m8n0t4c3x7r2kb",
+          actor_id: agent_id,
+          change: "tables",
+          tables: ["public.orders"],
+          by: "alice",
+          because: "archived, <4711>",
+        },
+      ],
+      omitted: 0,
+    });
+    expect(indexPage(summary, "a test")).toContain("archived, &lt;4711&gt;");
+  });
+
+  it("say nothing that is no text, whatever the agent reported", () => {
+    expect(
+      accepted({ tables: [7, "t", null], by: {}, because: ["x"] }).accepted_changes?.items,
+    ).toMatchObject([{ change: "unknown", tables: ["t"], by: null, because: null }]);
+    expect(accepted({ because: "x".repeat(5_000) }).accepted_changes?.items[0]?.because).toHaveLength(1_000);
+  });
+
+  it("are left out of a summary that has none, as in packs of earlier versions", () => {
+    expect(summaryOf([])).not.toHaveProperty("accepted_changes");
+    expect(indexPage(summaryOf([]), "a test")).not.toContain("accepted");
+  });
+});
+
 describe("the page", () => {
   it("escapes every text", () => {
     const name = '<img src=x onerror="alert(1)">\u202egnp.exe&\u0000';

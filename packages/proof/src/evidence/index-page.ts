@@ -53,7 +53,7 @@ ${testTable(summary)}
 <h2>Changes of the policy</h2>
 ${changeTable(summary)}
 </section>
-<section>
+${acceptedSection(summary)}<section>
 <h2>Controls</h2>
 <p>Which files speak to which control. Whether it is met is for the auditor to say.</p>
 ${table(
@@ -189,6 +189,24 @@ function changeTable({ policy_changes: changes, sources }: EvidenceSummary): str
     { html: code(event_id) },
   ]);
   return table(["When", "Source", "Changed", "By", "Event"], rows) + omitted(changes.omitted);
+}
+
+function acceptedSection({ accepted_changes: accepted, sources }: EvidenceSummary): string {
+  if (accepted === undefined) return "";
+  const rows = accepted.items.map(({ at, source_id, change, tables, by, because, event_id }): Cell[] => [
+    { html: moment(at) },
+    slugCell(sources, source_id),
+    cell(tables.length === 0 ? change : tables.join(", ")),
+    cell(by ?? ""),
+    cell(because ?? ""),
+    { html: code(event_id) },
+  ]);
+  return `<section>
+<h2>Changes of sources that somebody accepted</h2>
+<p>Tables that were gone or had fewer rows than restore tests saw before, or another database under a source's name. The agent's host says who accepted it.</p>
+${table(["When", "Source", "What", "By", "Because", "Event"], rows)}${omitted(accepted.omitted)}
+</section>
+`;
 }
 
 function slugCell(sources: readonly SourceSummary[], id: string | null): Cell {

@@ -26,6 +26,8 @@ export interface EvidenceSummary {
   exceptions: Listed<EvidenceException>;
   /** Logged changes of schedules, retention and objectives. */
   policy_changes: Listed<PolicyChange>;
+  /** Changes of sources that a person on the host accepted. Absent if there are none. */
+  accepted_changes?: Listed<AcceptedChange>;
   /** What this pack does not show, in words. */
   not_proven: string[];
 }
@@ -104,6 +106,22 @@ export interface EvidenceException {
     | "attestation_failed";
   /** The receipt or event that reports it; null for a missed run without its own entry. */
   id: string | null;
+}
+
+/** As the agent reported it; texts are cut. */
+export interface AcceptedChange {
+  at: string;
+  source_id: string | null;
+  event_id: string;
+  /** The agent. */
+  actor_id: string;
+  /** What changed, such as `tables`. */
+  change: string;
+  /** Names or patterns; none for other changes. */
+  tables: string[];
+  /** The user of the host; null if the event does not say. */
+  by: string | null;
+  because: string | null;
 }
 
 export interface PolicyChange {

@@ -5,7 +5,9 @@ import { notProven } from "./not-proven.ts";
 import type { PackPolicy } from "./policy.ts";
 import type { ScheduledRun } from "./scheduled-run.ts";
 import { isReport, SourceTally } from "./source-tally.ts";
+import { acceptedChange } from "./accepted-change.ts";
 import {
+  type AcceptedChange,
   type EvidenceException,
   type EvidenceSummary,
   type Listed,
@@ -43,6 +45,7 @@ export class EvidenceTally {
   readonly #tests = list<ScheduledTest>();
   readonly #exceptions = list<EvidenceException>();
   readonly #changes = list<PolicyChange>();
+  readonly #accepted = list<AcceptedChange>();
   #receipts = 0;
   #events = 0;
   #missedUntold = 0;
@@ -78,9 +81,11 @@ export class EvidenceTally {
       });
   }
 
-  addEvent({ id, recordedAt, actorId, event }: TalliedEvent): void {
+  addEvent(tallied: TalliedEvent): void {
+    const { id, recordedAt, actorId, event } = tallied;
     const { kind, source_id = null, detail } = event;
     this.#events += 1;
+    if (kind === "change_accepted") add(this.#accepted, acceptedChange(tallied));
     if (isReport(kind)) {
       this.#sources.get(source_id ?? "")?.addReport(kind);
       add(this.#exceptions, { at: recordedAt, source_id, what: kind, id });
@@ -133,6 +138,7 @@ export class EvidenceTally {
       scheduled_restore_tests: this.#tests,
       exceptions: this.#exceptions,
       policy_changes: this.#changes,
+      ...(this.#accepted.items.length === 0 ? {} : { accepted_changes: this.#accepted }),
     };
     return { ...facts, not_proven: notProven(facts, { missedUntold: this.#missedUntold }) };
   }
