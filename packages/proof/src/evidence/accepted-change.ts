@@ -1,11 +1,18 @@
-import type { TalliedEvent } from "./tally.ts";
+import type { LoggedEvent } from "./event-statement.ts";
 import type { AcceptedChange } from "./summary.ts";
 
 const MAX_TEXT = 1000;
 const MAX_TABLES = 50;
 
+interface Reported {
+  readonly id: string;
+  readonly recordedAt: string;
+  readonly actorId: string;
+  readonly event: LoggedEvent;
+}
+
 /** What an event says of a change that somebody accepted. The detail is the agent's and may be anything. */
-export function acceptedChange({ id, recordedAt, actorId, event }: TalliedEvent): AcceptedChange {
+export function acceptedChange({ id, recordedAt, actorId, event }: Reported): AcceptedChange {
   const { change, tables, by, because } = event.detail;
   return {
     at: recordedAt,
