@@ -107,15 +107,16 @@ async function testedBy(host: Host, backupId: string): Promise<string> {
   }
 }
 
-it("which database a backup is of is signed: the cluster's identifier, which any user may read, and the name", () => {
+it("which database a backup is of is signed: the cluster's identifier, which any user may read, and the database's name and number", () => {
   const identifier = database.sql(
     "shop",
     "create role clerk; set role clerk; select system_identifier from pg_control_system()",
   );
+  const oid = database.sql("shop", "select oid from pg_database where datname = current_database()");
   const metadata = victim.receipts()[0]?.statement.predicate["source_metadata"] as Record<string, unknown>;
   expect(metadata["source"]).toEqual({
     slug: "shop",
-    identity: { system_identifier: identifier.trim(), database: "shop" },
+    identity: { system_identifier: identifier.trim(), database: "shop", database_oid: oid.trim() },
   });
 });
 

@@ -10,10 +10,10 @@ import { goneText, type Seen } from "./seen.ts";
  * Every table that the newest passed test saw is still there. A backup says nothing of a table that
  * was dropped or renamed before it was made. Null where no test saw any.
  */
-export function keptCheck(present: readonly string[], seen: Seen | null): CheckOutcome | null {
-  const expected = seen?.expected() ?? [];
-  const newest = seen?.newest ?? null;
-  if (seen === null || newest === null || expected.length === 0) return null;
+export function keptCheck(present: readonly string[], seen: Seen): CheckOutcome | null {
+  const expected = seen.expected();
+  const { newest } = seen;
+  if (newest === null || expected.length === 0) return null;
   const ids = new Set(present.map(rowCheckId));
   const gone = expected.filter(({ name }) => !ids.has(rowCheckId(name)));
   const names = expected.map(({ name }) => name);

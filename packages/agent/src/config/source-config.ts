@@ -24,7 +24,7 @@ export interface SourceCommon {
   readonly rowFloors?: boolean;
   /** What it may take; the built-in ones unless told. */
   readonly limits?: SourceLimits;
-  /** Tables that may, by the names that checks have of them. */
+  /** Tables that may, by the names that checks have of them, or by patterns with `*`; see `meansTable`. */
   readonly mayShrink?: readonly string[];
   /** How long it may take to have its data back: download, decryption and restore. */
   readonly rto_s?: number;

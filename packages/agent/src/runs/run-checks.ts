@@ -59,7 +59,7 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
   ];
   let readData = outcomes.length;
   const total = totalRowsCheck(outcomes, seen);
-  const kept = keptCheck((await restored.tables?.(signal)) ?? [], seen);
+  const kept = seen === null ? null : keptCheck((await restored.tables?.(signal)) ?? [], seen);
   // What is gone says more than what follows from it.
   if (kept !== null) outcomes.unshift(kept);
   if (total !== null) outcomes.push(total);
