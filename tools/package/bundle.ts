@@ -1,5 +1,5 @@
 import { isBuiltin } from "node:module";
-import { rolldown, type Plugin } from "rolldown";
+import { type OutputChunk, type OutputOptions, rolldown, type Plugin } from "rolldown";
 import { REPOSITORY } from "./release.ts";
 
 export interface Bundle {
@@ -15,6 +15,26 @@ export interface Bundle {
  * @param releaseKey minisign's public key that it takes releases from; null for none
  */
 export async function bundle(entry: string, releaseKey: string | null): Promise<Bundle> {
+  const [chunk, ...more] = await chunksOf(entry, releaseKey, { codeSplitting: false });
+  if (chunk === undefined || more.length > 0) throw new Error(`${entry} did not give one file`);
+  return { code: inAscii(chunk.code), modules: chunk.moduleIds };
+}
+
+/**
+ * The same in several files: each `import()` in the sources has one, which is read only when it is needed.
+ *
+ * @returns the code of each file by its name; `main` is that of the entry
+ */
+export async function bundleInParts(entry: string, main: string): Promise<ReadonlyMap<string, string>> {
+  const chunks = await chunksOf(entry, null, { codeSplitting: true, entryFileNames: main });
+  return new Map(chunks.map(({ code, fileName }) => [fileName, inAscii(code)] as const));
+}
+
+async function chunksOf(
+  entry: string,
+  releaseKey: string | null,
+  output: Pick<OutputOptions, "codeSplitting" | "entryFileNames">,
+): Promise<OutputChunk[]> {
   const missing: string[] = [];
   const build = await rolldown({
     input: entry,
@@ -24,18 +44,30 @@ export async function bundle(entry: string, releaseKey: string | null): Promise<
     plugins: [builtinsWhenNeeded, withReleaseKey(releaseKey)],
     onLog: (_, log) => missing.push(log.message),
   });
-  const { output } = await build.generate({
+  const made = await build.generate({
+    ...output,
     format: "cjs",
-    codeSplitting: false,
     comments: false,
     minify: false,
+    chunkFileNames: "[name]-[hash].cjs",
   });
   await build.close();
   // A warning is an import that is not there or not bundled; it would surface on a customer's host.
   if (missing.length > 0) throw new Error(`${entry} does not bundle cleanly:\n${missing.join("\n")}`);
-  const [chunk, ...more] = output;
-  if (more.length > 0) throw new Error(`${entry} gave more than one file`);
-  return { code: chunk.code, modules: chunk.moduleIds };
+  return made.output.map((file) => {
+    if (file.type === "chunk") return file;
+    throw new Error(`${entry} gave ${file.fileName}, which is no code`);
+  });
+}
+
+/**
+ * The same program without any character beyond ASCII: Node keeps a source with one as two bytes for each character, and every start takes a
+ * fifth longer.
+ */
+export function inAscii(code: string): string {
+  if (/String\.raw`[^`]*[^\0-\x7f]/.test(code))
+    throw new Error("a raw template has a character beyond ASCII, and would show how it is escaped");
+  return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 const MARK = "\0builtin:";

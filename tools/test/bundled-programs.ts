@@ -1,19 +1,18 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ProvidedContext } from "vitest";
 import type { TestProject, Vite } from "vitest/node";
 import { unprivilegedUser } from "../../packages/agent/src/processes/unprivileged-user.ts";
 import { bundleService } from "./bundled-service.ts";
-import { bundle } from "../package/bundle.ts";
+import { bundle, bundleInParts } from "../package/bundle.ts";
 import { REPOSITORY } from "../package/release.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /**
-     * The agent and the verifier, each in one file as they ship: paths of CommonJS modules for
-     * `node`.
+     * The agent in parts and the verifier in one file: paths of CommonJS modules for `node`.
      */
     programs: { attestore: string; "attestore-verify": string };
     /** The service likewise: it ships as sources, and the tests of what ships start those. */
@@ -77,7 +76,12 @@ async function bundlePrograms(): Promise<Bundled> {
     return path;
   };
   try {
-    await write("program.cjs", "agent/src/single-executable.ts");
+    // It ships in one file, of which each start reads all: packaging/test starts that.
+    const parts = await bundleInParts(
+      join(REPOSITORY, "packages/agent/src/single-executable.ts"),
+      "program.cjs",
+    );
+    for (const [name, code] of parts) writeFileSync(join(directory, name), beginningAtStart(code));
     const paths = {
       attestore: await compiledOnce(directory),
       "attestore-verify": await write("attestore-verify.cjs", "verifier/src/main.ts"),
@@ -90,20 +94,24 @@ async function bundlePrograms(): Promise<Bundled> {
   }
 }
 
+const START = "attestore.cjs";
+/** The agent's own children that end where nobody talks to them. */
+const CHILDREN = ["internal-sqlite", "internal-tree", "internal-sandbox"];
+
+/** Where the program looks for itself, to start its children: these too begin at the start. */
+function beginningAtStart(code: string): string {
+  return code.replaceAll(
+    "pathToFileURL(__filename)",
+    `pathToFileURL(__filename.replace(/[^/]+$/, "${START}"))`,
+  );
+}
+
 /**
  * What starts `program.cjs` with its code compiled already, also in a sandbox, which leaves nothing
  * of the environment and shows that directory at another path.
  */
 async function compiledOnce(directory: string): Promise<string> {
-  const [start, program, cache] = ["attestore.cjs", "program.cjs", "compiled"].map((name) =>
-    join(directory, name),
-  ) as [string, string, string];
-  // The program's children begin here too.
-  const code = readFileSync(program, "utf8").replaceAll(
-    "pathToFileURL(__filename)",
-    `pathToFileURL(__filename.replace(/program\\.cjs$/, "attestore.cjs"))`,
-  );
-  writeFileSync(program, code);
+  const [start, cache] = [join(directory, START), join(directory, "compiled")];
   writeFileSync(
     start,
     `require("node:module").enableCompileCache({ directory: __dirname + "/compiled", portable: true });\nrequire("./program.cjs");\n`,
@@ -114,12 +122,13 @@ async function compiledOnce(directory: string): Promise<string> {
   // this checkout does without.
   for (const user of [null, await unprivilegedUser()]) {
     if (user !== null) chownSync(cache, user.uid, user.gid);
-    spawnSync(process.execPath, [start, "internal-sqlite"], {
-      env,
-      cwd: "/",
-      stdio: "ignore",
-      ...(user === null ? {} : { uid: user.uid, gid: user.gid }),
-    });
+    for (const program of ["--version", ...CHILDREN])
+      spawnSync(process.execPath, [start, program], {
+        env,
+        cwd: "/",
+        stdio: "ignore",
+        ...(user === null ? {} : { uid: user.uid, gid: user.gid }),
+      });
   }
   return start;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { rolldown, type Plugin } from "rolldown";
+import { inAscii } from "../package/bundle.ts";
 import { REPOSITORY } from "../package/release.ts";
 
 /**
@@ -25,7 +26,7 @@ export async function bundleService(directory: string): Promise<string> {
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "package.json"), '{ "type": "module" }\n');
   for (const file of output)
-    writeFileSync(join(directory, file.fileName), file.type === "chunk" ? file.code : file.source);
+    writeFileSync(join(directory, file.fileName), file.type === "chunk" ? inAscii(file.code) : file.source);
   return join(directory, "main.js");
 }
 

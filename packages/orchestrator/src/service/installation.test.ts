@@ -62,6 +62,8 @@ async function json(...args: string[]): Promise<Record<string, unknown>> {
 async function pairing(): Promise<unknown> {
   const opened = await openDatabase({ dataDirectory: server.data, role: "command", log: silentLogger });
   const pool = new pg.Pool({ ...opened.connection, types: typeParsers });
+  // The service may stop its database while this connection still closes.
+  pool.on("error", () => undefined);
   const objects = new DiskStore({
     directory: file("objects"),
     publicUrl: "https://x",
