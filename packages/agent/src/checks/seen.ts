@@ -110,7 +110,8 @@ export class Seen {
       }
     for (const { name, seen } of before.unnamed ?? [])
       for (const each of seen) this.#add(nameInId(name), each);
-    for (const seen of this.#rows.values()) seen.sort((a, b) => (a.test.madeAt < b.test.madeAt ? -1 : 1));
+    for (const seen of this.#rows.values())
+      seen.sort((a, b) => Date.parse(a.test.madeAt) - Date.parse(b.test.madeAt));
   }
 
   #add(name: string, seen: SeenRows): void {
