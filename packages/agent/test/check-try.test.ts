@@ -74,6 +74,9 @@ it("tries a check that is not written down yet, or another expectation of one th
     checks: [{ id: "tried", observed: { last: 199 } }],
   });
   expect(await json(["check", "try", "orders", "many", "--expect", "n > 150"])).toMatchObject({ held: true });
+  expect(await json(["check", "try", "orders", "rows", "--can-fail"])).toMatchObject({
+    checks: [{ id: "rows", result: "passed", negative_control: { not_noticed: [] } }],
+  });
   const shown = await cli("check", "try", "orders", ...query, "--expect", "last = 1");
   expect(shown.code).toBe(1);
   expect(shown.stdout).toContain('✗ tried  last = 1  {"last":199');

@@ -89,6 +89,7 @@ export {
   type BackupPredicate,
   type BackupStatement,
   type CheckOutcome,
+  type NegativeControl,
   type ReceiptKind,
   type RestoreTestPredicate,
   type RestoreTestStatement,

@@ -27,6 +27,7 @@ export {
   rolesPresentCheck,
   tablesPresentCheck,
 } from "./inferred-checks.ts";
+export { negativeControl, negativeControlLines, type Tried } from "./negative-control.ts";
 export { keptCheck, missedTables } from "./kept-check.ts";
 export {
   type AcceptedLoss,

@@ -1,10 +1,13 @@
+import type { NegativeControl } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import { rowCheckId } from "./inferred-checks.ts";
 import { isPattern, meansTable } from "./table-pattern.ts";
 
 interface Observed {
   readonly id: string;
+  readonly definition_sha256?: string;
   readonly observed: Readonly<Record<string, unknown>>;
+  readonly negative_control?: NegativeControl;
 }
 
 /** A restore test that passed, as its receipt has it. */
@@ -133,6 +136,16 @@ export class Seen {
   /** The newest; null if every test was accepted away. */
   get newest(): PassedTest | null {
     return this.#tests[0] ?? null;
+  }
+
+  /** When a check with this definition was last tried on ruined data; null if it never was. */
+  negativeControl(definitionSha256: string): NegativeControl | null {
+    const controls = this.#before.tests.flatMap(({ checks }) =>
+      checks.flatMap(({ definition_sha256, negative_control: control }) =>
+        definition_sha256 === definitionSha256 && control !== undefined ? [control] : [],
+      ),
+    );
+    return controls.toSorted((a, b) => (a.at < b.at ? 1 : -1))[0] ?? null;
   }
 
   /** Tests whose backups are at most 30 days old, and the newest. */

@@ -106,7 +106,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "check try",
     summary: "restore a backup and run the checks on it, without signing anything",
-    flags: ["source", "backup", "query", "expect", "wait", "json", "root"],
+    flags: ["source", "backup", "query", "expect", "canFail", "wait", "json", "root"],
     words: [
       { form: "[source]", about: "a source in config.yaml; default: --source" },
       { form: "[check]", about: "the id of one of its checks; default: all" },

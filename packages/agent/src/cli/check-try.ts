@@ -1,6 +1,8 @@
 import { formatDuration } from "@attestore/host/amounts";
 import { nearestName } from "@attestore/host/nearest-name";
+import type { NegativeControl } from "@attestore/proof";
 import { type CheckConfig } from "../checks/check-config.ts";
+import { negativeControlLines } from "../checks/index.ts";
 import { parseChecks } from "../config/parse-checks.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -34,7 +36,12 @@ export const checkTry: Run = async (call, sourceName, checkId) => {
       backend,
       config,
       { ...source, checks },
-      { backupId: flags.text("backup"), signal, onProgress: line.update },
+      {
+        backupId: flags.text("backup"),
+        negativeControls: flags.isOn("canFail") ? "all" : "none",
+        signal,
+        onProgress: line.update,
+      },
     );
     line.clear();
     const shown = outcome.checks.filter(({ id }) => only === null || id === only);
@@ -47,12 +54,16 @@ export const checkTry: Run = async (call, sourceName, checkId) => {
       );
       return held ? 0 : 1;
     }
-    const { good, bad, faint } = terminal.onData;
+    const { good, bad, warn, faint } = terminal.onData;
     if (isBroken) terminal.data(`${bad("✗")} ${backup.id}: ${outcome.reason ?? "there is no check to try"}`);
     for (const check of shown) {
       const mark = check.result === "passed" ? good("✓") : bad("✗");
       const took = faint(formatDuration(check.duration_ms));
       terminal.data(`${mark} ${check.id}  ${check.expectation}  ${JSON.stringify(check.observed)}  ${took}`);
+      if (check.negative_control !== undefined && check.negative_control.noticed.length > 0)
+        terminal.data(faint(shownToFail(check.negative_control)));
+      for (const told of negativeControlLines(check)) terminal.data(`${warn("!")} ${told}`);
+      for (const how of check.negative_control?.not_tried ?? []) terminal.data(faint(`  not tried: ${how}`));
     }
     return held ? 0 : 1;
   } finally {
@@ -60,6 +71,10 @@ export const checkTry: Run = async (call, sourceName, checkId) => {
     backend.close();
   }
 };
+
+function shownToFail({ at, noticed }: NegativeControl): string {
+  return `  failed on ${noticed.join(", ")} (${at.slice(0, 10)}), as it has to`;
+}
 
 interface Chosen {
   readonly checks: readonly CheckConfig[];

@@ -5,6 +5,7 @@ import type { SourceConfig } from "../config/source-config.ts";
 import { requirePinned } from "../receipts/require-pinned.ts";
 import { seenBefore } from "../receipts/seen-before.ts";
 import type { RestoreTestOutcome } from "../receipts/statements.ts";
+import type { WhichControls } from "../runs/run-negative-controls.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import type { BackupBackend, StoredBackup } from "../backends/backup-backend.ts";
 import type { RunOptions } from "./run-backup.ts";
@@ -20,7 +21,15 @@ export async function downloadAndTest(
   backend: BackupBackend,
   config: Config,
   source: SourceConfig,
-  { backupId, signal, onProgress }: Omit<RunOptions, "commandId"> & { readonly backupId: string | undefined },
+  {
+    backupId,
+    negativeControls = "changed",
+    signal,
+    onProgress,
+  }: Omit<RunOptions, "commandId"> & {
+    readonly backupId: string | undefined;
+    readonly negativeControls?: WhichControls;
+  },
 ): Promise<{
   readonly backup: StoredBackup;
   readonly outcome: Found;
@@ -52,6 +61,7 @@ export async function downloadAndTest(
       scratchDir: layout.scratch,
       backupMetadata: backup.sourceMetadata,
       ...(seen === null ? {} : { seen }),
+      negativeControls,
       signal,
       onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
     });

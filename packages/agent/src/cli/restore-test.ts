@@ -1,3 +1,4 @@
+import { negativeControlLines } from "../checks/index.ts";
 import { formatDuration } from "@attestore/host/amounts";
 import { comparedContentText, emptyTables, namedNotCounted } from "@attestore/proof";
 import type { RecoveryTime } from "../runs/recovery-time.ts";
@@ -65,6 +66,9 @@ export const restoreTest: Run = async (call) => {
         const mark = check.result === "passed" ? good("✓") : bad("✗");
         terminal.data(`${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`);
       }
+      for (const check of tested.checks)
+        for (const told of negativeControlLines(check))
+          terminal.data(`${terminal.onData.warn("!")} ${check.id} ${told}`);
       const notCounted = namedNotCounted(tested.checks);
       if (notCounted.count > 0)
         terminal.data(

@@ -201,6 +201,11 @@ export const FLAGS = {
     env: "ATTESTORE_EXPECT",
     about: "what its row must satisfy, such as n >= 1000",
   },
+  canFail: {
+    form: "--can-fail",
+    env: "ATTESTORE_CAN_FAIL",
+    about: "also ruin the restored copy, and say which checks do not notice",
+  },
   limit: { form: "--limit <count>", env: "ATTESTORE_LIMIT", about: "how many to list; default: 20" },
 } as const satisfies Record<string, Flag>;
 

@@ -136,8 +136,26 @@ export interface Restored {
    * @throws RunError
    */
   compareContent?(comparison: ContentComparison): Promise<readonly CheckOutcome[]>;
+  /**
+   * Ruins what a query reads, in one way after another and each time from the true copy, and asks again. Afterwards the copy is as it was.
+   * Absent where an engine has no way to.
+   * @throws RunError
+   */
+  ruin?(query: string, limits: RuinLimits): Promise<readonly Ruined[]>;
   /** Removes it for certain. */
   close(): Promise<void>;
+}
+
+export interface RuinLimits extends QueryLimits {
+  /** For all ways together. */
+  readonly budget_ms: number;
+}
+
+export interface Ruined {
+  /** Names the way: `an empty public.orders`. */
+  readonly how: string;
+  /** What the query then gave, or why that is not known. */
+  readonly outcome: QueryOutcome | { readonly kind: "not_tried"; readonly reason: string };
 }
 
 /**

@@ -17,6 +17,7 @@ import { localCopy, type LocalCopy } from "./local-copy.ts";
 import type { OnProgress, Phase } from "./progress.ts";
 import { openContentKey } from "./content-key.ts";
 import { readCanaries } from "./read-canaries.ts";
+import { runNegativeControls, type WhichControls } from "./run-negative-controls.ts";
 import { runChecks } from "./run-checks.ts";
 
 /**
@@ -41,6 +42,8 @@ export interface TestRestoreRequest {
   readonly backupMetadata: ForeignMetadata;
   /** What restore tests that passed saw; absent before the first. */
   readonly seen?: Seen;
+  /** Default `changed`. */
+  readonly negativeControls?: WhichControls;
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress;
 }
@@ -138,7 +141,16 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
       }),
     );
     confinement.requireWithin();
-    return { ...verdict(checks, readData), runtime: runtimeUsed(), phases, checks: [...checks], unnamed };
+    const controlled = await runNegativeControls(opened, checks, {
+      source,
+      canaries,
+      seen: request.seen ?? null,
+      which: request.negativeControls ?? "changed",
+      budget_ms: budget_ms(phases.restore_ms, limits),
+      signal: within,
+    });
+    stopIfAborted(signal);
+    return { ...verdict(checks, readData), runtime: runtimeUsed(), phases, checks: controlled, unnamed };
   } catch (caught) {
     stopIfAborted(signal);
     // A dump's maker could make it endless. That counts as a failure: otherwise they could choose

@@ -58,6 +58,7 @@ const SOURCES: Readonly<Record<string, Record<string, unknown>>> = {
   kv: { engine: "sqlite", path: "kv.db" },
   "empty-kv": { engine: "sqlite", path: "empty.db" },
   tree: { engine: "files", path: "tree" },
+  shop: { engine: "postgresql", connection: "env:TEST_SHOP_URL" },
 };
 
 function commandLine(pid: string): string {
@@ -96,8 +97,10 @@ async function run(
   name: string,
   checks: readonly Record<string, unknown>[],
   more: Record<string, unknown> = {},
+  seen?: Seen,
 ): Promise<RestoreTestResult> {
   process.env["TEST_EMPTY_URL"] = server.url("attestore", "", "empty");
+  process.env["TEST_SHOP_URL"] = server.url("attestore", "", "shop");
   const source: SourceConfig = parseSourceConfig(name, { ...SOURCES[name], ...more, checks }, place.dir);
   const backup = await backupOf(source);
   const tested = await restoreAndCheck({
@@ -107,6 +110,7 @@ async function run(
     identities: [place.identity],
     scratchDir: place.scratch,
     backupMetadata: backup.sourceMetadata,
+    ...(seen === undefined ? {} : { seen }),
     signal: never,
   });
   expect(readdirSync(place.scratch)).toEqual([]);
@@ -575,4 +579,110 @@ describe("rows that a table had when last a test passed", () => {
       ...(seen === undefined ? {} : { seen }),
       signal: never,
     });
+});
+
+describe("a check is tried on ruined data", () => {
+  const SHOP = `
+    create table orders (id int primary key, placed_at timestamptz not null, total numeric check (total is not null), note text);
+    create table lines (id int primary key, order_id int not null references orders on delete cascade);
+    create table archive (id int) partition by range (id);
+    create table archive_1 partition of archive for values from (1) to (1000);
+    insert into orders select i, now() - i * interval '1 hour', i, 'n' || i from generate_series(1, 100) i;
+    insert into lines select i, i from generate_series(1, 100) i;
+    insert into archive select i from generate_series(1, 10) i;
+    create function kept() returns trigger language plpgsql as $$ begin raise exception 'kept'; end $$;
+    create trigger kept before delete or update or truncate on orders execute function kept();
+    create rule silent as on update to orders do instead nothing;
+    create view newest as select max(placed_at) as at from orders;
+    create materialized view summary as select count(*) as n from orders;
+    create function ordered() returns bigint language sql as 'select count(*) from orders';
+  `;
+  const checks = [
+    { id: "any", query: "select count(*) as n from orders", expect: "n >= 0" },
+    { id: "some", query: "select count(*) as n from orders", expect: "n >= 100" },
+    { id: "fresh", query: "select at as newest from newest", expect: "age(newest) < 26h" },
+    {
+      id: "stale",
+      query: "select max(placed_at) as newest, count(note) as notes from orders",
+      expect: "newest is not null",
+    },
+    {
+      id: "orphans",
+      query: "select count(*) as n from lines l left join orders o on o.id = l.order_id where o.id is null",
+      expect: "n = 0",
+    },
+    { id: "by-function", query: "select ordered() as n", expect: "n = 100" },
+    { id: "parts", query: "select count(*) as n from archive", expect: "n = 10" },
+    { id: "stored", query: "select n from summary", expect: "n = 100" },
+    { id: "nothing", query: "select 1 as n", expect: "n = 1" },
+  ];
+  const controlsOf = (tested: RestoreTestResult) =>
+    Object.fromEntries(
+      checks.map(({ id }) => {
+        const control = named(tested, id).negative_control;
+        if (control === undefined) throw new Error(`${id} has no negative control`);
+        const { at: _, ...ways } = control;
+        return [id, ways];
+      }),
+    );
+
+  test("in PostgreSQL: the receipt names what each would not notice, and the result stays", async () => {
+    server.sql("create database shop");
+    server.sql(`\\connect shop\n${SHOP}`);
+    const tested = await run("shop", checks);
+    expect(tested.reason).toBeUndefined();
+    expect(tested.result).toBe("passed");
+    const [noticed, not_noticed, not_tried] = [[], [], []];
+    expect(controlsOf(tested)).toEqual({
+      any: { noticed, not_noticed: ["an empty public.orders"], not_tried },
+      some: { noticed: ["an empty public.orders"], not_noticed, not_tried },
+      fresh: {
+        noticed: ["an empty public.orders", "public.orders.placed_at a year older"],
+        not_noticed,
+        not_tried,
+      },
+      stale: {
+        noticed: ["an empty public.orders"],
+        not_noticed: ["public.orders.note null in every row", "public.orders.placed_at a year older"],
+        not_tried,
+      },
+      orphans: { noticed: ["an empty public.orders"], not_noticed: ["an empty public.lines"], not_tried },
+      "by-function": { noticed: ["an empty public.orders"], not_noticed, not_tried },
+      parts: {
+        noticed: ["an empty public.archive"],
+        not_noticed,
+        not_tried,
+      },
+      stored: { noticed, not_noticed, not_tried: ["an empty public.summary: it is no table"] },
+      nothing: { noticed, not_noticed, not_tried: ["ruined data: the check reads no table"] },
+    });
+
+    // A passed test has tried these definitions: their record goes on, whatever the check's place.
+    const seen = seenIn(tested.checks);
+    const again = await run("shop", checks.slice(0, 2), {}, seen);
+    for (const { id } of checks.slice(0, 2))
+      expect(named(again, id).negative_control).toEqual(named(tested, id).negative_control);
+    const changed = await run("shop", [{ ...checks[0], expect: "n >= 1" }], {}, seen);
+    expect(named(changed, "any").negative_control).toMatchObject({ noticed: ["an empty public.orders"] });
+  }, 120_000);
+
+  test("a copy that breaks while it is ruined changes no result", async () => {
+    const tested = await run("shop", [
+      {
+        id: "ends",
+        query:
+          "select count(*) as n, case when count(*) < 100 then pg_terminate_backend(pg_backend_pid()) end as gone from orders",
+        expect: "n = 100",
+      },
+    ]);
+    expect(tested.result).toBe("passed");
+    expect(named(tested, "ends").negative_control).toMatchObject({
+      noticed: [],
+      not_tried: [expect.stringContaining("could not be used any more")],
+    });
+    const failing = await run("shop", [
+      { id: "wrong", query: "select count(*) as n from orders", expect: "n = 1" },
+    ]);
+    expect(named(failing, "wrong")).not.toHaveProperty("negative_control");
+  }, 120_000);
 });

@@ -279,6 +279,7 @@ export interface Schemas {
     expectation: string;
     result: Schemas["ReceiptResult"];
     duration_ms: number;
+    negative_control?: Schemas["NegativeControl"];
   };
   Cipher: {
     name: "age-v1";
@@ -656,6 +657,12 @@ export interface Schemas {
     name?: string;
     expires_in_s?: number;
     max_uses?: number;
+  };
+  NegativeControl: {
+    at: string;
+    noticed: string[];
+    not_noticed: string[];
+    not_tried: string[];
   };
   NextStep: {
     kind: "attach_agent" | "declare_source" | "look_into_failure" | "make_backup" | "test_restore" | "write_check" | "set_schedule" | "set_objectives" | "make_recovery_kit" | "test_recovery_kit";

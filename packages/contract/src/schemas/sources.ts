@@ -303,6 +303,17 @@ export const RetentionPreview = Type.Object(
 );
 export type RetentionPreview = Static<typeof RetentionPreview>;
 
+/** What happened to a check when the agent ruined the restored copy on purpose. */
+export const NegativeControl = Type.Object(
+  {
+    at: Type.String(),
+    noticed: Type.Array(Type.String()),
+    not_noticed: Type.Array(Type.String()),
+    not_tried: Type.Array(Type.String()),
+  },
+  strict,
+);
+
 /** A check of a restore test, as in its receipt. */
 export const CheckOutcome = Type.Object(
   {
@@ -312,6 +323,7 @@ export const CheckOutcome = Type.Object(
     expectation: Type.String(),
     result: ReceiptResult,
     duration_ms: Count,
+    negative_control: Type.Optional(NegativeControl),
   },
   strict,
 );

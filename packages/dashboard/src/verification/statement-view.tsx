@@ -18,6 +18,7 @@ import { StatusMark } from "../parts/status-mark.tsx";
 import { formatBytes, formatDuration, formatMilliseconds } from "../text/format.ts";
 import { receipts } from "../text/receipts.ts";
 import { visible } from "../text/visible.ts";
+import { ControlNotes } from "./control-notes.tsx";
 import { failedFirst } from "./failed-first.ts";
 
 const text = receipts.page;
@@ -166,7 +167,15 @@ const CHECK_COLUMNS: Column<CheckOutcome>[] = [
       </Group>
     ),
   },
-  { header: text.column.id, cell: ({ id }) => visible(id, 100) },
+  {
+    header: text.column.id,
+    cell: ({ id, negative_control }) => (
+      <>
+        {visible(id, 100)}
+        <ControlNotes control={negative_control} />
+      </>
+    ),
+  },
   { header: text.column.expectation, cell: ({ expectation }) => <Code>{visible(expectation)}</Code> },
   { header: text.column.observed, cell: ({ observed }) => <Observed values={observed} /> },
   { header: text.column.took, numeric: true, cell: ({ duration_ms }) => formatMilliseconds(duration_ms) },

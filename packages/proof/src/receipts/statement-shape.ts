@@ -51,14 +51,24 @@ const restoreTest = members(
     ),
     result: oneOf("passed", "failed"),
     checks: listOf(
-      members({
-        id: nonEmptyText,
-        definition_sha256: sha256Hex,
-        observed: anyObject,
-        expectation: nonEmptyText,
-        result: oneOf("passed", "failed"),
-        duration_ms: wholeNumber,
-      }),
+      members(
+        {
+          id: nonEmptyText,
+          definition_sha256: sha256Hex,
+          observed: anyObject,
+          expectation: nonEmptyText,
+          result: oneOf("passed", "failed"),
+          duration_ms: wholeNumber,
+        },
+        {
+          negative_control: members({
+            at: timestamp,
+            noticed: listOf(nonEmptyText),
+            not_noticed: listOf(nonEmptyText),
+            not_tried: listOf(nonEmptyText),
+          }),
+        },
+      ),
     ),
   },
   {

@@ -67,6 +67,19 @@ export interface CheckOutcome {
   expectation: string;
   result: "passed" | "failed";
   duration_ms: number;
+  /** When this definition was last tried on ruined data. */
+  negative_control?: NegativeControl;
+}
+
+/** Each text names one way in which the restored copy was ruined, such as `an empty public.orders`. */
+export interface NegativeControl {
+  at: string;
+  /** The check failed, as it has to. */
+  noticed: string[];
+  /** It held although the data were ruined. */
+  not_noticed: string[];
+  /** Each with its reason. */
+  not_tried: string[];
 }
 
 /** The kind in a receipt's record, its leaf and its list filter. */

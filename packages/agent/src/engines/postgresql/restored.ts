@@ -7,6 +7,8 @@ import {
   type InferredContext,
   type QueryLimits,
   type Restored,
+  type Ruined,
+  type RuinLimits,
   RestoreRefused,
   type StartCommand,
 } from "../engine.ts";
@@ -21,6 +23,7 @@ import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
 import { isOwnError } from "./own-error.ts";
 import { connectionFailed, isOfThePlace } from "./session-error.ts";
+import { ruinInTurn } from "./ruin.ts";
 import { nameInSet } from "./name-in-set.ts";
 
 /** More than the evaluator takes, so that it says what is wrong. */
@@ -69,6 +72,17 @@ export class RestoredPostgresql implements Restored {
 
   query(text: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
     return this.#inSession(signal, (session) => runQuery(this.#server, session, text, timeout_s));
+  }
+
+  ruin(query: string, { timeout_s, budget_ms, signal }: RuinLimits): Promise<readonly Ruined[]> {
+    return this.#inSession(signal, (session) =>
+      ruinInTurn(session, {
+        query,
+        ask: async () => (await askInTransaction(this.#server, session, query, timeout_s)).outcome,
+        budget_ms,
+        timeout_s,
+      }),
+    );
   }
 
   get startCommand(): StartCommand | undefined {
@@ -183,6 +197,17 @@ async function runQuery(
 ): Promise<QueryOutcome> {
   ownOutput(await session.run(`set statement_timeout = ${Math.ceil(timeout_s * 1000)}`));
   ownOutput(await session.run("begin"));
+  const { outcome, read } = await askInTransaction(server, session, text, timeout_s);
+  ownOutput(await session.run("rollback"));
+  return outcome.kind === "rows" && read === "0" ? { ...outcome, readsNoData: true } : outcome;
+}
+
+async function askInTransaction(
+  server: ScratchServer,
+  session: PsqlSession,
+  text: string,
+  timeout_s: number,
+): Promise<{ readonly outcome: QueryOutcome; readonly read: string }> {
   // The query's own names are found where the restored database has them.
   ownOutput(await session.run("reset search_path"));
   const inner = text.replace(/[;\s]+$/, "");
@@ -192,9 +217,7 @@ async function runQuery(
      select (select count(*) from q) || ' ' || coalesce((select left(row_to_json(q)::text, ${MAX_ROW}) from q limit 1), '')`,
   );
   const read = statement.ok ? ownOutput(await session.run(TABLES_READ)).trim() : "";
-  ownOutput(await session.run("rollback"));
-  const outcome = await outcomeOf(server, statement, timeout_s);
-  return outcome.kind === "rows" && read === "0" ? { ...outcome, readsNoData: true } : outcome;
+  return { outcome: await outcomeOf(server, statement, timeout_s), read };
 }
 
 async function outcomeOf(

@@ -5,6 +5,7 @@ import { RecordTable } from "../../parts/record-table.tsx";
 import { formatMilliseconds } from "../../text/format.ts";
 import { sourceText } from "../../text/sources.ts";
 import { visible } from "../../text/visible.ts";
+import { ControlNotes } from "../../verification/control-notes.tsx";
 import { failedFirst } from "../../verification/failed-first.ts";
 import type { RestoreTest } from "./queries.ts";
 import { checkChanges } from "./restore-phases.ts";
@@ -57,6 +58,7 @@ export function LastChecks({ test, before }: { test: RestoreTest; before: Restor
                       {visible(check.id, 100)}
                     </Text>
                     {noteOf(check) !== null && <Text size="xs">{noteOf(check)}</Text>}
+                    <ControlNotes control={check.negative_control} />
                   </div>
                 ),
               },

@@ -6,6 +6,8 @@ import type {
   InferredContext,
   QueryLimits,
   Restored,
+  Ruined,
+  RuinLimits,
   StartCommand,
 } from "../../engine.ts";
 import { textsOf } from "../../foreign-texts.ts";
@@ -47,6 +49,10 @@ export class RestoredSet implements Restored {
   /** In the database that the source's connection names, or else the first. */
   query(text: string, limits: QueryLimits): Promise<QueryOutcome> {
     return this.#own.query(text, limits);
+  }
+
+  ruin(query: string, limits: RuinLimits): Promise<readonly Ruined[]> {
+    return this.#own.ruin(query, limits);
   }
 
   get startCommand(): StartCommand | undefined {
