@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
+import { programsIn } from "../../src/processes/run-program.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
@@ -23,7 +25,7 @@ beforeAll(async () => {
     alter database german set search_path = sales, public;
     alter database german set "app.secret" = E'a''${SECRET}\\nalter database german set x to ''y'';';
     alter database german set default_transaction_read_only = on;
-    alter database german set statement_timeout = '1ms';
+    alter database german set statement_timeout = '200ms';
     alter database german set log_min_duration_statement = 5;
     alter database german set session_preload_libraries = 'auto_explain';
     \\connect german
@@ -77,6 +79,13 @@ function testIt(made: MadeBackup, metadata: Record<string, unknown> = {}): Promi
 
 test("constraints, partitions and queries that depend on the locale and the settings hold", async () => {
   expect(await testIt(backup)).toMatchObject({ result: "passed" });
+});
+
+test("the database's limit on a statement's time does not end ours", async () => {
+  const run = programsIn(server.bin, server.environment);
+  const session = await PsqlSession.open(run, {}, never, { database: "german" });
+  expect(await session.run("select pg_sleep(0.4)")).toMatchObject({ ok: true });
+  await session.close();
 });
 
 test("the same in a set, and with a dump of several jobs", async () => {

@@ -6,6 +6,8 @@ import { startScratchPostgres } from "../../src/engines/postgresql/scratch-postg
 
 export interface SourcePostgres {
   readonly source: SourceConfigOf<"postgresql">;
+  /** Where PostgreSQL's own programs are. */
+  readonly bin: string;
   /** What lets PostgreSQL's own programs in. */
   readonly environment: Readonly<Record<string, string>>;
   /** Such as postgresql://user:password@/db?host=… */
@@ -23,6 +25,7 @@ export async function startSourcePostgres(dir: string): Promise<SourcePostgres> 
     `postgresql://${user}:${password}@/${database}?host=${encodeURIComponent(server.environment["PGHOST"] ?? "")}`;
   process.env["TEST_SOURCE_URL"] = url(server.environment["PGUSER"] ?? "", "");
   return {
+    bin: installation.bin,
     environment: server.environment,
     source: {
       slug: "orders",

@@ -22,10 +22,18 @@ export class SessionEnded extends Error {
 const MAX_OUTPUT = 64 << 20;
 
 /**
- * What every session begins with: only the server's own functions and operators are found by their
+ * What every session begins with. A database's time limits are for its applications, and would end
+ * the statements that follow. Only the server's own functions and operators are found by their
  * bare names, so that a better match that another user of the database made is not ours to call.
  */
-const BEGINNING = "set search_path = pg_catalog, pg_temp;\nset standard_conforming_strings = on;\n";
+const BEGINNING = [
+  "statement_timeout = 0",
+  "idle_in_transaction_session_timeout = 0",
+  "search_path = pg_catalog, pg_temp",
+  "standard_conforming_strings = on",
+]
+  .map((setting) => `set ${setting};\n`)
+  .join("");
 const ONLY_READS = "set default_transaction_read_only = on;\n";
 
 export interface SessionOptions {

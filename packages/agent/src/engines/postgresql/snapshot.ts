@@ -20,15 +20,7 @@ import { outputOf } from "./session-error.ts";
  * it too.
  */
 export async function exportSnapshot(session: PsqlSession): Promise<string> {
-  // The source's own limits are for its applications.
-  for (const setting of [
-    "statement_timeout = 0",
-    "idle_in_transaction_session_timeout = 0",
-    "lock_timeout = '5min'",
-    "row_security = off",
-    "standard_conforming_strings = on",
-    ...PRINTING,
-  ]) {
+  for (const setting of ["lock_timeout = '5min'", "row_security = off", ...PRINTING]) {
     outputOf(await session.run(`set ${setting}`), `setting ${setting}`);
   }
   outputOf(await session.run("begin isolation level repeatable read, read only"), "beginning a transaction");
