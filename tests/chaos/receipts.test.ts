@@ -12,7 +12,7 @@ import { until } from "../e2e/harness/wait.ts";
 import { ReceiptStream, type Acknowledged } from "./receipt-stream.ts";
 import { SeenHeads } from "./seen-heads.ts";
 
-const ROUNDS = 15;
+const ROUNDS = 8;
 /** How long after the service answers again the next blow falls, at random up to so much. */
 const MOST_MS = 400;
 

@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.remove();
 });
 
-const ROUNDS = 6;
+const ROUNDS = 4;
 
 /** The receipts as they came one after the other: one beginning, no fork, no gap. */
 function expectChain(): void {
