@@ -128,7 +128,7 @@ test("npm run seed makes an organisation in it that passed, failed, changed and 
   });
   const [, home = ""] = /ATTESTORE_HOME=(\S+)/.exec(stdout) ?? [];
   try {
-    const email = /as (\S+@harbour\.example);/.exec(stdout)?.[1] ?? "";
+    const email = /as (\S+@harbour\.example)\./.exec(stdout)?.[1] ?? "";
     const server = runningServer(join(copy.directory, "data/dev"), url);
     const earlier = mailedCodes(talk, email).length;
     await api(server, { method: "POST", path: "/api/auth/login", json: { email } });
