@@ -58,6 +58,7 @@ const SOURCES: Readonly<Record<string, Record<string, unknown>>> = {
   kv: { engine: "sqlite", path: "kv.db" },
   "empty-kv": { engine: "sqlite", path: "empty.db" },
   tree: { engine: "files", path: "tree" },
+  "shop-kv": { engine: "sqlite", path: "shop.db" },
   shop: { engine: "postgresql", connection: "env:TEST_SHOP_URL" },
 };
 
@@ -664,6 +665,48 @@ describe("a check is tried on ruined data", () => {
       expect(named(again, id).negative_control).toEqual(named(tested, id).negative_control);
     const changed = await run("shop", [{ ...checks[0], expect: "n >= 1" }], {}, seen);
     expect(named(changed, "any").negative_control).toMatchObject({ noticed: ["an empty public.orders"] });
+  }, 120_000);
+
+  test("in SQLite: the same, against triggers, constraints and foreign keys", async () => {
+    const file = join(place.dir, "shop.db");
+    const sqlite = new DatabaseSync(file);
+    sqlite.exec(`
+      create table orders (id integer primary key, placed_at text not null, paid datetime, note text check (note is not null));
+      create table lines (id integer primary key, order_id integer not null references orders);
+      insert into orders select value, '2026-11-0' || value || 'T10:00:00Z', 1795000000 + value, 'n' || value from json_each('[1,2,3,4,5]');
+      insert into lines select id, id from orders;
+      create trigger kept before delete on orders begin select raise(abort, 'kept'); end;
+      create view newest as select max(placed_at) as at from orders;
+    `);
+    sqlite.close();
+    const own = [
+      { id: "any", query: "select count(*) as n from orders", expect: "n >= 0" },
+      { id: "some", query: "select count(*) as n from orders;", expect: "n = 5" },
+      { id: "fresh", query: "select at as newest from newest", expect: "newest matches '2026.*'" },
+      {
+        id: "paid",
+        query: "select max(paid) as paid, count(note) as notes from orders",
+        expect: "paid > 1795000000",
+      },
+      { id: "orphans", query: checks.find(({ id }) => id === "orphans")?.query, expect: "n = 0" },
+      { id: "nothing", query: "select 1 as n", expect: "n = 1" },
+    ];
+    const tested = await run("shop-kv", own);
+    expect(tested.reason).toBeUndefined();
+    const [noticed, not_noticed, not_tried] = [[], [], []];
+    const ways = Object.fromEntries(own.map(({ id }) => [id, named(tested, id).negative_control]));
+    expect(ways).toMatchObject({
+      any: { noticed, not_noticed: ["an empty orders"], not_tried },
+      some: { noticed: ["an empty orders"], not_noticed, not_tried },
+      fresh: { noticed: ["an empty orders", "orders.placed_at a year older"], not_noticed, not_tried },
+      paid: {
+        noticed: ["an empty orders", "orders.paid null in every row", "orders.paid a year older"],
+        not_noticed: ["orders.note null in every row"],
+        not_tried,
+      },
+      orphans: { noticed: ["an empty orders"], not_noticed: ["an empty lines"], not_tried },
+      nothing: { noticed, not_noticed, not_tried: ["ruined data: the check reads no table"] },
+    });
   }, 120_000);
 
   test("a copy that breaks while it is ruined changes no result", async () => {

@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { backup, DatabaseSync } from "node:sqlite";
 import { errorMessage } from "@attestore/host/errno";
 import { formatRow } from "../../checks/index.ts";
+import { ruinInTurn } from "./ruin.ts";
 import type { Request, Response } from "./protocol.ts";
 
 /**
@@ -44,11 +45,25 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
       return withDatabase(request.path, (database) => ({ rows: rowsOf(database, request.sql) }));
     case "query":
       return withDatabase(request.path, (database) => queried(database, request.sql));
+    case "ruin": {
+      const { path, sql } = request;
+      return withDatabase(
+        path,
+        (database) => ({
+          ruined: ruinInTurn(database, innerOf(sql), () => queried(database, sql).rows),
+        }),
+        false,
+      );
+    }
   }
 }
 
-function withDatabase<Result>(path: string, use: (database: DatabaseSync) => Result): Result {
-  const database = new DatabaseSync(path, { readOnly: path !== ":memory:" });
+function withDatabase<Result>(
+  path: string,
+  use: (database: DatabaseSync) => Result,
+  readOnly = path !== ":memory:",
+): Result {
+  const database = new DatabaseSync(path, { readOnly });
   try {
     database.exec("pragma query_only = on; pragma trusted_schema = off; pragma cell_size_check = on");
     return use(database);
@@ -69,7 +84,7 @@ function rowsOf(database: DatabaseSync, sql: string): string[] {
 
 /** Of a check's query: at most two rows, as the evaluator takes them. */
 function queried(database: DatabaseSync, sql: string): { rows: string[]; readsData: boolean } {
-  const inner = sql.replace(/[;\s]+$/, "");
+  const inner = innerOf(sql);
   // As the query names them: around it SQLite would tell two columns of one name apart by itself.
   const names = database
     .prepare(inner)
@@ -86,6 +101,11 @@ function queried(database: DatabaseSync, sql: string): { rows: string[]; readsDa
     ),
     readsData: readsData(database, wrapped),
   };
+}
+
+/** Without what ends a statement, so that another can be around it. */
+function innerOf(sql: string): string {
+  return sql.replace(/[;\s]+$/, "");
 }
 
 /**

@@ -5,10 +5,23 @@ export type Request =
   /** A statement of ours; `rows` are JSON arrays of texts. */
   | { readonly op: "list"; readonly path: string; readonly sql: string }
   /** A check's query; `rows` are JSON objects, at most two. */
-  | { readonly op: "query"; readonly path: string; readonly sql: string };
+  | { readonly op: "query"; readonly path: string; readonly sql: string }
+  /** The same query on the ruined copy, which is afterwards as it was. */
+  | { readonly op: "ruin"; readonly path: string; readonly sql: string };
+
+/** What the query gave (`rows`), its own error, or why that is not known (`reason`). */
+export type RuinedCopy =
+  | { readonly how: string; readonly rows: readonly string[] }
+  | { readonly how: string; readonly error: string }
+  | { readonly how: string; readonly reason: string };
 
 export type Response =
-  | { readonly ok: true; readonly rows?: readonly string[]; readonly readsData?: boolean }
+  | {
+      readonly ok: true;
+      readonly rows?: readonly string[];
+      readonly readsData?: boolean;
+      readonly ruined?: readonly RuinedCopy[];
+    }
   /** `code` is SQLite's extended result code, -1 if it was not SQLite. */
   | { readonly ok: false; readonly code: number; readonly message: string };
 

@@ -12,13 +12,15 @@ import {
   type QueryLimits,
   type Restored,
   RestoreRefused,
+  type Ruined,
+  type RuinLimits,
   type Sandbox,
 } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { runCheckProgram } from "../run-check-program.ts";
 import { schemaHash } from "../schema.ts";
 import { cells, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
-import { isFull, isOfThePlace, type Response } from "./protocol.ts";
+import { isFull, isOfThePlace, type Response, type RuinedCopy } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
 
 export async function findSqliteSandbox(): Promise<Sandbox> {
@@ -78,6 +80,14 @@ class RestoredSqlite implements Restored {
     return outcomeOf(await this.#sqlite.request({ op: "query", path: this.path, sql }, timeout_s), timeout_s);
   }
 
+  async ruin(sql: string, { budget_ms }: RuinLimits): Promise<readonly Ruined[]> {
+    const response = await this.#sqlite.request({ op: "ruin", path: this.path, sql }, budget_ms / 1000);
+    if (response === null)
+      return [{ how: "ruined data", outcome: { kind: "not_tried", reason: "no time was left" } }];
+    if (!response.ok) throw ofThePlace(response);
+    return (response.ruined ?? []).map((each) => ({ how: each.how, outcome: ruinedOutcome(each) }));
+  }
+
   /** A program that changes the file changes what is thrown away. */
   startCommand(command: readonly string[], signal: AbortSignal): Promise<Child> {
     return runCheckProgram(this.#place, this.path, command, signal);
@@ -127,6 +137,11 @@ class RestoredSqlite implements Restored {
     await this.#sqlite.close();
     await this.#place.close();
   }
+}
+
+function ruinedOutcome(copy: RuinedCopy): Ruined["outcome"] {
+  if ("reason" in copy) return { kind: "not_tried", reason: copy.reason };
+  return "rows" in copy ? { kind: "rows", rows: copy.rows } : { kind: "error", message: copy.error };
 }
 
 function outcomeOf(response: Response | null, timeout_s: number): QueryOutcome {
