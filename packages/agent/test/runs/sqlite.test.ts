@@ -125,6 +125,27 @@ test("what somebody writes meanwhile, in WAL mode, makes no half of a transactio
   }
 });
 
+test("half of a transaction that a killed application left is undone in the copy, and the source stays as it is", async () => {
+  const database = new DatabaseSync(source.path);
+  // With room for few pages SQLite writes some of them before the transaction ends.
+  database.exec("pragma cache_size = 2; begin; update items set name = 'half', price = -1");
+  const files = [source.path, `${source.path}-journal`];
+  const left = files.map((path) => readFileSync(path));
+  database.exec("rollback");
+  database.close();
+  for (const [index, path] of files.entries()) await writeFile(path, left[index] ?? "");
+  const made = await back();
+  expect(files.map((path) => readFileSync(path).equals(left[files.indexOf(path)] ?? Buffer.of()))).toEqual([
+    true,
+    true,
+  ]);
+  const tested = await testIt(made, [
+    { id: "whole", query: "select count(*) as n from items where name like 'item %'", expect: "n = 5000" },
+  ]);
+  expect(tested.reason).toBeUndefined();
+  expect(await place.leftovers()).toEqual([`${made.sha256}.age`]);
+});
+
 test("a damaged page is found by the integrity check", async () => {
   // In the middle of the table's pages: everything opens and counts, and a row is wrong.
   const file = openSync(source.path, "r+");

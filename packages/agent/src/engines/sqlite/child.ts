@@ -39,6 +39,15 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
       }
       return {};
     }
+    case "roll back": {
+      // The first read undoes it.
+      const database = new DatabaseSync(request.path);
+      try {
+        return { rows: rowsOf(database, "select count(*) from sqlite_schema") };
+      } finally {
+        database.close();
+      }
+    }
     case "version":
       return withDatabase(":memory:", (database) => ({ rows: rowsOf(database, "select sqlite_version()") }));
     case "list":

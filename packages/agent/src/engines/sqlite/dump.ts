@@ -9,7 +9,8 @@ import type { Dump, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { describeSqlite } from "./describe.ts";
 import { originOfPath } from "../origin.ts";
-import { isFull } from "./protocol.ts";
+import { copyAndRollBack, hasHotJournal } from "./hot-journal.ts";
+import { isFull, type Response } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
 import type { SqliteSettings } from "../../config/engines/sqlite.ts";
 
@@ -30,7 +31,7 @@ export async function dumpSqlite(
   };
   try {
     const copy = join(scratch.path, "copy.sqlite");
-    const copied = await sqlite.request({ op: "copy", path: source.path, target: copy });
+    const copied = await copyOf(source.path, copy, sqlite, signal);
     if (copied?.ok !== true) {
       const { code = -1, message = "no answer" } = copied ?? {};
       if (isFull(code))
@@ -51,6 +52,18 @@ export async function dumpSqlite(
     await close();
     throw error;
   }
+}
+
+async function copyOf(
+  path: string,
+  target: string,
+  sqlite: SqliteProcess,
+  signal: AbortSignal,
+): Promise<Response | null> {
+  const request = { op: "copy", path, target } as const;
+  const copied = await sqlite.request(request);
+  if (!hasHotJournal(copied)) return copied;
+  return (await copyAndRollBack(path, target, sqlite, signal)) ? { ok: true } : sqlite.request(request);
 }
 
 /**

@@ -2,6 +2,8 @@ export type Request =
   | { readonly op: "version" }
   /** A consistent copy of a live database. */
   | { readonly op: "copy"; readonly path: string; readonly target: string }
+  /** Has SQLite undo the half transaction of a copy whose journal lies beside it. */
+  | { readonly op: "roll back"; readonly path: string }
   /** A statement of ours; `rows` are JSON arrays of texts. */
   | { readonly op: "list"; readonly path: string; readonly sql: string }
   /** A check's query; `rows` are JSON objects, at most two. */
