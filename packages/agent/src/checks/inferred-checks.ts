@@ -105,6 +105,11 @@ export function contentCheckId(of?: string): string {
   return `${INFERRED}content${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
 }
 
+/** `of` is the database, where there are several. */
+export function objectsCheckId(of?: string): string {
+  return `${INFERRED}objects${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
+}
+
 export function rowCheckId(table: string): string {
   return `${INFERRED}rows:${clip(table, MAX_TABLE)}`;
 }

@@ -93,6 +93,7 @@ describe.each(["disk", "memory"] as const)("a restore test with its data in %s",
       "newest",
       "inferred:schema",
       "inferred:content",
+      "inferred:objects",
     ]);
     expect(tested.phases.restore_ms).toBeGreaterThan(0);
   });

@@ -165,8 +165,12 @@ test("several databases and the server's globals, there and back", async () => {
     "own",
     "inferred:schema",
     "inferred:content:Bill ing",
+    "inferred:objects:Bill ing",
+    "inferred:objects:empty",
     "inferred:content:orders",
+    "inferred:objects:orders",
     "inferred:content:postgres",
+    "inferred:objects:postgres",
   ]);
   nothingLeft();
 });

@@ -211,6 +211,7 @@ test("a restore test passes, with the schema and every count the same", async ()
   expect(tested.checks.every(({ result }) => result === "passed")).toBe(true);
   expect(tested.checks.map(({ id }) => id).toSorted()).toEqual([
     "inferred:content",
+    "inferred:objects",
     `inferred:rows:"Sales"."we ""ird:name"`,
     "inferred:rows:public.events_2026",
     "inferred:rows:public.orders",

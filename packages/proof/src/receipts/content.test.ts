@@ -46,6 +46,14 @@ describe("a pass", () => {
     }
   });
 
+  test("is refused where its objects are not what was signed", () => {
+    const objects = (observed: Record<string, unknown>) =>
+      payloadWith(contentCheck({ objects: 3, found: 3, ...observed }, "inferred:objects"));
+    expect(readStatement(objects({})).issues).toEqual([]);
+    expect(readStatement(objects({ sha256: B })).issues).toHaveLength(1);
+    expect(readStatement(objects({ differing: 1 })).issues).toHaveLength(1);
+  });
+
   test("of a later version, which says it otherwise, is not false for that", () => {
     const later = { ...contentCheck({ sha256: { keyed: B }, differing: [] }), expectation: "like = signed" };
     expect(readStatement(payloadWith(later)).issues).toEqual([]);
@@ -57,10 +65,17 @@ test("what was compared is told, and what was not", () => {
     contentCheck({}, "inferred:content:a"),
     contentCheck({ not_compared: 0 }, "inferred:content:b"),
   ];
-  expect(comparedContent(two)).toEqual({ tables: 6, differing: 0, notCompared: 2 });
-  expect(comparedContentText(two)).toBe("content of 6 tables compared; not compared: 2 more");
+  expect(comparedContent(two)).toEqual({ tables: 6, differing: 0, notCompared: 2, objects: null });
+  expect(comparedContentText(two)).toBe(
+    "content of 6 tables compared; not compared: 2 more; objects not compared",
+  );
+  const objects = contentCheck({ objects: 9, differing: 2 }, "inferred:objects");
+  expect(comparedContent([...two, objects])?.objects).toEqual({ count: 9, differing: 2 });
+  expect(comparedContentText([...two, objects])).toBe(
+    "content of 6 tables compared; not compared: 2 more; 9 objects compared, 2 not as at the source",
+  );
   expect(comparedContentText([contentCheck({ differing: 1, tables: 1, not_compared: 0 })])).toBe(
-    "content of 1 table compared, 1 not what the dump holds",
+    "content of 1 table compared, 1 not what the dump holds; objects not compared",
   );
   expect(comparedContent([])).toBeNull();
   expect(comparedContentText([contentCheck({}, "inferred:tables")])).toBe("content not compared");

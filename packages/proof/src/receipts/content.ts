@@ -17,17 +17,28 @@ export interface ComparedContent {
   readonly differing: number;
   /** Tables, columns and other data that were not. */
   readonly notCompared: number;
+  /**
+   * Indexes, triggers, functions and what else a database has besides rows: how many were compared,
+   * and how many of them are missing, different or too many. Null if none were.
+   */
+  readonly objects: { readonly count: number; readonly differing: number } | null;
 }
 
 const CONTENT = /^inferred:content(?::|$)/;
+const OBJECTS = /^inferred:objects(?::|$)/;
 
 /** As the test's own checks say; null where it compared no table's content. */
 export function comparedContent(checks: readonly Observed[]): ComparedContent | null {
   const content = checks.filter(({ id }) => CONTENT.test(id));
-  if (content.length === 0) return null;
-  const sum = (name: string): number =>
-    content.reduce((total, { observed }) => total + countOf(observed[name]), 0);
-  return { tables: sum("tables"), differing: sum("differing"), notCompared: sum("not_compared") };
+  const objects = checks.filter(({ id }) => OBJECTS.test(id));
+  if (content.length === 0 && objects.length === 0) return null;
+  return {
+    tables: sum(content, "tables"),
+    differing: sum(content, "differing"),
+    notCompared: sum(content, "not_compared"),
+    objects:
+      objects.length === 0 ? null : { count: sum(objects, "objects"), differing: sum(objects, "differing") },
+  };
 }
 
 /** The same in words; null of a tree of files, each of which its manifest compares. */
@@ -35,10 +46,18 @@ export function comparedContentText(checks: readonly Observed[]): string | null 
   if (checks.some(({ id }) => id === "inferred:manifest")) return null;
   const content = comparedContent(checks);
   if (content === null) return "content not compared";
-  const { tables, differing, notCompared } = content;
+  const { tables, differing, notCompared, objects } = content;
   const differs = differing === 0 ? "" : `, ${differing} not what the dump holds`;
   const besides = notCompared === 0 ? "" : `; not compared: ${notCompared} more`;
-  return `content of ${tables} ${tables === 1 ? "table" : "tables"} compared${differs}${besides}`;
+  const rows = `content of ${tables} ${tables === 1 ? "table" : "tables"} compared${differs}${besides}`;
+  return `${rows}; ${objectsText(objects)}`;
+}
+
+function objectsText(objects: ComparedContent["objects"]): string {
+  if (objects === null) return "objects not compared";
+  const { count, differing } = objects;
+  const differs = differing === 0 ? "" : `, ${differing} not as at the source`;
+  return `${count} ${count === 1 ? "object" : "objects"} compared${differs}`;
 }
 
 /**
@@ -47,7 +66,7 @@ export function comparedContentText(checks: readonly Observed[]): string | null 
  */
 export function contradictedContent(checks: readonly Observed[]): number {
   return checks.findIndex(({ id, result, expectation, observed }) => {
-    if (!CONTENT.test(id) || result !== "passed") return false;
+    if ((!CONTENT.test(id) && !OBJECTS.test(id)) || result !== "passed") return false;
     const signed = /\bsha256 = '([0-9a-f]{64})'/.exec(expectation ?? "")?.[1];
     const { differing, sha256, tables } = observed;
     return (
@@ -56,6 +75,10 @@ export function contradictedContent(checks: readonly Observed[]): number {
       (signed !== undefined && typeof sha256 === "string" && sha256 !== signed)
     );
   });
+}
+
+function sum(checks: readonly Observed[], name: string): number {
+  return checks.reduce((total, { observed }) => total + countOf(observed[name]), 0);
 }
 
 function countOf(value: unknown): number {

@@ -13,7 +13,7 @@ function receipt(id: string, predicate: Record<string, unknown>): CheckedReceipt
 
 const BACKUP = receipt("rcpt_backup", {
   source_metadata: {
-    content: { tables: 3, sha256: A },
+    content: { tables: 3, sha256: A, objects: { count: 9, sha256: B } },
     databases: [{ name: "shop", content: { tables: 2, sha256: B } }],
   },
 });
@@ -39,11 +39,16 @@ test("tests that compared with their backup's digests hold, and how much they co
     detail: "3 passed restore tests compared the content of 7 tables; 1 compared none",
   });
   expect(lineOf([BACKUP, none])).toBeUndefined();
+  const objects = tested({ signed_sha256: B, sha256: B, objects: 9 }, "inferred:objects");
+  expect(lineOf([BACKUP, objects])).toMatchObject({ result: "held" });
 });
 
 test.each([
   ["other digests", tested({ signed_sha256: B })],
   ["another digest over all of it", tested({ sha256: B })],
+  ["other objects", tested({ signed_sha256: A, sha256: A }, "inferred:objects")],
+  ["another digest over the objects", tested({ signed_sha256: B, sha256: A }, "inferred:objects")],
+  ["objects that the backup does not have", tested({ signed_sha256: B }, "inferred:objects:shop")],
   ["those of another database", tested({ tables: 2 }, "inferred:content:shop")],
   ["those of a database that the backup does not have", tested({}, "inferred:content:other")],
 ])("a pass that is held against %s is refused", (_, test) => {

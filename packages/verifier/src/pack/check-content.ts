@@ -3,8 +3,8 @@ import type { CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";
 
 /**
- * That restore tests compared tables with the digests that the backup's own receipt has, and not
- * with others. Tests of before, and of what has no such digests, compared nothing: they are
+ * That restore tests compared tables and objects with the digests that the backup's own receipt
+ * has, and not with others. Tests of before, and of what has no such digests, compared nothing: they are
  * counted.
  */
 export function checkContent(findings: Findings, receipts: readonly CheckedReceipt[]): void {
@@ -34,18 +34,20 @@ export function checkContent(findings: Findings, receipts: readonly CheckedRecei
     );
 }
 
-const CONTENT = /^inferred:content(?::([^]*))?$/;
+const COMPARED = /^inferred:(content|objects)(?::([^]*))?$/;
 
 /** The id of a check whose digests are not the backup's; null if there is none. */
 function comparedWithOther({ predicate }: RestoreTestStatement, backup: Statement): string | null {
   for (const { id, observed } of predicate.checks) {
-    const [isContent, database] = CONTENT.exec(id) ?? [];
-    if (isContent === undefined) continue;
-    const signed = signedContent(backup, database);
+    const [, what, database] = COMPARED.exec(id) ?? [];
+    if (what === undefined) continue;
+    const content = signedContent(backup, database);
+    const signed = what === "content" ? content : objectsOf(content);
     const { signed_sha256, sha256, tables } = observed;
     if (signed === null || signed["sha256"] !== signed_sha256) return id;
     // Where all was compared, the digest over it is the one that was signed.
-    if (tables === signed["tables"] && sha256 !== signed_sha256) return id;
+    const isAll = what === "objects" || tables === signed["tables"];
+    if (isAll && sha256 !== signed_sha256) return id;
   }
   return null;
 }
@@ -61,6 +63,13 @@ function signedContent(
     (each: unknown) => isObject(each) && each["name"] === database,
   ) as Readonly<Record<string, unknown>> | undefined;
   return isObject(own?.["content"]) ? own["content"] : null;
+}
+
+function objectsOf(
+  content: Readonly<Record<string, unknown>> | null,
+): Readonly<Record<string, unknown>> | null {
+  const objects = content?.["objects"];
+  return isObject(objects) ? objects : null;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

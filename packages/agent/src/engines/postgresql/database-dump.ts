@@ -9,6 +9,8 @@ import type { Installation } from "./installations.ts";
 import { connectionArguments, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
 import { type ContentFacts, contentFacts, withContent } from "./content/describe-content.ts";
+import { listObjects } from "./content/describe-objects.ts";
+import type { DatabaseObject } from "./content/objects.ts";
 import { type ArchiveContent, ArchiveReader } from "./content/read-archive.ts";
 import { connectionFailed, outputOf } from "./session-error.ts";
 import { describeSnapshot, exportSnapshot } from "./snapshot.ts";
@@ -48,6 +50,7 @@ export class DatabaseDump {
   #metadata: Promise<Described> | null = null;
   #reader: ArchiveReader | null = null;
   #content: ArchiveContent | null = null;
+  #objects: readonly DatabaseObject[] | null = null;
 
   private constructor(database: DatabaseToDump, session: PsqlSession, version: string, snapshot: string) {
     this.#database = database;
@@ -80,6 +83,7 @@ export class DatabaseDump {
 
   /** Custom format, uncompressed as zstd follows. @throws RunError */
   async *content(): AsyncGenerator<Buffer, void, undefined> {
+    await this.#listObjects();
     const child = await this.#start(["--format=custom"]);
     const reader = await this.#read(null);
     for await (const piece of releasing(child.stdout)) {
@@ -97,6 +101,7 @@ export class DatabaseDump {
   /** Directory format, into a directory that is not there yet. @throws RunError */
   async toDirectory(directory: string, jobs: number): Promise<void> {
     await mkdir(directory, { mode: 0o700 });
+    await this.#listObjects();
     const child = await this.#start(["--format=directory", `--jobs=${jobs}`, `--file=${directory}`]);
     child.stdout.resume();
     await this.#ended(child);
@@ -109,7 +114,9 @@ export class DatabaseDump {
     const { contentKey } = this.#database;
     try {
       const { metadata, facts } = await this.#describe();
-      return contentKey === undefined ? metadata : withContent(metadata, facts, this.#content, contentKey);
+      if (contentKey === undefined) return metadata;
+      const objects = { before: this.#objects, after: await listObjects(this.#session) };
+      return withContent(metadata, facts, objects, this.#content, contentKey);
     } catch (error) {
       throw error instanceof SessionEnded
         ? connectionFailed(`the connection to ${this.#database.what} broke`, error)
@@ -137,6 +144,13 @@ export class DatabaseDump {
     this.#metadata ??= describe();
     this.#metadata.catch(() => undefined);
     return this.#metadata;
+  }
+
+  /** Before pg_dump reads them. */
+  async #listObjects(): Promise<void> {
+    if (this.#database.contentKey === undefined) return;
+    // A connection that breaks here is told by what needs it.
+    this.#objects = await listObjects(this.#session).catch(() => null);
   }
 
   /** Nothing more is asked of the source for it. */

@@ -16,7 +16,9 @@ import { checkTables } from "../check-tables.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { compareContent } from "./content/compare-content.ts";
+import { compareObjects, expectedObjects } from "./content/compare-objects.ts";
 import { expectedContent } from "./content/expected-content.ts";
+import { databaseObjects, RESTORED_OBJECTS } from "./content/objects.ts";
 import { catalogueTables, CONTENT_TABLES } from "./content/tables.ts";
 import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
@@ -115,18 +117,44 @@ export class RestoredPostgresql implements Restored {
   }
 
   /** Another major version may print the same value in another way. */
-  async compareContent({
+  async compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
+    const { engine_version } = comparison.metadata;
+    if (majorOf(engine_version) !== majorOf(this.#server.runtime.engine_version)) return [];
+    const started = performance.now();
+    const objects = await this.#compareObjects(comparison);
+    const budget_ms = comparison.budget_ms - (performance.now() - started);
+    return [...(await this.#compareTables({ ...comparison, budget_ms })), ...objects];
+  }
+
+  async #compareObjects({
+    metadata,
+    key,
+    budget_ms,
+    signal,
+  }: ContentComparison): Promise<readonly CheckOutcome[]> {
+    const expected = expectedObjects(metadata);
+    if (expected === null) return [];
+    const started = performance.now();
+    const listed = await this.#inSession(signal, async (session) => {
+      for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
+      ownOutput(await session.run(`set statement_timeout = ${Math.max(1, Math.ceil(budget_ms))}`));
+      return session.run(RESTORED_OBJECTS);
+    });
+    // Without an answer in time nothing is known of them, and the receipt says so by having no such check.
+    if (!listed.ok && listed.sqlstate === TIMED_OUT) return [];
+    const restored = databaseObjects(ownOutput(listed));
+    const context = { of: this.#ownName, duration_ms: performance.now() - started };
+    return [compareObjects(restored, expected, key, context)];
+  }
+
+  async #compareTables({
     metadata,
     key,
     budget_ms,
     signal,
   }: ContentComparison): Promise<readonly CheckOutcome[]> {
     const expected = expectedContent(metadata);
-    if (
-      expected === null ||
-      majorOf(metadata["engine_version"]) !== majorOf(this.#server.runtime.engine_version)
-    )
-      return [];
+    if (expected === null) return [];
     const tables = await this.#inSession(signal, async (session) =>
       catalogueTables(ownOutput(await session.run(CONTENT_TABLES))),
     );

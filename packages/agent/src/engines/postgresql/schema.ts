@@ -23,7 +23,7 @@ export const notOfExtension = (catalog: string, oid: string): string =>
  * Schemas, tables, columns, types, constraints, indexes, extensions: what a restored copy must have
  * too. Each row is a JSON array of kind, relation, name, definition. Not NOT NULL constraints,
  * which are in the catalogue of some versions only and with the column in all; nothing that depends
- * on who owns what.
+ * on who owns what; not whether an inherited constraint was validated, which a dump does not say.
  */
 export const SCHEMA_LISTING = `
   with relation as (
@@ -46,7 +46,7 @@ export const SCHEMA_LISTING = `
       left join pg_attrdef e on e.adrelid = r.oid and e.adnum = a.attnum
     where a.attnum > 0 and not a.attisdropped and r.relkind <> 'S'
     union all
-    select 'constraint', r.name, c.conname::text, pg_get_constraintdef(c.oid)
+    select 'constraint', r.name, c.conname::text, case when c.conislocal then pg_get_constraintdef(c.oid) else replace(pg_get_constraintdef(c.oid), ' NOT VALID', '') end
     from relation r join pg_constraint c on c.conrelid = r.oid where c.contype not in ('n', 't')
     union all
     select 'index', r.name, i.relname::text, pg_get_indexdef(i.oid)
@@ -115,6 +115,6 @@ const CAST =
  * An expression without its casts, parentheses and spaces: where a dump is loaded, the server may
  * print the same expression with others (`x in ('a', 'b')` over a varchar is one of those).
  */
-function plain(definition: string): string {
+export function plain(definition: string): string {
   return definition.replaceAll(CAST, "").replaceAll(/[()\s]/g, "");
 }

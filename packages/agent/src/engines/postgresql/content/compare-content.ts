@@ -4,7 +4,8 @@ import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { batchesOf, copyDigests } from "./copy-out.ts";
-import { contentDigest, contentTag, REST } from "./describe-content.ts";
+import { contentDigest } from "./content-digest.ts";
+import { contentTag, REST } from "./describe-content.ts";
 import type { ExpectedContent } from "./expected-content.ts";
 import { type CatalogueTable, whyNotCompared } from "./tables.ts";
 

@@ -38,7 +38,8 @@ COPY public.nothing  FROM stdin;
 \\.
 
 
-SELECT pg_catalog.setval('public.${HOSTILE.replaceAll("'", "''")}', 3, true);
+SELECT pg_catalog.setval('public.${quoted.replaceAll("'", "''")}', 3, true);
+SELECT pg_catalog.setval('s."it''s"', -5, false);
 
 
 COPY ${quoted}.${quoted} (${quoted}, b) FROM stdin;
@@ -80,7 +81,16 @@ test("each table's rows are hashed, wherever the pieces of the script begin and 
     expect(digestsOf(SCRIPT, pieceBytes), `pieces of ${pieceBytes}`).toEqual({
       encoding: "UTF8",
       tables: TABLES,
+      sequences: [
+        { schema: "public", sequence: HOSTILE, value: "3" },
+        { schema: "s", sequence: "it's", value: null },
+      ],
     });
+});
+
+test("of a sequence's value that is not understood, only the sequences are unknown", () => {
+  const script = SCRIPT.replace("-5, false", "least(1, 2), false");
+  expect(digestsOf(script, 64)).toMatchObject({ tables: TABLES, sequences: null });
 });
 
 test("a script that stops, or is none of pg_restore's, gives nothing", () => {

@@ -1,5 +1,13 @@
 import { createHash, type Hash } from "node:crypto";
 
+/** What a dump sets a sequence to. */
+export interface SequenceValue {
+  readonly schema: string;
+  readonly sequence: string;
+  /** Null if nobody has called it. */
+  readonly value: string | null;
+}
+
 /** What a dump loads into one table. */
 export interface TableContent {
   readonly schema: string;
@@ -22,15 +30,19 @@ const NAME = String.raw`"(?:[^"]|"")+"|[^\s".,()]+`;
 const COPY = new RegExp(String.raw`^COPY (${NAME})\.(${NAME}) (?:\(([^]*)\) )?\s*FROM stdin;\n$`);
 /** One statement, whatever its names and texts hold. */
 const STATEMENT = /^(?:[^'";]|'[^']*'|"[^"]*")*;\n/;
+const SETVAL = /^SELECT pg_catalog\.setval\('((?:[^']|'')+)', (-?[0-9]{1,19}), (true|false)\);\n$/;
+const QUALIFIED = new RegExp(`^(${NAME})\\.(${NAME})$`);
 const ENCODING = /^SET client_encoding = '([A-Za-z0-9_]{1,32})';\n$/;
 
 /**
  * Reads the data part of a dump as SQL, as pg_restore prints it, and hashes the rows of each table.
- * It reads no row: only where a table begins and ends.
+ * It reads no row: only where a table begins and ends, and what sequences are set to.
  */
 export class CopyDigests {
   /** Null once something came that no such dump has: then nothing is known. */
   #tables: TableContent[] | null = [];
+  /** Null once one was not understood. */
+  #sequences: SequenceValue[] | null = [];
   #encoding: string | null = null;
   /**
    * Of the statements: what is not a whole one yet. Of rows: the bytes that may begin their end.
@@ -46,14 +58,18 @@ export class CopyDigests {
   }
 
   /**
-   * The tables in the dump's order, and the encoding of its texts; null if it was not understood to
-   * its end.
+   * The tables in the dump's order, the sequences if all were understood, and the encoding of its
+   * texts; null if it was not understood to its end.
    */
-  end(): { readonly tables: readonly TableContent[]; readonly encoding: string } | null {
+  end(): {
+    readonly tables: readonly TableContent[];
+    readonly sequences: readonly SequenceValue[] | null;
+    readonly encoding: string;
+  } | null {
     const isWhole = this.#copying === null && this.#held.length === 0;
     return this.#tables === null || this.#encoding === null || !isWhole
       ? null
-      : { tables: this.#tables, encoding: this.#encoding };
+      : { tables: this.#tables, sequences: this.#sequences, encoding: this.#encoding };
   }
 
   /** What comes after the next COPY; null when more has to come first. */
@@ -70,6 +86,11 @@ export class CopyDigests {
       this.#encoding ??= ENCODING.exec(statement)?.[1] ?? null;
       at += length;
       window = WINDOW;
+      if (statement.startsWith("SELECT pg_catalog.setval(")) {
+        const sequence = sequenceOf(bytes.toString("utf8", at - length, at));
+        if (sequence === null) this.#sequences = null;
+        else this.#sequences?.push(sequence);
+      }
       if (!statement.startsWith("COPY ")) continue;
       const table = tableOf(bytes.toString("utf8", at - length, at));
       if (table === null) return this.#giveUp();
@@ -138,6 +159,17 @@ function tableOf(statement: string): Omit<TableContent, "sha256"> | null {
   if (schema === undefined || table === undefined) return null;
   const names = columns.match(new RegExp(NAME, "g")) ?? [];
   return { schema: unquoted(schema), table: unquoted(table), columns: names.map(unquoted) };
+}
+
+function sequenceOf(statement: string): SequenceValue | null {
+  const [, text = "", value = "", isCalled] = SETVAL.exec(statement) ?? [];
+  const [, schema, sequence] = QUALIFIED.exec(text.replaceAll("''", "'")) ?? [];
+  if (schema === undefined || sequence === undefined) return null;
+  return {
+    schema: unquoted(schema),
+    sequence: unquoted(sequence),
+    value: isCalled === "true" ? value : null,
+  };
 }
 
 function unquoted(name: string): string {

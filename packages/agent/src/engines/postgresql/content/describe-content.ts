@@ -1,9 +1,12 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { SourceMetadata } from "../../engine.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { rowsOf } from "../schema.ts";
 import { outputOf } from "../session-error.ts";
 import type { TableContent } from "./copy-digests.ts";
+import { contentDigest } from "./content-digest.ts";
+import { describeObjects, type ObjectsMetadata } from "./describe-objects.ts";
+import type { DatabaseObject } from "./objects.ts";
 import type { ArchiveContent } from "./read-archive.ts";
 import {
   type CatalogueTable,
@@ -40,6 +43,8 @@ export interface ContentMetadata {
   readonly rest: { readonly tables: number; readonly sha256: string } | null;
   readonly settings: (ValueSettings & { readonly client_encoding: string }) | null;
   readonly not_compared: { readonly count: number; readonly named: readonly NotCompared[] };
+  /** Everything besides rows; absent where it could not be listed or changed during the dump. */
+  readonly objects?: ObjectsMetadata;
 }
 
 /** In the digest over everything, the name of all tables that have no name in the metadata. */
@@ -76,15 +81,15 @@ export function contentTag(key: Buffer, { schema, table, columns, sha256 }: Tabl
     .slice(0, 32);
 }
 
-/** SHA-256 in hex over `["name","tag"]` as JSON, one a line, sorted by code units. */
-export function contentDigest(tags: readonly (readonly [name: string, tag: string])[]): string {
-  const lines = tags.map((pair) => JSON.stringify(pair)).toSorted();
-  return createHash("sha256").update(lines.join("\n")).digest("hex");
-}
-
 /** A database's own key, where a backup has several. */
 export function contentKeyOf(key: Buffer, database: string): Buffer {
   return createHmac("sha256", key).update(database).digest();
+}
+
+/** The objects as they were listed before and after the dump. */
+export interface ListedObjects {
+  readonly before: readonly DatabaseObject[] | null;
+  readonly after: readonly DatabaseObject[] | null;
 }
 
 /**
@@ -94,9 +99,11 @@ export function contentKeyOf(key: Buffer, database: string): Buffer {
 export function withContent(
   metadata: SourceMetadata,
   { settings, tables, others }: ContentFacts,
+  { before, after }: ListedObjects,
   archive: ArchiveContent | null,
   key: Buffer,
 ): SourceMetadata {
+  const objects = describeObjects(before, after, archive?.sequences ?? null, key);
   const found = new Map(archive?.tables.map((each) => [nameKey(each), each]));
   const tags = new Map<string, string>();
   const notCompared: NotCompared[] = [];
@@ -127,6 +134,7 @@ export function withContent(
       count: all.length,
       named: all.slice(0, MAX_NOT_COMPARED).map(({ name, why }) => ({ name: name.slice(0, MAX_NAME), why })),
     },
+    ...(objects === null ? {} : { objects }),
   };
   return { ...metadata, tables: named, content };
 }

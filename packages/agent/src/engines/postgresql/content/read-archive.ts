@@ -2,10 +2,12 @@ import { writePiece } from "../../../processes/feed.ts";
 import { largeWrites } from "../../../processes/large-writes.ts";
 import type { Child } from "../../../processes/child.ts";
 import type { RunProgram } from "../../../processes/run-program.ts";
-import { CopyDigests, type TableContent } from "./copy-digests.ts";
+import { CopyDigests, type SequenceValue, type TableContent } from "./copy-digests.ts";
 
 export interface ArchiveContent {
   readonly tables: readonly TableContent[];
+  /** Null where they were not understood. */
+  readonly sequences: readonly SequenceValue[] | null;
   /** Of its texts, as PostgreSQL calls it. */
   readonly encoding: string;
 }

@@ -3,12 +3,14 @@ import type { SourceMetadata } from "../../engine.ts";
 import { MAX_TABLES_LISTED, type RowCounts } from "../../row-counts.ts";
 import type { SchemaSummary } from "../../schema.ts";
 import { type ContentMetadata, MAX_NOT_COMPARED } from "../content/describe-content.ts";
+import { MAX_NAMED, type ObjectsMetadata } from "../content/describe-objects.ts";
 import type { Globals } from "./dump-globals.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { type SetMetadata, withinReceipt } from "./within-receipt.ts";
 
 export const SET_FORMAT = "pg_dump-set";
 const MAX_ROLES = 300;
+const MAX_WITH_KINDS = 8;
 
 export interface DescribedSet {
   readonly version: string;
@@ -83,7 +85,20 @@ function contentOf(metadata: SourceMetadata, databases: number): { readonly cont
   if (content === undefined) return {};
   const { count, named } = content.not_compared;
   const share = Math.floor(MAX_NOT_COMPARED / databases);
-  return { content: { ...content, not_compared: { count, named: named.slice(0, share) } } };
+  const { objects, ...more } = content;
+  return {
+    content: {
+      ...more,
+      not_compared: { count, named: named.slice(0, share) },
+      ...(objects === undefined ? {} : { objects: objectsOf(objects, databases) }),
+    },
+  };
+}
+
+/** Of many databases a receipt has no room for more than one digest of each. */
+function objectsOf(objects: ObjectsMetadata, databases: number): ObjectsMetadata {
+  if (databases > MAX_WITH_KINDS) return { ...objects, kinds: {}, named: [] };
+  return { ...objects, named: objects.named.slice(0, Math.floor(MAX_NAMED / databases)) };
 }
 
 /** The summaries one after another, as far as there is room for in one. */

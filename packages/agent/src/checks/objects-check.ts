@@ -1,0 +1,56 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { clip } from "./clip.ts";
+import { evaluateCheck } from "./evaluate-check.ts";
+import { quoteText } from "./expectation/expression.ts";
+import { formatRow } from "./format-row.ts";
+import { objectsCheckId } from "./inferred-checks.ts";
+
+/** What became of the objects that a backup has digests of. */
+export interface ComparedObjects {
+  /** The database, where there are several. */
+  readonly of?: string;
+  /** How many the backup has. */
+  readonly objects: number;
+  /** How many the restored copy has. */
+  readonly found: number;
+  /** Those that are missing, different or too many: kind, name and which of these. */
+  readonly differing: readonly string[];
+  /** Over all in the restored copy. */
+  readonly sha256: string;
+  /** The same, as the backup signed it. */
+  readonly signedSha256: string;
+  readonly duration_ms: number;
+}
+
+const MAX_NAMES = 400;
+
+/** Indexes, triggers, functions and whatever else a database has besides rows came back as they were. */
+export function objectsCheck(compared: ComparedObjects): CheckOutcome {
+  const { of, objects, found, differing, sha256, signedSha256, duration_ms } = compared;
+  const row = formatRow([
+    ["objects", objects],
+    ["found", found],
+    ["differing", differing.length],
+    ["sha256", sha256],
+    ["signed_sha256", signedSha256],
+    ...(differing.length === 0
+      ? []
+      : [["differing_objects", clip(differing.join(", "), MAX_NAMES)] as const]),
+  ]);
+  const outcome = evaluateCheck(
+    {
+      id: objectsCheckId(of),
+      query: "the definition of each index, constraint, trigger, function, view and so on",
+      expect: `differing = 0 and sha256 = ${quoteText(signedSha256)}`,
+    },
+    { kind: "rows", rows: [row] },
+    duration_ms,
+  );
+  const [first] = differing;
+  if (first === undefined) return outcome;
+  const more = differing.length > 1 ? ` and ${differing.length - 1} more` : "";
+  const error =
+    `the restored copy is not like the source: ${clip(first, 160)}${more}. Keep this backup, make another and test that one; ` +
+    "if it differs too, compare what pg_dump --schema-only prints of both";
+  return { ...outcome, observed: { ...outcome.observed, error } };
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { compareObjects, expectedObjects } from "./compare-objects.ts";
+import { describeObjects, MAX_NAMED } from "./describe-objects.ts";
+import { type DatabaseObject, databaseObjects } from "./objects.ts";
+
+const key = randomBytes(32);
+
+const object = (kind: string, name: string, definition = "as it is"): DatabaseObject => ({
+  kind,
+  name,
+  definition,
+});
+
+function compare(source: readonly DatabaseObject[], restored: readonly DatabaseObject[]) {
+  const objects = describeObjects(source, source, [], key);
+  const expected = expectedObjects(JSON.parse(JSON.stringify({ content: { objects } })) as never);
+  if (expected === null) throw new Error("nothing to compare with");
+  return compareObjects(restored, expected, key, { of: null, duration_ms: 1 });
+}
+
+const views = Array.from({ length: MAX_NAMED + 50 }, (_, n) => object("view", `v${n}`));
+
+test("what a receipt has no room to name is compared all the same", () => {
+  expect(compare(views, views.toReversed())).toMatchObject({ result: "passed", observed: { differing: 0 } });
+  const changed = views.map((view) => (view.name === "v249" ? { ...view, definition: "other" } : view));
+  expect(compare(views, changed)).toMatchObject({
+    result: "failed",
+    observed: { differing: 1, differing_objects: "one of 250 of the kind view" },
+  });
+});
+
+test("a kind that nobody expects is a difference too", () => {
+  expect(compare([object("view", "v")], [object("view", "v"), object("rule", "r")])).toMatchObject({
+    result: "failed",
+    observed: { objects: 1, found: 2, differing_objects: "rule r (not at the source)" },
+  });
+});
+
+test("what somebody changed while it was dumped is not compared", () => {
+  const [before, after] = [[object("view", "v")], [object("view", "v", "another")]];
+  expect(describeObjects(before, after, [], key)).toBeNull();
+  expect(describeObjects(before, before, [], key)).not.toBeNull();
+  // Nor is anything where the server or the dump did not tell.
+  expect(describeObjects(null, before, [], key)).toBeNull();
+  expect(describeObjects(before, before, null, key)).toBeNull();
+});
+
+test("a sequence has the value of the dump, whatever it is at by now", () => {
+  const sequence = { schema: "s", sequence: "ids", value: "41" };
+  const listed = (value: string) => databaseObjects(`["sequence_value", "s.ids", "${value}", ""]\n`);
+  const sha256 = "3d914f9348c9cc0ff8a79716700b9fcd4d2f3e711608004eb8f138bcba7f14d9";
+  const objects = describeObjects(listed("x"), listed("x"), [sequence], key);
+  const expected = expectedObjects({ content: { objects } } as never);
+  if (expected === null) throw new Error("nothing to compare with");
+  const context = { of: null, duration_ms: 1 };
+  expect(compareObjects(listed(sha256), expected, key, context)).toMatchObject({ result: "passed" });
+  expect(compareObjects(listed("x"), expected, key, context)).toMatchObject({ result: "failed" });
+});
+
+test("metadata from elsewhere that say nothing sensible are nothing to compare with", () => {
+  for (const objects of [
+    undefined,
+    null,
+    [],
+    { count: -1, sha256: "a".repeat(64) },
+    { count: 1, sha256: "a" },
+  ])
+    expect(expectedObjects({ content: { objects } } as never)).toBeNull();
+  const odd = { count: 1, sha256: "a".repeat(64), kinds: { "": 1, view: null }, named: [1, ["view"], {}] };
+  expect(expectedObjects({ content: { objects: odd } } as never)).toMatchObject({ count: 1 });
+});

@@ -1,0 +1,106 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { objectsCheck } from "../../../checks/index.ts";
+import type { ForeignMetadata } from "../../engine.ts";
+import { contentDigest } from "./content-digest.ts";
+import { countOf, objectsDigest, taggedKinds, type TaggedKinds } from "./describe-objects.ts";
+import type { DatabaseObject } from "./objects.ts";
+
+/** What a backup's metadata say of the objects. */
+export interface ExpectedObjects {
+  readonly count: number;
+  readonly sha256: string;
+  /** Empty if only the digest over all is known. */
+  readonly kinds: ReadonlyMap<string, { readonly count: number; readonly sha256: string }>;
+  /** By kind and name: the beginning of the tag. */
+  readonly named: ReadonlyMap<string, ReadonlyMap<string, string>>;
+}
+
+const SHA256 = /^[0-9a-f]{64}$/;
+const KIND = /^[a-z_]{1,40}$/;
+
+/** It came over the wire: null unless there is something to compare with. */
+export function expectedObjects(metadata: ForeignMetadata): ExpectedObjects | null {
+  const { count, sha256, kinds, named } = recordOf(recordOf(metadata["content"])["objects"]);
+  if (!isCount(count) || typeof sha256 !== "string" || !SHA256.test(sha256)) return null;
+  const ofKinds = Object.entries(recordOf(kinds)).map(([kind, value]) => ({ kind, ...recordOf(value) }));
+  const tags = new Map<string, Map<string, string>>();
+  for (const entry of Array.isArray(named) ? (named as unknown[]) : []) {
+    const [kind, name, tag] = Array.isArray(entry) ? (entry as unknown[]) : [];
+    if (typeof kind !== "string" || typeof name !== "string" || typeof tag !== "string") continue;
+    tags.set(kind, (tags.get(kind) ?? new Map<string, string>()).set(name, tag));
+  }
+  return {
+    count,
+    sha256,
+    kinds: new Map(
+      ofKinds.flatMap(({ kind, count: own, sha256: digest }: Readonly<Record<string, unknown>>) =>
+        typeof kind === "string" && KIND.test(kind) && isCount(own) && typeof digest === "string"
+          ? [[kind, { count: own, sha256: digest }] as const]
+          : [],
+      ),
+    ),
+    named: tags,
+  };
+}
+
+/** Whether the restored copy has the objects that the backup says, each as it was. */
+export function compareObjects(
+  restored: readonly DatabaseObject[],
+  expected: ExpectedObjects,
+  key: Buffer,
+  { of, duration_ms }: { readonly of: string | null; readonly duration_ms: number },
+): CheckOutcome {
+  const kinds = taggedKinds(restored, key);
+  const sha256 = objectsDigest(kinds);
+  const differing = sha256 === expected.sha256 ? [] : differences(kinds, expected);
+  return objectsCheck({
+    ...(of === null ? {} : { of }),
+    objects: expected.count,
+    found: countOf(kinds),
+    differing,
+    sha256,
+    signedSha256: expected.sha256,
+    duration_ms,
+  });
+}
+
+function differences(kinds: TaggedKinds, expected: ExpectedObjects): string[] {
+  const all = new Set([...expected.kinds.keys(), ...(expected.kinds.size === 0 ? [] : kinds.keys())]);
+  const found = [...all].flatMap((kind) => {
+    const own = kinds.get(kind) ?? [];
+    const should = expected.kinds.get(kind) ?? { count: 0, sha256: contentDigest([]) };
+    return contentDigest(own) === should.sha256 ? [] : differencesOf(kind, own, should.count, expected);
+  });
+  return found.length === 0 ? ["an object that the receipt does not name"] : found;
+}
+
+function differencesOf(
+  kind: string,
+  own: TaggedKinds extends ReadonlyMap<string, infer Tags> ? Tags : never,
+  count: number,
+  { named }: ExpectedObjects,
+): string[] {
+  const what = kind.replaceAll("_", " ");
+  const say = (name: string, how: string): string => `${`${what} ${name}`.trim()} (${how})`;
+  const should = named.get(kind) ?? new Map<string, string>();
+  const is = new Map(own);
+  const changed = [...should].flatMap(([name, tag]) => {
+    const found = is.get(name);
+    if (found === undefined) return [say(name, "missing")];
+    return found.startsWith(tag) ? [] : [say(name, "other")];
+  });
+  // Where all are named, any other name is one too many.
+  const extra = should.size < count ? [] : own.filter(([name]) => !should.has(name));
+  const all = [...changed, ...extra.map(([name]) => say(name, "not at the source"))];
+  return all.length === 0 ? [`one of ${count} of the kind ${what}`] : all;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}

@@ -1,0 +1,232 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { comparedContentText } from "@attestore/proof";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
+
+/** What came back is what went in: everything of a PostgreSQL database besides rows. */
+
+const never = new AbortController().signal;
+
+let place: TestPlace;
+let server: SourcePostgres;
+let backup: MadeBackup;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourcePostgres(place.dir);
+  server.sql(`
+    create role app;
+    create database shop template template0;
+    create database other template template0;
+    \\connect other
+    create table single (id serial);
+    insert into single default values;
+    \\connect shop
+    ${EVERYTHING}
+  `);
+  backup = await back();
+});
+
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+/** Something of each kind, with what a restore prints in another way. */
+const EVERYTHING = `
+  create extension pg_trgm;
+  create schema s;
+  create type mood as enum ('a', 'b');
+  create type pair as (x int, y text);
+  create type floats as range (subtype = float8);
+  create domain pos as int constraint above check (value > 0);
+  create table s.t (id serial primary key, v varchar(10) check (v in ('x', 'y')), n int default 1 + 2, at timestamptz default now(), m mood, p pair, big text,
+    twice int generated always as (n * 2) stored, unique (v, n));
+  insert into s.t (v, n) values ('x', 5), ('y', 6);
+  alter table s.t alter column big set storage external, alter column n set statistics 500, alter column n set (n_distinct = 5);
+  alter table s.t replica identity full;
+  alter table s.t enable row level security;
+  alter table s.t force row level security;
+  alter table s.t set (fillfactor = 70, toast.autovacuum_enabled = false);
+  create index t_trgm on s.t using gin (big gin_trgm_ops);
+  create index t_part on s.t (lower(v)) where n between 3 and 10 and v like 'a%';
+  cluster s.t using t_pkey;
+  create policy seen on s.t for select to app using (n > 1 and (v = 'x' or v = 'y'));
+  create policy strict on s.t as restrictive with check (n is not null);
+  create function s.f(a int default 3, b varchar default 'x') returns int language plpgsql security definer set search_path = s as $$ begin return (a + (2)); end $$;
+  create procedure s.pr() language sql as 'select 1';
+  create aggregate s.sum2(int) (sfunc = int4pl, stype = int, initcond = '0');
+  create function s.trg() returns trigger language plpgsql as $$ begin return new; end $$;
+  create trigger whenever before insert or update of v on s.t for each row when (new.v <> 'zz' and new.n in (1, 2)) execute function s.trg();
+  alter table s.t disable trigger whenever;
+  create trigger after_all after delete on s.t for each statement execute function s.trg();
+  create table s.child (t int references s.t deferrable);
+  alter table s.child add check (t > 0) not valid;
+  create table s.inherits (more int) inherits (s.child);
+  create view s.v with (security_barrier) as select t.id, case when v in ('x', 'y') then 'in' else v end as c from s.t where at > now() - interval '3 days' order by 1 limit 5;
+  create view s.vv as with recursive q(n) as (values (1) union all select n + 1 from q where n < 5) select sum(n) over (partition by n % 2 order by n) as x, n::varchar(4) as vc from q;
+  create materialized view s.mv as select count(*), v from s.t group by v;
+  create unique index on s.mv (v);
+  create rule gone as on delete to s.v do instead delete from s.t where id = old.id;
+  create sequence s.seq start 5 increment 3 cycle;
+  create sequence s."it's ""never"" called";
+  select nextval('s.seq'), nextval('s.seq');
+  create statistics s.st (dependencies, mcv) on v, n from s.t;
+  create table s.pt (id int, d date, primary key (id, d)) partition by range (d);
+  create table s.p1 partition of s.pt for values from ('2026-01-01') to ('2027-01-01');
+  create index on s.pt (d);
+  create trigger on_parts after insert on s.pt for each row execute function s.trg();
+  create table s.to_parts (id int, d date, foreign key (id, d) references s.pt);
+  create operator s.=== (leftarg = int, rightarg = int, function = int4eq);
+  create cast (pair as text) with inout;
+  create collation s.de (provider = icu, locale = 'de-DE');
+  create text search configuration s.ts (copy = simple);
+  comment on table s.t is 'a table';
+  comment on column s.t.v is 'a column';
+  comment on function s.f is 'a function';
+  comment on constraint above on domain pos is 'a constraint';
+  select lo_from_bytea(4711, 'large');
+  grant select on s.t to app;
+`;
+
+function back(more: Partial<SourceConfigOf<"postgresql">> = {}): Promise<MadeBackup> {
+  const url = server.url(server.environment["PGUSER"] ?? "", "", "shop");
+  return writeEncryptedDump({
+    source: { ...server.source, connection: { kind: "url", url }, ...more },
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    scratchDir: place.scratch,
+    signal: never,
+  });
+}
+
+function testIt(made: MadeBackup, instead: Resealed = made): Promise<RestoreTestResult> {
+  return restoreAndCheck({
+    source: server.source,
+    ciphertext: { path: instead.path },
+    sha256: instead.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...sizeOf(instead) })) as Record<
+      string,
+      unknown
+    >,
+    signal: never,
+  });
+}
+
+const objectsOf = (tested: RestoreTestResult, id = "inferred:objects") =>
+  tested.checks.find((check) => check.id === id);
+
+/**
+ * The backup with another dump in it: of a copy of the source in which `sql` was run. A mistake of
+ * whoever dumps or stores it would look so.
+ */
+async function dumpedAfter(sql: string): Promise<Resealed> {
+  server.sql(`create database damaged template shop;
+    \\connect damaged
+    ${sql}`);
+  try {
+    const dump = execFileSync(join(server.bin, "pg_dump"), ["--format=custom", "--compress=0", "damaged"], {
+      env: { ...process.env, ...server.environment, PGTZ: "UTC" },
+      maxBuffer: 64 << 20,
+    });
+    return await reseal(place, dump);
+  } finally {
+    server.sql("drop database damaged");
+  }
+}
+
+test("with something of every kind, all of it is compared and the test passes", async () => {
+  const { content } = backup.sourceMetadata as unknown as {
+    content: { objects: { count: number; sha256: string; kinds: Record<string, { count: number }> } };
+  };
+  expect(Object.keys(content.objects.kinds).toSorted()).toEqual(
+    [
+      "cast",
+      "collation",
+      "column",
+      "comment",
+      "constraint",
+      "function",
+      "index",
+      "large_objects",
+      "materialized_view",
+      "operator",
+      "policy",
+      "rule",
+      "sequence",
+      "sequence_value",
+      "statistics",
+      "table",
+      "text_search",
+      "trigger",
+      "type",
+      "view",
+    ].toSorted(),
+  );
+  const tested = await testIt(backup);
+  expect(tested.reason).toBeUndefined();
+  expect(tested.result).toBe("passed");
+  expect(objectsOf(tested)).toMatchObject({
+    result: "passed",
+    observed: {
+      objects: content.objects.count,
+      found: content.objects.count,
+      differing: 0,
+      sha256: content.objects.sha256,
+      signed_sha256: content.objects.sha256,
+    },
+  });
+  expect(comparedContentText(tested.checks)).toContain(`; ${content.objects.count} objects compared`);
+});
+
+test.each([
+  {
+    "drop index s.t_part": "index s.t_part (missing)",
+    "create index more on s.t (at)": "index s.more (not at the source)",
+    "drop trigger after_all on s.t": "trigger s.t.after_all (missing)",
+    "alter table s.t enable trigger whenever": "trigger s.t.whenever (other)",
+    "drop rule gone on s.v": "rule s.v.gone (missing)",
+    "select setval('s.seq', 5)": "sequence value s.seq (other)",
+    "select lo_unlink(4711)": "large objects (missing)",
+  },
+  {
+    "create or replace function s.f(a int default 3, b varchar default 'x') returns int language plpgsql security definer set search_path = s as $$ begin return (a + (3)); end $$":
+      "function s.f(integer,character varying) (other)",
+    "drop policy strict on s.t": "policy s.t.strict (missing)",
+    "alter policy seen on s.t using (true)": "policy s.t.seen (other)",
+    "create or replace view s.vv as select 1::bigint as x, ''::varchar(4) as vc": "view s.vv (other)",
+    "comment on column s.t.v is null": "comment table column s.t.v (missing)",
+    "drop statistics s.st": "statistics s.st (missing)",
+  },
+  {
+    "alter function s.f security invoker": "function s.f(integer,character varying) (other)",
+    "alter table s.child validate constraint child_t_check": "constraint s.child.child_t_check (other)",
+    "alter table s.t reset (fillfactor)": "table s.t (other)",
+    "alter sequence s.seq no cycle": "sequence s.seq (other)",
+    "drop cast (pair as text)": "cast public.pair as text (missing)",
+  },
+])("a dump in which something is otherwise fails the test, which names it: %o", async (damages) => {
+  const tested = await testIt(backup, await dumpedAfter(Object.keys(damages).join(";\n")));
+  expect(tested.result).toBe("failed");
+  const observed = objectsOf(tested)?.observed ?? {};
+  for (const named of Object.values(damages)) expect(observed["differing_objects"]).toContain(named);
+  expect(observed["differing"]).toBe(Object.keys(damages).length);
+});
+
+test("several databases, and a dump of several jobs", async () => {
+  const made = await back({ databases: ["shop", "other"], jobs: 2 });
+  const tested = await testIt(made);
+  expect(tested.reason).toBeUndefined();
+  for (const name of ["shop", "other"])
+    expect(objectsOf(tested, `inferred:objects:${name}`)).toMatchObject({
+      result: "passed",
+      observed: { differing: 0 },
+    });
+});
