@@ -223,14 +223,20 @@ export function digestCheck({
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }
 
+const MAX_NOT_CHECKED = 1_000;
+
 /**
  * SQLite's own opinion: `messages` are the rows of `pragma integrity_check`, a single `ok` when all
- * is well.
+ * is well. `notChecked` names what SQLite here lacks something for: it is shown, and not held.
  */
 export function sqliteIntegrityCheck({
   messages,
+  notChecked = [],
   duration_ms,
-}: Timed & { readonly messages: readonly string[] }): CheckOutcome {
+}: Timed & {
+  readonly messages: readonly string[];
+  readonly notChecked?: readonly string[];
+}): CheckOutcome {
   const definition = {
     id: `${INFERRED}integrity`,
     query: "pragma integrity_check",
@@ -239,6 +245,12 @@ export function sqliteIntegrityCheck({
   const row = formatRow([
     ["messages", messages.length],
     ["message", messages[0] ?? null],
+    ...(notChecked.length === 0
+      ? []
+      : ([
+          ["not_checked", notChecked.length],
+          ["not_checked_names", clip(notChecked.join(", "), MAX_NOT_CHECKED)],
+        ] as const)),
   ]);
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }

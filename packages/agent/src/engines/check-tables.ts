@@ -22,6 +22,8 @@ export interface TablesToCheck extends Omit<InferredContext, "signal"> {
   plainName?(table: string): string;
   /** Those that are there, by the names that the metadata use. */
   readonly tables: readonly string[];
+  /** Those of them that this host lacks something for: named, and held to nothing. */
+  readonly unreadable?: ReadonlySet<string>;
   /** Whether a table gives what it holds when asked for one row. */
   readOne(table: string): Promise<boolean>;
   /** Without `seconds` for as long as it takes. */
@@ -41,14 +43,19 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
   const present = new Set(tables);
   const started = performance.now();
   const readable = new Set<string>();
+  const isUnreadable = (name: string): boolean => check.unreadable?.has(name) === true;
+  const notReadHere = expected
+    .map(({ name }) => name)
+    .filter((name) => present.has(name) && isUnreadable(name));
   for (const { name } of expected) {
-    if (present.has(name) && (await check.readOne(name))) readable.add(name);
+    if (present.has(name) && !isUnreadable(name) && (await check.readOne(name))) readable.add(name);
   }
   const read_ms = performance.now() - started;
   const outcomes: CheckOutcome[] = [];
   const uncounted: string[] = [];
   const empty: string[] = [];
   for (const { name: table, rows, atLeast } of expected) {
+    if (isUnreadable(table)) continue;
     const known = seen?.floorOf(table) ?? null;
     const floor = higher(atLeast, known?.rows ?? null);
     if (rows === null && floor === null) {
@@ -85,9 +92,9 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
   const unnamed = Math.max(0, tableCountOf(metadata) - named.size);
   const there = tablesPresentCheck({
     expected: [...named],
-    present: [...readable],
+    present: [...readable, ...notReadHere],
     notCounted: {
-      names: uncounted.filter((table) => !inCopy.counted.has(table)),
+      names: [...uncounted.filter((table) => !inCopy.counted.has(table)), ...notReadHere],
       more: rest.length > 0 ? 0 : unnamed,
     },
     empty: empty.filter((table) => seen?.hadRows(table) !== true),

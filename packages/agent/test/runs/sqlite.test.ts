@@ -1,5 +1,5 @@
 import type { SchemaSummary } from "../../src/engines/schema.ts";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
@@ -144,6 +144,138 @@ test("half of a transaction that a killed application left is undone in the copy
   ]);
   expect(tested.reason).toBeUndefined();
   expect(await place.leftovers()).toEqual([`${made.sha256}.age`]);
+});
+
+describe("what an application adds to SQLite", () => {
+  /** By SQLite's own shell, which has a collation and a function that are not in the library. */
+  function byShell(sql: string): void {
+    execFileSync("sqlite3", [source.path], { input: sql });
+  }
+
+  test("is no fault of the backup: what was not looked at is named", async () => {
+    byShell(`
+      create table numbers (n text collate uint, long blob);
+      create index numbers_n on numbers (n);
+      insert into numbers values ('1', zeroblob(100000)), ('10', 'x');
+      create table hashed (n text);
+      create index hashed_n on hashed (sha3(n));
+      insert into hashed values ('a'), ('b');
+      create table keyed (n text collate uint primary key) without rowid;
+      insert into keyed values ('1');
+      create virtual table found using fts5 (body);
+      insert into found values ('a note');
+      pragma writable_schema = on;
+      insert into sqlite_schema values ('table', 'near', 'near', 0, 'create virtual table near using vec0 (place)');
+    `);
+    const tested = await testIt(await back());
+    expect(tested.reason).toBeUndefined();
+    expect(tested.checks.find(({ id }) => id === "inferred:integrity")).toMatchObject({
+      result: "passed",
+      observed: {
+        messages: 1,
+        message: "ok",
+        not_checked: 4,
+        not_checked_names:
+          "indexes of hashed (unknown function: sha3()), keyed (no such collation sequence: uint), near (no such module: vec0), indexes of numbers (no such collation sequence: uint)",
+      },
+    });
+    const tables = tested.checks.find(({ id }) => id === "inferred:tables");
+    expect(tables?.observed).toMatchObject({ tables: 5, missing: 0, not_counted_tables: "keyed" });
+    expect(tested.checks.map(({ id }) => id)).toContain("inferred:rows:numbers");
+  });
+
+  test("is named too where the rest is whole: a virtual table whose module is not here", async () => {
+    byShell(`pragma writable_schema = on;
+      insert into sqlite_schema values ('table', 'near', 'near', 0, 'create virtual table near using vec0 (place)');`);
+    const tested = await testIt(await back());
+    expect(tested.reason).toBeUndefined();
+    expect(tested.checks[0]).toMatchObject({
+      id: "inferred:integrity",
+      result: "passed",
+      observed: { message: "ok", not_checked: 1, not_checked_names: "near (no such module: vec0)" },
+    });
+  });
+
+  test("hides no damage in what can be looked at", async () => {
+    byShell(`
+      create table numbers (n text collate uint, long text);
+      create index numbers_n on numbers (n);
+      insert into numbers values ('1', hex(zeroblob(20000)));
+    `);
+    const made = await back();
+    for (const [from, to] of [
+      ["item 2500", "jtem 2500"],
+      ["uint, long", "uint, lone"],
+    ] as const) {
+      const bytes = readFileSync(source.path);
+      bytes.write(to, bytes.indexOf(from));
+      const tested = await testIt(await reseal(place, bytes), [], {
+        ...made.sourceMetadata,
+        plaintext_size_bytes: bytes.length,
+      });
+      expect(tested.result, to).toBe("failed");
+    }
+    // The first of the pages that a long value goes on in leads nowhere.
+    const bytes = readFileSync(source.path);
+    const page = Math.floor(bytes.indexOf("0".repeat(4000)) / 4096) * 4096;
+    bytes.fill(0xff, page, page + 4);
+    const tested = await testIt(await reseal(place, bytes), [], {
+      ...made.sourceMetadata,
+      plaintext_size_bytes: bytes.length,
+    });
+    expect(tested.reason).toContain("inferred:integrity");
+  });
+
+  test("could not run, where nothing can be looked at without it", async () => {
+    byShell(`
+      drop view cheap; drop table items; drop table "odd ""name";
+      create table keyed (n text collate uint primary key) without rowid;
+      insert into keyed values ('1');
+    `);
+    const made = await back();
+    await expect(testIt(made)).rejects.toMatchObject({
+      code: "sandbox_lacks",
+      message: expect.stringContaining("no such collation sequence: uint"),
+    });
+    // Where the backup had no such schema, that is no lack.
+    const other = await testIt(made, [], { ...made.sourceMetadata, schema_hash: "0".repeat(64) });
+    expect(other).toMatchObject({ result: "failed", reason: expect.stringContaining("the schema is not") });
+  });
+});
+
+describe("a database that has virtual tables alone", () => {
+  test.each([
+    ["FTS5", "create virtual table notes using fts5 (body); insert into notes values ('a note'), ('b')"],
+    [
+      "R-tree",
+      "create virtual table notes using rtree (id, a, b); insert into notes values (1, 1, 2), (2, 3, 4)",
+    ],
+  ])("is backed up and tested by what they hold: %s", async (_, sql) => {
+    const database = new DatabaseSync(source.path);
+    database.exec(`drop view cheap; drop table items; drop table "odd ""name"; ${sql}`);
+    database.close();
+    const made = await back();
+    expect(made.sourceMetadata).toMatchObject({ tables: [{ name: "notes", rows: 2 }] });
+    const own = { id: "own", query: "select count(*) as n from notes", expect: "n = 2" };
+    const tested = await testIt(made, [own]);
+    expect(tested.reason).toBeUndefined();
+    expect(tested.checks.map(({ id, result }) => `${id} ${result}`)).toEqual([
+      "inferred:integrity passed",
+      "inferred:tables passed",
+      "inferred:rows:notes passed",
+      "own passed",
+      "inferred:schema passed",
+    ]);
+    const emptied = new DatabaseSync(source.path);
+    emptied.exec("delete from notes");
+    emptied.close();
+    const bytes = readFileSync(source.path);
+    const bad = await testIt(await reseal(place, bytes), [], {
+      ...made.sourceMetadata,
+      plaintext_size_bytes: bytes.length,
+    });
+    expect(bad.reason).toContain("inferred:rows:notes");
+  });
 });
 
 test("a damaged page is found by the integrity check", async () => {

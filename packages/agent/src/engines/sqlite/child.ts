@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { backup, DatabaseSync } from "node:sqlite";
 import { errorMessage } from "@attestore/host/errno";
 import { formatRow } from "../../checks/index.ts";
-import { ruinInTurn } from "./ruin.ts";
+import { readBy, ruinInTurn } from "./ruin.ts";
 import type { Request, Response } from "./protocol.ts";
 
 /**
@@ -108,7 +108,7 @@ function queried(database: DatabaseSync, sql: string): { rows: string[]; readsDa
     rows: rows.map((row) =>
       formatRow(row.map((value, index) => [names[index] ?? "", value] as const)).slice(0, MAX_ROW),
     ),
-    readsData: readsData(database, wrapped),
+    readsData: readsData(database, wrapped) || readsVirtualTable(database, wrapped),
   };
 }
 
@@ -129,6 +129,14 @@ function readsData(database: DatabaseSync, sql: string): boolean {
       ({ opcode, p2, p3 }) =>
         (opcode === "OpenRead" || opcode === "ReopenIdx") && Number(p2) > 1 && Number(p3) === 0,
     );
+}
+
+/** Whether a statement reads a virtual table that was made in the database, such as FTS5's. */
+function readsVirtualTable(database: DatabaseSync, sql: string): boolean {
+  const made = database.prepare(
+    "select 1 from sqlite_schema where type = 'table' and rootpage = 0 and name = ? collate nocase",
+  );
+  return [...readBy(database, sql).keys()].some((table) => made.get(table) !== undefined);
 }
 
 /** More than the evaluator takes, so that it says what is wrong. */

@@ -2,7 +2,7 @@ import { RunError } from "../../errors/run-error.ts";
 import type { SourceMetadata } from "../engine.ts";
 import { countEach, describeTables, type TableCount, COUNTING_S } from "../row-counts.ts";
 import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
-import type { Response } from "./protocol.ts";
+import { lackIn, type Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
 
 /**
@@ -10,8 +10,11 @@ import type { SqliteProcess } from "./sqlite-process.ts";
  */
 const SCHEMA_LISTING =
   "select type, tbl_name, name, sql from sqlite_schema where name not like 'sqlite\\_%' escape '\\'";
-const TABLES =
-  "select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name";
+const OWN_TABLES =
+  "select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\'";
+/** Virtual tables, such as FTS5's and R-trees, where there are no others: then they are the data. */
+const TABLES = `${OWN_TABLES}
+  union all select name from pragma_table_list where schema = 'main' and type = 'virtual' and not exists (${OWN_TABLES}) order by name`;
 /** For the summary: the columns, which in the schema are only a part of a text. */
 const COLUMNS = `select 'column', t.name, c.name, trim(c.type || case when c."notnull" then ' not null' else '' end
     || case when c.pk > 0 then ' primary key' else '' end || coalesce(' default ' || c.dflt_value, ''))
@@ -26,7 +29,7 @@ export async function describeSqlite(sqlite: SqliteProcess, path: string): Promi
     await smallestFirst(sqlite, path, names),
     COUNTING_S,
     async (name, seconds) => {
-      const counted = await sqlite.request({ op: "list", path, sql: countQuery(name) }, seconds);
+      const counted = await counting(name, (sql) => sqlite.request({ op: "list", path, sql }, seconds));
       const rows = counted?.ok === true ? cells(counted)[0]?.[0] : undefined;
       return rows === undefined ? null : BigInt(rows);
     },
@@ -94,6 +97,18 @@ export async function smallestFirst(
 
 export function countQuery(table: string): string {
   return `select count(*) as rows from "${table.replaceAll('"', '""')}"`;
+}
+
+/**
+ * SQLite counts in an index if that is smaller than the table. It can't if the index is ordered by
+ * an application's own collation: then the table itself is counted.
+ */
+export async function counting(
+  table: string,
+  ask: (sql: string) => Promise<Response | null>,
+): Promise<Response | null> {
+  const counted = await ask(countQuery(table));
+  return lackIn(counted) === null ? counted : ask(`${countQuery(table)} not indexed`);
 }
 
 /** The rows of a `list`. */

@@ -41,3 +41,14 @@ export function isOfThePlace(code: number): boolean {
 export function isFull(code: number): boolean {
   return code !== -1 && (code & 0xff) === FULL;
 }
+
+/**
+ * What an application adds to SQLite, and this host's SQLite does not have: nothing that a copy
+ * could have lost.
+ */
+const LACKS = /^(?:no such collation sequence|unknown function|no such module): [^\n]{1,100}$/;
+
+/** What was missing for a statement, in SQLite's words; null where nothing was. */
+export function lackIn(response: Response | null): string | null {
+  return response?.ok === false ? (LACKS.exec(response.message)?.[0] ?? null) : null;
+}

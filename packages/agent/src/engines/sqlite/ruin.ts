@@ -64,7 +64,7 @@ function ruin(database: DatabaseSync, { table, before, statement }: Omit<Way, "h
 }
 
 /** Tables, each with the columns that the query names. */
-function readBy(database: DatabaseSync, sql: string): Map<string, Set<string>> {
+export function readBy(database: DatabaseSync, sql: string): Map<string, Set<string>> {
   const read = new Map<string, Set<string>>();
   database.setAuthorizer((action, table, column) => {
     if (action === constants.SQLITE_READ && table !== null && !/^sqlite_/i.test(table)) {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { CheckOutcome } from "@attestore/proof";
-import { type QueryOutcome, sqliteIntegrityCheck } from "../../checks/index.ts";
+import type { QueryOutcome } from "../../checks/index.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
 import { writeInPlace } from "../../sandboxes/isolation/write-in-place.ts";
@@ -19,7 +19,8 @@ import {
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { runCheckProgram } from "../run-check-program.ts";
 import { schemaHash } from "../schema.ts";
-import { cells, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
+import { counting, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
+import { checkIntegrity } from "./integrity.ts";
 import { isFull, isOfThePlace, type Response, type RuinedCopy } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
 
@@ -99,22 +100,27 @@ class RestoredSqlite implements Restored {
 
   async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
     const path = this.path;
-    const started = performance.now();
-    const integrity = await this.#sqlite.request({ op: "list", path, sql: "pragma integrity_check" });
-    if (integrity?.ok === false && isOfThePlace(integrity.code)) throw ofThePlace(integrity);
-    const messages =
-      integrity?.ok === true
-        ? cells(integrity).map(([message = ""]) => message)
-        : ["not a readable database"];
-    const checked = sqliteIntegrityCheck({
-      messages: messages.map(withoutNames),
-      duration_ms: performance.now() - started,
-    });
+    const ask = async (sql: string): Promise<Response | null> => {
+      const response = await this.#sqlite.request({ op: "list", path, sql });
+      if (response?.ok === false && isOfThePlace(response.code)) throw ofThePlace(response);
+      return response;
+    };
+    const present = await this.tables();
+    const { check: checked, unreadable } = await checkIntegrity(ask, present).catch(
+      async (error: unknown) => {
+        // A schema that was damaged may ask for what nobody ever had.
+        const isOther = (await this.fingerprint()) !== context.metadata["schema_hash"];
+        throw isOther && error instanceof RunError && error.code === "sandbox_lacks"
+          ? new RestoreRefused("the schema is not the backup's: SQLite can read no table")
+          : error;
+      },
+    );
     // A database that is not whole may give anything for its tables.
     if (checked.result === "failed") return [checked];
     const tables = await checkTables({
       ...context,
-      tables: await this.tables(),
+      tables: present,
+      unreadable,
       readOne: async (table) => {
         const one = await this.#sqlite.request({
           op: "list",
@@ -124,8 +130,10 @@ class RestoredSqlite implements Restored {
         return one?.ok === true;
       },
       count: async (table, seconds) => {
-        const query = { op: "query", path, sql: countQuery(table) } as const;
-        return outcomeOf(await this.#sqlite.request(query, seconds), seconds ?? 0);
+        const counted = await counting(table, (sql) =>
+          this.#sqlite.request({ op: "query", path, sql }, seconds),
+        );
+        return outcomeOf(counted, seconds ?? 0);
       },
       countQuery,
     });
@@ -167,11 +175,6 @@ async function ofRestored<Result>(listed: Promise<Result>): Promise<Result> {
     if (isOfThePlace(response.code)) throw ofThePlace(response);
     throw new RestoreRefused(`SQLite cannot read what was restored: ${response.message.slice(0, 200)}`);
   }
-}
-
-/** What integrity_check says of a damaged row may name it by its content. */
-function withoutNames(message: string): string {
-  return message.replaceAll(/(["']).*?\1/g, "…").slice(0, 200);
 }
 
 function ofThePlace({ code, message }: { code: number; message: string }): RunError {

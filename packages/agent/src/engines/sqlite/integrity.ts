@@ -1,0 +1,108 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { sqliteIntegrityCheck } from "../../checks/index.ts";
+import { RunError } from "../../errors/run-error.ts";
+import { cells } from "./describe.ts";
+import { lackIn, type Response } from "./protocol.ts";
+
+/** Runs a statement of ours on the restored copy. @throws RunError if it is the place that failed. */
+export type Ask = (sql: string) => Promise<Response | null>;
+
+export interface Integrity {
+  readonly check: CheckOutcome;
+  /** Tables of which SQLite here can read no row. */
+  readonly unreadable: ReadonlySet<string>;
+}
+
+/** SQLite's own tables too, virtual tables, and what those keep their data in. */
+const EVERYTHING =
+  "select name, type from pragma_table_list where schema = 'main' and type <> 'view' order by name";
+
+/**
+ * What SQLite says of the whole database. If that needs an application's own collation or function, then of each table as much as it can
+ * say: all; else all but its indexes' entries; else that each row can be read to its end. What was not looked at is named.
+ * @throws RunError `sandbox_lacks` if it can look at nothing.
+ */
+export async function checkIntegrity(ask: Ask, tables: readonly string[]): Promise<Integrity> {
+  const started = performance.now();
+  const whole = await ask("pragma integrity_check");
+  const isWhole = lackIn(whole) === null;
+  const messages = isWhole ? [...messagesOf(whole)] : [];
+  const notChecked: string[] = [];
+  const unreadable = new Set<string>();
+  let lack = lackIn(whole);
+  const listed = await ask(EVERYTHING);
+  if (listed?.ok !== true) messages.push(...messagesOf(listed));
+  for (const [table = "", type = ""] of listed?.ok === true ? cells(listed) : []) {
+    // It says nothing of a virtual table whose module is not here.
+    if (isWhole && type !== "virtual") continue;
+    const looked = type === "virtual" ? await lookAtVirtual(ask, table) : await lookAt(ask, table);
+    if (!isWhole) messages.push(...looked.messages);
+    if (looked.lack !== null)
+      notChecked.push(`${looked.isRead ? "indexes of " : ""}${table} (${looked.lack})`);
+    if (!looked.isRead) unreadable.add(table);
+    lack ??= looked.lack;
+  }
+  if (tables.length > 0 && tables.every((table) => unreadable.has(table)))
+    throw new RunError(
+      "sandbox_lacks",
+      `SQLite here lacks what the application adds to it (${lack}), and can read no table of the restored copy without it`,
+    );
+  const wrong = messages.filter((message) => message !== "ok");
+  const check = sqliteIntegrityCheck({
+    // Of the whole there are as many as SQLite gave; of one table each says ok.
+    messages: isWhole ? messages : wrong.length > 0 ? wrong : ["ok"],
+    notChecked,
+    duration_ms: performance.now() - started,
+  });
+  return { check, unreadable };
+}
+
+interface Looked {
+  readonly messages: readonly string[];
+  /** What was missing for a look at all of it. */
+  readonly lack: string | null;
+  readonly isRead: boolean;
+}
+
+/** What it keeps its data in is looked at as tables are. */
+async function lookAtVirtual(ask: Ask, table: string): Promise<Looked> {
+  const lack = lackIn(await ask(`select 1 from ${quoted(table)} limit 1`));
+  return lack === null ? lookAt(ask, table) : { messages: [], lack, isRead: false };
+}
+
+async function lookAt(ask: Ask, table: string): Promise<Looked> {
+  const name = quoted(table);
+  const all = await ask(`pragma integrity_check(${name})`);
+  const lack = lackIn(all);
+  if (lack === null) return { messages: messagesOf(all), lack, isRead: true };
+  const quick = await ask(`pragma quick_check(${name})`);
+  if (lackIn(quick) === null) return { messages: messagesOf(quick), lack, isRead: true };
+  const rows = await ask(`select count(*) from ${name} not indexed`);
+  if (lackIn(rows) !== null) return { messages: [], lack, isRead: false };
+  const read = await ask(await readingAll(ask, table));
+  return { messages: read?.ok === true ? ["ok"] : messagesOf(read), lack, isRead: true };
+}
+
+/** Each column that is stored, to its end; joined, since that compares nothing by a collation. */
+async function readingAll(ask: Ask, table: string): Promise<string> {
+  const text = table.replaceAll("'", "''");
+  const listed = await ask(`select name from pragma_table_xinfo('${text}') where hidden in (0, 3)`);
+  const columns = listed?.ok === true ? cells(listed).map(([name = ""]) => quoted(name)) : [];
+  const read = columns.map((column) => `sum(length(${column} || ''))`);
+  return `select ${["count(*)", ...read].join(", ")} from ${quoted(table)} not indexed`;
+}
+
+function messagesOf(response: Response | null): string[] {
+  return response?.ok === true
+    ? cells(response).map(([message = ""]) => withoutNames(message))
+    : ["not a readable database"];
+}
+
+/** What integrity_check says of a damaged row may name it by its content. */
+function withoutNames(message: string): string {
+  return message.replaceAll(/(["']).*?\1/g, "…").slice(0, 200);
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
