@@ -111,7 +111,13 @@ export {
   type ReceiptBundle,
 } from "./receipts/bundle.ts";
 export { comparedContent, comparedContentText, type ComparedContent } from "./receipts/content.ts";
-export { emptyTables, namedNotCounted, type NamedTables, tablesNotCounted } from "./receipts/not-counted.ts";
+export {
+  emptyTables,
+  namedNotCounted,
+  type NamedTables,
+  notLookedAt,
+  tablesNotCounted,
+} from "./receipts/not-counted.ts";
 export { type CheckId, type ReceiptCheck } from "./receipts/check.ts";
 export { checkCosignatures, readCosignatures, type Cosignatures } from "./receipts/check-cosignatures.ts";
 export { verifyReceipt, type ReceiptVerdict, type VerifyReceiptInput } from "./receipts/verify-receipt.ts";

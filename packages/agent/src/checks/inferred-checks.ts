@@ -29,6 +29,7 @@ export function tablesPresentCheck({
   expected,
   present,
   notCounted,
+  notRead = [],
   empty = [],
   of,
   duration_ms,
@@ -37,6 +38,8 @@ export function tablesPresentCheck({
   readonly present: readonly string[];
   /** Whose rows nobody counted: by name, and how many more that have no names here. */
   readonly notCounted?: { readonly names: readonly string[]; readonly more: number };
+  /** There, but this host lacks something to read them with: shown, and held against nothing. */
+  readonly notRead?: readonly string[];
   /** Without rows, and no test saw any in them. Nobody knows whether that is right. */
   readonly empty?: readonly string[];
   readonly of?: string;
@@ -55,6 +58,12 @@ export function tablesPresentCheck({
     ["missing", missing.length],
     ...(missing.length === 0 ? [] : [["missing_tables", missing.join(", ")] as const]),
     ...notCountedCells(notCounted),
+    ...(notRead.length === 0
+      ? []
+      : ([
+          ["not_read", notRead.length],
+          ["not_read_tables", notRead.join(", ")],
+        ] as const)),
     ...(empty.length === 0
       ? []
       : ([
@@ -223,8 +232,6 @@ export function digestCheck({
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }
 
-const MAX_NOT_CHECKED = 1_000;
-
 /**
  * SQLite's own opinion: `messages` are the rows of `pragma integrity_check`, a single `ok` when all
  * is well. `notChecked` names what SQLite here lacks something for: it is shown, and not held.
@@ -249,7 +256,7 @@ export function sqliteIntegrityCheck({
       ? []
       : ([
           ["not_checked", notChecked.length],
-          ["not_checked_names", clip(notChecked.join(", "), MAX_NOT_CHECKED)],
+          ["not_checked_names", notChecked.join(", ")],
         ] as const)),
   ]);
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);

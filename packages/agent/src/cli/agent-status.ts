@@ -6,6 +6,7 @@ import {
   type NotProvenBecause,
   emptyTables,
   namedNotCounted,
+  notLookedAt,
 } from "@attestore/proof";
 import { readRecoveryState, recoveryGap } from "../recovery/recovery-state.ts";
 import type { Config } from "../config/config.ts";
@@ -44,6 +45,10 @@ export interface SourceStatus {
     readonly not_counted: number;
     /** Their names, as far as the receipt has room for them. */
     readonly not_counted_tables: string | null;
+    /** SQLite's tables, or their indexes, that the integrity check could not look at. */
+    readonly not_checked: number;
+    /** The same by name, each with the reason. */
+    readonly not_checked_names: string | null;
     /** Tables without rows in which no test saw any. */
     readonly empty: number;
     readonly empty_tables: string | null;
@@ -132,6 +137,8 @@ async function sourceStatus(
           checks: test.statement.predicate.checks.length,
           not_counted: namedNotCounted(test.statement.predicate.checks).count,
           not_counted_tables: namedNotCounted(test.statement.predicate.checks).names,
+          not_checked: notLookedAt(test.statement.predicate.checks).count,
+          not_checked_names: notLookedAt(test.statement.predicate.checks).names,
           empty: emptyTables(test.statement.predicate.checks).count,
           empty_tables: emptyTables(test.statement.predicate.checks).names,
           content: comparedContent(test.statement.predicate.checks),

@@ -1,6 +1,6 @@
 import { negativeControlLines } from "../checks/index.ts";
 import { formatDuration } from "@attestore/host/amounts";
-import { comparedContentText, emptyTables, namedNotCounted } from "@attestore/proof";
+import { comparedContentText, emptyTables, namedNotCounted, notLookedAt } from "@attestore/proof";
 import type { RecoveryTime } from "../runs/recovery-time.ts";
 import { RunError } from "../errors/run-error.ts";
 import { ServiceError } from "../transport/service-error.ts";
@@ -73,6 +73,11 @@ export const restoreTest: Run = async (call) => {
       if (notCounted.count > 0)
         terminal.data(
           `${terminal.onData.warn("!")} not counted: the rows of ${tablesText(notCounted)}. All that is known is that they exist`,
+        );
+      const notLooked = notLookedAt(tested.checks);
+      if (notLooked.count > 0)
+        terminal.data(
+          `${terminal.onData.warn("!")} not checked: ${tablesText(notLooked)}. SQLite here lacks what the application adds to it`,
         );
       const empty = emptyTables(tested.checks);
       if (empty.count > 0)

@@ -92,6 +92,10 @@ function sourceLine(
     parts.push(
       style.warn(`not counted: ${tablesText({ count: test.not_counted, names: test.not_counted_tables })}`),
     );
+  if (test !== null && test.not_checked > 0)
+    parts.push(
+      style.warn(`not checked: ${tablesText({ count: test.not_checked, names: test.not_checked_names })}`),
+    );
   if (test !== null && test.content_text !== null) parts.push(test.content_text);
   if (backup !== null) parts.push(`backed up ${formatAge(backup.at)}, ${formatBytes(backup.size_bytes)}`);
   return parts.join("  ");

@@ -94,9 +94,10 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
     expected: [...named],
     present: [...readable, ...notReadHere],
     notCounted: {
-      names: [...uncounted.filter((table) => !inCopy.counted.has(table)), ...notReadHere],
+      names: uncounted.filter((table) => !inCopy.counted.has(table)),
       more: rest.length > 0 ? 0 : unnamed,
     },
+    notRead: notReadHere,
     empty: empty.filter((table) => seen?.hadRows(table) !== true),
     ...(check.of === undefined ? {} : { of: check.of }),
     duration_ms: read_ms,

@@ -9,6 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { smallestFirst, tablesOf } from "../../src/engines/sqlite/describe.ts";
 import { SqliteProcess } from "../../src/engines/sqlite/sqlite-process.ts";
 import { sqlite } from "../../src/engines/sqlite/index.ts";
+import { notLookedAt } from "@attestore/proof";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
@@ -180,7 +181,12 @@ describe("what an application adds to SQLite", () => {
       },
     });
     const tables = tested.checks.find(({ id }) => id === "inferred:tables");
-    expect(tables?.observed).toMatchObject({ tables: 5, missing: 0, not_counted_tables: "keyed" });
+    expect(tables?.observed).toMatchObject({ tables: 5, missing: 0, not_read: 1, not_read_tables: "keyed" });
+    expect(tables?.observed).not.toHaveProperty("not_counted");
+    expect(notLookedAt(tested.checks)).toMatchObject({
+      count: 4,
+      names: expect.stringContaining("keyed (no such"),
+    });
     expect(tested.checks.map(({ id }) => id)).toContain("inferred:rows:numbers");
   });
 

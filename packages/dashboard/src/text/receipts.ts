@@ -58,9 +58,12 @@ export const receipts = {
     },
     reason: "Reason",
     notCounted: "Not counted",
+    notLookedAt: "Not checked",
     empty: "Empty tables",
     tables: (count: number) =>
       `The rows of ${count} ${count === 1 ? "table" : "tables"}: not counted, only known to be readable`,
+    notLookedAtCount: (count: number) =>
+      `${count} ${count === 1 ? "table or its indexes" : "tables or their indexes"}: SQLite on the host lacks what the application adds to it`,
     emptyTables: (count: number) =>
       `${count} ${count === 1 ? "table has" : "tables have"} no rows, and no earlier test saw any`,
     content: "Content",

@@ -3,6 +3,7 @@ import {
   comparedContentText,
   emptyTables,
   namedNotCounted,
+  notLookedAt,
   type NamedTables,
   type RestoreTestPredicate,
   type RestoreTestStatement,
@@ -97,6 +98,7 @@ function facts(statement: Statement, id: IdView): (readonly [string, ReactNode])
             ? []
             : [[text.reason, visible(statement.predicate.reason, 1000)] as const]),
           ...tablesFact(text.notCounted, text.tables, namedNotCounted(statement.predicate.checks)),
+          ...tablesFact(text.notLookedAt, text.notLookedAtCount, notLookedAt(statement.predicate.checks)),
           ...tablesFact(text.empty, text.emptyTables, emptyTables(statement.predicate.checks)),
           ...contentFact(statement),
           [text.runtimeName, runtimeOf(statement.predicate)],

@@ -29,14 +29,26 @@ export function emptyTables(checks: readonly Observed[]): NamedTables {
   return namedTables(checks, "empty");
 }
 
+/**
+ * Tables of SQLite, or their indexes, that the integrity check could not look at, each with the
+ * reason: SQLite there lacks what the application adds to it.
+ */
+export function notLookedAt(checks: readonly Observed[]): NamedTables {
+  return named(checks, /^inferred:integrity(?::|$)/, "not_checked", "not_checked_names");
+}
+
 function namedTables(checks: readonly Observed[], field: "not_counted" | "empty"): NamedTables {
+  return named(checks, /^inferred:tables(?::|$)/, field, `${field}_tables`);
+}
+
+function named(checks: readonly Observed[], check: RegExp, field: string, namesField: string): NamedTables {
   let count = 0;
   const names: string[] = [];
   for (const { id, observed } of checks) {
-    if (!/^inferred:tables(?::|$)/.test(id)) continue;
+    if (!check.test(id)) continue;
     const found = observed[field];
     if (typeof found === "number" && Number.isSafeInteger(found) && found > 0) count += found;
-    const text = namesOf(observed[`${field}_tables`]);
+    const text = namesOf(observed[namesField]);
     if (text !== null) names.push(text);
   }
   return { count, names: names.length === 0 ? null : names.join(", ") };
