@@ -243,6 +243,9 @@ describe("what an application adds to SQLite", () => {
       code: "sandbox_lacks",
       message: expect.stringContaining("no such collation sequence: uint"),
     });
+    // As of a dump that another program made: nobody knows its schema.
+    const { schema_hash: _, ...foreign } = made.sourceMetadata;
+    await expect(testIt(made, [], foreign)).rejects.toMatchObject({ code: "sandbox_lacks" });
     // Where the backup had no such schema, that is no lack.
     const other = await testIt(made, [], { ...made.sourceMetadata, schema_hash: "0".repeat(64) });
     expect(other).toMatchObject({ result: "failed", reason: expect.stringContaining("the schema is not") });

@@ -109,7 +109,8 @@ class RestoredSqlite implements Restored {
     const { check: checked, unreadable } = await checkIntegrity(ask, present).catch(
       async (error: unknown) => {
         // A schema that was damaged may ask for what nobody ever had.
-        const isOther = (await this.fingerprint()) !== context.metadata["schema_hash"];
+        const signed = context.metadata["schema_hash"];
+        const isOther = typeof signed === "string" && (await this.fingerprint()) !== signed;
         throw isOther && error instanceof RunError && error.code === "sandbox_lacks"
           ? new RestoreRefused("the schema is not the backup's: SQLite can read no table")
           : error;
