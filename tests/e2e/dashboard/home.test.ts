@@ -12,6 +12,7 @@ import {
   openDashboard,
   screenshotsOf,
 } from "./open-dashboard.ts";
+import { neverReuse } from "./reused-pages.ts";
 
 let dashboard: Dashboard;
 beforeAll(async () => {
@@ -46,6 +47,7 @@ async function prove(agent: WireAgent, sourceId: string, days = 0, result: "pass
  * before would be refetched at that moment, because changes may have been missed.
  */
 async function readOnlyOnceItListens(page: Page, list: string): Promise<void> {
+  neverReuse(page);
   await page.addInitScript(() => {
     window.EventSource = class extends EventSource {
       constructor(url: string | URL) {
@@ -251,6 +253,7 @@ describe("an organisation with a history", () => {
     const page = await dashboard.open({ ...org.owner, token });
     await headline(page).waitFor();
     // The page is connected by now; a second tab of the same browser gets events through it.
+    neverReuse(page);
     const tab = await page.context().newPage();
     await tab.goto(dashboard.server.url);
     await headline(tab).waitFor();

@@ -7,7 +7,7 @@
  *
  *   const org = await dashboard.addOrg();                       // signed up over HTTPS; org.owner is signed in
  *   const auditor = await dashboard.addPerson(org, "auditor");
- *   const page = await dashboard.open(org.owner, "/receipts");  // in its own browser context; null: signed out
+ *   const page = await dashboard.open(org.owner, "/receipts");  // without what other tests left; null: signed out
  *   await page.getByRole("heading", { name: "Receipts", level: 1 }).waitFor();
  *   await expectAccessible(page);
  *   await screenshotsOf(page, "receipts");
@@ -26,7 +26,7 @@ import { until } from "../harness/wait.ts";
 import { buildDashboard } from "./build-dashboard.ts";
 import { listenForComplaints } from "./complaints.ts";
 import { mailedCodes } from "./mailed-codes.ts";
-import { WIDE } from "./screens.ts";
+import { ReusedPages } from "./reused-pages.ts";
 
 export { expectAccessible } from "./accessibility.ts";
 export { screenshotsOf } from "./screenshots.ts";
@@ -94,6 +94,7 @@ export async function openDashboard(settings: Environment = {}): Promise<Dashboa
     return exchange(kind === "signup" ? "/api/auth/signup/verify" : "/api/auth/verify", { email, code });
   };
 
+  const pages = new ReusedPages(browser, server.url);
   const dashboard: Dashboard = {
     server,
     browser,
@@ -121,17 +122,8 @@ export async function openDashboard(settings: Environment = {}): Promise<Dashboa
       return { id: user.id, email, role, token };
     },
     open: async (person, path = "/") => {
-      const context = await browser.newContext({
-        // The certificate comes from a CA that the service has just made.
-        ignoreHTTPSErrors: true,
-        viewport: WIDE,
-        reducedMotion: "reduce",
-        locale: "en-GB",
-        timezoneId: "Europe/Berlin",
-      });
-      context.setDefaultTimeout(20_000);
-      if (person !== null) await context.addCookies([sessionCookie(server, person.token)]);
-      const page = await context.newPage();
+      const page = await pages.take();
+      if (person !== null) await page.context().addCookies([sessionCookie(server, person.token)]);
       listenForComplaints(page);
       await page.goto(server.url + path);
       return page;

@@ -8,6 +8,7 @@ import {
   openDashboard,
   screenshotsOf,
 } from "./open-dashboard.ts";
+import { neverReuse } from "./reused-pages.ts";
 
 let dashboard: Dashboard;
 let org: DashboardOrg;
@@ -24,6 +25,7 @@ const link = (page: Page, name: string) => page.getByRole("navigation").getByRol
 
 /** A platform authenticator whose owner always confirms, for as long as the page is open. */
 async function withAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenticatorId: string }> {
+  neverReuse(page);
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("WebAuthn.enable");
   const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {

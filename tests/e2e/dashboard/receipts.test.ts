@@ -26,6 +26,7 @@ import {
   openDashboard,
   screenshotsOf,
 } from "./open-dashboard.ts";
+import { neverReuse } from "./reused-pages.ts";
 
 let base: string;
 let dashboard: Dashboard;
@@ -295,6 +296,7 @@ describe("/verify", () => {
     const bundle = await bundleOf(id);
     const page = await dashboard.open(null, "/verify");
     await heading(page, "Verify a receipt").waitFor();
+    neverReuse(page);
     await page.context().setOffline(true);
     const sent: string[] = [];
     page.on("request", (request) => sent.push(request.url()));
