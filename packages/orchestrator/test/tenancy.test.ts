@@ -125,6 +125,23 @@ async function expectTaken(route: Route, world: World, token: string, byOperator
   if (!byOperator) expectNothingOf(theirs, filled, answer);
 }
 
+test("the hashes of rows show a row that is added, changed or removed", async () => {
+  const email = `${theirs.org.id}@example.org`;
+  const seen = async (): Promise<string[]> =>
+    [await hashRows(service.pool), await hashRows(service.pool, theirs.secrets)].map(
+      (tables) => tables.get("passkey_owners") ?? "",
+    );
+  const before = await seen();
+  await service.pool.query("insert into passkey_owners (email, handle) values ($1, $2)", [email, "one"]);
+  const added = await seen();
+  await service.pool.query("update passkey_owners set handle = $2 where email = $1", [email, "two"]);
+  const changed = await seen();
+  await service.pool.query("delete from passkey_owners where email = $1", [email]);
+  const removed = await seen();
+  for (const n of [0, 1]) expect(new Set([before[n], added[n], changed[n]]).size).toBe(3);
+  expect(removed).toEqual(before);
+});
+
 const isReading = (route: Route): boolean => route.method === "GET";
 
 describe.each(ofUsers)("%s", (_name, route) => {

@@ -1,22 +1,30 @@
 /** What the database holds, as far as calls may not change it. */
+import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 
 /** Who called, and how often: rows of every call, also of refused ones. */
 const TOLD_OF_CALLS = new Set(["api_logs", "rate_limits"]);
 
-/** A hash of every table's rows; with `about`, only of those that name one of these ids. */
+/**
+ * A hash of every table's rows; with `about`, only of those that name one of these ids. A session's
+ * last use does not count: it is written down at most once a minute, by whatever call comes then.
+ */
 export async function hashRows(
   pool: Pool,
   about: readonly string[] | null = null,
 ): Promise<Map<string, string>> {
-  const isAbout = about === null ? "true" : `${LINE} like any($1::bytea[])`;
-  return perTable(
-    pool,
-    // A session's last use is written down at most once a minute, by whatever call comes then.
-    (table) => `select '${table}' as name, (select md5(string_agg(line, '\n' order by line)) from (
-      select (to_jsonb(t) - 'last_used_at')::text as line from "${table}" as t) as lines where ${isAbout}) as found`,
-    about === null ? [] : [about],
-  );
+  const hashes = new Map<string, string>();
+  for (const [name, table] of await readTables(pool))
+    hashes.set(
+      name,
+      table.answer(`hash ${JSON.stringify(about)}`, (rows) => {
+        const hash = createHash("sha256");
+        const lines = rows.filter((row) => about === null || row.names(about)).map(({ line }) => line);
+        for (const line of lines.toSorted()) hash.update(`${line}\n`);
+        return hash.digest("hex");
+      }),
+    );
+  return hashes;
 }
 
 /** Rows that name both an id of the one and an id of the other list, each as `table: row`. */
@@ -25,64 +33,120 @@ export async function rowsThatMix(
   one: readonly string[],
   other: readonly string[],
 ): Promise<string[]> {
-  const found = await perTable(
-    pool,
-    (table) => `select '${table}' as name, (select string_agg('${table}: ' || line, '\n') from (
-      select to_jsonb(t)::text as line from "${table}" as t) as lines
-      where ${LINE} like any($1::bytea[]) and ${LINE} like any($2::bytea[])) as found`,
-    [one, other],
+  return [...(await readTables(pool))].flatMap(([name, { rows }]) =>
+    [...rows.values()]
+      .filter((row) => row.names(one) && row.names(other))
+      .map(({ whole }) => `${name}: ${whole}`),
   );
-  return [...found.values()].filter((rows) => rows !== "");
 }
 
-const LINE = "convert_to(line, 'UTF8')";
+/** A row as it is until it is changed: then it has another place, or is of another transaction. */
+class Row {
+  /** As JSON. */
+  readonly whole: string;
+  /** The same without what does not count. */
+  readonly line: string;
+  readonly #named = new Map<readonly string[], boolean>();
+
+  constructor(whole: string, line: string) {
+    this.whole = whole;
+    this.line = line;
+  }
+
+  /** Whether one of these ids is in it. */
+  names(ids: readonly string[]): boolean {
+    const known = this.#named.get(ids) ?? ids.some((id) => this.whole.includes(id));
+    this.#named.set(ids, known);
+    return known;
+  }
+}
+
+class Table {
+  state = "";
+  rows = new Map<string, Row>();
+  #answers = new Map<string, string>();
+
+  replace(state: string, rows: Map<string, Row>): void {
+    this.state = state;
+    this.rows = rows;
+    this.#answers.clear();
+  }
+
+  /** What was found out about these very rows is not found out again. */
+  answer(question: string, find: (rows: Row[]) => string): string {
+    const found = this.#answers.get(question) ?? find([...this.rows.values()]);
+    this.#answers.set(question, found);
+    return found;
+  }
+}
 
 /**
- * What was found in a table in a state is not looked for again: it is most of the work of a walk in
- * which hardly anything changes.
+ * What was read of a row is not read again: it is most of the work of a walk in which hardly
+ * anything changes.
  */
-const known = new WeakMap<Pool, Map<string, { state: string; found: string }>>();
+const known = new WeakMap<Pool, Map<string, Table>>();
 
-/** @param ask the query about one table: its name, and what was found as text or null */
-async function perTable(
-  pool: Pool,
-  ask: (table: string) => string,
-  ids: readonly (readonly string[])[],
-): Promise<Map<string, string>> {
-  const states = await statesOf(pool);
-  const before = known.get(pool) ?? new Map<string, { state: string; found: string }>();
-  known.set(pool, before);
-  const question = (table: string): string => `${ask(table)} ${JSON.stringify(ids)}`;
-  const changed = [...states].filter(([table, state]) => before.get(question(table))?.state !== state);
-  if (changed.length > 0) {
-    const { rows } = await pool.query<{ name: string; found: string | null }>(
-      changed.map(([table]) => ask(table)).join(" union all "),
-      ids.map((each) => patterns(each)),
+async function readTables(pool: Pool): Promise<Map<string, Table>> {
+  let tables = known.get(pool);
+  if (tables === undefined) known.set(pool, (tables = await namesOfTables(pool)));
+  for (const [name, { places, state }] of await changedTables(pool, tables)) {
+    const table = tables.get(name);
+    if (table === undefined) throw new Error(`nobody asked for the table ${name}`);
+    const fresh = places.filter((place) => !table.rows.has(place));
+    const { rows } = await pool.query<{ place: string; whole: string; line: string }>(
+      `select ctid::text || ' ' || xmin::text as place, to_jsonb(t)::text as whole,
+        (to_jsonb(t) - 'last_used_at')::text as line
+      from "${name}" as t where ctid = any ($1::tid[])`,
+      [fresh.map((place) => place.split(" ")[0])],
     );
-    for (const { name, found } of rows)
-      before.set(question(name), { state: states.get(name) ?? "", found: found ?? "" });
+    const read = new Map(rows.map(({ place, whole, line }) => [place, new Row(whole, line)]));
+    const now = new Map<string, Row>();
+    for (const place of places) {
+      const row = table.rows.get(place) ?? read.get(place);
+      // Changed between the two queries: once more.
+      if (row === undefined) return readTables(pool);
+      now.set(place, row);
+    }
+    table.replace(state, now);
   }
-  return new Map([...states.keys()].map((table) => [table, before.get(question(table))?.found ?? ""]));
+  return tables;
 }
 
-/** A row that was added, changed or removed has another place, or is of another transaction. */
-async function statesOf(pool: Pool): Promise<Map<string, string>> {
-  const { rows: tables } = await pool.query<{ name: string }>(
+async function namesOfTables(pool: Pool): Promise<Map<string, Table>> {
+  const { rows } = await pool.query<{ name: string }>(
     "select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace order by relname",
   );
-  const { rows } = await pool.query<{ name: string; state: string | null }>(
-    tables
-      .filter(({ name }) => !TOLD_OF_CALLS.has(name))
-      .map(
-        ({ name }) =>
-          `select '${name}' as name, (select md5(string_agg(ctid::text || xmin::text, ' ' order by ctid)) from "${name}") as state`,
-      )
-      .join(" union all "),
-  );
-  return new Map(rows.map(({ name, state }) => [name, state ?? ""]));
+  return new Map(rows.filter(({ name }) => !TOLD_OF_CALLS.has(name)).map(({ name }) => [name, new Table()]));
 }
 
-/** Of bytes, which are searched four times as fast as characters. */
-function patterns(ids: readonly string[]): Buffer[] {
-  return ids.map((id) => Buffer.from(`%${id}%`));
+/** Where the rows of each table are that is not in the state that is known. */
+async function changedTables(
+  pool: Pool,
+  tables: Map<string, Table>,
+): Promise<Map<string, { state: string; places: string[] }>> {
+  const places = (name: string): string =>
+    `(select string_agg(ctid::text || ' ' || xmin::text, '|' order by ctid) from "${name}")`;
+  const { rows: states } = await pool.query<{ name: string; state: string | null }>({
+    // Planned once.
+    name: "states-of-tables",
+    text: [...tables.keys()]
+      .map((name) => `select '${name}' as name, md5(${places(name)}) as state`)
+      .join(" union all "),
+  });
+  const changed = states.filter(({ name, state }) => tables.get(name)?.state !== (state ?? "none"));
+  if (changed.length === 0) return new Map();
+  const { rows } = await pool.query<{ name: string; places: string | null }>(
+    changed.map(({ name }) => `select '${name}' as name, ${places(name)} as places`).join(" union all "),
+  );
+  return new Map(
+    rows.map(({ name, places }) => [
+      name,
+      { state: md5(places), places: places === null ? [] : places.split("|") },
+    ]),
+  );
+}
+
+/** As PostgreSQL has it, and of a table without a row. */
+function md5(text: string | null): string {
+  return text === null ? "none" : createHash("md5").update(text).digest("hex");
 }
