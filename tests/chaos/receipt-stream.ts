@@ -94,7 +94,7 @@ export class ReceiptStream {
       if (answer !== null && answer.status !== 503 && answer.status !== 409)
         throw new Error(`a receipt was answered ${answer.status} ${answer.body.toString()}`);
       this.disturbed++;
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
 }
