@@ -50,6 +50,7 @@ export class DatabaseDump {
   #metadata: Promise<Described> | null = null;
   #reader: ArchiveReader | null = null;
   #content: ArchiveContent | null = null;
+  /** As they were before pg_dump read them. */
   #objects: readonly DatabaseObject[] | null = null;
 
   private constructor(database: DatabaseToDump, session: PsqlSession, version: string, snapshot: string) {
@@ -83,7 +84,7 @@ export class DatabaseDump {
 
   /** Custom format, uncompressed as zstd follows. @throws RunError */
   async *content(): AsyncGenerator<Buffer, void, undefined> {
-    await this.#listObjects();
+    this.#objects = await this.#listObjects();
     const child = await this.#start(["--format=custom"]);
     const reader = await this.#read(null);
     for await (const piece of releasing(child.stdout)) {
@@ -101,7 +102,7 @@ export class DatabaseDump {
   /** Directory format, into a directory that is not there yet. @throws RunError */
   async toDirectory(directory: string, jobs: number): Promise<void> {
     await mkdir(directory, { mode: 0o700 });
-    await this.#listObjects();
+    this.#objects = await this.#listObjects();
     const child = await this.#start(["--format=directory", `--jobs=${jobs}`, `--file=${directory}`]);
     child.stdout.resume();
     await this.#ended(child);
@@ -115,7 +116,7 @@ export class DatabaseDump {
     try {
       const { metadata, facts } = await this.#describe();
       if (contentKey === undefined) return metadata;
-      const objects = { before: this.#objects, after: await listObjects(this.#session) };
+      const objects = { before: this.#objects, after: await this.#listObjects() };
       return withContent(metadata, facts, objects, this.#content, contentKey);
     } catch (error) {
       throw error instanceof SessionEnded
@@ -146,11 +147,9 @@ export class DatabaseDump {
     return this.#metadata;
   }
 
-  /** Before pg_dump reads them. */
-  async #listObjects(): Promise<void> {
-    if (this.#database.contentKey === undefined) return;
-    // A connection that breaks here is told by what needs it.
-    this.#objects = await listObjects(this.#session).catch(() => null);
+  /** Null as well if the connection broke: a dump that is whole does not fail for that. */
+  async #listObjects(): Promise<readonly DatabaseObject[] | null> {
+    return this.#database.contentKey === undefined ? null : listObjects(this.#session).catch(() => null);
   }
 
   /** Nothing more is asked of the source for it. */
