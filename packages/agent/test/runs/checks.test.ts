@@ -1,10 +1,14 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseSourceConfig, type SourceConfig } from "../../src/config/source-config.ts";
 import type { Seen } from "../../src/checks/index.ts";
+import { findSqliteSandbox } from "../../src/engines/sqlite/sandbox.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { seenIn } from "./seen-in.ts";
@@ -707,6 +711,61 @@ describe("a check is tried on ruined data", () => {
       orphans: { noticed: ["an empty orders"], not_noticed: ["an empty lines"], not_tried },
       nothing: { noticed, not_noticed, not_tried: ["ruined data: the check reads no table"] },
     });
+  }, 120_000);
+
+  test("in SQLite: the copy is bit for bit as it was, also after a ruin that was killed half way", async () => {
+    const file = join(place.dir, "large.db");
+    const sqlite = new DatabaseSync(file);
+    // More than SQLite's cache holds: a ruin is in the file itself before it is rolled back.
+    sqlite.exec(`
+      create table large (id integer primary key, v text);
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < 4000)
+        insert into large select i, printf('%.2000c', 'v') from n;
+    `);
+    sqlite.close();
+    const content = readFileSync(file);
+    const sandbox = await findSqliteSandbox();
+    const restored = await sandbox.restore(Readable.from([content]), {
+      scratchDir: place.scratch,
+      signal: never,
+    });
+    const files = async () => {
+      const child = await restored.startCommand?.(["/bin/sh", "-c", "sha256sum restored.sqlite*"], never);
+      if (child === undefined) throw new Error("no command can look at the copy");
+      const lines = await text(child.stdout);
+      await child.exited;
+      return lines;
+    };
+    const before = `${createHash("sha256").update(content).digest("hex")}  restored.sqlite\n`;
+    try {
+      expect(await files()).toBe(before);
+      const limits = { timeout_s: 60, signal: never };
+      const ruined = await restored.ruin?.("select count(v) as n from large", {
+        ...limits,
+        budget_ms: 60_000,
+      });
+      expect(ruined).toEqual([
+        { how: "an empty large", outcome: { kind: "rows", rows: ['{"n":0}'] } },
+        { how: "large.v null in every row", outcome: { kind: "rows", rows: ['{"n":0}'] } },
+      ]);
+      expect(await files()).toBe(before);
+
+      // Never ends once every v is null, so the process is killed with that change in the file.
+      const endless = `with recursive n(i) as (select 1 union all select i + 1 from n
+        where exists (select 1 from large) and not exists (select 1 from large where v is not null))
+        select count(*) as n from n`;
+      const killed = await restored.ruin?.(endless, { ...limits, budget_ms: 5_000 });
+      expect(killed).toEqual([
+        { how: "ruined data", outcome: { kind: "not_tried", reason: "no time was left" } },
+      ]);
+      expect(await files()).toBe(before);
+      expect(await restored.query("select count(v) as n from large", limits)).toEqual({
+        kind: "rows",
+        rows: ['{"n":4000}'],
+      });
+    } finally {
+      await restored.close();
+    }
   }, 120_000);
 
   test("a copy that breaks while it is ruined changes no result", async () => {

@@ -83,10 +83,18 @@ class RestoredSqlite implements Restored {
 
   async ruin(sql: string, { budget_ms }: RuinLimits): Promise<readonly Ruined[]> {
     const response = await this.#sqlite.request({ op: "ruin", path: this.path, sql }, budget_ms / 1000);
-    if (response === null)
+    if (response === null) {
+      await this.#rollBack();
       return [{ how: "ruined data", outcome: { kind: "not_tried", reason: "no time was left" } }];
+    }
     if (!response.ok) throw ofThePlace(response);
     return (response.ruined ?? []).map((each) => ({ how: each.how, outcome: ruinedOutcome(each) }));
+  }
+
+  /** After the process was killed with a change half made: its journal lies beside the copy. */
+  async #rollBack(): Promise<void> {
+    const response = await this.#sqlite.request({ op: "roll back", path: this.path });
+    if (response?.ok === false) throw ofThePlace(response);
   }
 
   /** A program that changes the file changes what is thrown away. */
