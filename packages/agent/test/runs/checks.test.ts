@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseSourceConfig, type SourceConfig } from "../../src/config/source-config.ts";
 import type { Seen } from "../../src/checks/index.ts";
+import { proposeChecks } from "../../src/cli/source/propose-checks.ts";
 import { findSqliteSandbox } from "../../src/engines/sqlite/sandbox.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
@@ -710,6 +711,38 @@ describe("a check is tried on ruined data", () => {
       },
       orphans: { noticed: ["an empty orders"], not_noticed: ["an empty lines"], not_tried },
       nothing: { noticed, not_noticed, not_tried: ["ruined data: the check reads no table"] },
+    });
+
+    // What `source add` proposes notices all that is tried; a query without end ends no restore test.
+    const { sourceMetadata } = await backupOf(
+      parseSourceConfig("shop-kv", { ...SOURCES["shop-kv"] }, place.dir),
+    );
+    const proposed = proposeChecks("sqlite", sourceMetadata);
+    expect(proposed.map(({ id }) => id).toSorted()).toEqual(["has-lines", "has-orders"]);
+    const endless = {
+      id: "endless",
+      query: `with recursive n(i) as (select 1 union all select i + 1 from n where not exists (select 1 from orders))
+        select count(*) as n from n`,
+      expect: "n = 1",
+    };
+    const limited = await run("shop-kv", [...proposed.map((each) => ({ ...each })), endless], {
+      limits: { time_s: 12 },
+    });
+    expect(limited.result).toBe("passed");
+    expect(named(limited, "has-orders").negative_control).toMatchObject({
+      noticed: ["an empty orders"],
+      not_noticed,
+      not_tried,
+    });
+    expect(named(limited, "has-lines").negative_control).toMatchObject({
+      noticed: ["an empty lines"],
+      not_noticed,
+      not_tried,
+    });
+    expect(named(limited, "endless").negative_control).toMatchObject({
+      noticed,
+      not_noticed,
+      not_tried: ["ruined data: no time was left"],
     });
   }, 120_000);
 
