@@ -36,7 +36,17 @@ beforeAll(async () => {
     create table sales.last_words partition of sales.words for values from ('b') to (maxvalue);
     insert into sales.words values ('ärger', '31/12/2020'), ('zweck', '30/11/2020');
     create database plain template template0;
+    create database bare template template0;
+    \\connect bare
+    drop schema public; drop extension plpgsql;
+    create role "only Here" nologin; create role of_column nologin;
+    create schema own;
+    create table own.rows (n int, who regrole);
+    insert into own.rows values (1, '"only Here"'), (2, 'of_column');
+    alter table own.rows enable row level security;
+    create policy theirs on own.rows to "only Here", of_column using (n > 0);
   `);
+  process.env["TEST_BARE_URL"] = server.url(server.environment["PGUSER"] ?? "", "", "bare");
   process.env["TEST_GERMAN_URL"] = server.url(server.environment["PGUSER"] ?? "", "", "german");
   backup = await back();
 });
@@ -89,7 +99,7 @@ test("the database's limit on a statement's time does not end ours", async () =>
 });
 
 test("the same in a set, and with a dump of several jobs", async () => {
-  for (const more of [{ databases: ["german", "plain"] }, { jobs: 2 }]) {
+  for (const more of [{ databases: ["german", "plain", "bare"] }, { jobs: 2 }]) {
     expect(await testIt(await back(more))).toMatchObject({ result: "passed" });
   }
 });
@@ -120,4 +130,30 @@ test.each([
     code: "sandbox_lacks",
     message: expect.stringContaining(named) as string,
   });
+});
+
+/** Its checks count the rows of a table that is there in every dump of the database `bare`. */
+async function testBare(made: MadeBackup): Promise<RestoreTestResult> {
+  const check: CheckConfig = { id: "rows", query: "select count(*) as n from own.rows", expect: "n = 2" };
+  return restoreAndCheck({
+    source: bareSource({ checks: [check] }),
+    ciphertext: { path: made.path },
+    sha256: made.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: { ...made.sourceMetadata, ...sizeOf(made) },
+    signal: never,
+  });
+}
+
+function bareSource(more: Partial<SourceConfigOf<"postgresql">> = {}): SourceConfigOf<"postgresql"> {
+  return { ...server.source, connection: { kind: "env", name: "TEST_BARE_URL" }, ...more };
+}
+
+test("a source without the schema public, without plpgsql, and with roles of its own in rows and policies passes", async () => {
+  for (const more of [{}, { jobs: 2 }]) {
+    const made = await back(bareSource(more));
+    const tested = await testBare(made);
+    expect(tested).toMatchObject({ result: "passed" });
+  }
 });

@@ -810,3 +810,22 @@ test("the schema's hash follows the schema, not the data", async () => {
     expect(await hash(), undo).toBe(before);
   }
 });
+
+test("tables that the source allowed without InnoDB's strict mode, and Aria tables, are restored", async () => {
+  const columns = Array.from({ length: 20 }, (_, each) => `c${each} text`).join(", ");
+  const aria =
+    server.product === "MySQL"
+      ? ""
+      : `create table crash_safe (a int primary key) engine = Aria transactional = 1;
+         create table unsafe (a int primary key) engine = Aria transactional = 0 row_format = fixed;
+         insert into crash_safe values (1); insert into unsafe values (1), (2);`;
+  server.sql(`
+    create database lax; use lax; set session innodb_strict_mode = 0;
+    create table wide (id int primary key, ${columns}) engine = InnoDB row_format = compact;
+    insert into wide (id, c0) values (1, 'first'); ${aria}
+  `);
+  const made = await back({ databases: ["lax"] });
+  const check: CheckConfig = { id: "wide", query: "select c0 from lax.wide", expect: "c0 = 'first'" };
+  const tested = await testIt([check], { made, metadata: made.sourceMetadata });
+  expect(tested).toMatchObject({ result: "passed" });
+});

@@ -18,6 +18,13 @@ function part(name: string): string {
 }
 
 /**
+ * A dump says of every Aria table whether its pages have checksums, so that a restored one has this option even where the source's has it by default.
+ */
+const CREATE_OPTIONS = `if(engine = 'Aria' and create_options not like '%page_checksum=%',
+  trim(regexp_replace(create_options, '^((?:(?:max_rows|min_rows|avg_row_length|pack_keys|stats_[a-z_]+|checksum)=[^ ]+ )*)([^ ])', '\\\\1page_checksum=1 \\\\2')),
+  create_options)`;
+
+/**
  * Tables, columns, indexes, constraints, views, routines, triggers and events of some databases:
  * what a restored copy must have too. Each statement's rows are kind, database, table or empty,
  * name, definition. Nothing in them depends on who owns or defined what, on row counts, or on the
@@ -28,7 +35,7 @@ export function schemaListing(databases: readonly string[]): string[] {
   return [
     `select 'database', schema_name, '', schema_name, concat_ws(' ', default_character_set_name, default_collation_name)
      from information_schema.schemata where ${of("schema_name")}`,
-    `select 'table', table_schema, table_name, '', concat_ws(' ', table_type, engine, table_collation, row_format, nullif(replace(create_options, 'partitioned', ''), ''))
+    `select 'table', table_schema, table_name, '', concat_ws(' ', table_type, engine, table_collation, row_format, nullif(replace(${CREATE_OPTIONS}, 'partitioned', ''), ''))
      from information_schema.tables where ${of("table_schema")} and table_type <> 'VIEW'`,
     `select 'column', table_schema, table_name, column_name, concat_ws(' ', lpad(ordinal_position, 4, '0'), column_type, collation_name,
        if(is_nullable = 'NO', 'not null', null), if(column_default is null, null, concat('default ', column_default)), nullif(extra, ''),

@@ -58,6 +58,38 @@ async function createDatabase(
   outputOf(created);
 }
 
+/**
+ * Every new database has the schema `public` and the extension `plpgsql`, and a dump says nothing of a source without them: they go once it is
+ * loaded, unless something of the dump needs them. The language itself stays, because statements of ours are in it.
+ */
+export async function dropWhatSourceLacks(
+  server: Pick<ScratchServer, "run">,
+  database: string,
+  metadata: ForeignMetadata,
+  signal: AbortSignal,
+): Promise<void> {
+  const { extensions, lacks_public: lacksPublic } = metadata;
+  const lacksPlpgsql =
+    Array.isArray(extensions) &&
+    !extensions.some(
+      (each: unknown) =>
+        typeof each === "object" && each !== null && "name" in each && each.name === "plpgsql",
+    );
+  const statements = [
+    ...(lacksPublic === true ? ["drop schema if exists public restrict"] : []),
+    ...(lacksPlpgsql ? ["delete from pg_extension where extname = 'plpgsql'"] : []),
+  ];
+  if (statements.length === 0) return;
+  const session = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
+  try {
+    for (const statement of statements) await session.run(statement);
+  } catch (error) {
+    throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
+  } finally {
+    await session.close();
+  }
+}
+
 /** @throws RunError `sandbox_lacks` */
 export async function requireExtensions(
   session: PsqlSession,

@@ -4,7 +4,7 @@ import type { RunContext } from "../../sandboxes/run-context.ts";
 import { captureTail } from "../capture-tail.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";
-import { prepareDatabase } from "./prepare-database.ts";
+import { dropWhatSourceLacks, prepareDatabase } from "./prepare-database.ts";
 import { restorePlain } from "./restore-plain.ts";
 import { RestoredPostgresql } from "./restored.ts";
 import { runPgRestore } from "./run-pg-restore.ts";
@@ -28,6 +28,7 @@ export async function restoreInto(
     if (metadata["dump_format"] === SET_FORMAT) return await restoreSet(server, metadata, content, signal);
     await prepareDatabase(server, DATABASE, metadata, signal);
     const keepsOrder = await restoreOf(metadata["dump_format"])(server, DATABASE, content, signal);
+    await dropWhatSourceLacks(server, DATABASE, metadata, signal);
     return new RestoredPostgresql(server, DATABASE, null, LOADING_ROLE, keepsOrder);
   } catch (error) {
     await server.close();

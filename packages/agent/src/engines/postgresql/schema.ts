@@ -74,10 +74,17 @@ export const TABLES_BY_SIZE = `
   where c.relkind = 'r' and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
   order by pg_table_size(c.oid) desc, n.nspname, c.relname`;
 
-/** Roles that something in the dump names, and that a throw-away server lacks. */
+/**
+ * Roles that something in the dump names, and that a throw-away server lacks. Which roles the rows
+ * of a `regrole` column name, only the rows say: so these are all, as far as a receipt has room.
+ */
 export const NAMED_ROLES = `
+  with by_objects as (select unnest(polroles) as role from pg_policy union select umuser from pg_user_mappings)
   select json_build_array(rolname) from pg_roles
-  where oid in (select unnest(polroles) from pg_policy union select umuser from pg_user_mappings) order by rolname`;
+  where oid in (select role from by_objects) or (rolname !~ '^pg_' and exists (
+    select from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where a.atttypid in ('regrole'::regtype, 'regrole[]'::regtype) and not a.attisdropped and c.relkind in ('r', 'm') and c.oid >= 16384))
+  order by oid not in (select role from by_objects), rolname limit 1000`;
 
 export const EXTENSIONS = "select json_build_array(extname, extversion) from pg_extension order by extname";
 

@@ -40,6 +40,7 @@ export async function describeSnapshot(
   const names = rowsOf(await list(TABLES_BY_SIZE, "listing the tables")).map(([name = ""]) => name);
   const roles = rowsOf(await list(NAMED_ROLES, "listing the roles")).map(([name]) => name);
   const extensions = rowsOf(await list(EXTENSIONS, "listing the extensions"));
+  const lacksPublic = !lines.some(({ kind, name }) => kind === "schema" && name === "public");
   const locale = readLocale(await list(DATABASE_LOCALE, "asking for the locale"));
   const counts = await countRows(session, names);
   const counted = names.map((name) => {
@@ -59,6 +60,7 @@ export async function describeSnapshot(
     ),
     extensions: extensions.map(([name, extensionVersion]) => ({ name, version: extensionVersion })),
     named_roles: roles,
+    ...(lacksPublic ? { lacks_public: true } : {}),
     ...describeTables(lines, counted, { budget_s: COUNTING_S, limit }),
     schema_summary: schemaSummary(readableLines(listing)),
   };

@@ -68,6 +68,7 @@ export function describeSet({ version, tools, own, described, globals }: Describ
       schema_hash: metadata.schema_hash,
       encoding: metadata["encoding"],
       ...("locale" in metadata ? { locale: metadata["locale"] } : {}),
+      ...("lacks_public" in metadata ? { lacks_public: true } : {}),
       extensions: metadata["extensions"],
       named_roles: metadata["named_roles"],
       row_counts: metadata["row_counts"] as RowCounts,

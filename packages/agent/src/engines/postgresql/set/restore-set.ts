@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { RunError } from "../../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { prepareDatabase } from "../prepare-database.ts";
+import { dropWhatSourceLacks, prepareDatabase } from "../prepare-database.ts";
 import { LOADING_ROLE } from "../loading-role.ts";
 import { restoreDirectory, runPgRestore } from "../run-pg-restore.ts";
 import { RestoredPostgresql } from "../restored.ts";
@@ -47,6 +47,7 @@ export async function restoreSet(
         throw new RestoreRefused("the archive has a database that the backup does not name");
       await prepareDatabase(server, scratchName(restored), database.metadata, signal);
       keepsOrder.push(await restoreOne(server, reading, restored, signal));
+      await dropWhatSourceLacks(server, scratchName(restored), database.metadata, signal);
     }
     if (restored < expected.length || restored === 0)
       throw new RestoreRefused(
