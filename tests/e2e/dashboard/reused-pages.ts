@@ -11,8 +11,8 @@ export function neverReuse(page: Page): void {
 
 /**
  * The pages of one service. A test's page is given to the next test without cookies, storage,
- * routes and listeners; only the browser's cache of the dashboard's files is kept. Compared with a
- * page in a new context, that takes a quarter of the time.
+ * routes and listeners; only the browser's cache of the dashboard's files is kept, so that a first
+ * visit, with nothing in that cache, is what each file's first test makes.
  */
 export class ReusedPages {
   readonly #browser: Browser;
