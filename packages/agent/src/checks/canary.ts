@@ -4,6 +4,7 @@ import { type CheckOutcome, sha256, utf8 } from "@attestore/proof";
 import type { SecretReference } from "../secrets/secret-reference.ts";
 import type { CanaryCheckConfig } from "./check-config.ts";
 import { entryOf } from "./evaluate-check.ts";
+import { notInTime } from "./not-in-time.ts";
 import type { QueryOutcome } from "./query-outcome.ts";
 import { MalformedRow, type Observation, parseRow } from "./row.ts";
 
@@ -92,7 +93,7 @@ export function evaluateCanary(
 
 /** Null if it held. The database's own message is left out: it may quote what it was given. */
 function troubleWith(outcome: QueryOutcome, canary: Canary): string | null {
-  if (outcome.kind === "timeout") return `the query did not end within ${outcome.after_s} s`;
+  if (outcome.kind === "timeout") return notInTime("query", outcome.after_s);
   if (outcome.kind === "error")
     return `the query failed${outcome.sqlstate === undefined ? "" : ` (SQLSTATE ${outcome.sqlstate})`}`;
   const [text, second] = outcome.rows;

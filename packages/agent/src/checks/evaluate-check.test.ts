@@ -77,7 +77,14 @@ describe("a check", () => {
       rows(`{"n":1000,"n":1}`),
       { error: 'two columns are called "n": give them different names' },
     ],
-    ["a timeout", { kind: "timeout", after_s: 60 }, { error: "the query did not end within 60 s" }],
+    [
+      "a timeout",
+      { kind: "timeout", after_s: 60 },
+      {
+        error:
+          "the query did not end within 60 s: give the source's checks more time (check_timeout_s in config.yaml) or make it cheaper",
+      },
+    ],
     [
       "an error",
       { kind: "error", message: `relation "orders" does not exist`, sqlstate: "42P01" },

@@ -2,6 +2,7 @@ import { canonicalJson, type CheckOutcome, sha256, toHex, utf8 } from "@attestor
 import { ExpectationError } from "./expectation/expectation-error.ts";
 import { holdTo } from "./expectation/evaluate.ts";
 import { parseExpectation } from "./expectation/parse.ts";
+import { notInTime } from "./not-in-time.ts";
 import { observedRecord } from "./observed.ts";
 import { queryErrorReason } from "./query-error-reason.ts";
 import type { QueryOutcome } from "./query-outcome.ts";
@@ -101,7 +102,7 @@ export interface Decision {
 
 function decide(expect: string, outcome: QueryOutcome, now: Date): Decision {
   if (outcome.kind === "error") return failed(queryErrorReason(outcome.message, outcome.sqlstate));
-  if (outcome.kind === "timeout") return failed(`the query did not end within ${outcome.after_s} s`);
+  if (outcome.kind === "timeout") return failed(notInTime("query", outcome.after_s));
   const [text, second] = outcome.rows;
   if (text === undefined) return failed("the query returned no row");
   if (second !== undefined) return failed("the query returned more than one row");

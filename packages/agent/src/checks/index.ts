@@ -14,6 +14,7 @@ export {
 } from "./evaluate-check.ts";
 export { contentCheck } from "./content-check.ts";
 export { objectsCheck } from "./objects-check.ts";
+export { notInTime } from "./not-in-time.ts";
 export { parseExpectation } from "./expectation/parse.ts";
 export { ExpectationError, type ExpectationErrorCode } from "./expectation/expectation-error.ts";
 export { type DriverValue, formatRow } from "./format-row.ts";

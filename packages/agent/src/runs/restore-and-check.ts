@@ -156,7 +156,7 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
     // A dump's maker could make it endless. That counts as a failure: otherwise they could choose
     // that there is no result.
     if (time?.isUp() === true) {
-      const reason = `the restore and its checks did not end within ${limits.time_s} s (limits.time_s of the source)`;
+      const reason = `the restore and its checks did not end within ${limits.time_s} s: if they need longer, raise the source's limits.time_s in config.yaml`;
       return { result: "failed", reason, runtime: runtimeUsed(), phases, checks: [] };
     }
     const error = confinement.whatEnded(caught);

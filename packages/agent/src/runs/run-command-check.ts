@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { errorCode } from "@attestore/host/errno";
-import { evaluateCommand, type CommandCheckConfig, type Printed } from "../checks/index.ts";
+import { evaluateCommand, type CommandCheckConfig, notInTime, type Printed } from "../checks/index.ts";
 import type { Restored } from "../engines/engine.ts";
 import { type Child, endedWith, type Exit } from "../processes/child.ts";
 import { RunError, stopIfAborted } from "../errors/run-error.ts";
@@ -44,7 +44,7 @@ export async function runCommandCheck(
   const exit = await child.exited;
   stopIfAborted(signal);
   const printed: Printed = limit.aborted
-    ? { kind: "useless", reason: `the command did not end within ${timeout_s} s` }
+    ? { kind: "useless", reason: notInTime("command", timeout_s) }
     : printedOf(check, output, exit);
   return {
     outcome: evaluateCommand(check, printed, performance.now() - started),

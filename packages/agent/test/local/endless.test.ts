@@ -170,7 +170,7 @@ COPY public.t (n) FROM stdin;
   const made = await back(of);
   const at = performance.now();
   expect(reasonOf(await testIt(of, made))).toBe(
-    "failed: the restore and its checks did not end within 8 s (limits.time_s of the source)",
+    "failed: the restore and its checks did not end within 8 s: if they need longer, raise the source's limits.time_s in config.yaml",
   );
   expect(performance.now() - at).toBeLessThan(30_000);
   expect(readdirSync(place.scratch)).toEqual([]);

@@ -304,7 +304,10 @@ describe("a command", () => {
     await expect.poll(sleeps).toBe(true);
     const tested = await running;
     expect(tested.result).toBe("failed");
-    expect(named(tested, "n").observed).toEqual({ error: "the command did not end within 5 s" });
+    expect(named(tested, "n").observed).toEqual({
+      error:
+        "the command did not end within 5 s: give the source's checks more time (check_timeout_s in config.yaml) or make it cheaper",
+    });
     await expect.poll(sleeps).toBe(false);
     expect(readdirSync(place.scratch)).toEqual([]);
   });

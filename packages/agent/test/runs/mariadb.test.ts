@@ -484,7 +484,8 @@ describe("checks that do not hold", () => {
     );
     expect(result).toBe("failed");
     expect(checks.find(({ id }) => id === "slow")?.observed).toEqual({
-      error: "the query did not end within 1 s",
+      error:
+        "the query did not end within 1 s: give the source's checks more time (check_timeout_s in config.yaml) or make it cheaper",
     });
     nothingLeft();
   });

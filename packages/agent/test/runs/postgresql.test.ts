@@ -318,7 +318,8 @@ describe("checks that do not hold", () => {
     const { result, checks } = await slow;
     expect(result).toBe("failed");
     expect(checks.find(({ id }) => id === "slow")?.observed).toEqual({
-      error: "the query did not end within 1 s",
+      error:
+        "the query did not end within 1 s: give the source's checks more time (check_timeout_s in config.yaml) or make it cheaper",
     });
     await nothingLeft();
   });

@@ -333,7 +333,8 @@ test("checks that do not hold, and a query without end", async () => {
   const { result, checks } = await endless;
   expect(result).toBe("failed");
   expect(checks.find(({ id }) => id === "endless")?.observed).toEqual({
-    error: "the query did not end within 1 s",
+    error:
+      "the query did not end within 1 s: give the source's checks more time (check_timeout_s in config.yaml) or make it cheaper",
   });
   expect(await place.leftovers()).toEqual([`${made.sha256}.age`]);
 });
