@@ -2,8 +2,8 @@ import { parsePublicKeyWire, ProofError, type PublicKey } from "@attestore/proof
 import { invalidRequest } from "../../platform/errors/api-error.ts";
 
 /**
- * Reads the key that an agent wants to sign with. Throws `invalid_request` for one that proves
- * nothing.
+ * Reads the public key that an agent will sign with. Throws `invalid_request` for a key that is
+ * weak or malformed.
  */
 export function readPublicKey(wire: string): PublicKey {
   try {

@@ -1,7 +1,7 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { findAgent } from "./store.ts";
 
-/** Null where there is no such agent. */
+/** Null if there is no such agent. */
 export async function findAgentStatus(
   tx: DatabaseTransaction,
   id: string,

@@ -2,13 +2,13 @@ import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 
-/** An id is made when the receipt comes in, a little before it is recorded. */
+/** A receipt gets its id when it arrives, a little before it is recorded. */
 const SUBMITTED_WITHIN_MS = 60_000;
 
 /**
- * When the last of the agent's runs ended, as it signed, of those that are in the log and ended
- * after that moment; null for none. There are such where the agent's clock was ahead. They were
- * recorded since, or say a later moment than they were recorded at, which the column then has.
+ * When the agent's last run after that moment ended, by the agent's clock; null if there is none.
+ * Only receipts in the log count. A run can end after the moment at which its receipt was recorded
+ * if the agent's clock is ahead; the column then has that later time.
  */
 export async function lastRunAfter(
   tx: DatabaseTransaction,

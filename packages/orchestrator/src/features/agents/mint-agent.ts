@@ -14,13 +14,13 @@ export interface NewAgent {
   platform: string;
   agentVersion: string;
   publicKey: PublicKey;
-  /** Who let it in: the id of an auth key or a user, or `console`. */
+  /** Who let it in: the id of an auth key or of a user, or `console`. */
   actorId: string;
 }
 
 /**
- * Makes an agent and its token, and the log's entry of it in the same transaction, which has to end
- * soon after: the log stays locked until then. The token is nowhere else.
+ * Creates an agent and its token, and writes the log entry in the same transaction. The transaction
+ * should end soon, because the log stays locked until then. The token is stored nowhere.
  */
 export async function mintAgent(
   tx: DatabaseTransaction,

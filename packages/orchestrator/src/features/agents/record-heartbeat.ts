@@ -2,7 +2,9 @@ import type { HeartbeatRequest } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { recordSeen } from "./store.ts";
 
-/** Notes what an agent says of itself and when. Gives when it was seen before; null if never. */
+/**
+ * Records what an agent reports about itself. Returns when the agent was last seen; null if never.
+ */
 export async function recordHeartbeat(
   tx: DatabaseTransaction,
   agentId: string,

@@ -5,9 +5,9 @@ import { loggedActor } from "../logged-actor.ts";
 import { type Agent, findAgent, setRevoked } from "./store.ts";
 
 /**
- * Revokes an agent. The log's entry takes the lock that orders the organisation's submissions: one
- * that waits behind it then sees the revocation, and one before it is committed. Throws `not_found`
- * and `conflict`.
+ * Revokes an agent. Writing the log entry takes the lock that orders the organisation's
+ * submissions: a submission that waits for it sees the revocation, and one that came first is
+ * committed. Throws `not_found` and `conflict`.
  */
 export async function revokeAgent(
   tx: DatabaseTransaction,

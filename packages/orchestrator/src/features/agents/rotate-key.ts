@@ -20,15 +20,15 @@ import { listRetiredKeys, presentKeys, replaceSigningKey, type RetiredKey } from
 import { findAgent, type Agent } from "./store.ts";
 
 /**
- * How far an agent's clock may be ahead. A rotation may be old: it waits with the receipts while
- * the service can't be reached.
+ * How far an agent's clock may be ahead. There is no limit to the past: a rotation waits on the
+ * host with the receipts while the service can't be reached.
  */
 const CLOCK_AHEAD_MS = 5 * 60_000;
 
 /**
- * What a rotation says, both signatures verified. Throws `receipt_signature_invalid`,
- * `statement_invalid`, `statement_mismatch`. Whether the old key is the agent's is asked in the
- * transaction.
+ * Reads a rotation and verifies both signatures. Throws `receipt_signature_invalid`,
+ * `statement_invalid`, `statement_mismatch`. Whether the old key is the agent's current one is
+ * checked later, in the transaction.
  */
 export async function readRotation(
   request: RotateAgentKeyRequest,
@@ -63,10 +63,10 @@ async function verified(request: RotateAgentKeyRequest): Promise<KeyRotation> {
 }
 
 /**
- * Replaces the key that the agent signs with. The agent's row is locked by the pipeline, so that
- * two rotations come one after the other; the log's entry takes the lock that orders submissions,
- * so that a receipt on its way is judged before it or after it. The same rotation again is answered
- * as the first time: its answer may have got lost. Throws `conflict`.
+ * Replaces the agent's signing key. The pipeline locks the agent's row, so two rotations run one
+ * after the other. Writing the log entry takes the lock that orders submissions, so a receipt on
+ * its way is checked against the key that is current at that point. A repeated rotation gets the
+ * first answer again, because that answer may have been lost. Throws `conflict`.
  */
 export async function rotateKey(
   tx: DatabaseTransaction,
@@ -88,7 +88,7 @@ export async function rotateKey(
       "conflict",
       "This agent used the new key before, and a replaced key stays replaced. Make a new one.",
     );
-  // Nothing is recorded from here on: a receipt on its way is judged by the new key.
+  // Nothing else is recorded after this, so a receipt on its way is checked against the new key.
   await lockLogs(transactionSession(tx), new Set([agent.org_id]));
   const toCome = await lastRunAfter(tx, agent.id, new Date(rotation.rotatedAt));
   if (toCome !== null)
@@ -131,7 +131,7 @@ export async function rotateKey(
   return inUse({ ...agent, ...next }, [...retired, old]);
 }
 
-/** Whether the newest of the agent's rotations is this one. */
+/** Whether this is the agent's newest rotation. */
 function isDone(agent: Agent, retired: readonly RetiredKey[], request: RotateAgentKeyRequest): boolean {
   const last = retired.at(-1);
   return (
@@ -151,7 +151,7 @@ function isKey(bytes: Buffer, key: PublicKey): boolean {
   return equalBytes(new Uint8Array(bytes), key.bytes);
 }
 
-/** Without what JSON would leave out. */
+/** Leaves out what JSON would leave out. */
 function plain({ payloadType, payload, signatures }: RotateAgentKeyRequest["by_old"]): EnvelopeJson {
   const [{ keyid = "", sig }] = signatures as [{ keyid?: string; sig: string }];
   return { payloadType, payload, signatures: [{ keyid, sig }] };

@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@attestore/contract";
 import type { Agent } from "./store.ts";
 
-/** The record of an agent as calls answer it. */
+/** An agent as the API returns it. */
 export function serializeAgent(agent: Agent): AgentRecord {
   return {
     id: agent.id,

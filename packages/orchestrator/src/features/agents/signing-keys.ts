@@ -1,13 +1,13 @@
 import type { AgentKeyRecord, RotateAgentKeyRequest } from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
-/** A key that an agent signs with, or signed with. */
+/** A key that an agent signs with now, or did before. */
 export interface SigningKeyRow {
   public_key: Buffer;
   key_fingerprint: string;
   /**
-   * When another one took its place, by the agent's clock and by the service's; null for the one in
-   * use.
+   * When another key replaced it, by the agent's clock and by the service's; null for the current
+   * key.
    */
   replacement: { replaced_at: Date; retired_at: Date } | null;
 }
@@ -35,8 +35,8 @@ const RETIRED_COLUMNS = [
 ] as const;
 
 /**
- * A key of the agent by its fingerprint, as the database has it now; null where it never was its
- * key.
+ * One of the agent's keys by its fingerprint, as the database has it now; null if the agent never
+ * had it.
  */
 export async function findSigningKey(
   db: Database,
@@ -61,7 +61,7 @@ export async function findSigningKey(
   return { public_key, key_fingerprint, replacement };
 }
 
-/** The earlier keys of these agents, the oldest first. */
+/** The earlier keys of these agents, oldest first. */
 export async function listRetiredKeys(db: Database, agentIds: readonly string[]): Promise<RetiredKey[]> {
   if (agentIds.length === 0) return [];
   return db
@@ -75,8 +75,8 @@ export async function listRetiredKeys(db: Database, agentIds: readonly string[])
 }
 
 /**
- * Puts a new key in the place of the agent's, which is kept. What the old one cosigned of the log
- * as a witness counts no more.
+ * Replaces the agent's key and keeps the old one. Cosignatures that the old key made as a witness
+ * no longer count.
  */
 export async function replaceSigningKey(
   tx: DatabaseTransaction,
@@ -96,7 +96,7 @@ export async function replaceSigningKey(
     .execute();
 }
 
-/** All keys of an agent as calls answer them, the one in use first. */
+/** All keys of an agent as the API returns them, the current one first. */
 export function presentKeys(
   agent: { id: string; public_key: Buffer; key_fingerprint: string; created_at: Date },
   retired: readonly RetiredKey[],

@@ -11,7 +11,7 @@ export interface Agent {
   hostname: string;
   platform: string;
   agent_version: string;
-  /** 32 raw bytes (Ed25519) or 91 bytes of SubjectPublicKeyInfo (ECDSA P-256). */
+  /** 32 raw bytes (Ed25519), or 91 bytes of SubjectPublicKeyInfo (ECDSA P-256). */
   public_key: Buffer;
   key_fingerprint: string;
   status: "active" | "revoked";
@@ -62,7 +62,7 @@ export async function findAgentOf(db: Database, orgId: string, id: string): Prom
   return row ?? null;
 }
 
-/** Newest first, and one more than the page holds. */
+/** Newest first, with one more than the page holds. */
 export async function listAgentPage(
   db: Database,
   orgId: string,
@@ -80,7 +80,7 @@ export async function listAgentPage(
     .execute();
 }
 
-/** Null where the organisation has no such agent. */
+/** Null if the organisation has no such agent. */
 export async function renameAgent(
   tx: DatabaseTransaction,
   orgId: string,
@@ -110,7 +110,7 @@ const RECORD_SEEN: PreparedQuery = {
 };
 
 /**
- * Notes what it says of itself in a heartbeat. Gives when it was seen before. The row is locked.
+ * Records what the agent reports in a heartbeat, and locks its row. Returns when it was last seen.
  */
 export async function recordSeen(
   tx: DatabaseTransaction,
@@ -132,7 +132,7 @@ export async function recordSeen(
   return known;
 }
 
-/** Null where it was revoked before, or is none. */
+/** Null if there is no such agent, or it is revoked already. */
 export async function setRevoked(tx: DatabaseTransaction, id: string, at: Date): Promise<Agent | null> {
   const row = await tx
     .updateTable("agents")

@@ -3,9 +3,9 @@ import { endPolling } from "./end-polling.ts";
 import { markSeen } from "../agents/store.ts";
 
 /**
- * An agent's first authenticated call shows that it has its token: the poll of an interactive
- * attach gives it no more. Runs before the call itself; a crash in between only leaves the next
- * call to be the first.
+ * An agent's first authenticated call shows that it has its token, so the poll of an interactive
+ * attach stops handing it out. Runs before the call itself: after a crash in between, the next call
+ * counts as the first.
  */
 export async function recordFirstCall(db: Database, agentId: string): Promise<void> {
   await db.transaction().execute(async (tx) => {

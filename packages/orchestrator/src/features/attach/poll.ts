@@ -11,9 +11,8 @@ import { type Bootstrap, findByPollToken } from "./store.ts";
 const LOOK_EVERY_MS = 1000;
 
 /**
- * Holds a poll until the attach is decided or expires, for 25 seconds at most. It looks once a
- * second rather than listen: the decision may be made by any replica or by the command line, and
- * one indexed read a second is cheap.
+ * Waits until the attach is decided or expires, at most 25 seconds. Looks once a second instead of
+ * listening: any replica or the command line may decide, and one indexed read a second is cheap.
  */
 export async function pollBootstrap(
   db: Database,
@@ -34,7 +33,7 @@ export async function pollBootstrap(
   }
 }
 
-/** Null while it is to be decided. */
+/** Null until it is decided. */
 async function answerOf(deps: BootstrapDeps, bootstrap: Bootstrap): Promise<Answer | null> {
   switch (bootstrap.status) {
     case "denied":

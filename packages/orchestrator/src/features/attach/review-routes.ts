@@ -7,7 +7,7 @@ import type { QuotaDefaults } from "../quotas/settings.ts";
 import { serializeBootstrap } from "./serialize.ts";
 import { approveBootstrap, denyBootstrap, reviewBootstrap } from "./review.ts";
 
-/** What cannot be a code names nothing, as any other code that is none. */
+/** A text that can't be a code gets the same answer as an unknown code. */
 const ofCode = Type.Object({ orgID: Id("org"), code: Type.String({ maxLength: 32 }) });
 
 export function bootstrapReviewRoutes({

@@ -15,9 +15,8 @@ export interface Decision {
 }
 
 /**
- * What a person compares with what the agent prints before letting it in. Throws `not_found`, also
- * for one that another organisation than `orgId` decided, and then `attach_expired` for one that
- * nobody decided in time.
+ * What a person compares with the agent's screen before letting it in. Throws `not_found`, also if
+ * another organisation than `orgId` decided, and `attach_expired` if nobody decided in time.
  */
 export async function reviewBootstrap(
   db: Database,
@@ -34,9 +33,9 @@ export async function reviewBootstrap(
 }
 
 /**
- * Lets the agent in: mints it in the organisation and leaves its token, sealed, for the poll.
- * Throws `not_found` for an unknown code, `attach_expired`, and `conflict` where it was decided
- * before.
+ * Lets the agent in: creates it in the organisation and leaves its sealed token for the poll.
+ * Throws `not_found` for an unknown code, `attach_expired`, and `conflict` if it was decided
+ * already.
  */
 export async function approveBootstrap(
   tx: DatabaseTransaction,
@@ -64,7 +63,7 @@ export async function approveBootstrap(
   return { bootstrap, agentId };
 }
 
-/** Sends the agent away; its poll ends with 403. Throws as approving does. */
+/** Rejects the agent: its poll ends with 403. Throws what approving throws. */
 export async function denyBootstrap(
   tx: DatabaseTransaction,
   { code, orgId, decidedBy }: Decision,
@@ -90,7 +89,7 @@ export function codeHash(code: string): Buffer {
   return credentialHash(normal);
 }
 
-/** Binds a sealed token to its row: one copied to another row does not open. */
+/** Binds a sealed token to its row: copied to another row, it can't be opened. */
 export function tokenPurpose(bootstrapId: string): string {
   return `bootstrap:${bootstrapId}`;
 }
@@ -109,7 +108,7 @@ function assertInTime({ expires_at }: Bootstrap): void {
     throw new ApiError("attach_expired", "This attach expired after 15 minutes. Start it again on the host.");
 }
 
-/** One that waits is nobody's yet. */
+/** While it waits it belongs to no organisation. */
 function isOfAnother({ org_id }: Bootstrap, orgId: string): boolean {
   return org_id !== null && org_id !== orgId;
 }

@@ -2,7 +2,7 @@ import type { BootstrapRecord } from "@attestore/contract";
 import { fingerprintOf } from "./review.ts";
 import type { Bootstrap } from "./store.ts";
 
-/** An interactive attach as calls answer it: what a person compares with the host's screen. */
+/** An interactive attach as the API returns it: what a person compares with the host's screen. */
 export function serializeBootstrap(bootstrap: Bootstrap): BootstrapRecord {
   return {
     id: bootstrap.id,

@@ -6,10 +6,10 @@ import type { Sealer } from "../../platform/http/sealer.ts";
 import type { QuotaDefaults } from "../quotas/settings.ts";
 
 export interface BootstrapDeps {
-  /** For the name and the key of the organisations' logs. */
+  /** For the names and keys of the organisations' logs. */
   signer: CheckpointSigner;
   sealer: Sealer;
-  /** Where people reach the service, without a slash at the end. */
+  /** Where people reach the service, without a trailing slash. */
   publicUrl: string;
   heartbeatInterval_s: number;
   quotas: QuotaDefaults;

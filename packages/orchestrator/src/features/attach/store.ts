@@ -53,7 +53,7 @@ export async function findByPollToken(db: Database, pollTokenSha256: Buffer): Pr
   return row ?? null;
 }
 
-/** Locked until the transaction ends, so that of two decisions one comes second. */
+/** Locks the row until the transaction ends, so of two decisions one comes second. */
 export async function lockByCode(tx: DatabaseTransaction, codeSha256: Buffer): Promise<Bootstrap | null> {
   const row = await tx
     .selectFrom("bootstraps")
@@ -103,7 +103,7 @@ export async function setDecision(
     .executeTakeFirstOrThrow();
 }
 
-/** After this a poll no longer gives the agent's token. */
+/** From then on a poll no longer hands out the agent's token. */
 export async function forgetToken(tx: DatabaseTransaction, agentId: string): Promise<void> {
   await tx
     .updateTable("bootstraps")

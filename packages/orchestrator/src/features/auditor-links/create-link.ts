@@ -10,7 +10,7 @@ import { insertLink, type AuditorLink } from "./store.ts";
 export interface NewLink {
   orgId: string;
   name: string;
-  /** RFC 3339, as it was asked for. */
+  /** RFC 3339, as the request had it. */
   from: string;
   to: string;
   expiresIn_s?: number | undefined;
@@ -18,8 +18,8 @@ export interface NewLink {
 }
 
 /**
- * Makes an auditor link and logs it. The secret is told to whoever asked for it and is nowhere
- * else. Throws `invalid_request`.
+ * Creates an auditor link and logs it. Only the caller gets the secret; it is stored nowhere.
+ * Throws `invalid_request`.
  */
 export async function createLink(
   tx: DatabaseTransaction,

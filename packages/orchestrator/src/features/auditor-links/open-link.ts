@@ -8,8 +8,9 @@ import { type StartedSession, startLinkSession } from "../sessions/start-session
 import { takeOpening, type AuditorLink } from "./store.ts";
 
 /**
- * Exchanges a link's secret for a session, as often as somebody opens it, and logs that. Throws
- * `unauthenticated`: one answer for a secret that is none, a revoked link and one past its time.
+ * Exchanges a link's secret for a session, as often as somebody opens it, and logs each time.
+ * Throws `unauthenticated`, with the same answer for an unknown secret, a revoked link and an
+ * expired one.
  */
 export async function openLink(
   tx: DatabaseTransaction,
@@ -23,7 +24,7 @@ export async function openLink(
     );
   await scopeToOrg(tx, link.org_id);
   const session = await startLinkSession(tx, link);
-  // Last: it keeps the log locked until the commit.
+  // Last, because it keeps the log locked until the commit.
   await appendInTransaction(tx, [
     {
       orgId: link.org_id,

@@ -4,7 +4,7 @@ import { unauthenticated } from "../../platform/http/bearer.ts";
 import { viewOf } from "./serialize.ts";
 import { findLink } from "./store.ts";
 
-/** Who somebody is that opened an auditor link. Throws `unauthenticated`. */
+/** Who opened an auditor link. Throws `unauthenticated`. */
 export async function readerRecord(
   db: Database,
   linkId: string,

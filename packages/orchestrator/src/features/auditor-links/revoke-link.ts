@@ -4,8 +4,7 @@ import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { findLink, setLinkRevoked, type AuditorLink } from "./store.ts";
 
 /**
- * Ends a link, and with it at once every session that it was opened for. Throws `not_found` and
- * `conflict`.
+ * Revokes a link and at once ends every session that it opened. Throws `not_found` and `conflict`.
  */
 export async function revokeLink(
   tx: DatabaseTransaction,

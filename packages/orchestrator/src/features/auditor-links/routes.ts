@@ -19,7 +19,8 @@ import { listLinkPage } from "./store.ts";
 const ofOrg = Type.Object({ orgID: Id("org") });
 
 /**
- * Links by which an auditor reads what an organisation recorded in one period, without an account.
+ * Links with which an auditor reads what an organisation recorded in one period, without an
+ * account.
  */
 export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[] {
   const create = writeRoute({
@@ -37,7 +38,7 @@ export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[]
       const { name, from, to, expires_in_s: expiresIn_s } = body;
       const asked = { orgId: params.orgID, name, from, to, expiresIn_s, createdBy: principal.id };
       const { link, secret } = await createLink(tx, asked);
-      // A fragment: browsers send it to nobody, so that no log and no referrer ever has it.
+      // A fragment: browsers send it to no server, so no log and no Referer header can contain it.
       return { status: 201, body: { ...serializeLink(link), url: `${publicUrl}/shared#${secret}` } };
     },
   });

@@ -1,7 +1,7 @@
 import type { AuditorLinkRecord, AuditorLinkView } from "@attestore/contract";
 import type { AuditorLink } from "./store.ts";
 
-/** The record of an auditor link as calls answer it. */
+/** An auditor link as the API returns it. */
 export function serializeLink(link: AuditorLink): AuditorLinkRecord {
   return {
     ...viewOf(link),
@@ -14,7 +14,7 @@ export function serializeLink(link: AuditorLink): AuditorLinkRecord {
   };
 }
 
-/** What whoever opened it is told. */
+/** What the person who opened it is told. */
 export function viewOf({ id, name, period_from, period_to, expires_at }: AuditorLink): AuditorLinkView {
   return {
     id,

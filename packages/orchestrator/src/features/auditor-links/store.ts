@@ -39,8 +39,9 @@ export async function insertLink(
 }
 
 /**
- * Counts an opening, or none where no link has the secret, or it is revoked or past its time. One
- * statement: of an opening and a revocation at once, the second sees the first.
+ * Counts an opening; returns null if no link has the secret, or it is revoked or expired. One
+ * statement, so if a link is opened and revoked at the same time, whichever comes second sees the
+ * first.
  */
 export async function takeOpening(
   tx: DatabaseTransaction,
@@ -62,7 +63,7 @@ export async function findLink(db: Database, id: string): Promise<AuditorLink | 
   return row ?? null;
 }
 
-/** Newest first, and one more than the page holds; those that are over, too. */
+/** Newest first, with one more than the page holds; includes links that are over. */
 export async function listLinkPage(
   db: Database,
   orgId: string,
@@ -78,7 +79,7 @@ export async function listLinkPage(
     .execute();
 }
 
-/** Null where it was revoked before, or is none of the organisation's. */
+/** Null if it is revoked already, or is not the organisation's. */
 export async function setLinkRevoked(
   tx: DatabaseTransaction,
   { orgId, id, at }: { orgId: string; id: string; at: Date },

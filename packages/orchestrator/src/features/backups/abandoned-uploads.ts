@@ -12,12 +12,15 @@ interface AbandonedUploads {
 }
 
 /**
- * How long nobody has asked for URLs of an upload in parts before its parts, which take room and
- * are in no list, are removed.
+ * If nobody asked for URLs of a multipart upload for this long, its parts are removed. They take
+ * room, and no list shows them.
  */
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 
-/** Aborts abandoned uploads once an hour, until `signal`. What fails is left for the next hour. */
+/**
+ * Aborts abandoned uploads once an hour until `signal`. Whatever fails is tried again an hour
+ * later.
+ */
 export function startAbandonedUploads({
   signal,
   ...options
@@ -42,8 +45,9 @@ export function startAbandonedUploads({
 }
 
 /**
- * Goes by the store's own list, so an upload is found whose beginning a crash kept from being recorded. Several replicas may do it at
- * once. An agent that goes on after all gets 404 from the store and begins anew.
+ * Uses the store's own list, so it also finds an upload that a crash kept from being recorded.
+ * Several replicas may run this at once. An agent that continues after all gets a 404 from the
+ * store and starts again.
  * @returns how many were aborted
  */
 export async function abortAbandonedUploads({ db, objects }: AbandonedUploads, now: Date): Promise<number> {
@@ -60,8 +64,9 @@ export async function abortAbandonedUploads({ db, objects }: AbandonedUploads, n
 const PAGE = 500;
 
 /**
- * Forgets uploads whose URLs ran out a day ago and of which the store has nothing, so that they take no room of their organisation's quota for ever: those
- * of agents that were killed, or of parts that were aborted. One whose object is there stays until the sweep removes that.
+ * Forgets uploads whose URLs expired a day ago and of which the store has nothing, so that they
+ * don't count against the organisation's quota for ever. They come from agents that were killed, or
+ * from aborted parts. An upload whose object exists stays until the sweep removes the object.
  * @returns how many were forgotten
  */
 export async function forgetEmptyUploads(

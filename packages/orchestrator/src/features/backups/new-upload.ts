@@ -6,14 +6,15 @@ import type { Upload } from "./store.ts";
 export interface PreparedUpload {
   answer: UploadUrl;
   expiresAt: Date;
-  /** Null where one PUT takes everything. */
+  /** Null if one PUT takes everything. */
   multipart: Upload["multipart"];
 }
 
 type Target = Pick<Upload, "id" | "object_key" | "size_bytes" | "sha256" | "multipart">;
 
 /**
- * Signs where the ciphertext goes: a key of its own, that nobody chooses, and these bytes alone.
+ * Signs where the ciphertext goes: under a key of its own that nobody can choose, and only these
+ * bytes.
  */
 export async function prepareUpload(
   objects: ObjectStore,
@@ -47,7 +48,7 @@ async function beginParts(
   return { upload_id: await objects.multipart.create({ key, sizeBytes, partBytes: part_bytes }), part_bytes };
 }
 
-/** Fresh URLs of an upload. Those of before stay valid for their time. */
+/** Fresh URLs for an upload. Earlier URLs stay valid until they expire. */
 export async function signUpload(objects: ObjectStore, upload: Target): Promise<PreparedUpload> {
   const { id, object_key: key, size_bytes: sizeBytes, multipart } = upload;
   const answer = { upload_id: id, object_key: key, method: "PUT" as const };

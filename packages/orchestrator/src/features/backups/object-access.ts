@@ -2,8 +2,8 @@ import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
 import type { Call } from "../../platform/http/route.ts";
 
 /**
- * Runs what needs the object store. Throws 503 `unavailable`, and tells the service's log why,
- * where the store fails.
+ * Runs something that needs the object store. If the store fails, throws 503 `unavailable` and
+ * writes the reason to the service's log.
  */
 export async function withObjectStore<T>(
   call: Pick<Call, "logger" | "requestId">,

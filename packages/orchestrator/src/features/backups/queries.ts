@@ -13,8 +13,8 @@ export interface BackupFilter {
 const FILTERS = ["source_id", "agent_id", "status"] as const;
 
 /**
- * An hour, as `registered_late` has it, and another one for clocks that differ: a backup that is
- * not late has an id of before that.
+ * One hour, as for `registered_late`, and one more for clocks that differ: a backup that isn't late
+ * has an id from before that.
  */
 const REGISTERED_WITHIN_MS = 2 * 3_600_000;
 
@@ -25,8 +25,8 @@ interface Range {
 }
 
 /**
- * Newest first, one more than `limit`. The period is of when the agent made them, as the record's
- * `created_at` says.
+ * Newest first, one more than `limit`. The period is about when the agent made them, the record's
+ * `created_at`.
  */
 export async function listBackups(
   db: Database,
@@ -37,7 +37,7 @@ export async function listBackups(
 ): Promise<Backup[]> {
   const matching = (before: string) => selection(db, orgId, filter, { ...range, before }, limit);
   if (range.to === null) return matching(range.before).execute();
-  // The newest of those made until then are not to be looked for through all that was made since.
+  // Without a bound, finding the newest of an old period would read everything that was made since.
   const end = firstIdAt("backup", range.to.getTime() + REGISTERED_WITHIN_MS);
   if (range.before <= end) return matching(range.before).execute();
   const late = await matching(range.before)

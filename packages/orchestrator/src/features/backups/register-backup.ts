@@ -48,15 +48,15 @@ export async function findRegistrable(
 }
 
 /**
- * So long may a backup have waited on its host before it is registered. One that waited longer is
- * recorded as if it had waited so long.
+ * How long a backup may wait on its host before it is registered. One that waited longer is
+ * recorded as if it had waited this long.
  */
 const WAITED_AT_MOST_MS = 30 * 86_400_000;
 
 /**
- * When a backup was made, as its agent says and as far as the service's clock allows: not later
- * than now, nor long ago. It is not refused, as a host whose clock is wrong, or that was cut off,
- * would lose its backups; and nothing is removed by it (see features/retention).
+ * When a backup was made: the agent's time, but not in the future and not long ago by the service's
+ * clock. It is never refused for that, because a host with a wrong clock, or one that was cut off,
+ * would lose its backups. Retention doesn't use this time (see features/retention).
  */
 function bounded(stated: Date, now: Date): Date {
   const earliest = new Date(now.getTime() - WAITED_AT_MOST_MS);
@@ -65,7 +65,7 @@ function bounded(stated: Date, now: Date): Date {
 }
 
 /**
- * Records a backup whose ciphertext was seen in the store. Of two registrations of one upload the
+ * Records a backup whose ciphertext is in the store. If one upload is registered twice at once, the
  * second gets `already_exists`.
  */
 export async function registerBackup(
@@ -77,8 +77,8 @@ export async function registerBackup(
   const madeAt = bounded(readTimestamp(request.created_at, "/created_at"), new Date());
   if (!(await holdUpload(tx, upload.id))) throw notFound("upload");
   const { source_id: sourceId } = upload;
-  // The source's row orders its backups: each is compared with the one whose id comes before its
-  // own.
+  // Locking the source's row orders its backups: each one is compared with the one whose id comes
+  // before its own.
   await recordBackupMade(tx, sourceId, madeAt);
   const backupId = newId("backup");
   const { command_id: commandId } = request;
@@ -102,7 +102,7 @@ export async function registerBackup(
   return backup;
 }
 
-/** Names the backup, so that an agent that never got the first answer can go on. */
+/** Names the backup, so that an agent that never got the first answer can continue. */
 function alreadyRegistered(backupId: string | null): ApiError {
   return new ApiError("already_exists", "This upload is already registered.", { backup_id: backupId });
 }

@@ -5,7 +5,7 @@ import { findBackupOfUpload, findUpload, type Upload } from "./store.ts";
 import { mismatch } from "./stored-ciphertext.ts";
 
 /**
- * The upload whose URLs have run out and that is to go on. Throws `not_found`, `forbidden`,
+ * An upload that is to continue although its URLs have expired. Throws `not_found`, `forbidden`,
  * `already_exists`, `object_mismatch`, `invalid_request`.
  */
 export async function findRenewable(

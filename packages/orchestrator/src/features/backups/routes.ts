@@ -55,7 +55,7 @@ export function backupRoutes({
       const upload = await readInOrg(db, principal.orgId, async (tx) => {
         await requireOwnedSource(tx, principal, body.source_id);
         if (upload_id !== undefined) return findRenewable(tx, principal, { ...body, upload_id });
-        // Asked first, so that the store is told of no upload in parts that may not be.
+        // Checked first, so that the store never begins a multipart upload that isn't allowed.
         await requireRoom(tx, quotas, principal.orgId, body.size_bytes);
         return null;
       });

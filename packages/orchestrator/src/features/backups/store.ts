@@ -14,7 +14,7 @@ export interface Upload {
   object_key: string;
   sha256: Buffer;
   size_bytes: number;
-  /** The object store's id of an upload in parts, and how large they are, all but the last. */
+  /** The object store's id of a multipart upload, and the size of every part but the last. */
   multipart: { upload_id: string; part_bytes: number } | null;
   expires_at: Date;
 }
@@ -58,8 +58,8 @@ export const BACKUP_COLUMNS = [
 ] as const;
 
 /**
- * In place of `source_metadata` in lists: what every engine says. The rest, which may be large, is
- * in the backup's own record.
+ * Lists show this instead of the whole `source_metadata`: what every engine reports. The rest can
+ * be large and is in the backup's own record.
  */
 export const LISTED_METADATA = sql<Backup["source_metadata"]>`jsonb_build_object(
   'engine', source_metadata -> 'engine', 'engine_version', source_metadata -> 'engine_version',
@@ -92,7 +92,7 @@ export async function findUpload(db: Database, orgId: string, id: string): Promi
   return row ?? null;
 }
 
-/** Its URLs were signed anew, and are valid until then. */
+/** The upload got fresh URLs, valid until then. */
 export async function renewUpload(tx: DatabaseTransaction, id: string, expiresAt: Date): Promise<void> {
   await tx.updateTable("uploads").set({ expires_at: expiresAt }).where("id", "=", id).execute();
 }
@@ -108,7 +108,9 @@ export async function isUploadAlive(db: Database, objectKey: string, at: Date): 
   return row !== undefined;
 }
 
-/** Keeps the upload from being forgotten until the transaction ends; false where it has been. */
+/**
+ * Keeps the upload from being forgotten until the transaction ends; false if it has been already.
+ */
 export async function holdUpload(tx: DatabaseTransaction, id: string): Promise<boolean> {
   const row = await tx
     .selectFrom("uploads")
@@ -119,7 +121,7 @@ export async function holdUpload(tx: DatabaseTransaction, id: string): Promise<b
   return row !== undefined;
 }
 
-/** Null, and nothing written, where the upload was registered before. */
+/** Returns null and writes nothing if the upload was registered before. */
 export async function insertBackup(
   tx: DatabaseTransaction,
   backup: Insertable<BackupsTable>,
@@ -152,7 +154,7 @@ export async function findBackup(db: Database, orgId: string, id: string): Promi
   return row ?? null;
 }
 
-/** Whatever organisation it is of: for the service's own console. */
+/** Of any organisation: for the service's own console. */
 export async function findBackupAnywhere(db: Database, id: string): Promise<Backup | null> {
   const row = await db.selectFrom("backups").select(BACKUP_COLUMNS).where("id", "=", id).executeTakeFirst();
   return row ?? null;
@@ -175,8 +177,8 @@ export async function findAvailable(
 }
 
 /**
- * Uploads after that id that nothing was registered of and whose URLs ran out before that moment,
- * in the order of their ids.
+ * Uploads after that id that have no backup and whose URLs expired before that moment, in the order
+ * of their ids.
  */
 export async function listAbandoned(
   db: Database,
@@ -194,9 +196,9 @@ export async function listAbandoned(
 }
 
 /**
- * Forgets the upload of a key that nothing was registered under and whose URLs ran out before that
- * moment. False where it was registered, or may still be: then its object is needed. Afterwards no
- * registration can name it.
+ * Forgets the upload of a key that has no backup and whose URLs expired before that moment. False
+ * if it was registered, or may still be: then its object is needed. Afterwards no registration can
+ * name it.
  */
 export async function forgetUpload(db: Database, objectKey: string, before: Date): Promise<boolean> {
   const { rows } = await sql<{ is_free: boolean }>`

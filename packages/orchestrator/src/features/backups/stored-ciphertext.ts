@@ -8,10 +8,10 @@ import type { Upload } from "./store.ts";
 const ANSWER_WITHIN_MS = 20_000;
 
 /**
- * Asks the object store whether it holds what was announced, reads the bytes where the store itself
- * does not vouch for their SHA-256, and locks them where the settings say so. Throws
- * `object_missing` and `object_mismatch`; and `unavailable` with `details.verifying` where this
- * takes longer than a request may: it goes on, and the same request later finds what came of it.
+ * Checks that the object store holds what was announced. Reads the bytes if the store doesn't vouch
+ * for their SHA-256, and locks the object if the settings say so. Throws `object_missing` and
+ * `object_mismatch`. Throws `unavailable` with `details.verifying` if this takes longer than a
+ * request may: the check continues, and a repeat of the request gets its result.
  */
 export async function requireStored(
   objects: ObjectStore,
@@ -30,7 +30,7 @@ export async function requireStored(
     ]);
   } finally {
     deadline.abort();
-    // What it says after the deadline, the next request is told.
+    // A result after the deadline is for the next request.
     checking.catch(() => undefined);
   }
 }
@@ -53,7 +53,8 @@ async function check(
   if (sha256 === undefined) throw missing();
   if (sha256 !== upload.sha256.toString("hex"))
     throw mismatch("The object's SHA-256 differs from the one that the upload announced.");
-  // Before the backup is recorded: one that is recorded is locked, whatever happens in between.
+  // Before the backup is recorded, so that every recorded backup is locked, whatever happens in
+  // between.
   await objects.protect(upload.object_key);
 }
 
