@@ -18,7 +18,7 @@ export interface NewAuthKey {
 }
 
 /**
- * Makes an auth key. `plaintext` is shown to whoever asked for it and is nowhere else. Throws
+ * Creates an auth key. Only the caller gets `plaintext`; it is stored nowhere. Throws
  * `invalid_request`.
  */
 export async function createAuthKey(

@@ -3,23 +3,21 @@ import { createHash } from "node:crypto";
 export interface InstallFrom {
   publicUrl: string;
   /**
-   * Of the service's own authority, byte for byte as it gives it out; null where public authorities
-   * vouch for it.
+   * Certificate of the service's own CA, byte for byte as the service hands it out; null if public
+   * CAs vouch for the service.
    */
   caPem: string | null;
-  /** Of whoever built what is installed; null where it is a release of Attestore's. */
+  /** Public key of whoever built the packages; null for a release of Attestore. */
   operatorsKey: string | null;
 }
 
 /**
- * What is typed on a host to install the agent and attach it. Without the key, which it asks for:
- * what is typed ends up in a shell's history and in the list of processes.
- *
- * A host knows nothing of the service's own authority yet. So it takes the certificate from whoever
- * answers, and goes on only if that has the digest which this line brings; everything after it is
- * read from a service that the certificate vouches for.
- *
- * A build that the operator signed is taken only where the line says so: the installer knows
+ * The line that installs the agent on a host and attaches it. It leaves out the auth key, which the
+ * agent asks for: a command line ends up in the shell's history and in the list of processes.
+ * A new host knows nothing of the service's own CA. So the line takes the certificate from whoever
+ * answers, and goes on only if it has the digest that the line contains. Everything after that
+ * comes from a service that this certificate vouches for.
+ * A build that the operator signed is accepted only if the line says so: the installer knows
  * Attestore's own key and no other.
  */
 export function installCommand({ publicUrl, caPem, operatorsKey }: InstallFrom): string {
@@ -34,6 +32,6 @@ export function installCommand({ publicUrl, caPem, operatorsKey }: InstallFrom):
           `curl -fsS --cacert ca.pem ${url}/install.sh -o install.sh`,
           `sh install.sh --service ${url} --ca-file ca.pem${options}`,
         ];
-  // In parentheses, so that whoever types it stays where they are.
+  // In parentheses, so that the shell stays in its directory.
   return `(cd "$(mktemp -d)" && ${steps.join(" && ")})`;
 }

@@ -2,7 +2,7 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { type AuthKey, keyExists, setKeyRevoked } from "./store.ts";
 
-/** Ends an auth key. Agents that attached with it stay. Throws `not_found` and `conflict`. */
+/** Revokes an auth key. Agents that attached with it stay. Throws `not_found` and `conflict`. */
 export async function revokeAuthKey(tx: DatabaseTransaction, id: string): Promise<AuthKey> {
   const revoked = await setKeyRevoked(tx, id, new Date());
   if (revoked !== null) return revoked;

@@ -14,7 +14,7 @@ const ofOrg = Type.Object({ orgID: Id("org") });
 const ofKey = Type.Object({ orgID: Id("org"), id: Id("authKey") });
 
 export interface AuthKeyDeps extends Omit<InstallFrom, "operatorsKey"> {
-  /** Where what hosts install lies. */
+  /** Directory with what hosts install. */
   downloads: string;
 }
 

@@ -1,7 +1,7 @@
 import type { AuthKeyRecord } from "@attestore/contract";
 import type { AuthKey } from "./store.ts";
 
-/** The record of an auth key as calls answer it. */
+/** An auth key as the API returns it. */
 export function serializeAuthKey(key: AuthKey): AuthKeyRecord {
   return {
     id: key.id,

@@ -39,8 +39,8 @@ export async function insertAuthKey(
 }
 
 /**
- * Takes one use of a key, or none where it is used up, revoked, burned or expired meanwhile. The
- * condition and the count are one statement: of any number at once no more than `max_uses` get one.
+ * Takes one use of a key; takes none if it is used up, revoked, burned or expired by now. Condition
+ * and count are one statement, so however many come at once, no more than `max_uses` succeed.
  */
 export async function takeUse(tx: DatabaseTransaction, id: string): Promise<boolean> {
   const row = await tx
@@ -65,12 +65,12 @@ export async function isBurned(tx: DatabaseTransaction, id: string): Promise<boo
   return row !== undefined && row.wrong_attempts >= MAX_WRONG_ATTEMPTS;
 }
 
-/** Those that still let agents in. */
+/** Keys that still let agents in. */
 export async function listActiveKeys(db: Database, orgId: string): Promise<AuthKey[]> {
   return activeKeys(db, orgId).orderBy("id").execute();
 }
 
-/** The same, newest first, and one more than the page holds. */
+/** The same, newest first, with one more than the page holds. */
 export async function listActiveKeyPage(
   db: Database,
   orgId: string,
@@ -111,7 +111,7 @@ export async function listAllKeys(db: Database, orgId: string): Promise<AuthKey[
   return db.selectFrom("auth_keys").select(COLUMNS).where("org_id", "=", orgId).orderBy("id").execute();
 }
 
-/** Null where it is none or was revoked before. */
+/** Null if there is no such key, or it is revoked already. */
 export async function setKeyRevoked(tx: DatabaseTransaction, id: string, at: Date): Promise<AuthKey | null> {
   const row = await tx
     .updateTable("auth_keys")

@@ -3,8 +3,8 @@ import { authKeyBurned, authKeyInvalid } from "../../platform/http/auth-key-cred
 import { isBurned, takeUse } from "./store.ts";
 
 /**
- * Counts one use of a key whose secret was right. Throws `auth_key_burned` or `auth_key_invalid`
- * where it ended meanwhile.
+ * Counts one use of a key whose secret was right. Throws `auth_key_burned` or `auth_key_invalid` if
+ * the key ended in the meantime.
  */
 export async function useAuthKey(tx: DatabaseTransaction, id: string): Promise<void> {
   if (await takeUse(tx, id)) return;

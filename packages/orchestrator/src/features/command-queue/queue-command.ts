@@ -10,7 +10,7 @@ import { insertCommand } from "../commands/store.ts";
 export interface NewCommand {
   source: Source;
   kind: CommandKind;
-  /** For a restore test; the source's newest backup where none is given. */
+  /** For a restore test; the source's newest backup if absent. */
   backupId: string | null;
   /** A user's id, `console` or `schedule`. */
   issuedBy: string;
@@ -19,14 +19,14 @@ export interface NewCommand {
 
 /**
  * Queues a command for the agent that has to run it: a source's restore tests go to its second
- * agent if it has one. Throws `not_found` for a backup that the source does not have, and
- * `conflict` where the agent is revoked.
+ * agent if it has one. Throws `not_found` if the source has no such backup, and `conflict` if the
+ * agent is revoked.
  */
 export async function queueCommand(
   tx: DatabaseTransaction,
   { source, kind, backupId, issuedBy, now = new Date() }: NewCommand,
 ): Promise<{ commandId: string; agentId: string; backupId: string | null }> {
-  // A backup that is named here does not expire meanwhile.
+  // A backup that a command names does not expire in the meantime.
   await lockSource(tx, source.id);
   const agentId = kind === "restore_test" ? (source.test_agent_id ?? source.agent_id) : source.agent_id;
   if ((await findAgentStatus(tx, agentId)) !== "active")
@@ -34,7 +34,7 @@ export async function queueCommand(
       "conflict",
       `The agent ${agentId} of this source is revoked. Attach the host again first.`,
     );
-  // Without any backup the agent is asked all the same, and answers with an event.
+  // Without any backup the agent gets the command all the same, and answers with an event.
   const tested = kind === "restore_test" ? await findTestableBackup(tx, source.id, backupId) : null;
   if (backupId !== null && tested === null) throw notFound("backup of this source");
   const commandId = newId("command", now.getTime());

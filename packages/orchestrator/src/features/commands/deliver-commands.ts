@@ -4,15 +4,15 @@ import { setAcked, takeForDelivery } from "./store.ts";
 
 const INTERVALS_UNTIL_AGAIN = 3;
 
-/** What was delivered before then and never acknowledged is delivered again. */
+/** Commands delivered before this moment and never acknowledged are delivered again. */
 export function redeliveryDue(now: Date, interval_s: number): Date {
   return new Date(now.getTime() - INTERVALS_UNTIL_AGAIN * interval_s * 1000);
 }
 
 /**
- * Takes an agent's acknowledgements and gives it what it has to do next: the queued commands, and
- * those delivered three intervals ago that it has not acknowledged, under the same id with
- * `attempt` one higher.
+ * Takes an agent's acknowledgements and returns what it has to do next: the queued commands, and
+ * those that were delivered three intervals ago and not acknowledged. A repeated command keeps its
+ * id, with `attempt` one higher.
  */
 export async function exchangeCommands(
   tx: DatabaseTransaction,

@@ -2,7 +2,7 @@ import type { CommandKind } from "@attestore/contract";
 import { sql } from "kysely";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 
-/** Gives what no agent has got yet to another agent. */
+/** Moves commands that were not delivered yet to another agent. */
 export async function moveQueuedCommands(
   tx: DatabaseTransaction,
   { sourceId, kind, from, to }: { sourceId: string; kind: CommandKind; from: string; to: string },
@@ -18,7 +18,7 @@ export async function moveQueuedCommands(
     .execute();
 }
 
-/** What the agent did not acknowledge is not delivered to it again. */
+/** A command that the agent did not acknowledge is not delivered to it again. */
 export async function endOpenCommands(
   tx: DatabaseTransaction,
   { sourceId, kind, agentId, at }: { sourceId: string; kind: CommandKind; agentId: string; at: Date },
@@ -35,8 +35,8 @@ export async function endOpenCommands(
 }
 
 /**
- * Nothing more comes of a source that was removed: its commands name that event, and are not
- * delivered any more.
+ * Cancels the commands of a source that was removed: they name that event and are not delivered any
+ * more.
  */
 export async function endCommandsOf(
   tx: DatabaseTransaction,

@@ -13,7 +13,7 @@ export async function insertCommand(
 }
 
 /**
- * Only what was delivered to this agent; an id that is acknowledged again, or that it never got,
+ * Changes only what was delivered to this agent. An id that it acknowledges again, or never got,
  * changes nothing.
  */
 export async function setAcked(
@@ -58,9 +58,9 @@ const TAKE_FOR_DELIVERY: PreparedQuery = {
 };
 
 /**
- * Hands out what is queued, and again what was delivered before `notSince` and never acknowledged,
- * oldest first. The rows are locked and changed in one statement, and of two heartbeats at once the
- * second skips what the first has.
+ * Hands out queued commands, and again those delivered before `notSince` and never acknowledged,
+ * oldest first. One statement locks and changes the rows, and of two heartbeats at once the second
+ * skips what the first has.
  */
 export async function takeForDelivery(
   tx: DatabaseTransaction,
@@ -145,7 +145,7 @@ export const COMMAND_COLUMNS = [
 
 const MAX_LISTED = 50;
 
-/** The newest ones, newest first. */
+/** Newest first. */
 export async function listCommands(db: Database, orgId: string): Promise<Command[]> {
   return searchCommands(db, orgId, {}, { from: "", before: "~" }, MAX_LISTED - 1);
 }

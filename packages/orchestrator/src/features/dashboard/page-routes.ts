@@ -4,12 +4,12 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { notFound } from "../../platform/errors/api-error.ts";
 import { type PageFile, readPages } from "./read-pages.ts";
 
-/** Where `npm run dashboard` leaves the build. */
+/** Where `npm run dashboard` puts the build. */
 export const DASHBOARD_BUILD = join(import.meta.dirname, "../../../../dashboard/dist");
 
 /**
- * First parts of the paths that the dashboard's own router knows; what it does not know of them it
- * says itself.
+ * First parts of the paths that the dashboard's own router knows. For unknown paths below them the
+ * dashboard shows its own "not found".
  */
 const PAGES = [
   "login",
@@ -35,8 +35,8 @@ const PAGES = [
 ];
 
 /**
- * A content security policy (CSP level 3). Components add style elements of their own, which have
- * to bring the page's nonce.
+ * A content security policy (CSP level 3). Components add their own style elements, which need the
+ * page's nonce.
  */
 const policy = (styleNonce: string, connect: string, form: string): string =>
   [
@@ -52,14 +52,14 @@ const policy = (styleNonce: string, connect: string, form: string): string =>
   ].join("; ");
 
 /**
- * Of the page that verifies files: it tells its readers that it sends nothing, and the browser sees
- * to that.
+ * For the page that verifies files: it tells its readers that it sends nothing, and this policy
+ * makes the browser enforce that.
  */
 const sendsNothing = (styleNonce: string): string => policy(styleNonce, "'none'", "'none'");
 
 const usual = (styleNonce: string): string => policy(styleNonce, "'self'", "'self'");
 
-/** Stands in index.html where the page's nonce belongs. */
+/** Placeholder in index.html for the page's nonce. */
 const NONCE_MARK = "@STYLE_NONCE@";
 
 const HEADERS = {
@@ -84,19 +84,20 @@ export function dashboardPages(directory: string = DASHBOARD_BUILD): FastifyPlug
     app.get("/verify", (request, reply) => page(request, reply, sendsNothing));
     for (const name of PAGES) {
       app.get(`/${name}`, (request, reply) => page(request, reply));
-      // The log's tiles have their own paths below.
+      // The log's tiles have their own paths, registered below.
       if (name !== "log") app.get(`/${name}/*`, (request, reply) => page(request, reply));
     }
     for (const [path, file] of files)
       if (path !== "/index.html") app.get(path, (request, reply) => send(request, reply, file));
-    // A page that was loaded before an update asks for what is gone: not for the page instead.
+    // A page that was loaded before an update may ask for a file that is gone. It gets 404 and not
+    // the page.
     app.get("/assets/*", () => {
       throw notFound("path");
     });
   };
 }
 
-/** With a nonce that no other answer has: whoever gets markup into a page cannot know it. */
+/** Each answer has a nonce of its own: somebody who gets markup into a page cannot know it. */
 function sendPage(
   reply: FastifyReply,
   index: PageFile,
@@ -123,7 +124,7 @@ function send(request: FastifyRequest, reply: FastifyReply, file: PageFile): Fas
     .send(brotli ?? file.bytes);
 }
 
-/** RFC 9110 section 12.5.3, as far as it is about brotli. */
+/** RFC 9110 section 12.5.3, as far as it concerns brotli. */
 function takesBrotli(request: FastifyRequest): boolean {
   const accepted = request.headers["accept-encoding"] ?? "";
   return accepted.split(",").some((coding) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(coding));

@@ -7,9 +7,9 @@ import { brotliCompress, constants } from "node:zlib";
 export interface PageFile {
   type: string;
   bytes: Buffer;
-  /** The same as `br`; absent where that is no shorter. */
+  /** The same bytes as `br`; absent if that is no shorter. */
   brotli?: Buffer;
-  /** Its name holds a hash of its bytes. */
+  /** Its name contains a hash of its bytes. */
   immutable: boolean;
 }
 
@@ -26,7 +26,7 @@ const compress = promisify(brotliCompress);
 
 /**
  * The whole build in memory, by URL path: some hundred kilobytes, and no path of a request ever
- * reaches the file system. Empty where the dashboard is not built.
+ * reaches the file system. Empty if the dashboard is not built.
  */
 export async function readPages(directory: string): Promise<Map<string, PageFile>> {
   let names: string[];

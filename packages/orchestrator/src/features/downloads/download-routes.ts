@@ -7,21 +7,21 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from "fastify"
 import { ApiError } from "../../platform/errors/api-error.ts";
 
 export interface Downloads {
-  /** What `npm run package` made: SHA256SUMS with its signature, and the files that it lists. */
+  /** Output of `npm run package`: SHA256SUMS with its signature, and the files that it lists. */
   directory: string;
-  /** Of the service's own authority; null where it has a certificate of the user's own. */
+  /** Certificate of the service's own CA; null if the operator brought a certificate. */
   caPem: string | null;
 }
 
 /** Where `npm run package` puts what it makes. */
 export const BUILT_HERE = fileURLToPath(new URL("../../../../../dist", import.meta.url));
 
-/** One name and no path; nothing hidden. */
+/** A single file name without a path, and no hidden file. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}$/;
 
 /**
- * What a host is set up with, for everybody: `GET /install.sh`, `GET /download/<file>`, and `GET
- * /ca.pem`, which a host has to hold against a fingerprint that it got in another way.
+ * What a host needs to be set up, open to everybody: `GET /install.sh`, `GET /download/<file>`, and
+ * `GET /ca.pem`, which the host compares with a fingerprint that it got in another way.
  */
 export function downloadRoutes({ directory, caPem }: Downloads): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
@@ -48,10 +48,10 @@ async function send(directory: string, name: string, reply: FastifyReply): Promi
   reply.header("content-length", size);
   if (reply.request.method === "HEAD") {
     await file.close();
-    // Of a stream Fastify leaves the length as it is.
+    // For a stream, Fastify keeps the length as it is set here.
     return reply.send(Readable.from([]));
   }
-  // A file that grows meanwhile is cut off where it was, as its length says.
+  // If a file grows meanwhile, only the bytes of the announced length are sent.
   return reply.send(file.createReadStream({ start: 0, end: Math.max(size - 1, 0) }));
 }
 

@@ -6,9 +6,8 @@ import { errorCode } from "@attestore/host/errno";
 const MINISIGN_PUBLIC_KEY = /^RW[A-Za-z0-9+/]{54}$/;
 
 /**
- * The minisign public key that a host has to be told before it installs what lies in this
- * directory; null where Attestore's own release key signed it, which every installer knows, or
- * where nothing was built yet.
+ * The minisign public key that a host needs before it installs from this directory. Null if
+ * Attestore's own release key signed it, which every installer knows, or if nothing was built yet.
  */
 export async function operatorsKey(directory: string): Promise<string | null> {
   const key = (await textOf(join(directory, "minisign.pub"))).trim().split("\n").at(-1) ?? "";

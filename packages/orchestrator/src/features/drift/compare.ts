@@ -2,10 +2,10 @@ import type { DriftIndicator } from "@attestore/contract";
 import type { ObservedBackup, ObservedTest } from "./observed.ts";
 
 const METADATA = ["engine", "engine_version", "dump_format"] as const;
-/** What a restore test's runtime has in common with the backup that it restores. */
+/** What the runtime of a restore test can be compared by with the backup that it restores. */
 const SHARED = ["engine", "engine_version"] as const;
 
-/** What is not as it was in the backup before. */
+/** What changed since the backup before. */
 export function driftOfBackup(before: ObservedBackup, after: ObservedBackup): DriftIndicator[] {
   const found: DriftIndicator[] = [];
   const compare = (kind: DriftIndicator["kind"], field: string, old: unknown, now: unknown): void => {
@@ -24,14 +24,14 @@ export function driftOfBackup(before: ObservedBackup, after: ObservedBackup): Dr
   return found;
 }
 
-/** The order in which the recipients are named says nothing. */
+/** The order of recipients does not matter. */
 function sorted({ recipients }: ObservedBackup["cipher"]): string[] {
   return recipients.toSorted();
 }
 
 /**
- * What a backup was restored into that is not what it was made in, unless it was so in the test
- * before too; and what is not as it was in the test before.
+ * What differs between the place of the restore and the place of the backup, unless it differed in
+ * the test before too; and what changed since the test before.
  */
 export function driftOfTest(backup: ObservedBackup, earlier: ObservedBackup | null): DriftIndicator[] {
   if (backup.test === null) return [];

@@ -6,13 +6,13 @@ import { type Backup, LISTED_METADATA } from "../backups/store.ts";
 import { predicateIn } from "../receipts/stored-statement.ts";
 import type { SchemaChanges } from "../schema-changes/schema-changes.ts";
 
-/** What is known of how a backup was made, and of the newest test that restored it. */
+/** What is known about how a backup was made, and about the newest test that restored it. */
 export interface ObservedBackup {
   id: string;
   made_at: Date;
   agent_id: string;
   metadata: Backup["source_metadata"];
-  /** Of its schema since the backup before, where both came with a summary. */
+  /** Changes of its schema since the backup before, if both have a summary. */
   schemaChanges: SchemaChanges | null;
   cipher: { name: string; recipients: string[] };
   agentVersion: string | null;
@@ -25,16 +25,16 @@ export interface ObservedTest {
 }
 
 /**
- * Of receipts that one call reads. Their checks are in them: a hundred backups have room unless
- * somebody means to fill it.
+ * Limit for the receipts that one call reads. They contain their checks: a hundred backups fit
+ * unless somebody fills them on purpose.
  */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
-/** Of receipts that are read and parsed before the thread turns to others. */
+/** How many receipts are read and parsed before other requests get a turn. */
 const PORTION_BYTES = 1024 * 1024;
 
 /**
- * The source's backups before that id, newest first; fewer than `limit`, and two at least, where
- * their receipts are too large: then `isCut`.
+ * The source's backups before that id, newest first. If their receipts are too large there are
+ * fewer than `limit`, but at least two, and `isCut` is set.
  */
 export async function observeBackups(
   db: Database,

@@ -5,15 +5,15 @@ import { driftOfBackup, driftOfTest } from "./compare.ts";
 import { observeBackups, type ObservedBackup } from "./observed.ts";
 
 /**
- * The indicators of a page of backups, newest first. There may be none on a page, and more after
- * it. A page has `limit` backups, or fewer where those have much to tell.
+ * The changes of one page of backups, newest first. A page can have none although later pages have
+ * some. It has `limit` backups, or fewer if those have much to tell.
  */
 export async function readDrift(
   db: Database,
   sourceId: string,
   page: Page,
 ): Promise<{ items: DriftIndicator[]; next_cursor: string | null }> {
-  // One more, which the oldest of the page is compared with.
+  // One more, to compare the page's oldest with.
   const { backups, isCut } = await observeBackups(db, sourceId, page.before, page.limit + 1);
   const count = isCut ? backups.length - 1 : Math.min(page.limit, backups.length);
   const items: DriftIndicator[] = [];
@@ -29,7 +29,7 @@ export async function readDrift(
   return { items, next_cursor: null };
 }
 
-/** What is not as it was in the backup before, and in the test before, of those that were read. */
+/** What changed since the backup before and the test before, among those that were read. */
 function driftAt(backups: readonly ObservedBackup[], index: number): DriftIndicator[] {
   const backup = backups[index];
   if (backup === undefined) return [];

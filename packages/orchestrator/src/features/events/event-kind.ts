@@ -8,9 +8,9 @@ import { linkCommands, readOwners, readRecordedEvents } from "./store.ts";
 export type AgentEventEntry = EventEntry & LogEntry;
 
 /**
- * Agents' events in a batch. What they refer to has to be their organisation's, and a command their
- * own. A signed one that the log has is recognised by its envelope, as a receipt is, and its place
- * in the agent's chain is as little enforced.
+ * A batch of agents' events. What they refer to must belong to their organisation, and a command to
+ * the agent itself. A signed event that the log already has is recognised by its envelope, as a
+ * receipt is; its place in the agent's chain is not enforced, as for receipts.
  */
 export const agentEvents: EntryKind<AgentEventEntry> = {
   async lookup(session: SqlSession, entries: readonly AgentEventEntry[]) {

@@ -40,7 +40,9 @@ export const EVENT_COLUMNS = [
   "envelope",
 ] as const;
 
-/** Newest first, one more than `limit`, or as many as a page has room for; then `hasMore`. */
+/**
+ * Newest first, one more than `limit`, or as many as a page has room for; then `hasMore` is set.
+ */
 export async function listEvents(
   db: Database,
   orgId: string,

@@ -56,7 +56,7 @@ export function eventRoutes({ sequencer, db }: { sequencer: Submissions; db: Dat
   ];
 }
 
-/** Throws `invalid_request` for what the schema lets through and the log cannot hold. */
+/** Throws `invalid_request` for values that pass the schema but that the log cannot hold. */
 function agentEvent(
   agent: AgentPrincipal,
   body: Omit<EventRequest, "envelope">,

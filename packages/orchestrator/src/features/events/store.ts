@@ -9,8 +9,8 @@ const REFERENCES: PreparedQuery = {
 };
 
 /**
- * Whose each of these records is that exists: a source's and a backup's organisation, a command's
- * agent.
+ * Who owns each of these records, if it exists: for a source or backup the organisation, for a
+ * command the agent.
  */
 export async function readOwners(
   session: SqlSession,
@@ -30,7 +30,7 @@ const LINK: PreparedQuery = {
     from unnest($1::text[], $2::text[]) as linked (id, event_id) where commands.id = linked.id`,
 };
 
-/** A command's record says what came of it. Of several events the last stays. */
+/** Writes to a command what came of it. Of several events the last one counts. */
 export function linkCommands(session: SqlSession, links: ReadonlyMap<string, string>): Promise<unknown> {
   return session.run(LINK, [plainArray([...links.keys()]), plainArray([...links.values()])]);
 }
@@ -41,7 +41,7 @@ const RECORDED: PreparedQuery = {
 };
 
 /**
- * Index in the log by envelope (base64 of envelope_sha256), of the signed events that are in it.
+ * Log index by envelope (base64 of envelope_sha256), of those signed events that are in the log.
  */
 export async function readRecordedEvents(
   session: SqlSession,

@@ -16,10 +16,9 @@ import { requireFromBefore } from "../receipts/replaced-key.ts";
 import { type FindKey, mismatch, verifySigned } from "../receipts/verify-submission.ts";
 
 /**
- * An event's envelope: that the agent signed it, and that it holds exactly the event that is
- * submitted beside it. As of a receipt, the signature comes first and the payload is read from the
- * bytes that were verified.
- *
+ * Verifies an event's envelope: the agent signed it, and it contains exactly the event that is
+ * submitted beside it. As for a receipt, the signature comes first and the payload is read from the
+ * verified bytes.
  * Throws ApiError `invalid_request`, `receipt_signature_invalid`, `statement_invalid`,
  * `statement_mismatch`.
  */

@@ -31,7 +31,7 @@ export type Entry = { logIndex: number; leaf: Leaf } & (
   | { event: LoggedEvent; envelope?: EnvelopeJson }
 );
 
-/** Looks up what these leaves cover. Throws LogCorruption where it is not there. */
+/** Looks up what these leaves cover. Throws LogCorruption if something is missing. */
 export async function readEntries(
   tx: DatabaseTransaction,
   orgId: string,
@@ -83,7 +83,7 @@ export function tallyEntry(tally: EvidenceTally, entry: Entry): void {
   else tally.addEvent({ id, recordedAt, actorId, event: entry.event });
 }
 
-/** A leaf with its proof in the pack's checkpoint. */
+/** A leaf with its inclusion proof in the pack's checkpoint. */
 export async function proofInPack(
   tx: DatabaseTransaction,
   signer: CheckpointSigner,
@@ -103,7 +103,7 @@ export async function proofInPack(
   };
 }
 
-/** An entry as a file: its bundle, with its proof in the pack's checkpoint. */
+/** An entry as a file: its bundle, with its inclusion proof in the pack's checkpoint. */
 export async function bundleFile(
   tx: DatabaseTransaction,
   signer: CheckpointSigner,

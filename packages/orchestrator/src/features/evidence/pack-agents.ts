@@ -8,13 +8,13 @@ export interface AgentEvent {
   id: string;
   kind: string;
   agentId: string;
-  /** Of a rotation, the key that was replaced. */
+  /** For a rotation: the key that was replaced. */
   replacedFingerprint: string | null;
   logIndex: number;
   createdAt: Date;
 }
 
-/** What the log tells of agents that came and went, and of the keys they signed with. */
+/** What the log says about agents that came and went, and about their signing keys. */
 export async function readAgentEvents(db: Database, orgId: string, size: number): Promise<AgentEvent[]> {
   const found = await db
     .selectFrom("events")
@@ -39,7 +39,7 @@ export async function readAgentEvents(db: Database, orgId: string, size: number)
   });
 }
 
-/** The agents with all their keys. `events` are those that the pack's checkpoint has. */
+/** The agents with all their keys. `events` are those that the pack's checkpoint covers. */
 export async function listPackAgents(
   db: Database,
   orgId: string,
@@ -69,7 +69,7 @@ export async function listPackAgents(
     const earlier = earlierKeys(keys, (fingerprint) =>
       eventIds.get(`agent_key_rotated ${id} ${fingerprint}`),
     );
-    // A rotation that the checkpoint does not have yet is not of this pack.
+    // A rotation that the checkpoint does not cover yet does not belong in this pack.
     const wire = (keys[earlier.length]?.public_key ?? public_key).toString("base64");
     return {
       id,

@@ -53,8 +53,9 @@ export function packHeader({ orgId, period, exportedAt, head }: Snapshot): PackH
 }
 
 /**
- * The files of a pack but its manifest, in the order in which they are made. Each page is read in a
- * transaction of its own that ends before its files are handed on, and no more than a page is held.
+ * All files of a pack except its manifest, in the order in which they are made. Each page is read
+ * in a transaction of its own, which ends before the page's files are handed on. Memory holds one
+ * page at most.
  */
 export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGenerator<PackFile> {
   const { signer } = deps;
@@ -105,8 +106,8 @@ interface Making {
 const EARLIER_PAGE = 200;
 
 /**
- * What the period's entries refer to: the backup before each source's first, agents that came
- * before, the policy as it was.
+ * What the period's entries refer to: the backup before each source's first, agents that attached
+ * earlier, the policy at that time.
  */
 async function* earlierEntries(
   read: <T>(of: (tx: DatabaseTransaction) => Promise<T>) => Promise<T>,
@@ -130,7 +131,7 @@ async function* earlierEntries(
   }
 }
 
-/** The leaves that agents' first receipts here follow on, without the receipts. */
+/** The leaves that agents' first receipts in the period follow on, without the receipts. */
 async function* predecessorLeaves(
   read: <T>(of: (tx: DatabaseTransaction) => Promise<T>) => Promise<T>,
   { signer, tree }: Pick<Making, "signer" | "tree">,
@@ -149,7 +150,7 @@ async function* predecessorLeaves(
     });
 }
 
-/** 256 leaves of the log, and in full what was recorded in the period. */
+/** 256 leaves of the log; entries recorded in the period are there in full. */
 async function logPage(
   tx: DatabaseTransaction,
   { signer, tree, tally }: Making,

@@ -14,8 +14,8 @@ import { Spool } from "./zip/spool.ts";
 import { type PackFile, zip, type ZipFile } from "./zip/zip-writer.ts";
 
 /**
- * A pack as a ZIP that is made as it is read: the files, then the manifest of them, then the log's
- * signature over that.
+ * A pack as a ZIP that is made while it is read: the files, then their manifest, then the log's
+ * signature over the manifest.
  */
 export function packStream(
   files: AsyncIterable<PackFile>,
@@ -51,7 +51,7 @@ async function* withManifest(
   }
 }
 
-/** Its lines wait on disk: there are as many as files. */
+/** Its lines wait on disk, because there are as many as files. */
 class ManifestWriter {
   readonly #spool: Spool;
   readonly #sha256 = createHash("sha256");

@@ -2,23 +2,21 @@ import type { Readable } from "node:stream";
 import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
 
 /**
- * Packs that are made at once: of one organisation, and of all. Each holds files, and work, for as
- * long as it is read.
+ * How many packs can be made at once, for one organisation and in all. Each holds files and work
+ * for as long as it is read.
  */
 const OF_ORG = 2;
 const OF_ALL = 8;
 
-/**
- * Counts packs from when they are asked for until they have been read, or nobody reads them any
- * more.
- */
+/** Counts a pack from the request until it has been read, or its reader is gone. */
 export class PackTurns {
   readonly #running = new Map<string, number>();
   #total = 0;
 
   /**
    * @param make begins the pack
-   * @throws ApiError `rate_limited` where the organisation has as many, `unavailable` where all together have; and what `make` throws
+   * @throws ApiError `rate_limited` if the organisation has as many already, `unavailable` if all
+   * together have; and whatever `make` throws
    */
   async take(orgId: string, make: () => Promise<Readable>): Promise<Readable> {
     const own = this.#running.get(orgId) ?? 0;

@@ -4,7 +4,7 @@ import { periodOf } from "../../platform/http/listing.ts";
 import { ALWAYS, type Period } from "../../platform/http/principal.ts";
 
 const DAY_MS = 86_400_000;
-/** A year and a month: a whole year, and what of the next one passed before somebody asked. */
+/** A year and a month, so that a whole year still fits when somebody asks for it a little later. */
 const MAX_DAYS = 400;
 const DEFAULT_DAYS = 90;
 
@@ -28,11 +28,14 @@ export const evidenceQuery = Type.Object(
 
 export interface EvidencePeriod {
   from: Date;
-  /** Not in it any more. */
+  /** Exclusive. */
   to: Date;
 }
 
-/** Throws `invalid_request` for no moments, a period that has not begun, is empty, or too long. */
+/**
+ * Throws `invalid_request` if the moments can't be read, or if the period has not begun, is empty
+ * or is too long.
+ */
 export function evidencePeriod(
   query: { from?: string; to?: string },
   now: Date,

@@ -12,7 +12,7 @@ import { PackTurns } from "./pack-turns.ts";
 import { evidencePeriod, evidenceQuery } from "./period.ts";
 import { readSnapshot } from "./snapshot.ts";
 
-/** All that an organisation can show of a period, for auditors. */
+/** Everything that an organisation can show of a period, for auditors. */
 export function evidenceRoutes(deps: { db: Database; signer: CheckpointSigner; clock: Clock }): Route[] {
   const { db, signer, clock } = deps;
   const turns = new PackTurns();

@@ -17,16 +17,13 @@ interface RunRow {
 
 export interface RunPage {
   runs: ScheduledRun[];
-  /** Where the next page begins; null after the last. */
+  /** Where the next page begins; null after the last page. */
   next: RunPosition | null;
 }
 
 export type RunPosition = Pick<RunRow, "scheduled_at" | "source_id" | "kind">;
 
-/**
- * The runs scheduled in the period, in the order of their times, as they were known at the
- * snapshot.
- */
+/** The runs scheduled in the period, in the order of their times, as known at the snapshot. */
 export async function readRuns(
   db: Database,
   { orgId, period, exportedAt, head, bodiesUntil }: Snapshot,
@@ -91,7 +88,7 @@ async function firstReceipts(
 }
 
 /**
- * A receipt in its time decides, whatever the service thought; then what was decided before the
+ * A receipt in time decides, whatever the service thought; otherwise what was decided before the
  * snapshot.
  */
 function statusOf(
@@ -101,6 +98,6 @@ function statusOf(
 ): ScheduledRun["status"] {
   if (receipt !== null) return receipt.result ?? "done";
   if (decided_at === null || decided_at > exportedAt) return "waiting";
-  // Of a restore test that is done there is a receipt: one that came after the snapshot.
+  // A restore test that is done has a receipt; here it came after the snapshot.
   return status === "done" && kind === "restore_test" ? "waiting" : status;
 }

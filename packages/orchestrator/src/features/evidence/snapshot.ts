@@ -21,37 +21,38 @@ import {
 } from "./store.ts";
 
 /**
- * All that a pack says of the organisation as it was at one moment, and which entries of the log it
- * has. What is read later does not change any more: entries below `head.size`, and runs that were
- * decided before `exportedAt`. So no transaction is open while a slow reader takes the pack.
+ * What a pack says about the organisation at one moment, and which entries of the log it has.
+ * Whatever is read later can't change any more: entries below `head.size`, and runs that were
+ * decided before `exportedAt`. So no transaction stays open while a slow reader takes the pack.
  */
 export interface Snapshot {
   orgId: string;
   period: EvidencePeriod;
   exportedAt: Date;
   head: SignedCheckpoint;
-  /** Leaves in the pack; the first is a multiple of 256. */
+  /** Leaves in the pack; the first index is a multiple of 256. */
   range: { from: number; to: number };
   start: Emission | null;
   end: Emission | null;
   /**
-   * Everything recorded before it is in the pack with its body: what decided the period's runs was.
+   * Everything recorded before this is in the pack with its body, and so is whatever decided the
+   * period's runs.
    */
   bodiesUntil: Date;
   policy: PackPolicy;
   agents: PackAgent[];
-  /** Every key of theirs, in wire form, by its fingerprint. */
+  /** All their keys, in wire form, by fingerprint. */
   signingKeys: ReadonlyMap<string, string>;
-  /** Entries from before the period that what is in it refers to. */
+  /** Entries from before the period that entries in the period refer to. */
   earlier: { backups: number[]; events: number[] };
   /**
-   * Receipts from before, of which only the leaves are in the pack: agents' first ones in it follow
-   * on them.
+   * Earlier receipts of which the pack has only the leaf: agents' first receipts in the period
+   * follow on them.
    */
   predecessors: number[];
 }
 
-/** The newest one, with what agents said of it as its witnesses. */
+/** The newest one, with what agents said about it as witnesses. */
 async function readHead(
   tx: DatabaseTransaction,
   signer: CheckpointSigner,
@@ -63,15 +64,18 @@ async function readHead(
   return { ...head, checkpoint: head.checkpoint + cosignatures.join("") };
 }
 
-/** After a run's deadline it is noticed that it was missed, and the log tells of it. */
+/**
+ * How long after a run's deadline the service notices that it was missed and writes that to the
+ * log.
+ */
 const NOTICED_MS = 3_600_000;
 
-/** Checkpoints are an hour apart. */
+/** Checkpoints are one hour apart. */
 const NEAR_MS = 2 * 3_600_000;
 
 const earliest = (a: Date, b: Date): Date => (a < b ? a : b);
 
-/** In a transaction of one snapshot. Throws `not_found`. */
+/** In one transaction with one snapshot. Throws `not_found`. */
 export async function readSnapshot(
   tx: DatabaseTransaction,
   signer: CheckpointSigner,

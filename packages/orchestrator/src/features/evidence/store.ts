@@ -21,7 +21,7 @@ export interface Emission {
 
 const EMISSION = sql`tree_size as size, emitted_at as "emittedAt", checkpoint`;
 
-/** The last one that was signed at that moment. */
+/** The last one that was signed at or before that moment. */
 export async function emissionBefore(
   db: Database,
   orgId: string,
@@ -37,7 +37,7 @@ export async function emissionBefore(
   return row ?? null;
 }
 
-/** The first one that was signed from that moment on. */
+/** The first one that was signed at or after that moment. */
 export async function emissionAfter(
   db: Database,
   orgId: string,
@@ -54,7 +54,7 @@ export async function emissionAfter(
   return row ?? null;
 }
 
-/** Of the runs that were scheduled in the period. */
+/** The runs that were scheduled in the period. */
 export async function latestDeadline(
   db: Database,
   orgId: string,
@@ -97,7 +97,7 @@ export async function listPolicySources(db: Database, orgId: string): Promise<So
   }));
 }
 
-/** Index in the log of each source's last backup receipt before that id. */
+/** Log index of each source's last backup receipt before that id. */
 export async function listBackupsBefore(
   db: Database,
   { sourceIds, before, size }: { sourceIds: readonly string[]; before: string; size: number },
@@ -115,15 +115,15 @@ export async function listBackupsBefore(
 }
 
 /**
- * How far back the receipt that an agent's one follows on is looked for, in receipts, and in
- * events, of that agent.
+ * How many receipts, and events, of the same agent are searched for the one that its next receipt
+ * follows on.
  */
 const FOLLOWS_WITHIN = 1000;
 
 /**
- * Index in the log of each receipt or signed event in front of the range that one in the period
- * follows on (`previous_receipt_sha256`), so that a pack can show that nothing was left out between
- * them. `near` is an id somewhat older than the range: what lies in it need not be looked up.
+ * Log index of each receipt or signed event before the range that one in the period follows on
+ * (`previous_receipt_sha256`). With these a pack can show that nothing between them was left out.
+ * `near` is an id a little older than the range: nothing older needs to be searched.
  */
 export async function listPredecessors(
   db: Database,
@@ -171,12 +171,15 @@ export async function listPredecessors(
   return found.map(({ log_index }) => log_index);
 }
 
-/** Ids of a kind are in the order of time, and so are those of another kind with the same rest. */
+/**
+ * Ids of a kind are in the order of time, and compare with ids of another kind by the part after
+ * the prefix.
+ */
 function eventId(receiptId: string): string {
   return receiptId.replace(/^rcpt_/, "evt_");
 }
 
-/** Index in the log of each source's last change before that moment, and of its removal. */
+/** Log index of each source's last change before that moment, and of its removal. */
 export async function listChangesBefore(
   db: Database,
   orgId: string,
@@ -198,7 +201,7 @@ export interface LeafRow {
   leaf: Buffer;
 }
 
-/** Leaves `from` up to but not with `to`, in their order. */
+/** Leaves from `from` up to, but without, `to`, in their order. */
 export async function readLeaves(db: Database, orgId: string, from: number, to: number): Promise<LeafRow[]> {
   return db
     .selectFrom("log_leaves")
@@ -210,7 +213,7 @@ export async function readLeaves(db: Database, orgId: string, from: number, to: 
     .execute();
 }
 
-/** The leaves at these places, in the order of the log. */
+/** The leaves at these indexes, in the log's order. */
 export async function readLeavesAt(
   db: Database,
   orgId: string,

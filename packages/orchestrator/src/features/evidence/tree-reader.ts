@@ -16,14 +16,14 @@ import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { readTileHashes } from "../../log/tile-rows.ts";
 
 /**
- * Tiles of 8 KiB, twice that with the hashes above. A walk through a log needs one a level, and
- * those of the right edge.
+ * Tiles of 8 KiB, or twice that with the hashes above them. A walk through a log needs one for each
+ * level, and those of the right edge.
  */
 const MAX_TILES = 64;
 
 /**
- * Makes many proofs for one size of a log: tiles are read once as a walk from leaf to leaf comes to
- * them.
+ * Makes many proofs for one size of a log. A tile is read once while the walk goes from leaf to
+ * leaf.
  */
 export class TreeReader {
   readonly #orgId: string;
@@ -40,7 +40,7 @@ export class TreeReader {
     return proveInclusion(index, this.#size, this.#read);
   }
 
-  /** Nothing for trees between which there is nothing to prove. */
+  /** Empty if there is nothing to prove between the two trees. */
   async consistency(session: SqlSession, from: number): Promise<Hash[]> {
     if (from === 0 || from === this.#size) return [];
     await this.#load(session, consistencyCoordinates(from, this.#size));
@@ -61,7 +61,7 @@ export class TreeReader {
       const name = `${tileLevel}/${tileIndex}`;
       wanted.add(name);
       const known = this.#tiles.get(name) ?? [await this.#readTile(session, tileLevel, tileIndex)];
-      // Moves it to the end: the first is the one that was not asked for the longest.
+      // Moves it to the end, so the first is the one that was used longest ago.
       this.#tiles.delete(name);
       this.#tiles.set(name, known);
     }
@@ -88,7 +88,7 @@ export class TreeReader {
   };
 }
 
-/** The perfect subtrees of that height over a tile's hashes, made when they are first asked for. */
+/** The perfect subtrees of that height over a tile's hashes, computed on first use. */
 function levelOf(tile: Hash[][], height: number): Hash[] {
   const known = tile[height];
   if (known !== undefined) return known;

@@ -4,19 +4,19 @@ import { type NewestHead, newestHeadOf } from "../../log/heads.ts";
 import type { Database } from "../../platform/database/schema.ts";
 
 /**
- * Of a heartbeat that says nothing new and is told nothing new; with the newest head of the
+ * For a heartbeat that says nothing new and gets nothing new; with the newest head of the
  * organisation's log.
  */
 export interface FastPath extends NewestHead {
-  /** When the agent was seen before. */
+  /** When the agent was last seen. */
   before: Date;
   sources: RegisteredSource[];
 }
 
 /**
- * $1 agent, $2 organisation, $3 to $5 what it says of its host, $6 now, $7 spool, $8 encryption, $9
- * and $10 what it declares, $11 see redeliveryDue. Its commit waits for no disk: what a crash of
- * the database can take back is said again within a minute.
+ * $1 agent, $2 organisation, $3 to $5 what it says about its host, $6 now, $7 spool, $8 encryption,
+ * $9 and $10 what it declares, $11 see redeliveryDue. The commit does not wait for the disk:
+ * whatever a database crash takes back, the agent says again within a minute.
  */
 const NOTE: PreparedQuery = {
   name: "heartbeat_note_routine",
@@ -49,12 +49,11 @@ const NOTE: PreparedQuery = {
 };
 
 /**
- * Takes a heartbeat as nearly all are: the agent acknowledges nothing, says of its host and its
- * sources what it said before, and there is no command for it. One statement, since ten thousand
- * agents send one each minute; it changes nothing and gives null where there is more to do, where
- * the agent has never been seen, or where it is revoked. It runs as the service, not as the
- * organisation (see scopeToOrg): all that it reads is named with the agent or the organisation of
- * the token.
+ * Handles the heartbeat that nearly all are: the agent acknowledges nothing, reports the same host
+ * and sources as before, and has no command waiting. One statement, because ten thousand agents
+ * send one each minute. It changes nothing and returns null if there is more to do, if the agent
+ * has never been seen, or if it is revoked. It runs as the service, not as the organisation (see
+ * scopeToOrg): everything it reads is selected by the token's agent or organisation.
  */
 export async function noteOnFastPath(
   db: Database,

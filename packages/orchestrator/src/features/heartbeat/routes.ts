@@ -25,7 +25,7 @@ export interface HeartbeatDeps {
   heartbeatInterval_s: number;
   clock: Clock;
   /**
-   * Takes what an agent holds of the log and its cosignature over it. Has connections of its own.
+   * Takes what an agent knows of the log and its cosignature over it. Uses connections of its own.
    */
   acceptWitness: (
     agent: AgentPrincipal,

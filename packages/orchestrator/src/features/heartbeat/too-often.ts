@@ -1,18 +1,19 @@
 import type { Logger } from "../../platform/logging/logger.ts";
 
 const FACTOR = 10;
-/** One line an agent in this time, however often it comes. */
+/** At most one line for each agent in this time. */
 const QUIET_MS = 10 * 60_000;
 const MAX_AGENTS = 10_000;
 
 /**
- * Tells the service's log of agents that come ten times as often as they were asked to
+ * Tells the service's log about agents that come ten times as often as they were asked to
  * (specification, Limits).
  */
 export class TooOften {
   readonly #interval_ms: number;
   /**
-   * When an agent was last told of, and how often it came too early since; the oldest entry first.
+   * When an agent was last reported, and how often it came too early since then; oldest entry
+   * first.
    */
   readonly #told = new Map<string, { at: number; since: number }>();
 
@@ -20,7 +21,7 @@ export class TooOften {
     this.#interval_ms = interval_s * 1000;
   }
 
-  /** `before` is when the agent's last heartbeat came; null where this is the first one. */
+  /** `before` is when the agent's last heartbeat came; null for its first. */
   notice(logger: Logger, agentId: string, before: Date | null, now: Date): void {
     if (before === null) return;
     const pause_ms = now.getTime() - before.getTime();

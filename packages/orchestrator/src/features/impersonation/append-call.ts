@@ -4,8 +4,8 @@ import type { ImpersonatedCall } from "../../platform/http/impersonation.ts";
 import { scopeToOrg } from "../../platform/database/org-scope.ts";
 
 /**
- * One `impersonation_call` in the organisation's log; the operator is its actor. From here on the
- * transaction is about that organisation.
+ * Writes one `impersonation_call` to the organisation's log, with the operator as its actor. From
+ * here on the transaction belongs to that organisation.
  */
 export async function appendImpersonatedCall(tx: DatabaseTransaction, call: ImpersonatedCall): Promise<void> {
   await scopeToOrg(tx, call.orgId);

@@ -6,7 +6,9 @@ import { beginSession, type StartedSession } from "../sessions/start-session.ts"
 /** Contract, section 5. */
 export const IMPERSONATION_S = 3600;
 
-/** A session that acts as the user, for an hour, and never longer than the operator's own. */
+/**
+ * A session that acts as the user for one hour, but never longer than the operator's own session.
+ */
 export async function startImpersonation(
   tx: DatabaseTransaction,
   operator: UserPrincipal,
@@ -23,9 +25,9 @@ export async function startImpersonation(
 }
 
 /**
- * Ends the impersonation and gives the operator a session with their own one's end: of that one
- * only the hash is kept. Whoever still has its token may go on with it; signing out of either ends
- * both.
+ * Ends the impersonation and gives the operator a session that ends when their own one would. Of
+ * their own session only the hash is stored; whoever still has its token can keep using it. Signing
+ * out of either ends both.
  */
 export async function endImpersonation(
   tx: DatabaseTransaction,

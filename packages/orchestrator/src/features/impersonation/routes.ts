@@ -26,7 +26,8 @@ export function impersonationRoutes(): Route[] {
         user,
         await startImpersonation(tx, principal, user.id, body.reason),
       );
-      // Last: it keeps the log locked until the commit. The calls that follow the pipeline logs.
+      // Last, because it keeps the log locked until the commit. The pipeline logs the calls that
+      // follow.
       await appendImpersonatedCall(tx, {
         orgId: user.org_id,
         operatorId: principal.id,

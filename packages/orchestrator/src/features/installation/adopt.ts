@@ -6,9 +6,8 @@ import { comparePair } from "./pairing.ts";
 import { nameInstallation, readLogHeads, setPaired } from "./store.ts";
 
 /**
- * From now on the objects belong to this database, whoever they belonged to. The heads that were signed stay in the marker: adopting does
- * not let a log go on that was set back.
- *
+ * From now on the objects belong to this database, whoever they belonged to before. The signed
+ * heads stay in the marker: adopting does not let a log continue that was set back.
  * @returns the installation's id
  */
 export async function adoptObjects(

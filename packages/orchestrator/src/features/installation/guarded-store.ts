@@ -1,9 +1,9 @@
 import type { MultipartUploads, ObjectStore } from "../../platform/objects/object-store.ts";
 
-/** May something be deleted now? Throws where not. */
+/** Throws if nothing may be deleted now. */
 export type RequireDeletable = () => Promise<void>;
 
-/** The same object store, whose deletions ask first: no feature can forget to. */
+/** The same object store, but every deletion asks first, so no feature can forget to. */
 export function guardDeletions(objects: ObjectStore, requireDeletable: RequireDeletable): ObjectStore {
   const multipart = override<MultipartUploads>(objects.multipart, {
     abort: async (request) => {
@@ -25,7 +25,7 @@ function override<T extends object>(target: T, changed: Partial<T>): T {
     get(of, name) {
       if (name in changed) return changed[name as keyof T];
       const value: unknown = Reflect.get(of, name, of);
-      // Private fields are the target's own.
+      // Private fields belong to the target itself.
       return typeof value === "function" ? value.bind(of) : value;
     },
   });

@@ -25,7 +25,7 @@ export interface InstallationState {
   setBack: string[];
 }
 
-/** What a look found is believed for so long by deletions that come after it. */
+/** How long deletions rely on the last comparison. */
 const FRESH_MS = 30_000;
 export const NOT_CHECKED: Pairing = {
   is: "held",
@@ -35,8 +35,8 @@ export const NOT_CHECKED: Pairing = {
 
 /**
  * Keeps the database and the object store together: each names the other, and the store knows how
- * far the logs had come. Where they do not fit, nothing is deleted; and a log that lacks a head
- * which was signed takes nothing more.
+ * far the logs had come. If they don't fit, nothing is deleted. A log that lacks a head which was
+ * signed accepts nothing more.
  */
 export class Installation {
   readonly #options: InstallationOptions;
@@ -53,8 +53,8 @@ export class Installation {
   }
 
   /**
-   * Looks at the signed heads that this machine knows of. Before anything is signed or served;
-   * needs the database alone.
+   * Compares the logs with the signed heads that this machine knows. Runs before anything is signed
+   * or served; needs only the database.
    */
   async checkLogs(more: ReadonlyMap<string, LogHead> = new Map()): Promise<void> {
     const { pool, signed, signer, logger } = this.#options;

@@ -1,10 +1,10 @@
 /**
- * The marker beside the objects: which installation they belong to, and what its logs were when it
- * was last seen.
+ * The marker beside the objects: which installation they belong to, and the state of its logs when
+ * it was last seen.
  */
 export interface Marker {
   installationId: string;
-  /** Of each organisation's log: the size and root that the database had. */
+  /** For each organisation's log: the size and root that the database had. */
   heads: Map<string, LogHead>;
   /**
    * The newest signed head of each log, by the log's name. Never goes back, whoever adopts the

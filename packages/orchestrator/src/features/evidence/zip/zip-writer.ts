@@ -5,7 +5,7 @@ import { Spool } from "./spool.ts";
 const deflate = promisify(deflateRaw);
 
 /**
- * A file whose bytes are all there, or one whose size and CRC are known before its bytes come. Less
+ * A file whose bytes are all known, or one whose size and CRC are known before its bytes come. Less
  * than 4 GiB.
  */
 export type ZipFile = PackFile | { path: string; size: number; crc: number; chunks: AsyncIterable<Buffer> };
@@ -15,7 +15,7 @@ export interface PackFile {
   bytes: Buffer;
 }
 
-/** Smaller files do not get smaller. */
+/** Smaller files would not get smaller. */
 const WORTH_DEFLATING = 200;
 const OUTPUT = 64 * 1024;
 const MAX_32 = 0xffff_ffff;
@@ -31,11 +31,11 @@ interface Header {
 }
 
 /**
- * A ZIP (APPNOTE 6.3.10) of files given one by one, in chunks. Sizes stand in front of each file,
- * nothing stands between them, and the directory waits on disk: memory does not grow with the
- * number of files. ZIP64 where 65,535 files or 4 GiB are passed. Libraries were looked at: yazl
- * keeps an object for each file in memory and writes sizes of streams behind them, fflate has no
- * ZIP64.
+ * A ZIP (APPNOTE 6.3.10) of files given one by one, in chunks. Each file's size comes before its
+ * bytes, nothing comes between files, and the directory waits on disk, so memory does not grow with
+ * the number of files. Uses ZIP64 from 65,535 files or 4 GiB on. Two libraries were considered:
+ * yazl keeps an object for each file in memory and writes the sizes of streams after them; fflate
+ * has no ZIP64.
  */
 export async function* zip(files: AsyncIterable<ZipFile>, modified: Date): AsyncGenerator<Buffer> {
   const time = dosTime(modified);
@@ -85,7 +85,7 @@ async function prepared(
   return { header, content: [content] };
 }
 
-/** Gathers small pieces into larger chunks and counts what went out. */
+/** Joins small pieces into larger chunks and counts the bytes. */
 class Output {
   offset = 0;
   #parts: Buffer[] = [];
@@ -119,7 +119,7 @@ function localHeader({ name, method, crc, compressed, size }: Header, time: numb
   return Buffer.concat([bytes, name]);
 }
 
-/** Section 4.3.12; past 4 GiB with the offset in a ZIP64 field (section 4.5.3). */
+/** Section 4.3.12; beyond 4 GiB the offset is in a ZIP64 field (section 4.5.3). */
 function directoryHeader({ name, method, crc, compressed, size, offset }: Header, time: number): Buffer {
   const isFar = offset >= MAX_32;
   const extra = Buffer.alloc(isFar ? 12 : 0);
@@ -130,7 +130,7 @@ function directoryHeader({ name, method, crc, compressed, size, offset }: Header
   }
   const bytes = Buffer.alloc(46);
   bytes.writeUInt32LE(0x02014b50, 0);
-  // Made on Unix, where the rights of section 4.4.15 mean something: a plain file, 0644.
+  // Made on Unix, where the permissions of section 4.4.15 apply: a plain file, 0644.
   bytes.writeUInt16LE((3 << 8) | 45, 4);
   bytes.writeUInt16LE(isFar ? 45 : 20, 6);
   bytes.writeUInt16LE(method, 10);
