@@ -4,7 +4,7 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 
 export interface Announcement {
   orgId: string;
-  /** What it is about, once: a second one with the same key is none. */
+  /** Identifies what the message is about: a second message with the same key is not written. */
   key: string;
   type: NotificationType;
   occurredAt: Date;
@@ -12,14 +12,13 @@ export interface Announcement {
   data: Record<string, unknown>;
 }
 
-/** The channels that are to be told. */
+/** The channels to notify. */
 export type Audience = "subscribed" | "weekly_evidence" | { channelId: string };
 
 /**
- * Writes a message and a delivery for each channel that asked for it, in the transaction of what it tells of: both are there if, and
- * only if, that commits.
- *
- * @returns the deliveries' ids; none where nobody asked, or it was told before
+ * Writes a message and a delivery for each channel that asked for it, in the transaction that it
+ * tells about: both exist if, and only if, that transaction commits.
+ * @returns the deliveries' ids; none if nobody asked, or if it was told before
  */
 export async function announce(
   tx: DatabaseTransaction,
@@ -50,8 +49,8 @@ export async function announce(
     org_id: orgId,
     notification_id: id,
     channel_id: channelId,
-    // Of several in one transaction each a bit later than the one before: they are delivered in
-    // this order.
+    // Several in one transaction each get a slightly later time, so they are delivered in this
+    // order.
     next_attempt_at: sql<Date>`clock_timestamp()`,
     created_at: now,
   }));
@@ -60,8 +59,8 @@ export async function announce(
 }
 
 /**
- * As JSON that PostgreSQL keeps: what hosts wrote may have NUL in it or, where it was cut, half of
- * a surrogate pair. A message that could not be written would hold up all that follow it.
+ * JSON that PostgreSQL can store: text from hosts may contain NUL or, where it was cut, half of a
+ * surrogate pair. A message that can't be written would block all that follow it.
  */
 function storable(data: Record<string, unknown>): string {
   return JSON.stringify(data, (_, value: unknown) =>
@@ -88,7 +87,7 @@ async function listeners(
   return rows.map(({ id }) => id);
 }
 
-/** Whether any channel asked for it: before work that is only done to tell of it. */
+/** Whether any channel asked for it: check this before doing work that only a message needs. */
 export async function isAskedFor(
   tx: DatabaseTransaction,
   orgId: string,

@@ -11,8 +11,8 @@ import { readWebhookUrl } from "./webhook-url.ts";
 const MAX_CHANNELS = 50;
 
 /**
- * Makes a channel; a webhook's secret is in the answer and nowhere else. Throws `invalid_request`,
- * `already_exists`, `conflict`.
+ * Creates a channel. A webhook's secret is in the answer and nowhere else. Throws
+ * `invalid_request`, `already_exists`, `conflict`.
  */
 export async function addChannel(
   tx: DatabaseTransaction,
@@ -20,7 +20,7 @@ export async function addChannel(
   { orgId, createdBy }: { orgId: string; createdBy: string },
   request: AddChannelRequest,
 ): Promise<{ id: string; secret: string | null }> {
-  // One at a time: the count below and the beginning of the cursor hold.
+  // One at a time, so that the count and the start of the cursor below are right.
   await lockOrg(tx, orgId);
   if ((await countChannels(tx, orgId)) >= MAX_CHANNELS)
     throw new ApiError(
@@ -61,8 +61,8 @@ export async function addChannel(
 }
 
 /**
- * What happens in an organisation is mailed to its own people, and to nobody any more who has left.
- * For an address of a team: invite it as an auditor.
+ * An organisation's events are mailed only to its own people, and no longer to somebody who left.
+ * For a team's address, invite it as an auditor.
  */
 async function memberWith(tx: DatabaseTransaction, orgId: string, email: string): Promise<string> {
   const user = await memberByEmail(tx, orgId, email);

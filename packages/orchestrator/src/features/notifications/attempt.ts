@@ -1,11 +1,11 @@
 import type { DeliveryAttempt } from "@attestore/contract";
 
-/** What came of one attempt. */
+/** The outcome of one attempt. */
 export interface AttemptResult {
   outcome: DeliveryAttempt["outcome"];
   httpStatus?: number;
-  /** For whoever looks why; in our words, so that no answer of somebody else's is shown. */
+  /** For whoever looks for the cause; in our words, so no text from another server is shown. */
   message: string;
-  /** The receiver wants nothing any more. */
+  /** The receiver wants no more messages. */
   isGone?: boolean;
 }

@@ -6,7 +6,7 @@ import type { NotificationDeps } from "./deps.ts";
 import { newSecret } from "./webhook-secret.ts";
 import { readWebhookUrl } from "./webhook-url.ts";
 
-/** For so long a former secret signs beside the new one. */
+/** How long a former secret signs beside the new one. */
 const BOTH_SIGN_MS = 24 * 3600 * 1000;
 
 /** Throws `not_found`. */
@@ -16,7 +16,9 @@ export async function requireChannel(tx: DatabaseTransaction, orgId: string, id:
   return channel;
 }
 
-/** Throws `not_found`, `invalid_request` for what this kind of channel does not have. */
+/**
+ * Throws `not_found`, and `invalid_request` for settings that this kind of channel does not have.
+ */
 export async function changeChannel(
   tx: DatabaseTransaction,
   { webhookReach }: NotificationDeps,
@@ -45,7 +47,7 @@ function notOfThisKind(path: string) {
   ]);
 }
 
-/** Gives a webhook a new secret. The former one signs too for a day. */
+/** Gives a webhook a new secret. The former one signs too for one day. */
 export async function renewSecret(
   tx: DatabaseTransaction,
   { sealer }: NotificationDeps,
@@ -68,7 +70,7 @@ export async function renewSecret(
   return secret;
 }
 
-/** The channel is gone, its deliveries stay in their log, and its secrets are nowhere any more. */
+/** Removes the channel and its secrets. Its deliveries stay listed. */
 export async function removeChannel(tx: DatabaseTransaction, channel: Channel): Promise<void> {
   await updateChannel(tx, channel.id, {
     removed_at: new Date(),

@@ -12,7 +12,7 @@ export interface Channel {
   kind: "email" | "webhook";
   name: string | null;
   user_id: string | null;
-  /** Of the user; null for a webhook and where the user was removed. */
+  /** The user's address; null for a webhook, or if the user was removed. */
   email: string | null;
   url: string | null;
   types: string[] | null;
@@ -50,7 +50,7 @@ function channels(db: Database) {
     .select(COLUMNS);
 }
 
-/** Null for one that was removed. */
+/** Null if it was removed. */
 export async function findChannel(db: Database, orgId: string, id: string): Promise<Channel | null> {
   const row = await channels(db)
     .where("notification_channels.id", "=", id)
@@ -60,7 +60,7 @@ export async function findChannel(db: Database, orgId: string, id: string): Prom
   return row ?? null;
 }
 
-/** Newest first, one more than the page holds. */
+/** Newest first, with one more than the page holds. */
 export async function listChannels(
   db: Database,
   orgId: string,
@@ -88,7 +88,7 @@ export async function countChannels(db: Database, orgId: string): Promise<number
   return count;
 }
 
-/** False, and nothing written, where the user has a channel of this organisation already. */
+/** Returns false and writes nothing if the user already has a channel of this organisation. */
 export async function insertChannel(
   tx: DatabaseTransaction,
   channel: Insertable<NotificationChannelsTable>,
@@ -112,14 +112,14 @@ export async function updateChannel(
   await tx.updateTable("notification_channels").set(change).where("id", "=", id).execute();
 }
 
-/** From now on the organisation's log is read for what is to be told; what came before is not. */
+/** From now on the organisation's log is read for news; earlier entries are not told. */
 export async function beginFollowing(tx: DatabaseTransaction, orgId: string): Promise<void> {
   await sql`
     insert into notification_cursors (org_id, log_index) select org_id, tree_size from logs where org_id = ${orgId}
     on conflict (org_id) do nothing`.execute(tx);
 }
 
-/** Nothing more is sent to the channel, but for what is on its way at this moment. */
+/** Sends nothing more to the channel, except what is on its way at this moment. */
 export async function cancelPending(tx: DatabaseTransaction, channelId: string): Promise<void> {
   await tx
     .updateTable("notification_deliveries")

@@ -14,13 +14,13 @@ import { signatureHeader } from "./webhook-secret.ts";
 
 const LOOK_EVERY_MS = 1000;
 const AT_ONCE = 16;
-/** One attempt takes less, or it is given up. */
+/** An attempt that takes longer is given up. */
 const MAIL_WITHIN_MS = 40_000;
 const LEASE_S = 90;
 
 /**
- * Delivers what is queued until `signal`; any number of replicas may. Resolves when the last
- * attempt that runs has ended.
+ * Delivers what is queued until `signal`; any number of replicas may run it. Resolves when the last
+ * running attempt has ended.
  */
 export async function deliverNotifications(deps: DeliveringDeps, signal: AbortSignal): Promise<void> {
   const running = new Set<Promise<void>>();
@@ -41,7 +41,7 @@ export async function deliverNotifications(deps: DeliveringDeps, signal: AbortSi
       signal: AbortSignal.any([signal, wait.signal]),
       ref: false,
     }).catch(() => undefined);
-    // With all places taken, as soon as one is free.
+    // If all places are taken, as soon as one is free.
     await (running.size >= AT_ONCE ? Promise.race(running) : Promise.race([pause, ...running]));
     wait.abort();
   }
@@ -55,7 +55,7 @@ export async function deliverDueNotifications(deps: DeliveringDeps): Promise<num
   return due.length;
 }
 
-/** What cannot be written down now is tried again when the lease has ended. */
+/** If the outcome can't be recorded now, the delivery is tried again when its lease ends. */
 async function attemptSafely(deps: DeliveringDeps, due: Due): Promise<void> {
   try {
     await attempt(deps, due);
@@ -84,7 +84,7 @@ async function attempt(deps: DeliveringDeps, due: Due): Promise<void> {
   );
 }
 
-/** With what is sent, and where. */
+/** With the message and its destination. */
 interface Sendable extends Due {
   message: Message;
   receiver: Receiver;
@@ -129,8 +129,8 @@ async function mail(deps: DeliveringDeps, { message, orgId }: Sendable, to: stri
     ]);
     return { outcome: "delivered", message: "The mail server accepted it." };
   } catch (error) {
-    // The server's words may name more than the organisation's people are to know; the service's
-    // log has them.
+    // The server's words may say more than the organisation's people should know; the service's log
+    // has them.
     deps.logger.warn(
       { message: message.id, reason: errorMessage(error) },
       "the mail server did not accept a notification",

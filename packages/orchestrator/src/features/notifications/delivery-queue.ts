@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
-/** A delivery that is this replica's to try, until the lease ends. */
+/** A delivery that this replica may try until the lease ends. */
 export interface Due {
   id: string;
   orgId: string;
   channelId: string;
-  /** Which attempt this is, and of how many since it was last asked for. */
+  /** The number of this attempt, and the number since it was last asked for. */
   attempt: number;
   attemptOfRound: number;
   messageId: string;
@@ -29,10 +29,10 @@ interface Row {
 }
 
 /**
- * Takes deliveries that are due, for `lease_s`, at most one of each channel, and none of a channel
- * that is being delivered to: a slow receiver takes up one place and no more, and what is due at
- * once arrives in its order. Of several replicas each delivery goes to one. One whose taker dies is
- * due again when the lease ends.
+ * Takes deliveries that are due, for `lease_s`. Takes at most one of each channel, and none of a
+ * channel that is being delivered to: a slow receiver takes up only one place, and messages that
+ * are due at once arrive in order. Of several replicas only one gets each delivery. If that replica
+ * dies, the delivery is due again when the lease ends.
  */
 export async function takeDue(
   db: Database,

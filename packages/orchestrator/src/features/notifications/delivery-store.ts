@@ -2,7 +2,7 @@ import type { DeliveryStatus } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
-/** As the message said; no more than the id where it was about to be removed. */
+/** As in the message; only the id if the record was about to be removed. */
 interface Named {
   id: string;
   name?: string;
@@ -14,7 +14,7 @@ export interface Delivery {
   channel_id: string;
   notification_id: string;
   type: string;
-  /** Of the message's data, where it is about one. */
+  /** From the message's data, if it is about one. */
   source: Named | null;
   agent: Named | null;
   occurred_at: Date;
@@ -107,7 +107,7 @@ export async function listAttempts(db: Database, deliveryId: string): Promise<At
     .execute();
 }
 
-/** Begins its attempts anew; false where it is on its way already. */
+/** Starts its attempts again; false if one is running or scheduled already. */
 export async function requeue(tx: DatabaseTransaction, id: string): Promise<boolean> {
   const row = await tx
     .updateTable("notification_deliveries")

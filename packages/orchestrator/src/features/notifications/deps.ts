@@ -18,11 +18,11 @@ export interface DeliveringDeps {
   logger: Logger;
   transport: MailTransport;
   signer: CheckpointSigner;
-  /** Where the links in mails and webhooks lead. */
+  /** Where links in mails and webhooks lead. */
   publicUrl: string;
   webhooks: WebhookReach & {
     /**
-     * Certificates (PEM) of authorities that receivers may have theirs from, besides the public
+     * Certificates (PEM) of CAs that receivers' certificates may come from, besides the public
      * ones.
      */
     ca?: string | undefined;

@@ -5,9 +5,9 @@ import type { TroubleKind } from "./incident-store.ts";
 import type { LoggedReceipt } from "./log-entries.ts";
 
 /**
- * What a run does not show to work again: what failed of a source after it, and is in the log
- * before its receipt, which came late, from a host that was cut off or with a large backup; and a
- * restore test of a newer backup than this one that failed before (packages/proof, proven/).
+ * Failures that a run does not disprove: what failed for the source after it, but stands in the log
+ * before its receipt (which came late, from a host that was cut off or because the backup is
+ * large); and an earlier failed restore test of a newer backup (packages/proof, proven/).
  */
 export async function failedSince(
   tx: DatabaseTransaction,

@@ -6,13 +6,13 @@ import { readLogEntries } from "./log-entries.ts";
 import { notifyEvent } from "./notify-event.ts";
 import { notifyReceipt } from "./notify-receipt.ts";
 
-/** Entries of one transaction. */
+/** How many entries one transaction handles. */
 const AT_ONCE = 100;
 
 /**
- * Reads on in the logs that have grown, and writes what is to be told. The cursor moves in the
- * transaction that writes it: a crash leaves both or neither. Replicas take different logs, or find
- * the cursor moved. A log that cannot be read on holds up no other.
+ * Reads the logs that have grown, and writes the messages. The cursor moves in the transaction that
+ * writes them, so a crash leaves both or neither. Replicas take different logs, or find that the
+ * cursor has moved. A log that can't be read does not block the others.
  */
 export async function followLogs(db: Database, signal: AbortSignal): Promise<void> {
   await eachOf(await listGrown(db), signal, async (orgId) => {
@@ -20,7 +20,7 @@ export async function followLogs(db: Database, signal: AbortSignal): Promise<voi
   });
 }
 
-/** Two small tables, whatever the number of logs that lie idle. */
+/** Reads two small tables, however many logs are idle. */
 async function listGrown(db: Database): Promise<string[]> {
   const { rows } = await sql<{ org_id: string }>`
     select org_id from notification_cursors join logs using (org_id)

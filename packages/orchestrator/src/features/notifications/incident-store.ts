@@ -12,10 +12,10 @@ export interface Trouble {
   began_at: Date;
 }
 
-/** Whose trouble it is: a source's, or an agent's. */
+/** The source or agent that has the trouble. */
 export type About = { sourceId: string } | { agentId: string };
 
-/** False where there is one of that kind already, which goes on. */
+/** False if one of that kind is open already; that one continues. */
 export async function beginTrouble(
   tx: DatabaseTransaction,
   {
@@ -41,7 +41,10 @@ export async function beginTrouble(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Ends those of these kinds, and gives them: of any number at once one gets each. */
+/**
+ * Ends the open incidents of these kinds and returns them. Of several callers at once, each
+ * incident goes to one.
+ */
 export async function endTroubles(
   tx: DatabaseTransaction,
   about: About,
@@ -60,7 +63,7 @@ export async function endTroubles(
     .execute();
 }
 
-/** Ends this one; null where it has ended. */
+/** Ends this one; null if it has ended already. */
 export async function endTrouble(tx: DatabaseTransaction, id: string, at: Date): Promise<Trouble | null> {
   const row = await tx
     .updateTable("notification_incidents")

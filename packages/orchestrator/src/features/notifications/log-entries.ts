@@ -26,7 +26,7 @@ export interface LoggedReceipt {
   happened_at: Date;
 }
 
-/** The log's entries of these indexes in their order; `from` inclusive, `to` exclusive. */
+/** The log's entries at these indexes, in order; `from` inclusive, `to` exclusive. */
 export async function readLogEntries(
   tx: DatabaseTransaction,
   orgId: string,

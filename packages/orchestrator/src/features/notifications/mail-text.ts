@@ -3,7 +3,7 @@ import type { Mail } from "../../platform/mail/mail.ts";
 import type { Message } from "./delivery-queue.ts";
 import { readMessageFields, type MessageFields } from "./message-fields.ts";
 
-/** A subject's end and what a person has to know and do: of each type. */
+/** For each type, the end of the subject and what a person has to know and do. */
 const TEXTS: Readonly<
   Record<Exclude<NotificationType, "evidence.weekly">, (said: MessageFields) => [string, string]>
 > = {
@@ -102,7 +102,7 @@ To free space, keep fewer backups with the retention rules, or ask the operator 
   ],
 };
 
-/** The mail that says what a webhook's body says. */
+/** The mail with the same content as a webhook's body. */
 export function mailOf(message: Message, publicUrl: string): Omit<Mail, "to"> {
   const said = readMessageFields(message.data);
   const write = TEXTS[message.type as keyof typeof TEXTS];

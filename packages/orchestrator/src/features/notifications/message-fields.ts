@@ -1,4 +1,4 @@
-/** The data of a message as the text of a mail needs it: what is absent is empty. */
+/** The data of a message as a mail's text needs it; absent values are empty. */
 export interface MessageFields {
   org: string;
   source: string;
@@ -8,7 +8,7 @@ export interface MessageFields {
   /** Path of the dashboard's page. */
   page: string;
   text(...path: string[]): string;
-  /** Text that a host wrote, and of which no mail program makes a link. */
+  /** Text that a host wrote, changed so that no mail program makes a link of it. */
   words(...path: string[]): string;
   texts(...path: string[]): string[];
   json(name: string): string;
@@ -57,18 +57,15 @@ function named(name: string, hostname: string): string {
   return hostname === "" || hostname === name ? name : `${name} (${hostname})`;
 }
 
-/**
- * Names and reasons come from hosts: none of them makes a line of its own, or a direction of
- * writing.
- */
+/** Names and reasons come from hosts: none may add a line, or change the direction of the text. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
 /**
- * Words of which no mail program makes a link: whoever writes a reason on a host is not to put an
- * address into the mails of an organisation's people. `evil.example` becomes `evil[.]example`;
- * numbers, times and JSON stay what they are.
+ * Changes words so that no mail program makes a link of them: somebody who writes a reason on a
+ * host must not put an address into the mails of an organisation's people. `evil.example` becomes
+ * `evil[.]example`; numbers, times and JSON stay as they are.
  */
 function unlinked(words: string): string {
   return words
@@ -78,8 +75,7 @@ function unlinked(words: string): string {
 }
 
 /**
- * The name of an organisation, a source or an agent: one line, no link, no tag, and no address of
- * digits either.
+ * The name of an organisation, a source or an agent: one line without links, tags or IP addresses.
  */
 export function plainName(name: string): string {
   return oneLine(name)

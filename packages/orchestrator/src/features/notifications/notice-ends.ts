@@ -7,13 +7,13 @@ import { type Resolution, notifyEnd } from "./notify-incident.ts";
 
 type Ended = Trouble & { kind: MissingKind; ended_at: Date };
 
-/** Of `incidents`: what did not happen. */
+/** For `incidents`: what did not happen. */
 export type MissingKind = "backup_missed" | "restore_test_missed" | "agent_silent";
 
 /**
- * Tells of the ends of what did not happen, which no entry of the log tells of. That an incident's
- * end was told is written in the transaction of the message, by whoever changes the row first. One
- * that cannot be told holds up no other.
+ * Tells that something missing is no longer missing, which no log entry says. Whoever changes the
+ * row first records, in the transaction of the message, that the end was told. One that can't be
+ * told does not block the others.
  */
 export async function noticeEnds(db: Database, signal: AbortSignal): Promise<void> {
   const { rows } = await sql<{ id: string; org_id: string }>`
@@ -27,8 +27,8 @@ export async function noticeEnds(db: Database, signal: AbortSignal): Promise<voi
 }
 
 /**
- * The same for one kind of one source or agent: before the next one of its kind begins, the one
- * before is over.
+ * The same for one kind of incident of one source or agent, so that the previous one is over before
+ * the next begins.
  */
 export async function noticeEndOf(tx: DatabaseTransaction, about: About, kind: MissingKind): Promise<void> {
   const whose =
@@ -51,7 +51,7 @@ async function tell(tx: DatabaseTransaction, ended: Ended): Promise<void> {
   await notifyEnd(tx, trouble, { about, at, resolution: await resolutionOf(tx, ended), more: {} });
 }
 
-/** What ended it, by the records: the incident itself does not say. */
+/** What ended it, according to the records: the incident itself does not say. */
 async function resolutionOf(tx: DatabaseTransaction, ended: Ended): Promise<Resolution> {
   switch (ended.kind) {
     case "agent_silent": {

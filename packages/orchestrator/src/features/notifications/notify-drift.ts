@@ -10,9 +10,9 @@ const MAX_INDICATORS = 30;
 const MAX_NAMES = 20;
 
 /**
- * Tells of what is not as it was: with a backup's receipt in comparison with the backup before,
- * with a restore test's of where it ran. The same findings about the same backup are told once,
- * however often it is tested.
+ * Tells what changed: for a backup's receipt, compared with the backup before; for a restore
+ * test's, where it ran. The same changes of the same backup are told once, however often it is
+ * tested.
  */
 export async function notifyDrift(
   tx: DatabaseTransaction,

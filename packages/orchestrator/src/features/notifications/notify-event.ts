@@ -6,15 +6,15 @@ import { describeSubjects } from "./subjects.ts";
 import { type Beginning, notifyBeginning, notifyEnds } from "./notify-incident.ts";
 import { shortText } from "./short-text.ts";
 
-/** What the service itself says of why; nothing else of an event's detail leaves the service. */
+/** The service's own reasons; nothing else of an event's detail leaves the service. */
 const CAUSES = ["reason", "scheduled_at", "deadline_at", "runs", "last_seen_at"] as const;
 /**
- * What of an agent's event leaves the service: its reason, where that is a code such as
- * `disk_full`. The message beside it is what a database or a tool printed, which may quote rows.
+ * The part of an agent's event that leaves the service: its reason, if that is a code such as
+ * `disk_full`. The message beside it comes from a database or a tool, and may quote rows.
  */
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Tells of an event of the log, if it is one to be told. */
+/** Tells about an event of the log if its kind is one to tell. */
 export async function notifyEvent(tx: DatabaseTransaction, orgId: string, event: LoggedEvent): Promise<void> {
   const { id, source_id: sourceId, occurred_at: at, detail } = event;
   const begin = (kind: Beginning["kind"], about: Beginning["about"]): Promise<void> =>

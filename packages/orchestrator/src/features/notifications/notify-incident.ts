@@ -4,7 +4,7 @@ import { announce } from "../notification-queue/announce.ts";
 import { type About, beginTrouble, endTroubles, type Trouble, type TroubleKind } from "./incident-store.ts";
 import { describeSubjects } from "./subjects.ts";
 
-/** What the beginning of an incident is told as, and its end where things work again. */
+/** The messages for the beginning of an incident, and for its end when things work again. */
 const TOLD_AS: Readonly<Record<TroubleKind, { begin: NotificationType; recovered: NotificationType }>> = {
   backup_failed: { begin: "backup.failed", recovered: "backup.recovered" },
   backup_missed: { begin: "backup.missed", recovered: "backup.recovered" },
@@ -16,17 +16,17 @@ const TOLD_AS: Readonly<Record<TroubleKind, { begin: NotificationType; recovered
 };
 
 export interface Beginning {
-  /** Of the event or receipt that begins it. */
+  /** The event or receipt that begins it. */
   id: string;
   orgId: string;
   kind: TroubleKind;
   about: About;
   at: Date;
-  /** What else is known, for whoever has to find out why. */
+  /** Whatever else is known, for whoever has to find the cause. */
   more: Record<string, unknown>;
 }
 
-/** Begins an incident and tells of it, unless one of its kind is going on. */
+/** Begins an incident and tells about it, unless one of its kind is open. */
 export async function notifyBeginning(
   tx: DatabaseTransaction,
   { id, orgId, kind, about, at, more }: Beginning,
@@ -51,7 +51,7 @@ export async function notifyBeginning(
  */
 export type Resolution = "recovered" | "failed" | "withdrawn";
 
-/** Ends incidents that are going on, and tells of each. */
+/** Ends open incidents, and tells about each. */
 export async function notifyEnds(
   tx: DatabaseTransaction,
   end: {
@@ -66,7 +66,7 @@ export async function notifyEnds(
     await notifyEnd(tx, trouble, end);
 }
 
-/** Tells that this one, which has been ended in the same transaction, is over. */
+/** Tells that this incident, which ended in the same transaction, is over. */
 export async function notifyEnd(
   tx: DatabaseTransaction,
   { id, org_id: orgId, kind, began_at }: Trouble,

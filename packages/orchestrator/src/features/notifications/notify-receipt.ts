@@ -9,13 +9,13 @@ import { notifyBeginning, notifyEnds } from "./notify-incident.ts";
 
 const MAX_CHECKS = 20;
 
-/** What a backup, or a restore test that passed, makes good. */
+/** The incidents that a backup, or a passed restore test, ends. */
 const SHOWN_TO_WORK: Readonly<Record<LoggedReceipt["kind"], readonly TroubleKind[]>> = {
   backup: ["backup_failed"],
   restore_test: ["restore_test_failed", "restore_test_could_not_run"],
 };
 
-/** Tells of a receipt: a restore test that failed, what works again, and what has drifted. */
+/** Tells about a receipt: a failed restore test, what works again, and what changed. */
 export async function notifyReceipt(
   tx: DatabaseTransaction,
   orgId: string,
@@ -45,8 +45,8 @@ export async function notifyReceipt(
 }
 
 /**
- * Which checks did not hold, by their ids and what each expected. Never what they saw, and never
- * the receipt's own reason: an agent writes the rows and values that it found into it.
+ * The checks that did not hold, by id and expectation. Never what they saw, and never the receipt's
+ * own reason: an agent writes the rows and values that it found into that.
  */
 function whatFailed(envelope: Buffer): Record<string, unknown> {
   const { checks } = restoreTestIn(envelope);

@@ -1,13 +1,13 @@
 import type { Database } from "../../platform/database/schema.ts";
 
-/** Where a delivery goes, as it is at this moment. */
+/** Where a delivery goes at this moment. */
 export type Receiver =
   | { kind: "email"; email: string }
   | { kind: "webhook"; url: string; sealedSecrets: Buffer[] };
 
 /**
- * Null where nothing is to be sent any more: the channel was removed or switched off, or its user
- * was removed.
+ * Null if nothing is to be sent any more: the channel was removed or switched off, or its user was
+ * removed.
  */
 export async function findReceiver(db: Database, channelId: string): Promise<Receiver | null> {
   const row = await db

@@ -7,8 +7,8 @@ import type { Due } from "./delivery-queue.ts";
 import { pauseAfter } from "./retry-schedule.ts";
 
 /**
- * Writes down what came of an attempt, and when the next one is. Before this a crash leads to
- * another attempt under the same id.
+ * Records the outcome of an attempt, and when the next one is. After a crash before this point, the
+ * message is sent again under the same id.
  */
 export async function recordAttempt(
   db: Database,
@@ -47,12 +47,14 @@ async function insertAttempt(
       http_status: httpStatus ?? null,
       message,
     })
-    // Whose lease ended while it was at it, and somebody else's attempt has another number.
+    // If the lease ended during the attempt, somebody else's attempt has another number.
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 
-/** What has arrived has, also where somebody cancelled it or took it meanwhile. */
+/**
+ * What has arrived counts as delivered, even if somebody cancelled it or took it in the meantime.
+ */
 async function finish(
   tx: DatabaseTransaction,
   { id, attempt }: Due,

@@ -2,8 +2,8 @@ const MINUTE_S = 60;
 const HOUR_S = 3600;
 
 /**
- * Pauses after the first, second, … attempt that failed, as Standard Webhooks recommends them: ten
- * attempts in a bit more than three days.
+ * Pauses after the first, second, … failed attempt, as Standard Webhooks recommends: ten attempts
+ * in a little over three days.
  */
 export const PAUSES_S = [
   5,
@@ -18,8 +18,8 @@ export const PAUSES_S = [
 ] as const;
 
 /**
- * Seconds until the next attempt, or null where there is none; up to a tenth longer, so that what
- * failed together does not come back together.
+ * Seconds until the next attempt, or null if there is none. Up to a tenth longer at random, so that
+ * messages which failed together do not come back together.
  */
 export function pauseAfter(attempt: number, random: number = Math.random()): number | null {
   const pause = PAUSES_S[attempt - 1];

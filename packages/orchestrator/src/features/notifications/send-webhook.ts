@@ -7,9 +7,9 @@ import packageJson from "../../../package.json" with { type: "json" };
 import type { AttemptResult } from "./attempt.ts";
 import { addressChecker, hostOf, type WebhookReach } from "./webhook-url.ts";
 
-/** From the resolution of the name to the end of the answer. */
+/** From resolving the name to the end of the answer. */
 const WITHIN_MS = 15_000;
-/** Of the answer, which nobody reads. */
+/** Limit for the answer, which nobody reads. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface WebhookRequest {
@@ -23,10 +23,10 @@ export interface WebhookRequest {
 class AddressNotAllowed extends Error {}
 
 /**
- * Sends a message once (Standard Webhooks 1.0.0). The name is resolved here, what it resolves to is
- * checked, and the connection goes to an address that was: a name that resolves to another one a
- * moment later changes nothing. No redirect is followed, no proxy is used, and no connection is
- * kept.
+ * Sends a message once (Standard Webhooks 1.0.0). The name is resolved here, its addresses are
+ * checked, and the connection goes to a checked address, so it does not help an attacker if the
+ * name resolves to something else a moment later. No redirect is followed, no proxy is used, and no
+ * connection is kept.
  */
 export async function sendWebhook(
   message: WebhookRequest,
@@ -36,8 +36,8 @@ export async function sendWebhook(
   const url = new URL(message.url);
   const isAllowed = addressChecker(reach);
   const host = hostOf(url);
-  // The setting may have been taken away since the URL was accepted. An address in a URL is not
-  // looked up.
+  // The setting may have changed since the URL was accepted. An IP address in a URL is not looked
+  // up.
   if ((url.protocol !== "https:" && !reach.http) || (isIP(host) !== 0 && !isAllowed(host)))
     return notAllowed();
   const options: RequestOptions = {
@@ -69,8 +69,8 @@ function exchange(url: URL, options: RequestOptions, body: string): Promise<Atte
       readAnswer(incoming).then(resolve, reject);
     });
     outgoing.on("error", reject);
-    // For Node this is no response: nothing else would be heard of it, and all that waits to be
-    // sent would wait for it.
+    // Node does not treat this as a response: nothing else would arrive, and everything waiting to
+    // be sent would wait for it.
     outgoing.on("upgrade", (_answer, socket) => {
       socket.destroy();
       reject(new Error("it answered in another protocol"));
@@ -109,9 +109,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<AttemptResult> {
   return { outcome: "http_status", httpStatus, message: `The receiver answered ${httpStatus}.` };
 }
 
-/**
- * Resolves a name and gives only addresses that may be connected to; fails where there are none.
- */
+/** Resolves a name and returns only addresses that may be connected to; fails if there are none. */
 function checkedLookup(isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {

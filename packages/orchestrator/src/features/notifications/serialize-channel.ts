@@ -1,7 +1,7 @@
 import type { ChannelRecord, SubscribableType } from "@attestore/contract";
 import type { Channel } from "./channel-store.ts";
 
-/** The record of a channel as calls answer it; never its secret. */
+/** A channel as the API returns it; never with its secret. */
 export function channelRecord(channel: Channel): ChannelRecord {
   const { id, org_id, kind, name, user_id, email, url, weekly_evidence } = channel;
   return {
@@ -14,7 +14,7 @@ export function channelRecord(channel: Channel): ChannelRecord {
     user_id,
     email,
     url,
-    // Written by calls that take no other.
+    // The calls that write it accept no other value.
     types: channel.types as SubscribableType[] | null,
     weekly_evidence,
     last_delivered_at: channel.last_delivered_at?.toISOString() ?? null,

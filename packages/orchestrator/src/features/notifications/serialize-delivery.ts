@@ -1,7 +1,7 @@
 import type { DeliveryAttempt, DeliveryDetail, DeliveryRecord, NotificationType } from "@attestore/contract";
 import type { Attempt, Delivery } from "./delivery-store.ts";
 
-/** A message to a channel, as calls answer it. */
+/** A message to a channel, as the API returns it. */
 export function deliveryRecord(delivery: Delivery): DeliveryRecord {
   const { id, org_id, channel_id, notification_id, status, attempts } = delivery;
   return {
@@ -10,7 +10,7 @@ export function deliveryRecord(delivery: Delivery): DeliveryRecord {
     org_id,
     channel_id,
     notification_id,
-    // Written by this feature alone, from the same list.
+    // Only this feature writes it, from the same list.
     type: delivery.type as NotificationType,
     subject: subjectOf(delivery),
     occurred_at: delivery.occurred_at.toISOString(),
@@ -21,7 +21,7 @@ export function deliveryRecord(delivery: Delivery): DeliveryRecord {
   };
 }
 
-/** A source's message names its agent, too. */
+/** A message about a source also names its agent. */
 function subjectOf({ source, agent }: Delivery): DeliveryRecord["subject"] {
   if (source !== null) return { kind: "source", id: source.id, name: source.name ?? source.id };
   if (agent !== null) return { kind: "agent", id: agent.id, name: agent.name ?? agent.id };

@@ -1,8 +1,6 @@
 const MAX = 500;
 
-/**
- * Text that somebody's agent wrote, as much of it as a message shows; empty for what is no text.
- */
+/** As much of an agent's text as a message shows; empty if it is no text. */
 export function shortText(value: unknown): string {
   if (typeof value !== "string") return "";
   return value.length <= MAX ? value : `${value.slice(0, MAX)}…`;

@@ -1,7 +1,7 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { About } from "./incident-store.ts";
 
-/** Names for people: the organisation, and the source or the agent that a message is about. */
+/** Names for people: the organisation, and the source or agent that a message is about. */
 export async function describeSubjects(
   tx: DatabaseTransaction,
   orgId: string,

@@ -3,7 +3,7 @@ import { rootCertificates } from "node:tls";
 import { errorMessage } from "@attestore/host/errno";
 import { UserError } from "../../platform/errors/user-error.ts";
 
-/** The public authorities and those of this file; undefined without a file. Throws UserError. */
+/** The public CAs and those of this file; undefined without a file. Throws UserError. */
 export async function readWebhookCa(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   try {

@@ -3,11 +3,13 @@ import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import { forgetFormerPasskeys } from "../passkeys/owners.ts";
 import { insertOperator, type Operator } from "./store.ts";
 
-/** One `@`, something on both sides, no white space: whether it exists only a mail to it shows. */
+/**
+ * One `@`, something on both sides, no white space. Only a mail shows whether the address exists.
+ */
 const EMAIL = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)*$/;
 const MAX_EMAIL = 254;
 
-/** Makes a user of the service itself. Throws `invalid_request` and `already_exists`. */
+/** Creates a user of the service itself. Throws `invalid_request` and `already_exists`. */
 export async function addOperator(
   tx: DatabaseTransaction,
   { email, name }: { email: string; name: string | null },

@@ -11,7 +11,7 @@ export interface Operator {
 
 const COLUMNS = ["id", "email", "name", "created_at"] as const;
 
-/** Null, and nothing written, where an operator has the address, whatever its case. */
+/** Returns null and writes nothing if an operator has the address already, in any case. */
 export async function insertOperator(
   tx: DatabaseTransaction,
   operator: { email: string; name: string | null },

@@ -3,7 +3,7 @@ import type { Logger } from "../../platform/logging/logger.ts";
 import { GIVE_IT_A_NAME, knowsNoPasskeys } from "../passkeys/relying-party.ts";
 import { hasOperator } from "./store.ts";
 
-/** Tells the service's log where operators, who need a passkey, can have none. */
+/** Warns in the service's log if operators, who need a passkey, can't have one. */
 export async function warnOfPasskeys(db: Database, publicUrl: string, log: Logger): Promise<void> {
   if (knowsNoPasskeys(publicUrl) && (await hasOperator(db)))
     log.warn(

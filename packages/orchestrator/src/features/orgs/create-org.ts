@@ -10,9 +10,9 @@ const MAX_SLUG = 63;
 
 /**
  * Creates an organisation and its empty log, whose origin is `<log host>/<org id>`. Throws
- * `invalid_request` for a name that can't be one. Where another organisation has the slug:
- * `already_exists`, or one with a few characters more with `anySlug` and where the slug left
- * letters of the name out, so that it says little of whether the names are alike.
+ * `invalid_request` for a name that is not allowed. If another organisation has the slug, throws
+ * `already_exists`; with `anySlug`, or if the slug leaves out letters of the name and so says
+ * little about whether the names are alike, adds a few characters instead.
  */
 export async function createOrg(
   tx: DatabaseTransaction,
@@ -21,7 +21,7 @@ export async function createOrg(
   assertOrgName(name);
   const at = new Date();
   const id = newId("org", at.getTime());
-  // Nobody else's: a slug of an id is as unique as that.
+  // A slug made from an id is as unique as the id.
   const slug = slugOf(name) || id.replace("_", "-");
   const org = { id, name, slug, created_at: at };
   const inserted =
@@ -35,7 +35,7 @@ export async function createOrg(
   return inserted;
 }
 
-/** Throws `invalid_request` for what is no name of an organisation. */
+/** Throws `invalid_request` if this can't be the name of an organisation. */
 export function assertOrgName(name: string, path = "/name"): void {
   if (/[\p{L}\p{N}]/u.test(name) && name.length <= MAX_NAME && name === name.trim() && !/\p{Cc}/u.test(name))
     return;
@@ -44,12 +44,12 @@ export function assertOrgName(name: string, path = "/name"): void {
   ]);
 }
 
-/** Enough that nobody else has it. */
+/** Enough characters that nobody else has them. */
 function randomSuffix(): string {
   return randomBytes(4).toString("hex");
 }
 
-/** A letter or digit that no slug has. */
+/** A letter or digit that slugs can't contain. */
 const FOREIGN = /(?![a-z0-9])[\p{L}\p{N}]/u;
 
 /** In lower case, without accents. */

@@ -11,7 +11,7 @@ export async function requireOrg(db: Database, id: string): Promise<Org> {
   return org;
 }
 
-/** The record of a person's organisation; null for an operator. */
+/** A person's organisation; null for an operator. */
 export async function orgRecord(db: Database, id: string | null): Promise<OrgRecord | null> {
   return id === null ? null : serializeOrg(await requireOrg(db, id));
 }

@@ -11,7 +11,7 @@ export interface Org {
 
 const COLUMNS = ["id", "name", "slug", "public_log", "created_at"] as const;
 
-/** Null, and nothing written, where the slug is taken. */
+/** Returns null and writes nothing if the slug is taken. */
 export async function insertOrg(tx: DatabaseTransaction, org: Omit<Org, "public_log">): Promise<Org | null> {
   const row = await tx
     .insertInto("orgs")
@@ -26,7 +26,7 @@ export async function listOrgs(db: Database): Promise<Org[]> {
   return db.selectFrom("orgs").select(COLUMNS).orderBy("id").execute();
 }
 
-/** By id or by slug; an id has an underscore and a slug never does. */
+/** By id or slug; an id contains an underscore, a slug never does. */
 export async function findOrg(db: Database, idOrSlug: string): Promise<Org | null> {
   const column = idOrSlug.includes("_") ? "id" : "slug";
   const row = await db.selectFrom("orgs").select(COLUMNS).where(column, "=", idOrSlug).executeTakeFirst();
@@ -34,7 +34,7 @@ export async function findOrg(db: Database, idOrSlug: string): Promise<Org | nul
 }
 
 /**
- * Those that somebody may see, all of them or these: newest first, and one more than the page
+ * The organisations that somebody may see, all or these: newest first, with one more than the page
  * holds.
  */
 export async function listOrgPage(
@@ -65,7 +65,7 @@ export async function updateOrg(
   return tx.updateTable("orgs").set(change).where("id", "=", id).returning(COLUMNS).executeTakeFirstOrThrow();
 }
 
-/** Locked until the transaction ends; foreign keys to the row are not held up by it. */
+/** Locks the row until the transaction ends; foreign keys to it don't have to wait. */
 export async function lockOrgRow(tx: DatabaseTransaction, id: string): Promise<void> {
   await tx.selectFrom("orgs").select("id").where("id", "=", id).forNoKeyUpdate().execute();
 }
