@@ -10,8 +10,8 @@ import type { QuotaDefaults } from "./settings.ts";
 import { readLimits, readUsage, type Usage } from "./store.ts";
 
 /**
- * Percent of a quota at which its organisation is told, once until less than LOW of it is used
- * again.
+ * Percent of a quota at which the organisation is warned. It is warned once, until less than LOW
+ * percent is used again.
  */
 const TOLD_AT = [80, 100] as const;
 const LOW = 75;
@@ -26,7 +26,7 @@ export function quotaJob(deps: Deps): Job {
   return { name: "tell_quotas", every_s: 300, run: (context) => tellQuotas(deps, context) };
 }
 
-/** Tells each organisation of the quotas that are nearly, or all, used. */
+/** Warns each organisation about quotas that are nearly or completely used. */
 export async function tellQuotas(
   { db, quotas }: Deps,
   { now, signal }: Pick<JobContext, "now" | "signal">,
@@ -40,8 +40,8 @@ export async function tellQuotas(
 }
 
 /**
- * Those of which something may be to be told: they use more than a share of a quota, or did when
- * they were told last.
+ * Organisations that may need a warning: they use more than a share of a quota, or did when they
+ * were last warned.
  */
 async function limitedOrgs(db: Database, quotas: QuotaDefaults): Promise<string[]> {
   const limit = (name: QuotaName) =>

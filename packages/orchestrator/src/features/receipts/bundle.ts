@@ -10,8 +10,8 @@ import type { StoredReceipt } from "./queries.ts";
 import { envelopeOf } from "./serialize.ts";
 
 /**
- * A receipt with its proof in the newest head of its log that a witness cosigned, with the
- * cosignatures; as long as no witness saw the receipt, in the newest head that there is.
+ * A receipt with its inclusion proof in the newest head of its log that a witness cosigned, with
+ * the cosignatures. As long as no witness saw the receipt, in the newest head that exists.
  */
 export async function readBundle(
   session: SqlSession,
@@ -27,7 +27,7 @@ export async function readBundle(
     treeSize: size,
   });
   const { leaf, hashes, logIndex, origin, treeSize } = placement;
-  // Of the newest head its hourly form is at hand, which has a line about the time.
+  // The newest head is available in its hourly form, which has a line about the time.
   const checkpoint = size === head.size ? head.checkpoint : placement.checkpoint;
   const cosignatures = await cosignaturesOf(session, receipt.org_id, size);
   return {
@@ -41,8 +41,8 @@ export async function readBundle(
 }
 
 /**
- * The envelope and whose key it is, for cosign and others (sigstore bundle v0.3, protobuf-specs
- * bundle.proto). The proof of our log is not in it: the format only knows Rekor's.
+ * The envelope and its key, for cosign and others (sigstore bundle v0.3, protobuf-specs
+ * bundle.proto). Our log's proof is not in it: the format only knows Rekor's.
  */
 export function sigstoreBundle({ envelope }: ReceiptBundle): object {
   const { payload, payloadType, signatures } = envelope;
@@ -67,8 +67,8 @@ export function tlogProofFile({ inclusion_proof, checkpoint }: ReceiptBundle): s
 }
 
 /**
- * Agents may send either alphabet; tools that read protobuf's JSON mapping do too, but not all of
- * them.
+ * Agents may send either alphabet. Tools that read protobuf's JSON mapping accept both too, but not
+ * all of them do.
  */
 function standardBase64(text: string): string {
   return text.replaceAll("-", "+").replaceAll("_", "/");

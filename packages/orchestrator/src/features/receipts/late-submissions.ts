@@ -5,25 +5,29 @@ import type { BackupFacts } from "./match.ts";
 import type { ReceiptEntry } from "./receipt-entry.ts";
 import { SUBMISSION_WINDOW_MS } from "./submission-window.ts";
 
-/** A test by an agent that is not the source's any more, and what the records say of its backup. */
+/**
+ * A test by an agent that no longer tests the source, and what the records say about its backup.
+ */
 export interface LateTest {
   entry: ReceiptEntry;
   backup: BackupFacts;
 }
 
 /**
- * Why a late test counts: `commandId` is the command that it is the outcome of, null where only its
- * time speaks for it. Null: it does not.
+ * Why a late test counts: `commandId` is the command whose outcome it is, or null if only its time
+ * counts. Null instead of this means that it does not count.
  */
 export type FindRight = (late: LateTest) => { commandId: string | null } | null;
 
 /**
- * Whether agents that a source was taken from may still hand in what they tested. One may, as long as a receipt waits in an agent's spool, if
- *
- * - it was asked for this very test: a command for a test of this backup was delivered to it, and nothing came of that yet, or
- * - by its own account the test had ended when the log tells that the source went to another agent, and the backup was known by then.
- *
- * Neither lets an agent prove more than it could while the source was its own: the second counts for a time before that, the first once.
+ * Whether agents that lost a source may still submit what they tested. One may, for as long as
+ * receipts wait in an agent's spool, if
+ * - it was asked for this very test: a command for a test of this backup was delivered to it and
+ * has no outcome yet, or
+ * - by its own account the test ended before the time at which the log moves the source to another
+ * agent, and the backup was known by then.
+ * Neither lets an agent prove more than it could while the source was its own: the second counts
+ * for a time before that, the first counts once.
  */
 export async function findLateSubmissions(
   session: SqlSession,
@@ -46,11 +50,11 @@ export async function findLateSubmissions(
     const isOfThen = end !== undefined && backup.registered_at <= end && finished_at <= end.toISOString();
     const commands = open.get(`${entry.agentId} ${backup.id}`) ?? [];
     const [command] = commands;
-    // A test from before it was asked for is not what came of it: that may wait behind this one,
-    // and have no other right.
+    // A test from before the command is not its outcome. The outcome may wait behind this one, and
+    // have no other right.
     if (command === undefined || (isOfThen && started_at < command.created_at.toISOString()))
       return isOfThen ? { commandId: null } : null;
-    // Taken: the next test of this backup in the batch is not the outcome of the same command.
+    // Used up: the next test of this backup in the batch is not the outcome of the same command.
     commands.shift();
     return { commandId: command.id };
   };
@@ -83,7 +87,7 @@ const CHANGES: PreparedQuery = {
     where source_id = any($1::text[]) and kind = 'source_configured' and id >= $2`,
 };
 
-/** By source and agent, until when it last was one of the source's, as the log tells. */
+/** By source and agent, until when it last was one of the source's agents, according to the log. */
 function untilWhen(changes: readonly ChangeRow[]): Map<string, Date> {
   const last = new Map<string, Date>();
   for (const { source_id, created_at, body } of changes) {

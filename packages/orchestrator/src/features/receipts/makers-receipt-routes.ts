@@ -12,8 +12,8 @@ import { readBundle } from "./bundle.ts";
 import { findMakersReceipt } from "./queries.ts";
 
 /**
- * For the agent that restores a backup which another one made: it believes what the maker signed,
- * and not this service.
+ * For an agent that restores a backup which another agent made: it relies on what the maker signed,
+ * and not on this service.
  */
 export function makersReceiptRoutes({ db, signer }: { db: Database; signer: CheckpointSigner }): Route[] {
   return [

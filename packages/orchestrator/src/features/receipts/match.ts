@@ -2,7 +2,7 @@ import { ApiError } from "../../platform/errors/api-error.ts";
 import type { ReceiptEntry } from "./receipt-entry.ts";
 import { mismatch } from "./verify-submission.ts";
 
-/** What the records say of the backup that a receipt is about, and of its source. */
+/** What the records say about a receipt's backup and its source. */
 export interface BackupFacts {
   id: string;
   org_id: string;
@@ -17,8 +17,8 @@ export interface BackupFacts {
 }
 
 /**
- * The error for a receipt that says other than the records, or null. A backup of another
- * organisation is an unknown one. Who may test a source's backups is asked apart.
+ * The error for a receipt that contradicts the records, or null. A backup of another organisation
+ * counts as unknown. Who may test a source's backups is checked separately.
  */
 export function mismatchOf(entry: ReceiptEntry, facts: BackupFacts | undefined): ApiError | null {
   const { predicate, subject } = entry.statement;
@@ -37,7 +37,7 @@ export function mismatchOf(entry: ReceiptEntry, facts: BackupFacts | undefined):
   return null;
 }
 
-/** Whether an agent runs the source's restore tests now. */
+/** Whether an agent currently runs the source's restore tests. */
 export function isTester(agentId: string, facts: BackupFacts): boolean {
   return agentId === facts.source_agent_id || agentId === facts.source_test_agent_id;
 }

@@ -39,7 +39,7 @@ export const RECEIPT_COLUMNS = [
 
 const FILTERS = ["source_id", "agent_id", "backup_id", "kind", "result"] as const;
 
-/** Newest first, one more than `limit`, so that it shows whether there are further ones. */
+/** Newest first, one more than `limit`, to show whether there are more. */
 export async function listReceipts(
   db: Database,
   orgId: string,
@@ -53,7 +53,7 @@ export async function listReceipts(
     .where("org_id", "=", orgId)
     .where("id", ">=", ids.from)
     .where("id", "<", ids.before);
-  // Nothing else has a result: so said, the index of the tests serves.
+  // Only tests have a result. Saying so lets PostgreSQL use the index of the tests.
   if (filter.result !== undefined) query = query.where(sql<boolean>`kind = 'restore_test'`);
   for (const name of FILTERS) {
     const value = filter[name];
@@ -68,7 +68,7 @@ export async function listReceipts(
 export interface StoredReceipt extends ListedReceipt {
   /** The request's body, byte for byte. */
   envelope: Buffer;
-  /** The one that it is signed with. */
+  /** The key that it is signed with. */
   public_key: Buffer;
 }
 
@@ -89,7 +89,7 @@ export async function findReceipt(db: Database, orgId: string, id: string): Prom
   return signedWith === null ? receipt : { ...receipt, public_key: signedWith.public_key };
 }
 
-/** The receipt of the agent that made a backup; null until that agent has submitted it. */
+/** The maker's receipt of a backup; null until that agent has submitted it. */
 export async function findMakersReceipt(
   db: Database,
   orgId: string,

@@ -12,7 +12,7 @@ import { newId } from "@attestore/contract";
 import type { LogEntry } from "../../log/entry.ts";
 import { envelopeSha256 } from "../../log/envelope-sha256.ts";
 
-/** A receipt whose signature holds, on its way into the log. */
+/** A receipt with a valid signature, on its way into the log. */
 export interface ReceiptEntry extends LogEntry {
   kind: ReceiptKind;
   statement: Statement;
@@ -23,8 +23,8 @@ export interface ReceiptEntry extends LogEntry {
   envelope: Buffer;
   recordedAt: Date;
   /**
-   * The command that it is the outcome of, or null for none, where its agent has lost the source
-   * since: told when it is judged.
+   * The command whose outcome it is, or null for none, if its agent has lost the source since. Set
+   * when the receipt is checked against the records.
    */
   answers?: string | null;
 }
@@ -35,7 +35,7 @@ export function receiptEntry(input: {
   envelope: Envelope;
   body: Buffer;
   statement: Statement;
-  /** Signed with a key that was replaced since. */
+  /** Signed with a key that has been replaced since. */
   isByRetiredKey?: boolean;
 }): ReceiptEntry {
   const { orgId, agentId, envelope, statement } = input;
@@ -69,9 +69,9 @@ export function receiptEntry(input: {
 }
 
 /**
- * When a run ended, as the agent says, and never later than it was recorded: neither a receipt that
- * waited in the agent's spool nor an agent's clock that is ahead makes anything look more recently
- * done than it was.
+ * When a run ended by the agent's account, but never later than it was recorded. So neither a
+ * receipt that waited in the spool nor a clock that is ahead makes a run look more recent than it
+ * was.
  */
 export function happenedAt({ statement, recordedAt }: ReceiptEntry): string {
   const recorded = recordedAt.toISOString();

@@ -17,13 +17,12 @@ import {
 } from "./store.ts";
 
 /**
- * Receipts in a batch. A receipt that the log has is recognised by its envelope, whatever the
- * request's key: it was accepted when it came first, and stays what it was, also if its backup has
+ * Receipts in a batch. A receipt that the log already has is recognised by its envelope, whatever
+ * the request's key: it was accepted when it first came and stays valid, even if its backup has
  * expired since.
- *
- * The chain of `previous_receipt_sha256` is stored and not enforced. An agent that spools may
- * submit two receipts at once, or submit again what it got no answer for; refusing the one that
- * comes out of turn would lose a receipt over its place in line. Who reads an agent's receipts in
+ * The chain of `previous_receipt_sha256` is stored and not enforced. An agent with a spool may
+ * submit two receipts at once, or repeat one that it got no answer for; refusing the one that comes
+ * out of order would lose a receipt over its place in line. Whoever reads an agent's receipts in
  * the log's order sees every gap and fork of the chain.
  */
 export const receipts: EntryKind<ReceiptEntry> = {
@@ -84,7 +83,7 @@ function judge(
     const backup = backups.get(entry.statement.predicate.backup_id);
     const error = mismatchOf(entry, backup);
     if (error !== null) return { is: "refused", error };
-    // A batch that failed is judged again.
+    // After a batch failed, its receipts are checked again.
     delete entry.answers;
     if (backup !== undefined && isByFormerTester(entry, backup)) {
       const right = findRight({ entry, backup });

@@ -5,13 +5,13 @@ import type { PreparedQuery, SqlSession } from "../../platform/database/sql-sess
 import { type ReceiptEntry, happenedAt } from "./receipt-entry.ts";
 import { plainArray } from "../../platform/database/packed.ts";
 
-/** Checks that the agent makes up by itself; all others somebody wrote. */
+/** Checks that the agent adds by itself; somebody wrote all others. */
 const INFERRED = "inferred:";
 
 /**
- * Notes what receipts say of their sources' days, in the transaction that records them. The lock on
- * the organisation's log, which that transaction holds, keeps two from changing one day at once; an
- * agent submits in the order of its runs, so the last that is recorded of a day is its newest.
+ * Records what receipts say about their sources' days, in the transaction that records the
+ * receipts. That transaction locks the organisation's log, so no two change one day at once. An
+ * agent submits in the order of its runs, so the last one recorded for a day is the newest.
  */
 export function recordDays(
   session: SqlSession,
@@ -55,7 +55,7 @@ function addBackup(
   const { engine, engine_version, dump_format, schema_hash } = source_metadata;
   const recipients = cipher.recipients.toSorted();
   const schema = digest([schema_hash]);
-  // The fields that drift is found in (features/drift).
+  // The fields that drift compares (features/drift).
   const environment = digest([
     engine,
     engine_version,
@@ -76,12 +76,12 @@ function addBackup(
 function addTest(row: DayRow, { result, phases, checks }: RestoreTestPredicate): void {
   row[result] += 1;
   row.ownChecks = checks.filter(({ id }) => !id.startsWith(INFERRED)).length;
-  // The checks come after the data are back.
+  // The checks run after the data is restored.
   if (result === "passed" && phases !== undefined)
     row.restore_ms = Math.round(phases.download_ms + phases.decrypt_ms + phases.restore_ms);
 }
 
-/** Enough to see that something is another; nobody gains from making two alike. */
+/** Enough to see a difference; nobody gains from making two alike. */
 function digest(fields: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(fields)).digest("hex").slice(0, 16);
 }
@@ -125,7 +125,7 @@ const ADD: PreparedQuery = {
       own_checks = coalesce(excluded.own_checks, known.own_checks)`,
 };
 
-/** One row a source and day. */
+/** One row for each source and day. */
 export function addToDays(session: SqlSession, rows: readonly DayRow[]): Promise<unknown> {
   const column = (value: (row: DayRow) => string | number | null): string => plainArray(rows.map(value));
   return session.run(ADD, [

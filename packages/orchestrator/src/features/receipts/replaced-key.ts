@@ -5,7 +5,6 @@ import { SUBMISSION_WINDOW_MS } from "./submission-window.ts";
 /**
  * A replaced key still counts for runs and events that ended before it was replaced, for as long as
  * an agent's spool may hold them back (SUBMISSION_WINDOW_MS). `endedAt` is ISO 8601 in UTC.
- *
  * Throws ApiError `receipt_signature_invalid`.
  */
 export function requireFromBefore(

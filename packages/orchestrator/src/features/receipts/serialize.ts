@@ -22,7 +22,7 @@ export function receiptDetail(receipt: StoredReceipt): ReceiptDetail {
   return { ...receiptRecord(receipt), envelope: envelopeOf(receipt) };
 }
 
-/** What was accepted was checked member by member: it parses again. */
+/** An accepted receipt was checked member by member, so it parses again. */
 export function envelopeOf(receipt: StoredReceipt): Envelope {
   return JSON.parse(receipt.envelope.toString("utf8")) as Envelope;
 }

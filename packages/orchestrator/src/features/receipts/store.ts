@@ -9,7 +9,7 @@ const RECORDED: PreparedQuery = {
   text: "select envelope_sha256, log_index from receipts where envelope_sha256 = any($1::bytea[])",
 };
 
-/** Index in the log by envelope (base64 of envelope_sha256), for those that are in it. */
+/** Log index by envelope (base64 of envelope_sha256), for those that the log has. */
 export async function readRecorded(
   session: SqlSession,
   envelopes: readonly Buffer[],
@@ -81,7 +81,7 @@ const MARK_BACKED_UP: PreparedQuery = {
     from unnest($1::text[], $2::timestamptz[]) as latest (id, at) where sources.id = latest.id`,
 };
 
-/** One update a source. */
+/** One update for each source. */
 export function markBackedUp(session: SqlSession, placed: Placed): Promise<unknown> {
   return session.run(
     MARK_BACKED_UP,
@@ -96,7 +96,7 @@ const LINK: PreparedQuery = {
     join backups on backups.id = made.backup_id where commands.id = backups.command_id`,
 };
 
-/** The record of the command that asked for a backup names the backup's receipt, too. */
+/** The record of the command that asked for a backup also names the backup's receipt. */
 export function linkCommands(session: SqlSession, made: Placed): Promise<unknown> {
   return session.run(LINK, [
     plainArray(made.map(({ entry }) => entry.id)),
@@ -135,7 +135,7 @@ const LINK_ANSWERED: PreparedQuery = {
     from unnest($1::text[], $2::text[]) as answered (receipt_id, command_id) where commands.id = answered.command_id`,
 };
 
-/** The same where the command is known. */
+/** The same if the command is known. */
 export function linkAnsweredCommands(
   session: SqlSession,
   answered: readonly (readonly [receiptId: string, commandId: string])[],
@@ -178,7 +178,7 @@ const MARK_FAILED: PreparedQuery = {
     where backups.id = latest.id and (backups.failed_at is null or backups.failed_at < latest.at)`,
 };
 
-/** One update a backup: the newest of the tests that it failed. */
+/** One update for each backup: its newest failed test. */
 export function markFailed(session: SqlSession, placed: Placed): Promise<unknown> {
   const newest = new Map<string, { at: string; receiptId: string }>();
   for (const { entry } of placed) {
@@ -195,8 +195,8 @@ export function markFailed(session: SqlSession, placed: Placed): Promise<unknown
 }
 
 /**
- * Ids and the latest time of each, as two array literals, in the order of the ids (so that two
- * writers never deadlock).
+ * Ids and the latest time of each as two array literals, ordered by id so that two writers never
+ * deadlock.
  */
 function latest(placed: Placed, idOf: (entry: ReceiptEntry) => string): [string, string] {
   const times = new Map<string, string>();

@@ -1,9 +1,9 @@
 import type { RestoreTestPredicate, Statement } from "@attestore/proof";
 
 /**
- * What the agent signed in an envelope that is stored. What was accepted was checked member by
- * member: it parses again, and is not checked again, so that a stricter check of a later version
- * keeps nobody from reading it.
+ * The agent's statement from a stored envelope. It was checked member by member when it was
+ * accepted, so it parses again. It is not checked again, so a stricter check in a later version
+ * does not make it unreadable.
  */
 export function predicateIn(envelope: Buffer): Statement["predicate"] {
   const { payload } = JSON.parse(envelope.toString("utf8")) as { payload: string };
@@ -11,7 +11,7 @@ export function predicateIn(envelope: Buffer): Statement["predicate"] {
   return statement.predicate;
 }
 
-/** The same of a receipt of the kind `restore_test`. */
+/** The same for a receipt of the kind `restore_test`. */
 export function restoreTestIn(envelope: Buffer): RestoreTestPredicate {
   const predicate = predicateIn(envelope);
   if (!("result" in predicate)) throw new Error("a receipt of a restore test contains another statement");

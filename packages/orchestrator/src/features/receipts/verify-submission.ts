@@ -20,11 +20,11 @@ import { requireFromBefore } from "./replaced-key.ts";
 export interface VerifiedSubmission {
   envelope: Envelope;
   statement: Statement;
-  /** Signed with a key that was replaced since, before it was. */
+  /** Signed with a key before it was replaced. */
   isByRetiredKey: boolean;
 }
 
-/** A key of an agent by its fingerprint; null where it never was. */
+/** A key of an agent by its fingerprint; null if the agent never had it. */
 export type FindKey = (agentId: string, fingerprint: string) => Promise<SigningKeyRow | null>;
 
 export interface VerifyOptions {
@@ -37,13 +37,11 @@ export interface VerifyOptions {
 const keys = new WeakMap<AgentPrincipal, PublicKey>();
 
 /**
- * The envelope of a submission and what the agent signed in it. The order is that of trust: the
- * signature first, and only then is the payload read, once, from the bytes that were verified. What
- * the records say is checked later, in the batch.
- *
- * `findKey` is asked for a key that is not the one the credential was looked up with: an earlier
- * one, or one so new that the look-up does not have it yet.
- *
+ * Verifies a submission's envelope and reads what the agent signed. The order is that of trust: the
+ * signature comes first, and only then is the payload read, once, from the verified bytes. The
+ * records are compared later, in the batch.
+ * `findKey` looks up a key other than the one the credential came with: an earlier one, or one too
+ * new for that look-up.
  * Throws ApiError `invalid_request`, `receipt_signature_invalid`, `statement_invalid`,
  * `statement_mismatch`.
  */
@@ -63,8 +61,8 @@ export async function verifySubmission(
 }
 
 /**
- * That a key of the agent's signed it, and what took the place of that key, if anything did: what
- * it signed then has to be from before. Throws ApiError `receipt_signature_invalid`,
+ * Checks that one of the agent's keys signed it, and returns what replaced that key, if anything:
+ * what it signed must then be from before. Throws ApiError `receipt_signature_invalid`,
  * `statement_mismatch`.
  */
 export async function verifySigned(
@@ -81,8 +79,8 @@ export async function verifySigned(
       "receipt_signature_invalid",
       `The envelope's signature is not valid for this agent's key (${other?.key_fingerprint ?? agent.keyFingerprint}).`,
     );
-  // The verifier takes the key's name as part of the receipt, so one that names another key would
-  // never be true.
+  // The verifier treats the key's name as part of the receipt, so a receipt that names another key
+  // could never be true.
   if (other === null && envelope.keyid !== agent.keyFingerprint)
     throw new ApiError(
       "statement_mismatch",
@@ -123,7 +121,7 @@ function invalidStatement(issues: Issue[]): ApiError {
   );
 }
 
-/** Reading a key checks its point, which need not be done for each receipt. */
+/** Reading a key checks its point, which is not needed for every receipt. */
 function keyOf(agent: AgentPrincipal): PublicKey {
   const known = keys.get(agent);
   if (known !== undefined) return known;

@@ -6,7 +6,7 @@ export interface RetentionDeps {
   db: Database;
   objects: ObjectStore;
   logger: Logger;
-  /** How long before a backup goes that is announced. */
+  /** How long before a backup is removed its removal is announced. */
   retentionDelay_s: number;
   /** Days that an object without a record is kept before it is removed. */
   quarantineDays: number;

@@ -22,14 +22,14 @@ import { suddenChange } from "./sudden-change.ts";
 import { notifyRemovals } from "./notify-removals.ts";
 
 const PAGE = 200;
-/** Backups in one transaction, which holds the organisation's log. */
+/** Backups in one transaction, which locks the organisation's log. */
 const MAX_AT_ONCE = 100;
 
 /**
- * Announces what the rules let go of, and expires what was announced long enough ago and told,
- * oldest first. The row and the log's entry commit together, and only then is the object touched
- * (see remove-objects.ts): after a crash in between the object is still there, and the row says
- * that it goes.
+ * Announces the removal of what the rules no longer keep, and expires what was announced long
+ * enough ago and mailed, oldest first. The row and the log entry commit together, and only then is
+ * the object touched (see remove-objects.ts). After a crash in between, the object still exists and
+ * the row says that it goes.
  */
 export async function expireBackups(
   deps: RetentionDeps,
@@ -53,7 +53,7 @@ interface Done {
   told?: { level: "info" | "warn"; fields: object; text: string };
 }
 
-/** Every source that has rules, a page at a time. */
+/** Every source that has rules, one page at a time. */
 async function* retained(db: Database): AsyncGenerator<{ id: string; org_id: string }> {
   for (let after = ""; ;) {
     const page = await listRetained(db, after, PAGE);
@@ -65,8 +65,8 @@ async function* retained(db: Database): AsyncGenerator<{ id: string; org_id: str
 }
 
 /**
- * Everything is read after the two locks: no command for one of these backups can be queued
- * meanwhile, nobody can keep one, and no receipt that proves one can be appended.
+ * Everything is read after the two locks: meanwhile no command for one of these backups can be
+ * queued, nobody can keep one, and no receipt that proves one can be appended.
  */
 async function passOver(
   tx: DatabaseTransaction,

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Accepted } from "./sudden-change.ts";
 
-/** What stops a source's retention, since when; and what somebody has accepted before. */
+/** What stopped a source's retention, and since when; and what somebody accepted before. */
 export interface HoldState {
   held: { since: Date; hold: RetentionHold } | null;
   accepted: Accepted;
@@ -22,7 +22,7 @@ export async function readHold(db: Database, sourceId: string): Promise<HoldStat
   };
 }
 
-/** Nothing that was announced goes any more: when it may, it is announced anew. */
+/** Withdraws all announcements: when retention may go on, removals are announced anew. */
 export async function setHeld(
   tx: DatabaseTransaction,
   sourceId: string,

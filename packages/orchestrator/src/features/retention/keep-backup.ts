@@ -12,16 +12,16 @@ interface Asked {
 }
 
 /**
- * This backup stays, whatever the rules say, until it is released. Throws `not_found`, and
- * `conflict` where it has expired.
+ * Keeps this backup, whatever the rules say, until it is released. Throws `not_found`, and
+ * `conflict` if it has expired.
  */
 export function keepBackup(tx: DatabaseTransaction, asked: Asked, now: Date): Promise<Backup> {
   return setKept(tx, asked, { now, isKept: true });
 }
 
 /**
- * The rules decide about this backup again; where none keeps it, its removal is announced anew.
- * Throws as keepBackup does.
+ * Lets the rules decide about this backup again. If none keeps it, its removal is announced anew.
+ * Throws what keepBackup throws.
  */
 export function releaseBackup(tx: DatabaseTransaction, asked: Asked, now: Date): Promise<Backup> {
   return setKept(tx, asked, { now, isKept: false });

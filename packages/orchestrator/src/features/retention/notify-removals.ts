@@ -6,15 +6,16 @@ import type { JobContext } from "../../platform/jobs/job.ts";
 import { announce } from "../notification-queue/announce.ts";
 
 /**
- * An organisation is told at most once in so long: with many sources a few backups go every day.
+ * The shortest time between two messages to an organisation: with many sources, a few backups go
+ * every day.
  */
 const TOLD_EVERY_MS = 86_400_000;
-/** Sources that a message names. */
+/** How many sources a message names. */
 const MAX_SOURCES = 20;
 
 /**
- * Tells each organisation which of its backups are announced to be removed, once a day, or at once
- * where one goes sooner than that. No backup goes before this message is queued.
+ * Tells each organisation which backups are announced to be removed: once a day, or at once if one
+ * goes sooner than that. No backup goes before this message is queued.
  */
 export async function notifyRemovals(
   db: Database,
@@ -56,8 +57,8 @@ interface Removals {
 }
 
 /**
- * All that is announced, also what an earlier message told of: whoever reads the newest one knows
- * what goes.
+ * Everything that is announced, including what an earlier message told: the newest message is
+ * always complete.
  */
 async function tell(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
   await tx

@@ -6,36 +6,36 @@ export interface Candidate extends Kept {
   /** When it last failed a restore test. */
   failedAt: Date | null;
   sizeBytes: number;
-  /** As its agent says, and nothing here goes by it. */
+  /** The agent's own account; nothing here relies on it. */
   madeAt: Date;
   sha256: Buffer;
-  /** Somebody said that it stays. */
+  /** Somebody decided to keep it. */
   keptAt: Date | null;
-  /** When it goes, where that was announced; and when the organisation was told so. */
+  /** When it goes, if that was announced; and when the organisation was told so. */
   expiresAt: Date | null;
   toldAt: Date | null;
 }
 
 export interface Decision {
   backup: Candidate;
-  /** Empty where it goes. */
+  /** Empty if it goes. */
   reasons: RetentionReason[];
 }
 
 export interface PlanInput {
-  /** The source's backups that are available, all of them. */
+  /** All backups of the source that are available. */
   backups: readonly Candidate[];
   rules: Retention | null;
   zone: string;
-  /** Backups that a command needs which has not come to its end. */
+  /** Backups that an unfinished command needs. */
   needed: ReadonlySet<string>;
 }
 
 /**
- * What becomes of a source's backups, in the order that they are given in. Whatever the rules say,
- * the newest backup that ever passed a restore test stays, the newest whose last one passed (the
- * other may rot, and must not be what this one goes for), what somebody keeps and what a running
- * command needs; without a rule everything does.
+ * Decides about a source's backups, in the order given. Whatever the rules say, these stay: the
+ * newest backup that ever passed a restore test; the newest whose last test passed (the former may
+ * rot, and must not be the reason to remove this one); what somebody keeps; and what a running
+ * command needs. Without a rule all stay.
  */
 export function planRetention({ backups, rules, zone, needed }: PlanInput): Decision[] {
   if (!hasRules(rules)) return backups.map((backup) => ({ backup, reasons: [{ rule: "no_rule" }] }));

@@ -1,13 +1,13 @@
 import type { ServiceNotes } from "../../platform/objects/service-notes.ts";
 
 /**
- * An object that the database does not know. It stays where it is: a database that knows it finds
- * it there.
+ * An object that the database does not know. It stays where it is, so a database that knows it
+ * finds it there.
  */
 export interface Quarantined {
   key: string;
   since: Date;
-  /** Somebody put it back: it is not removed. */
+  /** Somebody put it back, so it is not removed. */
   isKept: boolean;
 }
 
@@ -41,7 +41,7 @@ function write(notes: ServiceNotes, { key, since, isKept }: Quarantined): Promis
   return notes.write(PREFIX + key, `${JSON.stringify({ since: since.toISOString(), kept: isKept })}\n`);
 }
 
-/** What cannot be read is kept: nobody knows since when it is there. */
+/** An entry that can't be read is kept: nobody knows since when it is there. */
 function parse(key: string, text: string): Quarantined {
   try {
     const { since, kept } = JSON.parse(text) as { since?: unknown; kept?: unknown };

@@ -8,9 +8,9 @@ const RETRY_MS = 15 * 60_000;
 const LOCKED_MS = 24 * 3_600_000;
 
 /**
- * Removes the objects of expired backups. Removing may be repeated, so a crash between the store
- * and the row, or another replica at the same work, costs one more call. What the store's object
- * lock holds is tried again each day.
+ * Removes the objects of expired backups. Removing can be repeated, so a crash between the store
+ * and the row, or another replica doing the same, costs only one more call. Objects that the
+ * store's object lock holds are tried again each day.
  */
 export async function removeExpiredObjects(
   { db, objects, logger }: RetentionDeps,

@@ -9,9 +9,9 @@ import { listAvailable } from "./store.ts";
 import { newestBytes } from "./sudden-change.ts";
 
 /**
- * Goes on with a source's retention that a sudden change has stopped: somebody has looked, and its
- * backups are what they should be. What no rule keeps is announced anew and goes after the whole
- * delay. Throws `not_found`, and `conflict` where nothing is stopped.
+ * Continues a source's retention that a sudden change stopped: somebody has looked, and the backups
+ * are right. What no rule keeps is announced anew and goes after the whole delay. Throws
+ * `not_found`, and `conflict` if nothing is stopped.
  */
 export async function resumeRetention(
   tx: DatabaseTransaction,

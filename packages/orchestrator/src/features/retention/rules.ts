@@ -5,8 +5,7 @@ import { wallClock } from "../schedules/time-zone.ts";
 export interface Kept {
   id: string;
   /**
-   * When the service took it, by the service's own clock: what an agent says of the time decides
-   * about nothing.
+   * When the service received it, by the service's own clock. The agent's clock decides nothing.
    */
   at: Date;
 }
@@ -16,7 +15,7 @@ type Period = (local: Date) => string;
 
 const DAY_MS = 86_400_000;
 
-/** Which day, week, … a moment falls into. */
+/** The day, week, … of a moment. */
 const PERIODS = {
   keep_daily: (local) => local.toISOString().slice(0, 10),
   keep_weekly: isoWeek,
@@ -24,17 +23,17 @@ const PERIODS = {
   keep_yearly: (local) => local.toISOString().slice(0, 4),
 } as const satisfies Partial<Record<Rule, Period>>;
 
-/** Whether there is a rule that keeps anything. Without one nothing is ever removed. */
+/** Whether any rule keeps something. Without one nothing is ever removed. */
 export function hasRules(rules: Retention | null): rules is Retention {
   return rules !== null && Object.values(rules).some((count) => count > 0);
 }
 
 /**
- * Why each backup stays: the union of the rules, as restic's `forget` has it. `keep_last` keeps so
- * many of the newest. `keep_days` keeps what is at most so many days older than the newest backup,
- * so that nothing goes only because none was made for a while. The others keep the newest backup of
- * each of so many days, ISO weeks, months or years that have one, in the source's time zone; while
- * fewer than that have one, the oldest backup stays too.
+ * Why each backup stays: the union of the rules, as in restic's `forget`. `keep_last` keeps that
+ * many of the newest. `keep_days` keeps what is at most that many days older than the newest
+ * backup, so nothing goes only because no backup was made for a while. The others keep the newest
+ * backup of each of that many days, ISO weeks, months or years that have one, in the source's time
+ * zone. While fewer than that have one, the oldest backup stays too.
  */
 export function keepReasons(
   backups: readonly Kept[],
@@ -68,12 +67,12 @@ export function keepReasons(
   return reasons;
 }
 
-/** Oldest first; of two of the same moment the one with the greater id is the newer. */
+/** Oldest first; of two at the same moment, the one with the greater id is newer. */
 export function byTime(a: Kept, b: Kept): number {
   return a.at.getTime() - b.at.getTime() || (a.id < b.id ? -1 : 1);
 }
 
-/** ISO 8601: the week belongs to the year that has its Thursday. */
+/** ISO 8601: a week belongs to the year that has its Thursday. */
 function isoWeek(local: Date): string {
   const thursday = new Date(local.getTime() + (3 - ((local.getUTCDay() + 6) % 7)) * DAY_MS);
   const year = thursday.getUTCFullYear();

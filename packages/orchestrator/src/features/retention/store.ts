@@ -3,10 +3,7 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 import { runInOrg } from "../../platform/database/org-scope.ts";
 import type { Candidate } from "./plan.ts";
 
-/**
- * How long after an agent took a command, and never said what came of it, its backup is still kept
- * for it.
- */
+/** How long a backup is kept for a command that an agent took and never answered. */
 const LOST_AFTER_MS = 7 * 86_400_000;
 
 /**
@@ -35,7 +32,7 @@ export async function listAvailable(db: Database, sourceId: string): Promise<Can
   }));
 }
 
-/** The backups that commands are about which have not come to their end. */
+/** The backups of unfinished commands. */
 export async function listNeeded(db: Database, sourceId: string, now: Date): Promise<Set<string>> {
   const lost = new Date(now.getTime() - LOST_AFTER_MS);
   const { rows } = await sql<{ backup_id: string }>`
@@ -62,7 +59,7 @@ export async function listRetained(
     .execute();
 }
 
-/** Says that these go at that moment. */
+/** Records that these go at that moment. */
 export async function setAnnounced(
   tx: DatabaseTransaction,
   ids: readonly string[],
@@ -75,7 +72,7 @@ export async function setAnnounced(
     .execute();
 }
 
-/** These stay after all. */
+/** Records that these stay after all. */
 export async function clearAnnounced(tx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
   await tx
     .updateTable("backups")
@@ -84,7 +81,7 @@ export async function clearAnnounced(tx: DatabaseTransaction, ids: readonly stri
     .execute();
 }
 
-/** Says that these have expired. Their objects are removed after it. */
+/** Records that these have expired. Their objects are removed afterwards. */
 export async function setExpired(tx: DatabaseTransaction, ids: readonly string[], at: Date): Promise<void> {
   await tx
     .updateTable("backups")
@@ -133,8 +130,8 @@ export async function postponeRemoval(
 }
 
 /**
- * Of these keys those whose object a backup needs or is about to be removed for, and those of
- * uploads that ran out after that moment.
+ * Which of these keys have an object that a backup needs, or whose removal is due, and which belong
+ * to uploads that expired after that moment.
  */
 export async function listNeededObjects(
   db: Database,

@@ -3,17 +3,16 @@ import type { Candidate } from "./plan.ts";
 import { byTime } from "./rules.ts";
 
 const DAY_MS = 86_400_000;
-/** What is usual is looked for in so many days before the last one. */
+/** How many days before the last one show what is usual. */
 const USUAL_DAYS = 14;
 /** A week of daily backups that waited on their host, and one more, are no sudden rise. */
 const ALWAYS_ALLOWED = 8;
 const TIMES_AS_MANY = 4;
-/** The newest backups' size is the median of so many. */
+/** The size of the newest backups is the median of this many. */
 const NEWEST = 3;
 
 /**
- * What a person has said is right: the source's backups up to a moment, and how large the newest
- * were then.
+ * What somebody accepted: the source's backups up to a moment, and how large the newest were then.
  */
 export interface Accepted {
   at: Date | null;
@@ -21,10 +20,10 @@ export interface Accepted {
 }
 
 /**
- * Whether a source's backups have changed so suddenly that none may go before somebody has looked:
- * many more in a day than usual, or newest ones of less than half the size of one that is to go.
- * Whoever holds an agent's token can register backups and nothing else, so what is to go is
- * compared with what would be left; and all times are the service's own.
+ * Whether a source's backups changed so suddenly that none may be removed before somebody has
+ * looked: many more in a day than usual, or newest ones less than half the size of one that is to
+ * go. Somebody with an agent's token can register backups and nothing else, so what is to go is
+ * compared with what would be left. All times are the service's own.
  */
 export function suddenChange(
   { backups, going }: { backups: readonly Candidate[]; going: readonly Candidate[] },

@@ -8,7 +8,7 @@ import type { RetentionDeps } from "./deps.ts";
 import { listNeededObjects } from "./store.ts";
 import { recordSweep, type SweepReport } from "./sweep-report.ts";
 
-/** How long an object may lie there without being registered as a backup. */
+/** How long an object may exist without being registered as a backup. */
 const ORPHAN_AFTER_MS = 24 * 3_600_000;
 const DAY_MS = 86_400_000;
 const PAGE = 500;
@@ -18,7 +18,7 @@ type SweepDeps = Pick<RetentionDeps, "db" | "objects" | "logger" | "quarantineDa
 interface Plan {
   objects: number;
   /**
-   * Keys that go into quarantine, that have been there long enough, and whose quarantine ends
+   * Keys that go into quarantine, keys that have been there long enough, and keys that leave it
    * because they are needed or gone.
    */
   enter: string[];
@@ -27,13 +27,13 @@ interface Plan {
 }
 
 /**
- * Puts objects that no record is about into quarantine (uploads that were never registered, what
- * came after its backup had expired, what an older database does not know), and removes those that
- * have been there for its time. The upload is forgotten first, in a statement that fails where it
- * is being registered, and then the object goes: a crash in between leaves an object without any
- * record, which the next run finds. A sweep that would take more than a small share of all objects
- * takes none (unless `confirmed`): a database that does not know its objects is more likely the
- * wrong one.
+ * Puts objects that no record mentions into quarantine (uploads that were never registered, objects
+ * that came after their backup had expired, objects that an older database does not know), and
+ * removes those whose time there is over. The upload is forgotten first, in a statement that fails
+ * while it is being registered; only then is the object removed. A crash in between leaves an
+ * object without any record, which the next run finds. If a sweep would take more than a small
+ * share of all objects, it takes none (unless `confirmed`): a database that does not know its
+ * objects is more likely the wrong one.
  */
 export async function sweepObjects(
   deps: SweepDeps,

@@ -6,7 +6,7 @@ export interface SweepReport {
   objects: number;
   /** In quarantine afterwards. */
   quarantined: number;
-  /** That the database does not know, and that were to be taken this time. */
+  /** Objects that the database does not know and that this sweep would have taken. */
   taken: number;
   /** Whether it took none of them, because they were too many. */
   stopped: boolean;

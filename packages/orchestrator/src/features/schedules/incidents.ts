@@ -47,7 +47,7 @@ export async function listIncidents(
     .execute();
 }
 
-/** Those of a source and of the agents that back it up and test it. */
+/** Incidents of a source, and of the agents that back it up and test it. */
 export async function openIncidents(
   db: Database,
   { sourceId, agentIds }: { sourceId: string; agentIds: readonly string[] },
@@ -89,7 +89,7 @@ export async function hasOpenIncident(
 }
 
 export interface NewIncident {
-  /** Of the event that tells of it, appended in the same transaction. */
+  /** The event that tells about it, appended in the same transaction. */
   id: string;
   orgId: string;
   kind: IncidentKind;
@@ -114,8 +114,8 @@ export async function openIncident(tx: DatabaseTransaction, incident: NewInciden
 }
 
 /**
- * When what was missed came after all, by what was missed: with the first backup or test result
- * that did not finish before the last run that was.
+ * When something missed came after all, by what was missed: the first backup or test result that
+ * finished after the last run was due.
  */
 const CAME = {
   backup: sql`select min(created_at) from backups
@@ -126,8 +126,8 @@ const CAME = {
 };
 
 /**
- * Incidents of runs that were missed, of one organisation or of all, that are over: what was missed
- * has come, or nobody waits for it any more, because the source was removed or is not scheduled.
+ * Incidents of missed runs, of one organisation or all, that are over: what was missed has come, or
+ * nobody waits for it any more because the source was removed or is no longer scheduled.
  */
 function ended(kind: CommandKind, orgId: string | null): RawBuilder<unknown> {
   return sql`
@@ -156,7 +156,7 @@ export async function listOrgsWithEnded(db: Database): Promise<string[]> {
   return [...orgIds];
 }
 
-/** Ends them, when what was missed came, or now where nobody waits for it any more. */
+/** Ends them at the time at which what was missed came, or now if nobody waits for it any more. */
 export async function endMissedIncidents(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
   for (const kind of KINDS)
     await sql`

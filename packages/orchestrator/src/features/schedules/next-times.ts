@@ -14,15 +14,15 @@ export function timeZoneOf(schedule: Schedule | null): string {
   return schedule?.timezone ?? UTC;
 }
 
-/** When the next one is due after that moment; null where the schedule has none. */
+/** When the next one is due after that moment; null if the schedule has none. */
 export function nextOf(schedule: Schedule | null, kind: CommandKind, after: Date): Date | null {
   const pattern = cronOf(schedule, kind);
   return pattern === null ? null : nextTime(pattern, timeZoneOf(schedule), after);
 }
 
 /**
- * A schedule as it is kept, from what was asked for. Throws `invalid_request` for fields that name
- * no time and zones that are none.
+ * Builds a stored schedule from a request. Throws `invalid_request` for cron fields that name no
+ * time, and for unknown time zones.
  */
 export function readSchedule(given: NonNullable<ConfigureSourceRequest["schedule"]>): Schedule {
   const { backup_cron = null, restore_test_cron = null, timezone = UTC } = given;

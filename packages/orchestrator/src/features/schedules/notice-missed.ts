@@ -19,9 +19,9 @@ import type { SchedulesDeps } from "./settings.ts";
 const EVENT = { backup: "backup_missed", restore_test: "restore_test_missed" } as const;
 
 /**
- * Decides which scheduled runs were done in their time and which were not. The first that was not
- * is an entry of the log, and begins an incident; until something of that kind is done again, the
- * following ones are recorded and not logged.
+ * Decides which scheduled runs were done in time and which were not. The first missed one gets a
+ * log entry and begins an incident. Until something of that kind is done again, later missed ones
+ * are recorded and not logged.
  */
 export async function noticeMissed(
   deps: SchedulesDeps,
@@ -31,7 +31,7 @@ export async function noticeMissed(
   await eachOf(await listOrgsWithDone(db), signal, (orgId) =>
     runInOrg(db, orgId, (tx) => markDone(tx, orgId, now)),
   );
-  // What was done late ends an incident before a later run may begin the next one.
+  // A run that was done late ends an incident before a later run may begin the next one.
   await eachOf(await listOrgsWithEnded(db), signal, (orgId) =>
     runInOrg(db, orgId, (tx) => endMissedIncidents(tx, orgId, now)),
   );
@@ -82,11 +82,11 @@ interface CauseRow {
   last_seen_at: Date | null;
   command_status: "queued" | "delivered" | "acked" | null;
   outcome: { event_id?: string } | null;
-  /** Something came in the run's time. As the run is missed, it finished before that. */
+  /** Something came in the run's time. As the run is missed, it had finished before that. */
   came: boolean;
 }
 
-/** How far it came, for whoever has to find out why. */
+/** How far it got, for whoever has to find the cause. */
 async function causeOf(
   tx: DatabaseTransaction,
   { heartbeatInterval_s, silentAfterIntervals }: SchedulesDeps,

@@ -19,8 +19,8 @@ interface SilentAgent {
 }
 
 /**
- * Logs once that an agent is not heard any more, and notes when it is again. Silence counts only
- * while somebody was there to hear: after a pause of the whole service every agent has all its time
+ * Logs once that an agent has gone silent, and records when it is heard again. Silence counts only
+ * while the service could hear: after a pause of the whole service, every agent gets its full time
  * again.
  */
 export async function noticeSilence(

@@ -6,9 +6,9 @@ import { clockChanges } from "./time-zone.ts";
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 const SHOWN = 5;
-/** Clocks go by two hours at most; an hour more on both sides. */
+/** Clocks change by two hours at most; an hour more on both sides. */
 const AROUND_MS = 3 * HOUR_MS;
-/** Fields that name a time every few minutes are not looked through minute by minute. */
+/** Schedules that name a time every few minutes are not searched minute by minute. */
 const MAX_LOOKED_AT = 40;
 
 /** When a schedule would ask for what, after `now`. */

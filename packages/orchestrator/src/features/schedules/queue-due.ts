@@ -12,15 +12,17 @@ import { insertRuns } from "./runs.ts";
 import type { SchedulesDeps } from "./settings.ts";
 
 const PAGE = 200;
-/** Times of one schedule that are recorded after a pause of the service: a month of every hour. */
+/**
+ * How many times of one schedule are recorded after a pause of the service: a month of hourly runs.
+ */
 const MAX_CAUGHT_UP = 1000;
 
 const NEXT = { backup: "next_backup_at", restore_test: "next_restore_test_at" } as const;
 
 /**
- * Queues what is due, once across all replicas: each source in a transaction that moves its next
- * time on. Times that passed while nobody was there are recorded, and one command is queued for all
- * of them. While the command before has not come to its end none is added: that one counts for the
+ * Queues what is due, once across all replicas: each source in a transaction that also sets its
+ * next time. Times that passed while the service was down are recorded, and one command is queued
+ * for all of them. While the previous command is unfinished no other is added: it counts for the
  * new time too.
  */
 export async function queueDue(
@@ -36,7 +38,7 @@ export async function queueDue(
         const done = await runInOrg(deps.db, orgId, (tx) => queueOne(tx, deps, { id, kind, now }));
         if (done) queued += 1;
       }
-      // What was left is another replica's work, or waits for the next run.
+      // Another replica handles what is left, or the next run does.
       if (due.length < PAGE || queued === 0) break;
     }
   }
@@ -111,7 +113,7 @@ function timesUpTo(
   return { times, next: next !== null && next <= now ? nextOf(source.schedule, kind, now) : next };
 }
 
-/** The command that goes on, or a new one. Null where there is no agent to ask. */
+/** The unfinished command, or a new one. Null if there is no agent to ask. */
 async function commandFor(
   tx: DatabaseTransaction,
   deps: SchedulesDeps,

@@ -6,13 +6,13 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 export interface NewRuns {
   source: { id: string; org_id: string };
   kind: CommandKind;
-  /** Oldest first. What is asked for now is asked for because of the last one. */
+  /** Oldest first. A command that is queued now is for the last one. */
   times: readonly Date[];
   commandId: string | null;
   grace_s: number;
 }
 
-/** Records times that a schedule named. One that is there already stays what it is. */
+/** Records times that a schedule named. One that is recorded already stays as it is. */
 export async function insertRuns(
   tx: DatabaseTransaction,
   { source, kind, times, commandId, grace_s }: NewRuns,
@@ -33,14 +33,12 @@ export async function insertRuns(
     .execute();
 }
 
-/**
- * What finished before a run was due is not what the run asked for. Proof's countsForRun, for SQL.
- */
+/** What finished before a run was due does not count for it. The SQL of proof's countsForRun. */
 export const CLOCK_BEHIND = sql`${CLOCK_BEHIND_MS / 1000} * interval '1 second'`;
 
 /**
- * What a run of each kind waits for: a backup, or the result of a restore test, that arrived in its
- * time and did not wait on its host since before.
+ * What a run of each kind waits for: a backup or restore test result that arrived in time and did
+ * not wait on its host since before.
  */
 const ARRIVED = {
   backup: sql<boolean>`exists (select from backups
@@ -54,7 +52,7 @@ const ARRIVED = {
 
 const KINDS = ["backup", "restore_test"] as const;
 
-/** Organisations of which runs that wait were done in their time. */
+/** Organisations with waiting runs that were done in time. */
 export async function listOrgsWithDone(db: Database): Promise<string[]> {
   const orgIds = new Set<string>();
   for (const kind of KINDS) {
@@ -71,7 +69,7 @@ export async function listOrgsWithDone(db: Database): Promise<string[]> {
   return [...orgIds];
 }
 
-/** Ends the waiting of all runs of an organisation that were done in their time. */
+/** Ends the waiting of an organisation's runs that were done in time. */
 export async function markDone(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
   for (const kind of KINDS)
     await tx
@@ -93,8 +91,8 @@ export interface OverdueSource {
 const PAGE = 200;
 
 /**
- * Sources of which runs are due to be decided, once a kind. One that cannot be decided, whose log
- * is damaged, keeps none behind it from coming.
+ * Sources with runs that are due to be decided, once for each kind. A source whose log is damaged
+ * can't be decided, and does not block the ones behind it.
  */
 export async function* listOverdue(db: Database, now: Date): AsyncGenerator<OverdueSource, void, undefined> {
   let last: OverdueSource | undefined;
@@ -124,8 +122,8 @@ export interface MissedRun {
 }
 
 /**
- * Decides the overdue runs of a source that were not done in their time; oldest first. Of two
- * replicas one gets them.
+ * Decides the overdue runs of a source that were not done in time, oldest first. Of two replicas
+ * one gets them.
  */
 export async function markMissed(
   tx: DatabaseTransaction,
@@ -145,7 +143,7 @@ export async function markMissed(
   return rows.toSorted((a, b) => a.scheduled_at.getTime() - b.scheduled_at.getTime());
 }
 
-/** Nobody waits any longer for what a source that was removed should have done. */
+/** Nobody waits any longer for the runs of a removed source. */
 export async function withdrawRuns(tx: DatabaseTransaction, sourceId: string, at: Date): Promise<void> {
   await tx
     .updateTable("scheduled_runs")

@@ -9,6 +9,6 @@ export interface SchedulesDeps {
   /** Seconds after its scheduled time by which a backup or restore test must be done. */
   scheduleGrace_s: number;
   heartbeatInterval_s: number;
-  /** So many heartbeats that do not come make an agent silent. */
+  /** How many missing heartbeats make an agent silent. */
   silentAfterIntervals: number;
 }

@@ -1,13 +1,16 @@
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** By the zone's name in capitals: their case makes no other zone, and each format takes 30 KB. */
+/**
+ * By the zone's name in capitals: case makes no difference to a zone, and each formatter takes 30
+ * KB.
+ */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Whether the IANA database has a zone of this name. */
 export function isTimeZone(name: string): boolean {
-  // Neither an offset, which JavaScript takes for a zone too, nor letters whose capitals are those
-  // of A-Z, such as ſ.
+  // No offset, which JavaScript also accepts as a zone, and no letters whose capitals are those of
+  // A-Z, such as ſ.
   if (!/^[A-Za-z][A-Za-z0-9_/+-]*$/.test(name)) return false;
   try {
     formatOf(name);
@@ -19,7 +22,7 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * What clocks in the zone show at that moment, as the moment at which clocks of UTC show it.
+ * What clocks in the zone show at that moment, as the moment at which UTC clocks show it.
  * @throws RangeError for a zone that does not exist
  */
 export function wallClock(zone: string, at: Date): Date {
@@ -38,7 +41,7 @@ function offsetMs(zone: string, at: number): number {
   return wallClock(zone, new Date(at)).getTime() - at;
 }
 
-/** A change of the clocks: at that moment they go from `from` to `to` (as wallClock says it). */
+/** A clock change: at that moment clocks go from `from` to `to` (in wallClock's terms). */
 export interface ClockChange {
   at: Date;
   from: Date;
@@ -47,7 +50,7 @@ export interface ClockChange {
 
 /**
  * The first time after `start`, up to `end`, that clocks go forward, so that some times of that day
- * do not exist.
+ * don't exist.
  */
 export function nextGap(zone: string, start: Date, end: Date): ClockChange | null {
   for (let year = start.getUTCFullYear(); year <= end.getUTCFullYear(); year += 1) {
@@ -57,7 +60,7 @@ export function nextGap(zone: string, start: Date, end: Date): ClockChange | nul
   return null;
 }
 
-/** Every change of the clocks after `start`, up to `end`, forward or back. */
+/** Every clock change after `start`, up to `end`, forward or back. */
 export function clockChanges(zone: string, start: Date, end: Date): ClockChange[] {
   const changes: ClockChange[] = [];
   for (let year = start.getUTCFullYear(); year <= end.getUTCFullYear(); year += 1)
@@ -66,8 +69,8 @@ export function clockChanges(zone: string, start: Date, end: Date): ClockChange[
 }
 
 /**
- * By zone and year of UTC: looking at each of its days takes milliseconds, and they are always the
- * same.
+ * By zone and UTC year: looking at each of its days takes milliseconds, and the result never
+ * changes.
  */
 const years = new Map<string, readonly ClockChange[]>();
 const MAX_YEARS = 10_000;
@@ -97,7 +100,7 @@ function findChanges(zone: string, start: Date, end: Date): ClockChange[] {
 }
 
 /**
- * Whether clocks of the zone will show this time once again on that day, because they go back in
+ * Whether clocks of the zone will show this time once more on that day, because they go back in
  * between.
  */
 export function isShownAgain(zone: string, at: Date): boolean {
@@ -107,8 +110,8 @@ export function isShownAgain(zone: string, at: Date): boolean {
 }
 
 /**
- * Whether clocks of the zone have shown this time once before on that day, because they went back
- * in between.
+ * Whether clocks of the zone have shown this time before on that day, because they went back in
+ * between.
  */
 export function isRepeated(zone: string, at: Date): boolean {
   const now = at.getTime();
