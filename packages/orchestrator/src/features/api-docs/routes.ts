@@ -11,7 +11,7 @@ const SECURITY = {
   "referrer-policy": "no-referrer",
 };
 
-/** The API's own description of these routes and itself, for programs and for people. */
+/** The API's description of itself, for programs and for people. */
 export function withApiDocs(routes: readonly Route[], publicUrl: string): Route[] {
   const all: Route[] = [...routes, ...documentRoutes(() => documentOf(all, publicUrl))];
   return all;
@@ -22,7 +22,7 @@ export function documentOf(routes: readonly Route[], publicUrl: string): OpenApi
 }
 
 function documentRoutes(document: () => OpenApiDocument): Route[] {
-  // Made when it is first asked for, once.
+  // Made once, on the first request.
   const page = once(() => Buffer.from(docsPage(document())));
   const json = once(() => Buffer.from(JSON.stringify(document())));
   const file = (path: string, summary: string, type: string, content: () => Buffer): Route =>

@@ -8,9 +8,7 @@ export interface ConsoleAction {
   orgId: string | null;
 }
 
-/**
- * The audit row of something that was done on the command line, in the transaction that does it.
- */
+/** The audit row of a command on the command line, in the transaction that does it. */
 export async function recordConsoleAction(tx: DatabaseTransaction, action: ConsoleAction): Promise<void> {
   const now = new Date();
   await tx
@@ -32,12 +30,12 @@ export async function recordConsoleAction(tx: DatabaseTransaction, action: Conso
     .execute();
 }
 
-/** Who is at the console, as the operating system knows it. */
+/** The user at the console, as the operating system knows them. */
 function systemUser(): string {
   try {
     return userInfo().username;
   } catch {
-    // A user id without an entry in the system's list of users, as in some containers.
+    // A user id that is missing from the system's list of users, as in some containers.
     return `uid ${process.getuid?.() ?? "unknown"}`;
   }
 }

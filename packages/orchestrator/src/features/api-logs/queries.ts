@@ -4,7 +4,7 @@ import type { ApiLogsTable, Database } from "../../platform/database/schema.ts";
 export type ListedApiLog = Selectable<ApiLogsTable>;
 
 export interface ApiLogFilter {
-  /** Of whoever called, or of the operator who acted as them. */
+  /** The caller, or the operator who acted as them. */
   actor_id?: string;
   agent_id?: string;
   method?: string;
@@ -18,9 +18,9 @@ interface Ids {
 }
 
 /**
- * Newest first, one more than `limit`. Their ids are found first, which indexes have by each of the
- * filters: told to find the rows themselves, PostgreSQL may look through all of the organisation's
- * newest calls for those of a kind that is common but was not lately.
+ * Newest first, one more than `limit`. The ids are found first, because every filter has an index
+ * of them. If PostgreSQL had to find the rows themselves, it might search all of the organisation's
+ * newest calls for a kind that is common but did not occur lately.
  */
 export async function listApiLogs(
   db: Database,
@@ -46,7 +46,7 @@ export async function listApiLogs(
   return (
     db
       .selectFrom(found.as("found"))
-      // One at a time by the key, and not all of them in the hope to find these.
+      // One at a time by the key, instead of reading all in the hope of finding these.
       .innerJoinLateral(
         (from) =>
           from

@@ -9,18 +9,18 @@ import { changedTopics, eventId, type Markers, markersOf, readMarkers, type Topi
 
 const LOOK_EVERY_MS = 1000;
 const SESSIONS_EVERY_MS = 5000;
-/** Proxies end connections on which nothing comes for a minute or so. */
+/** Proxies end connections on which nothing comes for about a minute. */
 const COMMENT_EVERY_MS = 15_000;
-/** What a browser waits before it connects again. */
+/** How long a browser waits before it connects again. */
 const RETRY_MS = 3000;
 /**
- * Bytes that wait for a client that does not read; then it is let go, and comes back for what it
- * missed.
+ * Bytes that may wait for a client that does not read. Beyond that it is disconnected, and comes
+ * back for what it missed.
  */
 const MAX_WAITING = 64 * 1024;
 const MAX_OF_PROCESS = 2000;
 const MAX_OF_SESSION = 8;
-/** A person with several sessions, and all people of an organisation. */
+/** Limits for a person with several sessions, and for all people of an organisation. */
 const MAX_OF_PERSON = 24;
 const MAX_OF_ORG = 200;
 
@@ -37,7 +37,7 @@ interface Watcher {
 }
 
 /**
- * Tells whoever watches an organisation what of it has changed. One loop for all of them, which
+ * Tells everybody who watches an organisation what changed in it. One loop for all of them, which
  * ends when nobody watches.
  */
 export class LiveHub {
@@ -53,9 +53,9 @@ export class LiveHub {
 
   /**
    * A stream of server-sent events (HTML Standard section 9.2) until `signal` fires or the session
-   * ends: `ready` at once, with what changed since the event that `lastEventId` names, and `change`
-   * after each change. The last one of a session is `end`. Throws `rate_limited` and `unavailable`
-   * where too many watch.
+   * ends: `ready` at once, with what changed since the event that `lastEventId` names, then
+   * `change` after each change, and `end` when the session ends. Throws `rate_limited` and
+   * `unavailable` if too many watch.
    */
   async watch(watch: {
     orgId: string;
@@ -70,7 +70,7 @@ export class LiveHub {
     const stream = new Readable({ read: () => undefined, highWaterMark: MAX_WAITING });
     const watcher: Watcher = { orgId, personId, session, seen: null, stream, isOpen: true };
     const end = (): void => this.#end(watcher);
-    // Counted before anything is waited for, so that many at once are no more than the limit.
+    // Counted before anything is awaited, so that many at once can't exceed the limit.
     this.#watchers.add(watcher);
     stream.once("close", end);
     signal.addEventListener("abort", end, { once: true });
@@ -136,8 +136,8 @@ export class LiveHub {
           await this.#tell();
           failed = false;
         } catch (error) {
-          // Pages ask again by themselves, too; whoever watches stays, and is told once the
-          // database is back.
+          // Pages also ask again by themselves. Watchers stay, and are told once the database is
+          // back.
           if (!failed)
             this.#logger.warn({ reason: errorMessage(error) }, "live updates for pages could not be read");
           failed = true;

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { scopeToOrg } from "../../platform/database/org-scope.ts";
 
-/** What a page may be about; each changes by itself. */
+/** What a page can be about; each topic changes by itself. */
 export const TOPICS = [
   "log",
   "backups",
@@ -17,14 +17,14 @@ export const TOPICS = [
 ] as const;
 export type Topic = (typeof TOPICS)[number];
 
-/** A text for each topic that is another after anything of it has changed. */
+/** For each topic a text that differs after anything in it has changed. */
 export type Markers = Readonly<Record<Topic, string>>;
 
 /**
- * The markers of organisations, each read as that organisation: one statement of index lookups and
- * sums over small tables. Readers ask once a second, and only while somebody watches: writers pay
- * nothing, where a NOTIFY of each would make all commits of the database wait for one lock. When an
- * agent was last seen is no change: it is that every minute.
+ * The markers of organisations, each read as that organisation, in one statement of index lookups
+ * and sums over small tables. Readers ask once a second, and only while somebody watches. Writers
+ * pay nothing, whereas with NOTIFY all commits of the database would wait for one lock. When an
+ * agent was last seen does not count as a change, because that is every minute.
  */
 export async function readMarkers(db: Database, orgIds: readonly string[]): Promise<Map<string, Markers>> {
   return db
@@ -76,21 +76,20 @@ function digested(values: Readonly<Record<Topic, string | null>>): Markers {
   return Object.fromEntries(entries) as Record<Topic, string>;
 }
 
-/** The topics whose markers are not the same; none where nothing was known before. */
+/** The topics whose markers differ; none if nothing was known before. */
 export function changedTopics(before: Partial<Markers> | null, after: Markers): Topic[] {
   if (before === null) return [];
   return TOPICS.filter((topic) => before[topic] !== after[topic]);
 }
 
 /**
- * Markers as the id of an event, by which any replica can tell a client that comes back what it has
- * not seen.
+ * Markers as the id of an event: with it any replica can tell a returning client what it missed.
  */
 export function eventId(markers: Markers): string {
   return TOPICS.map((topic) => markers[topic]).join(".");
 }
 
-/** Null for what is no such id: whoever sent it learns of the changes from now on. */
+/** Null if it is no such id: that client learns about changes from now on. */
 export function markersOf(id: string | undefined): Markers | null {
   const parts = (id ?? "").split(".");
   if (parts.length !== TOPICS.length || !parts.every((part) => /^[0-9a-f]{10}$/.test(part))) return null;

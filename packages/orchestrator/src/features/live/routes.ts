@@ -6,7 +6,7 @@ import { fileRoute, type Route } from "../../platform/http/route.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import { LiveHub } from "./live-hub.ts";
 
-/** What changes, as it changes, for pages that are open. */
+/** Tells open pages what changes, as it changes. */
 export function liveRoutes({ db }: { db: Database }): Route[] {
   let hub: LiveHub | null = null;
   const hubOf = (logger: Logger): LiveHub => (hub ??= new LiveHub({ db, logger }));
@@ -36,7 +36,7 @@ export function liveRoutes({ db }: { db: Database }): Route[] {
           headers: {
             "content-type": "text/event-stream; charset=utf-8",
             "cache-control": "no-store, no-transform",
-            // Read by proxies that would otherwise gather the stream.
+            // Tells proxies not to buffer the stream.
             "x-accel-buffering": "no",
           },
           content,

@@ -68,7 +68,7 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
       params,
       answers: { 200: LogHead },
       rateLimits: ["default"],
-      // Hashes: what is in a leaf, and when it came, a head does not tell.
+      // Hashes only: a head does not tell what is in a leaf, or when it came.
       forAuditorLinks: true,
       handle: async ({ orgId }, tx) => ({
         status: 200,
@@ -84,7 +84,7 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
       query: LogProofQuery,
       answers: { 200: LogProof },
       rateLimits: ["default"],
-      // Hashes: what is in a leaf, and when it came, a head does not tell.
+      // Hashes only: a head does not tell what is in a leaf, or when it came.
       forAuditorLinks: true,
       handle: async ({ orgId, query }, tx) => ({
         status: 200,

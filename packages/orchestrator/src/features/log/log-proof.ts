@@ -7,7 +7,7 @@ import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { invalidRequest, notFound } from "../../platform/errors/api-error.ts";
 
 /**
- * The proofs for a head of the log, and that head signed. `tree_size` is the size of a head that
+ * The proofs for a head of the log, and that signed head. `tree_size` is the size of a head that
  * the log had: other sizes were never signed, and nothing is proven about them. Throws ApiError
  * `not_found`, `invalid_request`.
  */
@@ -37,9 +37,7 @@ export async function readLogProof(
   };
 }
 
-/**
- * The schema lets 16 digits through, of which not all are numbers that JavaScript holds exactly.
- */
+/** The schema accepts 16 digits, and JavaScript can't hold all such numbers exactly. */
 function readSize(text: string, path: string): number {
   const size = Number(text);
   if (Number.isSafeInteger(size)) return size;

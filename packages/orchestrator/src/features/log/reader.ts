@@ -9,15 +9,15 @@ import { assertLive, lookUpSession } from "../../platform/http/session-credentia
 import { assertAllowed } from "../../platform/http/policy.ts";
 
 /**
- * What is read: a head shows whoever opened an auditor link nothing of other times than the link's;
- * leaves and their hashes do.
+ * What is read. A head tells a reader with an auditor link nothing about other times than the
+ * link's; leaves and their hashes do.
  */
 export type Read = "head" | "leaves";
 
 /**
- * Lets pass whoever may read this log: anybody if the organisation made it public, else its own
- * agents and the sessions of its people. Without a valid credential a private log and one that does
- * not exist look the same, and so they do with one of another organisation. Throws ApiError
+ * Admits whoever may read this log: anybody if the organisation made it public, otherwise its own
+ * agents and the sessions of its people. Without a valid credential a private log looks like one
+ * that does not exist, and so does another organisation's with a credential. Throws ApiError
  * `unauthenticated`, `session_expired`, `forbidden`, `not_found`.
  */
 export async function requireReader(
@@ -52,8 +52,8 @@ export async function requireReader(
 }
 
 /**
- * Whose log a person reads. From here on the request is theirs: its record names them, and an
- * operator who acts as them is logged.
+ * Whose log a person reads. From here on the request counts as theirs: its record names them, and
+ * an operator who acts as them is logged.
  */
 async function orgOfSession(
   db: Database,

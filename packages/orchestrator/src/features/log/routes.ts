@@ -7,7 +7,7 @@ import { readRoute, type Route } from "../../platform/http/route.ts";
 import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";
 
-/** What an agent asks of its organisation's log. */
+/** What an agent asks about its organisation's log. */
 export function logRoutes({ db, signer }: { db: Database; signer: CheckpointSigner }): Route[] {
   return [
     readRoute({

@@ -42,7 +42,7 @@ async function tile({ db }: TilesDeps, request: FastifyRequest, reply: FastifyRe
   const wanted = readPath(path);
   const bytes = await readInOrg(db, org, (tx) => readTile(transactionSession(tx), org, wanted));
   if (bytes === null) throw notFound("tile");
-  // A tile of some width never changes.
+  // A tile of a given width never changes.
   if (isPublic) reply.header("cache-control", "public, max-age=31536000, immutable");
   return reply.type("application/octet-stream").send(Buffer.from(bytes));
 }

@@ -22,8 +22,8 @@ export interface Witness {
 }
 
 /**
- * Agents whose cosignature was accepted and who are not revoked; the newest agent first, one more
- * than the page takes.
+ * Agents whose cosignature was accepted and who are not revoked; newest agent first, one more than
+ * the page takes.
  */
 export async function listWitnesses(db: Database, orgId: string, page: Page): Promise<Witness[]> {
   let query = db
@@ -54,8 +54,8 @@ export function witnessRecord(witness: Witness, log: NoteVerifier): WitnessRecor
 }
 
 /**
- * The head as the log signed it, with that one line. What else the agent's copy carries is nobody's
- * that is known here.
+ * The head as the log signed it, with that one line. Other lines in the agent's copy are by nobody
+ * whom the service knows.
  */
 function cosigned(checkpoint: string, log: NoteVerifier, cosignature: string): string {
   const { text, signatures } = parseNote(checkpoint);

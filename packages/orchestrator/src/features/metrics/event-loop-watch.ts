@@ -4,8 +4,8 @@ import { Gauge, type Registry } from "prom-client";
 const RESOLUTION_MS = 10;
 
 /**
- * How long the service's one thread could not turn to others: at most, and for the slowest
- * hundredth of its turns, since the metrics were read before. Its own resolution is taken off.
+ * How long the service's one thread was busy with one thing: at most, and for the slowest
+ * hundredth, since the metrics were last read. The timer's own resolution is subtracted.
  */
 export function watchEventLoop(registry: Registry): void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

@@ -18,20 +18,20 @@ export interface MetricsOptions {
   clock: Clock;
   logger: Logger;
   jobs: readonly Pick<Job, "name" | "every_s">[];
-  /** Submissions that wait for the log. */
+  /** Submissions waiting for the log. */
   queued: () => number;
   /** ATTESTORE_METRICS_TOKEN */
   token: string | undefined;
   installation: () => InstallationState;
 }
 
-/** The state is read at most so often, whoever asks how often. */
+/** The state is read at most this often, however often somebody asks. */
 const FRESH_MS = 1000;
 
 /**
- * `GET /metrics` in Prometheus' text format, for programs of this machine that come without a
- * proxy, and for whoever has the token. Without the token sources have no names in it: any user of
- * the machine can ask.
+ * `GET /metrics` in Prometheus' text format, for programs on this machine that connect without a
+ * proxy, and for whoever has the token. Without the token it names no sources: any user of the
+ * machine can ask.
  */
 export function metricsRoute({
   metrics,
@@ -78,8 +78,8 @@ function stateView(names: boolean): { registry: Registry; show: ShowState } {
 }
 
 /**
- * A connection from this machine that nobody handed on: a reverse proxy beside the service connects
- * from here too.
+ * A connection from this machine that no proxy forwarded: a reverse proxy beside the service
+ * connects from here too.
  */
 function isLocal({ raw, headers }: FastifyRequest): boolean {
   const address = raw.socket.remoteAddress ?? "";

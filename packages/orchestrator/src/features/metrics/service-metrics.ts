@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import packageJson from "../../../package.json" with { type: "json" };
 import { watchEventLoop } from "./event-loop-watch.ts";
 
-/** What this process measures by itself, while it works. */
+/** What this process measures about itself while it works. */
 export interface ServiceMetrics {
   registry: Registry;
   /** For the sequencer. */
@@ -11,8 +11,7 @@ export interface ServiceMetrics {
 }
 
 /**
- * In a registry of its own: several services of one process, as tests have them, do not get in each
- * other's way.
+ * In a registry of its own, so that several services in one process, as in tests, don't interfere.
  */
 export function createMetrics(): ServiceMetrics {
   const registry = new Registry();
@@ -47,7 +46,7 @@ export function createMetrics(): ServiceMetrics {
 }
 
 /**
- * Counts and times each request by its route: the path's pattern, so that no caller makes new
+ * Counts and times each request by its route: the path's pattern, so no caller can create new
  * series.
  */
 export function measureRequests(app: FastifyInstance, { registry }: ServiceMetrics): void {
@@ -63,7 +62,7 @@ export function measureRequests(app: FastifyInstance, { registry }: ServiceMetri
     help: "Requests accepted and not answered yet.",
     registers: [registry],
   });
-  // Not those that are answered before they come here.
+  // Without those that are answered before they get here.
   const counted = new WeakSet<FastifyRequest>();
   app.addHook("onRequest", (request, _reply, done) => {
     counted.add(request);

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from "prom-client";
 import type { InstallationState } from "../installation/installation.ts";
 import type { ServiceState } from "./read-state.ts";
 
-/** Sets what a scrape shows of the database's state; `null` where the database did not answer. */
+/** Sets what a scrape shows of the database's state; `null` if the database did not answer. */
 export type ShowState = (state: ServiceState | null, queued: number, installation: InstallationState) => void;
 
 const COMMANDS = ["queued", "delivered"];
@@ -10,8 +10,8 @@ const INCIDENTS = ["backup_missed", "restore_test_missed", "agent_silent"];
 const AGENTS = ["active", "revoked"];
 
 /**
- * @param names whether sources are named: their slugs say what an organisation has, which not every
- * program of this machine may know
+ * @param names whether sources are named: their slugs tell what an organisation has, which not
+ * every program on this machine may know
  */
 export function stateGauges(registry: Registry, names: boolean): ShowState {
   const gauge = <Label extends string>(
@@ -92,7 +92,7 @@ export function stateGauges(registry: Registry, names: boolean): ShowState {
     waiting.set(queued);
     held.set(installation.pairing.is === "held" ? 1 : 0);
     setBack.set(installation.setBack.length);
-    // An old value would pass for a new one.
+    // An old value would look like a new one.
     for (const one of changing) one.reset();
     if (state === null) {
       mails.remove();

@@ -9,15 +9,15 @@ import { type CodeKey, countWrongRecovery, countWrongTry, putCode, takeCode } fr
 /** Who asks for a code or tries one. */
 export interface Asking {
   email: string;
-  /** What the client made for this attempt; absent where it makes none. */
+  /** The client's own id of this attempt; absent if it has none. */
   attempt?: string;
-  /** Client address without port. */
+  /** Client address without the port. */
   address: string;
 }
 
 /**
  * A code is for one purpose and one attempt; for a signup, also for the organisation that it will
- * make.
+ * create.
  */
 export type CodeFor = Asking & ({ purpose: "login" } | { purpose: "signup"; orgName: string });
 
@@ -27,8 +27,8 @@ interface Tried extends Asking {
 }
 
 /**
- * Makes a code that takes the place of an earlier one of the attempt, and lives 15 minutes. It is
- * nowhere else.
+ * Makes a code that replaces an earlier one of the attempt and lives 15 minutes. It is stored
+ * nowhere.
  */
 export async function issueCode(
   tx: DatabaseTransaction,
@@ -49,25 +49,26 @@ export async function issueCode(
 }
 
 /**
- * Counts a code that is wrong. Before the transaction that would use it, and committed by itself:
- * the count survives the refusal, a restart, and any number of tries at once, of which no more than
- * five are ever weighed.
+ * Counts a wrong code. Runs before the transaction that would use the code, and commits by itself:
+ * the count survives the refusal, a restart, and any number of tries at once, of which at most five
+ * are ever compared.
  */
 export async function weighCode(db: Database, tried: Tried): Promise<void> {
   await countWrongTry(db, keyOf(tried));
 }
 
 /**
- * Counts a wrong recovery code that came with the right code of somebody who has a passkey, as a
- * wrong code is counted: five burn the code that was mailed. Only who has that code can do it.
- * Before the transaction, as `weighCode`.
+ * Counts a wrong recovery code that came with the right mailed code, for somebody who has a
+ * passkey. It counts like a wrong code: five burn the mailed code. Only somebody who has that code
+ * can do this. Runs before the transaction, like `weighCode`.
  */
 export async function weighRecoveryCode(db: Database, tried: Tried, recovery: Buffer): Promise<void> {
   await countWrongRecovery(db, { ...keyOf(tried), recovery });
 }
 
 /**
- * Uses a code up. Throws one 401 `code_invalid` for a wrong, expired, used, burned or unknown one.
+ * Uses a code up. Throws the same 401 `code_invalid` for a wrong, expired, used, burned or unknown
+ * one.
  */
 export async function useCode(tx: DatabaseTransaction, tried: Tried): Promise<{ orgName: string | null }> {
   const taken = await takeCode(tx, keyOf(tried));
@@ -82,7 +83,7 @@ export function codeInvalid(): ApiError {
   );
 }
 
-/** Letters' case makes no other address. */
+/** Addresses that differ only in case are the same. */
 export function normalEmail(email: string): string {
   return email.toLowerCase();
 }
@@ -99,14 +100,14 @@ function keyOf(tried: Tried): CodeKey & { tried: Buffer } {
 }
 
 /**
- * A stranger knows neither what somebody's browser made up nor, as a rule, can call from their
- * network.
+ * A stranger does not know the id that somebody's browser made up and, as a rule, can't call from
+ * their network.
  */
 function attemptHash({ attempt, address }: Asking): Buffer {
   return credentialHash(attempt === undefined ? `network:${clientNetwork(address)}` : `attempt:${attempt}`);
 }
 
-/** What cannot be a code has a hash too, which no code has. */
+/** Text that can't be a code is hashed too; no code has that hash. */
 function hashOf({ purpose, email, code }: Pick<Tried, "purpose" | "email" | "code">): Buffer {
   return credentialHash([purpose, normalEmail(email), normalizeCode(code) ?? `no code: ${code}`].join("\n"));
 }

@@ -15,7 +15,7 @@ export interface CodeKey {
   byNetwork: boolean;
 }
 
-/** An attempt's newest code takes the place of the one before. */
+/** An attempt's newest code replaces the one before. */
 export async function putCode(
   tx: DatabaseTransaction,
   code: Required<
@@ -35,8 +35,8 @@ export async function putCode(
 }
 
 /**
- * Counts a wrong try against the attempt's code, if there is one that could be right. One
- * statement, so none is missed.
+ * Counts a wrong try against the attempt's code, if that could still be used. One statement, so no
+ * try is missed.
  */
 export async function countWrongTry(
   db: Database,
@@ -56,8 +56,8 @@ export async function countWrongTry(
 }
 
 /**
- * The same for the right code with a recovery code that is none of the person's. Nothing where they
- * have no passkey.
+ * The same for the right code with a wrong recovery code. Does nothing if the person has no
+ * passkey.
  */
 export async function countWrongRecovery(
   db: Database,
@@ -75,9 +75,9 @@ export async function countWrongRecovery(
 }
 
 /**
- * Uses a code up. Null where it is wrong, expired, used or burned: of any number at once one gets
- * it. A program that makes no attempts of its own may ask in one network and type the code in
- * another: there the code alone has to do.
+ * Uses a code up. Null if it is wrong, expired, used or burned; of several at once, one gets it. A
+ * program without attempts of its own may ask in one network and enter the code in another: then
+ * the code alone has to be enough.
  */
 export async function takeCode(
   tx: DatabaseTransaction,

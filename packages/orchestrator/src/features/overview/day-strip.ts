@@ -1,4 +1,4 @@
-/** The days that are shown: how many there are from the first, today's the last. */
+/** The days that are shown: how many there are from the first; today is the last. */
 export interface Strip {
   /** `2026-11-21`, UTC */
   first: string;
@@ -8,8 +8,8 @@ export interface Strip {
 const DAY_MS = 86_400_000;
 
 /**
- * A letter a day with the worst that is known of it: f failed, m missed, p proven, b backed up
- * only, - nothing. What a day's receipts say comes as SourceDays' marks.
+ * One letter for each day, for the worst that is known about it: f failed, m missed, p proven, b
+ * backed up only, - nothing. What receipts say about a day comes as SourceDays' marks.
  */
 export function stripOf(
   strip: Strip,
@@ -19,7 +19,7 @@ export function stripOf(
 ): string {
   const letters = Array.from({ length: strip.days }, () => "-");
   const set = (index: number, letter: string): void => {
-    // An agent's clock that is ahead, or what happens while this is read.
+    // An agent's clock that is ahead, or something that happens while this is read.
     if (index >= 0 && index < strip.days) letters[index] = letter;
   };
   for (let at = 0; at < marks.length; at += 2) set(dayOfMark(marks, at), marks.charAt(at + 1));
@@ -29,7 +29,7 @@ export function stripOf(
   return letters.join("");
 }
 
-/** How many days after the first the mark is of that begins at `at`. */
+/** How many days after the first day the mark is about that begins at `at`. */
 export function dayOfMark(marks: string, at: number): number {
   return marks.charCodeAt(at) - 48;
 }

@@ -18,7 +18,7 @@ export const FAILURES = [
 ] as const satisfies Failure["kind"][];
 
 /**
- * When that was last done which failed: of a restore test the last one that ran, of the others the
+ * When the failed thing was last done: for a restore test the last one that ran, for the others the
  * last backup.
  */
 export function lastDone(
@@ -34,7 +34,7 @@ export function lastDone(
   return tested_at > last_proven_at ? tested_at : last_proven_at;
 }
 
-/** What agents reported that could not be done, once a kind and day, by source. */
+/** What agents reported as impossible, once for each kind and day, by source. */
 export async function readFailures(
   tx: DatabaseTransaction,
   sourceIds: readonly string[],
@@ -52,9 +52,9 @@ export async function readFailures(
 }
 
 /**
- * The newest of each kind that was reported before the first day and that nothing made good since,
- * by source: a source that never worked again does not look better for the time that passed.
- * Nothing is read of one where everything was done since that day.
+ * The newest report of each kind from before the first day that nothing has made good since, by
+ * source: a source that never worked again does not look better because time passed. Sources that
+ * did everything since that day are not read.
  */
 export async function readStandingFailures(
   tx: DatabaseTransaction,

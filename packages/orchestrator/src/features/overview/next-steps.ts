@@ -1,19 +1,17 @@
 import type { AgentEncryption, NextStep, SourceOverview } from "@attestore/contract";
 
-/** What somebody may do next, the most useful first; of sources one each. */
+/** What somebody may do next, the most useful first; at most one for each source. */
 export function nextSteps({
   agents,
   sources,
   ownChecks,
 }: {
-  /**
-   * Those that are not revoked; `encryption` is null where one has not said what it encrypts to.
-   */
+  /** Agents that are not revoked; `encryption` is null if one has not said what it encrypts to. */
   agents: readonly { id: string; encryption: AgentEncryption | null }[];
   sources: readonly SourceOverview[];
   /**
-   * How many checks of a source's last restore test somebody wrote; null where none is known to
-   * have run.
+   * How many of the checks in a source's last restore test somebody wrote; null if no test is
+   * known.
    */
   ownChecks: (sourceId: string) => number | null;
 }): NextStep[] {

@@ -20,12 +20,12 @@ import {
 } from "./store.ts";
 
 const DAY_MS = 86_400_000;
-/** The hourly head and a generous while to sign it. */
+/** The hourly head, and generous time to sign it. */
 const HEAD_LATE_MS = 2 * 3_600_000;
 
 /**
- * All that the home page shows, in one query for each kind of record: their number does not grow
- * with the sources.
+ * Everything that the home page shows, in one query for each kind of record: the number of queries
+ * does not grow with the sources.
  */
 export async function readOverview(
   tx: DatabaseTransaction,

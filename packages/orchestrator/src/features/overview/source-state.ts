@@ -3,14 +3,14 @@ import type { SourceProof } from "../sources/read-proofs.ts";
 import { FAILURES, lastDone, type Failure } from "./failures.ts";
 import type { SourceRow } from "./store.ts";
 
-/** What is known of a source besides its record. */
+/** What is known about a source besides its record. */
 export interface Known {
   failures: readonly Failure[];
-  /** Its incidents that have not ended. */
+  /** Its open incidents. */
   open: readonly IncidentKind[];
   schemaDrift: boolean;
   environmentDrift: boolean;
-  /** Of the last test that measured it. */
+  /** From the last test that measured it. */
   restore_ms: number | null;
   /** Who makes its backups, and who else tests them. */
   agents: readonly ("active" | "silent" | "revoked")[];
@@ -28,9 +28,9 @@ type Judging = Pick<SourceRow, "last_backup_at" | "last_proven_at" | "tested_at"
 };
 
 /**
- * What is known of a source now, never better than it is: what could not be done after the last
- * success counts as failed, and a source is proven by the rule of packages/proof, and only while
- * nothing else speaks against it and nothing that was due is missing.
+ * What is known about a source now, never better than it is. What could not be done after the last
+ * success counts as failed. A source is proven by the rule of packages/proof, and only while
+ * nothing else contradicts it and nothing that was due is missing.
  */
 export function judgeSource(source: Judging, known: Known, now: Date): Judged {
   const { last_backup_at, last_proven_at, objectives } = source;
@@ -44,7 +44,7 @@ export function judgeSource(source: Judging, known: Known, now: Date): Judged {
   const rpo_s = objectives?.rpo_s;
   if (rpo_s !== undefined && last_backup_at !== null && age_s(last_backup_at) > rpo_s)
     missed.push("rpo_exceeded");
-  // A failed restore test is among what failed.
+  // A failed restore test is among the failures.
   const unproven =
     because !== "restore_test_failed" ? because : last_proven_at === null ? ("never_proven" as const) : null;
   const notes: SourceConcern[] = [];
@@ -82,7 +82,7 @@ const CONCERNS = {
   attestation_failed: "attestation_failed",
 } as const satisfies Record<Failure["kind"], SourceConcern>;
 
-/** What could not be done and has not been done since. */
+/** What could not be done, and has not been done since. */
 function failuresSince(source: Judging, failures: readonly Failure[]): Map<SourceConcern, Date> {
   const since = new Map<SourceConcern, Date>();
   for (const kind of FAILURES) {

@@ -16,7 +16,7 @@ export interface SourceRow {
   last_proven_at: Date | null;
   next_backup_at: Date | null;
   next_restore_test_at: Date | null;
-  /** When the restore test ran whose result came last; however late it came. */
+  /** When the restore test ran whose result came last, however late it came. */
   tested_at: Date | null;
 }
 
@@ -49,33 +49,34 @@ export async function readRunning(
   );
 }
 
-/** What the receipts of a source say of its days. */
+/** What a source's receipts say about its days. */
 export interface SourceDays {
   /**
-   * Two characters a day: the one whose code is 48 and how many days after the first it was, and f,
-   * p or b.
+   * Two characters for each day: one whose code is 48 plus the number of days after the first, and
+   * then f, p or b.
    */
   marks: string;
   /** Of the last days that have one, oldest first. */
   sizes: number[];
   restore_times: number[];
-  /** Checks that somebody wrote for the newest restore test. */
+  /** Checks that somebody wrote, in the newest restore test. */
   own_checks: number | null;
 }
 
-/** So many days go into the trends. */
+/** How many days the trends cover. */
 const TREND_DAYS = 30;
 
 /**
- * More checks than a test has; a day and a number of checks make one number, of which the largest
- * is the newest day's.
+ * More checks than a test can have. A day and a number of checks make one number, the largest of
+ * which belongs to the newest day.
  */
 const CHECKS_AT_MOST = 100_000;
 
 /**
- * What receipts say of the days from the first on. The database puts them together, a row a source
- * and not a row a day, and nothing is sorted there, nor made into text by itself: of all that home
- * reads this is the most. The lists of a source have its days in one order, whichever it is.
+ * What receipts say about the days from the first on. The database puts them together, one row for
+ * each source instead of each day, without sorting and without converting each value to text: home
+ * reads more of this than of anything else. The lists of a source all have its days in the same
+ * order, whichever that is.
  */
 export async function readDays(
   tx: DatabaseTransaction,
@@ -119,7 +120,7 @@ export async function readDays(
   );
 }
 
-/** The values of `{1000,NULL,990}` that are known, those of earlier days first. */
+/** The known values of `{1000,NULL,990}`, earlier days first. */
 function byDay(days: readonly number[], list: string | null): number[] {
   if (list === null) return [];
   const values: number[] = [];
@@ -133,7 +134,7 @@ function byDay(days: readonly number[], list: string | null): number[] {
   return values.filter(() => true);
 }
 
-/** A change is shown for so many days. */
+/** How many days a change is shown. */
 const DRIFT_DAYS = 7;
 
 export interface Drift {
@@ -141,7 +142,7 @@ export interface Drift {
   environment: boolean;
 }
 
-/** Sources whose backups are not made as they were a week ago, or were not in between. */
+/** Sources whose backups are made differently than a week ago, or were in between. */
 export async function readDrift(
   tx: DatabaseTransaction,
   orgId: string,
@@ -158,9 +159,9 @@ export async function readDrift(
 }
 
 /**
- * Days (`2026-11-21`, UTC) on which what a schedule asked for did not happen, by source. Row-level
- * security lets an index look for a value that is given, not for one that a conversion of time
- * zones makes.
+ * Days (`2026-11-21`, UTC) on which something that a schedule asked for did not happen, by source.
+ * Under row-level security PostgreSQL can use an index for a given value, but not for one that a
+ * time zone conversion produces.
  */
 export async function readMissedDays(
   tx: DatabaseTransaction,
@@ -175,7 +176,7 @@ export async function readMissedDays(
   return new Map(rows.map(({ source_id, days }) => [source_id, days.split(" ")]));
 }
 
-/** Those that have not ended, newest first. */
+/** Open ones, newest first. */
 export async function readIncidents(tx: DatabaseTransaction, orgId: string): Promise<Incident[]> {
   return tx
     .selectFrom("incidents")

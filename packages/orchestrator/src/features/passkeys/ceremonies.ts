@@ -53,7 +53,7 @@ export async function checkRegistration(
 }
 
 /**
- * A passkey's signature over our challenge. Gives the counter that it says. Throws
+ * A passkey's signature over our challenge. Returns the counter that it reports. Throws
  * `passkey_invalid`.
  */
 export async function checkAssertion(
@@ -61,7 +61,7 @@ export async function checkAssertion(
   { public_key, handle }: { public_key: Buffer; handle: Buffer },
   expected: Expected,
 ): Promise<number> {
-  // Whom the authenticator holds it for: asked for without a list of credentials, it has to say so.
+  // Whose passkey it is: without a list of credentials, the authenticator has to say so.
   if (response.userHandle !== handle.toString("base64url")) throw passkeyInvalid();
   const { clientDataJSON, authenticatorData, signature } = response;
   const verified = await refusedAsInvalid(expected.logger, () =>
@@ -74,7 +74,7 @@ export async function checkAssertion(
         clientExtensionResults: {},
       },
       ...whatCounts(expected),
-      // The counter is weighed where it is written down, in one statement.
+      // The counter is checked where it is stored, in one statement.
       credential: { id, publicKey: new Uint8Array(public_key), counter: 0 },
     }),
   );
@@ -82,7 +82,7 @@ export async function checkAssertion(
   return verified.authenticationInfo.newCounter;
 }
 
-/** One answer for whatever is wrong with it. */
+/** One answer, whatever is wrong. */
 export function passkeyInvalid(): ApiError {
   return new ApiError(
     "passkey_invalid",
@@ -100,8 +100,8 @@ function whatCounts({ challenge, party }: Expected) {
 }
 
 /**
- * We ask for no attestation and believe none. A statement with certificates would have the library
- * look at these, and fetch what they name: nobody outside decides what the service connects to.
+ * We ask for no attestation and accept none. With a statement that has certificates, the library
+ * would read these and fetch what they name: nobody outside decides what the service connects to.
  */
 function assertNoChain(attestationObject: string): void {
   const decoded = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, "base64url")));

@@ -18,8 +18,8 @@ interface Bound {
 }
 
 /**
- * A new one, which takes the place of an earlier one of the same session or attempt. 32 random
- * bytes, base64url.
+ * A new challenge, which replaces an earlier one of the same session or attempt. 32 random bytes,
+ * base64url.
  */
 export async function putChallenge(tx: DatabaseTransaction, { purpose, to }: Bound): Promise<string> {
   const fresh = {
@@ -35,9 +35,8 @@ export async function putChallenge(tx: DatabaseTransaction, { purpose, to }: Bou
 }
 
 /**
- * Takes the challenge away, so that whatever it is tried with, it is tried once: to be committed by
- * itself, or a refusal would bring it back. Null where there is none, or it is past its five
- * minutes.
+ * Takes the challenge away, so that it can be tried only once. Commit this by itself: otherwise a
+ * refusal would bring the challenge back. Null if there is none, or its five minutes are over.
  */
 export async function takeChallenge(db: Database, { purpose, to }: Bound): Promise<string | null> {
   const row = await db

@@ -11,9 +11,8 @@ import { makeRecoveryCodes } from "./recovery-codes.ts";
 import { deletePasskey, insertPasskey, listPasskeys, type Passkey } from "./store.ts";
 
 /**
- * Refuses to change how somebody signs in for a session that was begun a while ago, such as a
- * stolen one, or that a code by mail alone began before the person had a passkey. Throws
- * `sign_in_again`.
+ * Refuses to change how somebody signs in if the session is not new, because it may be stolen, or
+ * if it was begun by a mailed code alone before the person had a passkey. Throws `sign_in_again`.
  */
 export async function requireRecentSignIn(tx: DatabaseTransaction, principal: UserPrincipal): Promise<void> {
   const { at, with: how } = principal.signedIn;
@@ -25,14 +24,14 @@ export async function requireRecentSignIn(tx: DatabaseTransaction, principal: Us
   );
 }
 
-/** Throws `conflict` where the person has as many as they may. */
+/** Throws `conflict` if the person has the most passkeys allowed. */
 export async function requireRoom(passkeys: readonly Passkey[]): Promise<void> {
   if (passkeys.length < MAX_PASSKEYS) return;
   throw new ApiError("conflict", `A person can have at most ${MAX_PASSKEYS} passkeys. Remove one first.`);
 }
 
 /**
- * Recovery codes come with the first passkey. Throws `sign_in_again`, `conflict` and
+ * The first passkey comes with recovery codes. Throws `sign_in_again`, `conflict` and
  * `already_exists`.
  */
 export async function addPasskey(
@@ -62,8 +61,8 @@ export async function addPasskey(
 }
 
 /**
- * The person's other sessions end: the passkey may have begun one of them. Throws `sign_in_again`,
- * `not_found` and `conflict`.
+ * The person's other sessions end, because the passkey may have begun one of them. Throws
+ * `sign_in_again`, `not_found` and `conflict`.
  */
 export async function removePasskey(
   tx: DatabaseTransaction,
@@ -84,7 +83,7 @@ export async function removePasskey(
   return removed;
 }
 
-/** Throws `sign_in_again`, and `conflict` for whoever has no passkey. */
+/** Throws `sign_in_again`, and `conflict` if the person has no passkey. */
 export async function renewRecoveryCodes(
   tx: DatabaseTransaction,
   deps: NoticeDeps,

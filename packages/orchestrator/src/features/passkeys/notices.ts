@@ -19,8 +19,8 @@ export interface NoticeDeps {
 const OF_USE_S = 7 * 24 * 3600;
 
 /**
- * Nothing in it is for anybody to choose, passkeys' names neither: whoever has a session of the
- * person's could write to them.
+ * Nobody can choose anything in it, not even the names of passkeys: whoever had a session of the
+ * person could otherwise write to them.
  */
 export async function mailPasskeyNotice(
   tx: DatabaseTransaction,

@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
-/** Passkeys belong to a person, who is known by the address that they proved, in lower case. */
+/**
+ * Passkeys belong to a person, who is identified by the address that they proved, in lower case.
+ */
 export interface Owner {
   email: string;
   /** What their authenticators know them by. */
@@ -10,7 +12,7 @@ export interface Owner {
 }
 
 /**
- * The person's record, made if there is none, and locked: what changes their passkeys comes one
+ * The person's record, created if there is none, and locked, so changes of their passkeys run one
  * after the other.
  */
 export async function lockOwner(tx: DatabaseTransaction, email: string): Promise<Owner> {
@@ -28,7 +30,7 @@ export async function lockOwner(tx: DatabaseTransaction, email: string): Promise
     .executeTakeFirstOrThrow();
 }
 
-/** Whether a code by mail alone does not sign them in. */
+/** Whether a mailed code alone does not sign them in. */
 export async function hasPasskey(db: Database, email: string): Promise<boolean> {
   const row = await db
     .selectFrom("passkeys")
@@ -40,8 +42,8 @@ export async function hasPasskey(db: Database, email: string): Promise<boolean> 
 }
 
 /**
- * Forgets the passkeys and recovery codes of somebody who is in no organisation any more and no
- * operator: an address may be given to another person, whom they would lock out or let in.
+ * Forgets the passkeys and recovery codes of somebody who belongs to no organisation any more and
+ * is no operator. The address may be given to another person, whom they would lock out or let in.
  */
 export async function forgetFormerPasskeys(tx: DatabaseTransaction, email: string): Promise<void> {
   const lower = email.toLowerCase();
@@ -55,7 +57,7 @@ export async function forgetFormerPasskeys(tx: DatabaseTransaction, email: strin
     .execute();
 }
 
-/** Takes all passkeys and recovery codes away. Gives how many passkeys there were. */
+/** Removes all passkeys and recovery codes. Returns how many passkeys there were. */
 export async function forgetPasskeys(tx: DatabaseTransaction, email: string): Promise<number> {
   const lower = email.toLowerCase();
   const gone = await tx.deleteFrom("passkeys").where("email", "=", lower).executeTakeFirst();

@@ -5,7 +5,7 @@ import { credentialHash } from "../../platform/http/bearer.ts";
 import { ApiError } from "../../platform/errors/api-error.ts";
 import { newRecoveryCode } from "../secrets.ts";
 
-/** New ones in place of all of before. They are nowhere else. */
+/** New ones that replace all earlier ones. They are stored nowhere. */
 export async function makeRecoveryCodes(tx: DatabaseTransaction, email: string): Promise<string[]> {
   const lower = email.toLowerCase();
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
@@ -27,7 +27,7 @@ export async function countRecoveryCodes(db: Database, email: string): Promise<n
   return count;
 }
 
-/** Uses one up: of any number of tries at once one gets it. Throws `recovery_code_invalid`. */
+/** Uses one up; of several tries at once, one succeeds. Throws `recovery_code_invalid`. */
 export async function useRecoveryCode(tx: DatabaseTransaction, email: string, typed: string): Promise<void> {
   const lower = email.toLowerCase();
   const used = await tx
@@ -44,7 +44,9 @@ export async function useRecoveryCode(tx: DatabaseTransaction, email: string, ty
   );
 }
 
-/** 78 random bits need no slow hash. What cannot be a code has a hash too, which no code has. */
+/**
+ * 78 random bits need no slow hash. Text that can't be a code is hashed too; no code has that hash.
+ */
 export function recoveryHash(email: string, typed: string): Buffer {
   const code = normalizeRecoveryCode(typed) ?? `no code: ${typed}`;
   return credentialHash(["recovery", email.toLowerCase(), code].join("\n"));

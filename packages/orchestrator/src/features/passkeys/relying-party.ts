@@ -1,16 +1,16 @@
 import { isIP } from "node:net";
 import { ApiError } from "../../platform/errors/api-error.ts";
 
-/** Where passkeys of this service count: WebAuthn's relying party. */
+/** Where this service's passkeys are valid: WebAuthn's relying party. */
 export interface RelyingParty {
-  /** A host name. A browser hands a passkey out to pages of this host only. */
+  /** A host name. A browser hands a passkey only to pages of this host. */
   id: string;
   origin: string;
 }
 
 /**
- * From the address that is configured (ATTESTORE_PUBLIC_URL), never from what a request says.
- * Throws `conflict` where that has no name: browsers know no passkeys of an IP address.
+ * From the configured address (ATTESTORE_PUBLIC_URL), never from a request. Throws `conflict` if
+ * that has no name: browsers support no passkeys for an IP address.
  */
 export function relyingParty(publicUrl: string): RelyingParty {
   const { hostname, origin } = new URL(publicUrl);
@@ -25,7 +25,7 @@ export function relyingParty(publicUrl: string): RelyingParty {
 export const GIVE_IT_A_NAME =
   "Set ATTESTORE_PUBLIC_URL to an address with a name, and open the dashboard there.";
 
-/** Whether browsers know no passkeys of a service with this address. */
+/** Whether browsers support no passkeys for a service with this address. */
 export function knowsNoPasskeys(publicUrl: string): boolean {
   return hasNoName(new URL(publicUrl).hostname);
 }

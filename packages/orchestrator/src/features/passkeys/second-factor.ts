@@ -5,9 +5,9 @@ import { forgetFormerPasskeys, hasPasskey } from "./owners.ts";
 import { countRecoveryCodes, useRecoveryCode } from "./recovery-codes.ts";
 
 /**
- * What somebody signs in with who gave the right code from their mailbox: for whoever has a passkey
- * that alone is not enough. To be called in the transaction that used the code up, so that a
- * refusal gives the code back. Throws `recovery_code_required` and `recovery_code_invalid`.
+ * What somebody signs in with after entering the right mailed code: if they have a passkey, the
+ * code alone is not enough. Call this in the transaction that used the code up, so that a refusal
+ * gives it back. Throws `recovery_code_required` and `recovery_code_invalid`.
  */
 export async function besidesMail(
   tx: DatabaseTransaction,

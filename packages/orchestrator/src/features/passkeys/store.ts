@@ -38,7 +38,7 @@ export async function listPasskeys(db: Database, email: string): Promise<Passkey
     .execute();
 }
 
-/** Null, and nothing written, where somebody has the credential already. */
+/** Returns null and writes nothing if somebody has the credential already. */
 export async function insertPasskey(tx: DatabaseTransaction, passkey: NewPasskey): Promise<Passkey | null> {
   const row = await tx
     .insertInto("passkeys")
@@ -49,7 +49,7 @@ export async function insertPasskey(tx: DatabaseTransaction, passkey: NewPasskey
   return row ?? null;
 }
 
-/** With whose it is; null for an unknown credential. */
+/** With its owner; null for an unknown credential. */
 export async function findByCredential(
   db: Database,
   credentialId: Buffer,
@@ -64,8 +64,8 @@ export async function findByCredential(
 }
 
 /**
- * Writes a use down. False where the authenticator's counter has not grown: of a passkey and its
- * copy one falls behind. An authenticator that does not count says 0 each time.
+ * Records a use. False if the authenticator's counter has not grown: a passkey and a copy of it
+ * can't both keep up. An authenticator that does not count reports 0 each time.
  */
 export async function recordUse(db: Database, id: string, counter: number): Promise<boolean> {
   const used = await db
@@ -82,7 +82,7 @@ export async function recordUse(db: Database, id: string, counter: number): Prom
   return used.numUpdatedRows > 0n;
 }
 
-/** Null where the person has none of this id. */
+/** Null if the person has none with this id. */
 export async function renamePasskey(
   tx: DatabaseTransaction,
   { id, email, name }: { id: string; email: string; name: string },
@@ -97,7 +97,7 @@ export async function renamePasskey(
   return row ?? null;
 }
 
-/** Null where the person has none of this id. */
+/** Null if the person has none with this id. */
 export async function deletePasskey(
   tx: DatabaseTransaction,
   { id, email }: { id: string; email: string },

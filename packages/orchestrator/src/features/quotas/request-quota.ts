@@ -2,12 +2,12 @@ import type { Database } from "../../platform/database/schema.ts";
 import type { QuotaDefaults } from "./settings.ts";
 import { readLimits } from "./store.ts";
 
-/** How long a replica goes by what it has read. */
+/** How long a replica relies on what it read. */
 const KNOWN_MS = 5000;
 const MAX_ORGS = 100_000;
 
 /**
- * How many calls an organisation may make in a window, without a look into the database for each of
+ * How many calls an organisation may make in a window, without asking the database for each of
  * them.
  */
 export function requestQuotas(

@@ -6,8 +6,8 @@ import type { QuotaDefaults } from "./settings.ts";
 import { readLimits, readUsage, type Usage } from "./store.ts";
 
 /**
- * Whether one more object of that size fits the organisation's quotas now. Another may take the
- * room meanwhile: `reserveRoom` decides. Throws `quota_exceeded`.
+ * Checks whether one more object of that size fits the organisation's quotas now. Another may take
+ * the room meanwhile: `reserveRoom` decides. Throws `quota_exceeded`.
  */
 export async function requireRoom(
   db: Database,
@@ -19,8 +19,8 @@ export async function requireRoom(
 }
 
 /**
- * The same in the transaction that writes the upload down. The organisation's row is locked first,
- * so that of any number at once, on any replica, each sees what those before it have taken. Throws
+ * The same in the transaction that records the upload. It locks the organisation's row first, so
+ * that each of several at once, on any replica, sees what the ones before it have taken. Throws
  * `quota_exceeded`.
  */
 export async function reserveRoom(

@@ -11,13 +11,13 @@ export interface QuotaDefaults {
 }
 
 /**
- * Where strangers may sign up and the operator set nothing. Whoever runs the service for one team
- * needs none of them.
+ * Defaults if strangers may sign up and the operator set nothing. A service for one team needs none
+ * of them.
  */
 const OF_STRANGERS = { bytes: 50 * 1024 ** 3, objects: 10_000, agents: 50 };
 const NONE = { bytes: null, objects: null, agents: null };
 
-/** Of the settings: undefined where one is not set, null where it is `none`. */
+/** From the settings: undefined if one is not set, null if it is `none`. */
 export function quotaDefaults(set: {
   signup: SignupMode;
   quotaBytes: number | null | undefined;

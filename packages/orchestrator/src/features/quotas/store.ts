@@ -3,13 +3,13 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { QuotaDefaults } from "./settings.ts";
 
-/** What an organisation has of each. */
+/** How much of each an organisation uses. */
 export type Usage = Record<QuotaName, number>;
 
 /** Null for no limit. */
 export type Limits = Record<QuotaName | "requests", number | null>;
 
-/** As the column says an operator's `null`. */
+/** How the column stores an operator's `null`. */
 const NO_LIMIT = -1;
 
 export async function readLimits(db: Database, orgId: string, defaults: QuotaDefaults): Promise<Limits> {
@@ -22,7 +22,7 @@ export async function readLimits(db: Database, orgId: string, defaults: QuotaDef
   return { bytes: of("bytes"), objects: of("objects"), agents: of("agents"), requests: of("requests") };
 }
 
-/** What a column means where that is the service's own limit. */
+/** What a column means if the service's own limit applies. */
 export function limitOf(set: number | null, otherwise: number | null): number | null {
   if (set === null) return otherwise;
   return set === NO_LIMIT ? null : set;
@@ -46,9 +46,8 @@ export async function changeLimits(
 }
 
 /**
- * An upload counts from when its URL was asked for until it is forgotten (see
- * backups/abandoned-uploads.ts) or, where it was registered, until the object is gone from the
- * store.
+ * An upload counts from the request for its URL until it is forgotten (see
+ * backups/abandoned-uploads.ts) or, if it was registered, until the object is gone from the store.
  */
 export async function readUsage(db: Database, orgId: string): Promise<Usage> {
   const { rows } = await sql<Usage>`

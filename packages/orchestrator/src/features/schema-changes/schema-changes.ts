@@ -7,26 +7,27 @@ export interface SchemaChanges {
   altered: string[];
 }
 
-/** Of each list, and of characters in all three together. */
+/** Limits for each list, and for the characters of all three together. */
 const MAX_NAMES = 1000;
 const MAX_SHOWN = 32 * 1024;
-/** A name that is longer is cut, and ends in a digest of the whole. Agents' own are shorter. */
+/** A longer name is cut, and ends in a digest of the whole. Names from agents are shorter. */
 const MAX_NAME = 400;
 
 interface Summary {
   /**
-   * `table orders`, and `table orders column total` → the object that it is of, and its definition.
+   * `table orders`, and `table orders column total` → the object that it belongs to, and its
+   * definition.
    */
   names: Map<string, { object: string; definition: string }>;
   objects: Set<string>;
-  /** Whether there was no room for all objects: what is not named may be there all the same. */
+  /** Whether there was no room for all objects: one that is not named may exist all the same. */
   isCut: boolean;
 }
 
 /**
  * Compares what an agent's engine sent as `schema_summary` with two backups: `{objects: [{kind,
- * name, definition?, parts?: {name: definition}}], omitted}`. Null where one of the two was not
- * sent, or is something else: agents add to their metadata what they like.
+ * name, definition?, parts?: {name: definition}}], omitted}`. Null if one of the two is missing or
+ * has another form: agents may add anything to their metadata.
  */
 export function schemaChanges(before: unknown, after: unknown): SchemaChanges | null {
   const [old, now] = [readSummary(before), readSummary(after)];
@@ -48,7 +49,7 @@ export function schemaChanges(before: unknown, after: unknown): SchemaChanges | 
   };
 }
 
-/** Of an object that the other summary had no room for nobody knows whether it is only here. */
+/** If the other summary had no room for an object, nobody knows whether it is only here. */
 function namesOnlyIn(here: Summary, there: Summary): string[] {
   return [...here.names].flatMap(([name, { object }]) =>
     there.names.has(name) || (there.isCut && !there.objects.has(object)) ? [] : [name],

@@ -4,9 +4,9 @@ import type { Database } from "../../platform/database/schema.ts";
 import { schemaChanges } from "./schema-changes.ts";
 
 /**
- * What a schema's summary says that the one of the source's newest backup does not, as JSON to be
- * kept with the backup that is being registered. It is computed once, here: whoever reads drift
- * reads this. Null where one of the two came without a summary.
+ * How a schema's summary differs from that of the source's newest backup, as JSON to be stored with
+ * the backup that is being registered. It is computed once, here, and drift reads it. Null if one
+ * of the two has no summary.
  */
 export async function changesSinceNewest(
   db: Database,
@@ -18,7 +18,7 @@ export async function changesSinceNewest(
   const before = await db
     .selectFrom("backups")
     .select(
-      // Those of before there was a limit may be any size. As text, jsonb takes up to twice the
+      // Summaries from before the limit may have any size. As text, jsonb takes up to twice the
       // bytes that were sent.
       sql<unknown>`case when octet_length((source_metadata -> 'schema_summary')::text) <= ${2 * MAX_SOURCE_METADATA_BYTES}
         then source_metadata -> 'schema_summary' end`.as("summary"),

@@ -11,12 +11,12 @@ export interface SealedColumn {
   /** Its primary key. */
   key: string;
   column: string;
-  /** Of rows whose column is sealed; those that hold null are left out anyway. */
+  /** Condition for rows whose column is sealed; rows that hold null are left out anyway. */
   where?: string;
   purpose: (key: string) => string;
 }
 
-/** Everything that is sealed in the database. */
+/** Every sealed column of the database. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   {
     table: "idempotency_keys",
@@ -36,9 +36,9 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
 ];
 
 /**
- * Opens all that is sealed with one key and seals it with another, in the transaction: nobody reads
- * or writes the tables meanwhile. Returns how many there were. Rejects where one does not open:
- * then nothing is to be committed.
+ * Opens everything that is sealed with one key and seals it with another, in the transaction:
+ * meanwhile nobody reads or writes the tables. Returns how many there were. Rejects if one can't be
+ * opened; then nothing must be committed.
  */
 export async function resealAll(tx: DatabaseTransaction, from: Sealer, to: Sealer): Promise<number> {
   const tables = [...new Set(SEALED_COLUMNS.map(({ table }) => table))];

@@ -3,8 +3,8 @@ import { beginSession, type StartedSession } from "./start-session.ts";
 import { endSession, readOrigin } from "./store.ts";
 
 /**
- * Another token for somebody who is signed in; the absolute end stays, and so do when and how they
- * signed in.
+ * Another token for somebody who is signed in. The absolute end stays, and so does the record of
+ * when and how they signed in.
  */
 export async function continueSession(
   tx: DatabaseTransaction,

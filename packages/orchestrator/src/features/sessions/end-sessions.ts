@@ -3,8 +3,8 @@ import type { UserPrincipal } from "../../platform/http/principal.ts";
 import { endAllOfPerson, endAllOfUser, endContinued, endSession, readOrigin } from "./store.ts";
 
 /**
- * Signs somebody out: the session, those given in its place, and impersonations begun with any of
- * them.
+ * Signs somebody out: ends the session, those that replaced it, and impersonations begun with any
+ * of them.
  */
 export async function signOut(tx: DatabaseTransaction, principal: UserPrincipal): Promise<void> {
   const own = principal.impersonator?.session ?? principal.credential;
@@ -12,15 +12,12 @@ export async function signOut(tx: DatabaseTransaction, principal: UserPrincipal)
   await endContinued(tx, (await readOrigin(tx, own)).token);
 }
 
-/** Ends all sessions of a user, also those in which an operator acts as them. */
+/** Ends all sessions of a user, including those in which an operator acts as them. */
 export async function endSessionsOf(tx: DatabaseTransaction, userId: string): Promise<void> {
   await endAllOfUser(tx, userId);
 }
 
-/**
- * Ends all sessions of a person, in every organisation; `keep` is the one (SHA-256 of its token)
- * that goes on.
- */
+/** Ends all sessions of a person in every organisation, except `keep` (SHA-256 of its token). */
 export async function endSessionsOfPerson(
   tx: DatabaseTransaction,
   email: string,

@@ -10,7 +10,7 @@ export interface StartedSession {
   expiresAt: Date;
 }
 
-/** Signs a user in. The token is nowhere else. */
+/** Signs a user in. The token is stored nowhere. */
 export async function startSession(
   tx: DatabaseTransaction,
   userId: string,
@@ -35,7 +35,8 @@ function inALifetime(): Date {
 }
 
 /**
- * A session with another end than usual: of an impersonation, or in the place of an earlier one.
+ * A session that ends at an unusual time: an impersonation, or one that replaces an earlier
+ * session.
  */
 export async function beginSession(
   tx: DatabaseTransaction,

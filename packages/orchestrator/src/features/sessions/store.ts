@@ -13,9 +13,9 @@ export interface NewSession {
   whose: { userId: string } | { auditorLinkId: string };
   expiresAt: Date;
   signedIn: SignIn;
-  /** Of an impersonation: the operator, and their own session. */
+  /** For an impersonation: the operator and their own session. */
   operator?: { id: string; session: Buffer; reason: string };
-  /** The session that the operator signed in with, where this one is given in its place. */
+  /** The session that the operator signed in with, if this one replaces it. */
   continues?: Buffer;
 }
 
@@ -67,9 +67,7 @@ export async function endSession(tx: DatabaseTransaction, token: Buffer): Promis
     .execute();
 }
 
-/**
- * Ends a session and all that were given in its place. Impersonations of any of them end with it.
- */
+/** Ends a session and all that replaced it. Impersonations begun with any of them end too. */
 export async function endContinued(tx: DatabaseTransaction, origin: Buffer): Promise<void> {
   await tx
     .updateTable("sessions")
@@ -79,7 +77,7 @@ export async function endContinued(tx: DatabaseTransaction, origin: Buffer): Pro
     .execute();
 }
 
-/** Those in which somebody acts as the user, too. */
+/** Includes sessions in which somebody acts as the user. */
 export async function endAllOfUser(tx: DatabaseTransaction, userId: string): Promise<void> {
   await tx
     .updateTable("sessions")
@@ -90,8 +88,8 @@ export async function endAllOfUser(tx: DatabaseTransaction, userId: string): Pro
 }
 
 /**
- * Ends a person's sessions in every organisation, by their address in lower case, but for the one
- * that is kept.
+ * Ends a person's sessions in every organisation, by their address in lower case, except the one to
+ * keep.
  */
 export async function endAllOfPerson(
   tx: DatabaseTransaction,
@@ -112,7 +110,7 @@ export async function endAllOfPerson(
   await query.execute();
 }
 
-/** Somebody has just shown a passkey in this session. */
+/** Somebody has just used a passkey in this session. */
 export async function setSignedInWithPasskey(tx: DatabaseTransaction, token: Buffer): Promise<void> {
   await tx
     .updateTable("sessions")

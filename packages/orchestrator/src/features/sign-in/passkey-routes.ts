@@ -20,7 +20,7 @@ import { mailPasskeyNotice, type NoticeDeps } from "../passkeys/notices.ts";
 import { relyingParty } from "../passkeys/relying-party.ts";
 import { findByCredential, recordUse } from "../passkeys/store.ts";
 
-/** Signing in with a passkey. Nobody says who they are: the passkey does. */
+/** Signing in with a passkey. Nobody enters an address: the passkey says who they are. */
 export function passkeySignInRoutes(db: Database, deps: NoticeDeps): Route[] {
   const options = writeRoute({
     method: "POST",
@@ -59,7 +59,8 @@ export function passkeySignInRoutes(db: Database, deps: NoticeDeps): Route[] {
     prepare: ({ body, logger }) => whoSigned(db, deps, { ...body, logger }),
     async handle(_call, tx, email) {
       const [user] = await accountsOf(tx, email);
-      // An invitation proves nothing about who has a passkey of before: it is accepted by mail.
+      // An invitation does not prove that this person owned the passkeys of before, so it is
+      // accepted by mail.
       if (user?.status !== "active") throw passkeyInvalid();
       return sessionAnswer(tx, user, await startSession(tx, user.id, "passkey"));
     },
@@ -73,8 +74,8 @@ function boundTo(attempt: string): Buffer {
 }
 
 /**
- * The address of the person whose passkey signed. Before the transaction: the challenge and the
- * counter are used up whatever comes of it.
+ * The address of the person whose passkey signed. Runs before the transaction: the challenge and
+ * the counter are used up in any case.
  */
 async function whoSigned(
   db: Database,

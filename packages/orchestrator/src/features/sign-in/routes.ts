@@ -40,7 +40,7 @@ export function sessionRoutes(db: Database, deps: NoticeDeps): Route[] {
       await countAgainst("login_email", body.email);
       await countAgainst("login_mailbox", body.email);
     },
-    // For an unknown address the same work is done, and the mail that is queued goes to nobody.
+    // An unknown address causes the same work, and the mail that is queued goes to nobody.
     async handle({ body, address }, tx) {
       const [user] = await accountsOf(tx, body.email);
       const { code, expiresAt } = await issueCode(tx, { purpose: "login", ...body, address });

@@ -7,7 +7,7 @@ import type { User } from "../users/store.ts";
 import type { StartedSession } from "../sessions/start-session.ts";
 
 /**
- * What a call answers that begins a session: the token in the body for programs, and as a cookie
+ * The answer of a call that begins a session: the token in the body for programs, and in a cookie
  * for the dashboard.
  */
 export async function sessionAnswer(

@@ -1,5 +1,5 @@
 /**
- * Whether strangers may make organisations here; `until-operator`: as long as nobody runs the
+ * Whether strangers may create organisations here; `until-operator`: as long as nobody runs the
  * service for others.
  */
 export type SignupMode = "open" | "closed" | "until-operator";

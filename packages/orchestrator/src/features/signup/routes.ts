@@ -31,7 +31,8 @@ export interface SignupDeps {
 }
 
 /**
- * How people join on their own. What is mailed names nothing that whoever typed the address chose.
+ * How people join without an invitation. The mails contain nothing that the person who entered the
+ * address could choose.
  */
 export function signupRoutes(
   db: Database,
@@ -61,7 +62,7 @@ export function signupRoutes(
     errors: ["forbidden"],
     rateLimits: ["signup_address", "signup_email"],
     prepare: ({ body, countAgainst }) => countAgainst("signup_email", body.email),
-    // For a known address the same work is done; its code is mailed to nobody.
+    // A known address causes the same work; its code is mailed to nobody.
     async handle({ body, address }, tx) {
       await assertOpen(tx, mode);
       assertOrgName(body.org_name, "/org_name");
@@ -105,7 +106,7 @@ export function signupRoutes(
       if ((await knownAccount(tx, body.email)) !== undefined)
         throw new ApiError("already_exists", "You already have an account. Sign in with it.");
       await forgetFormerPasskeys(tx, body.email);
-      // A name that others have too is no reason to refuse: it would tell who is here.
+      // A name that others have too is no reason to refuse: that would tell who is here.
       const org = await createOrg(tx, { name: orgName, logHost, anySlug: true });
       await scopeToOrg(tx, org.id);
       const user = await addUser(tx, {
@@ -123,7 +124,7 @@ export function signupRoutes(
 }
 
 /**
- * An invitation that waits is no account: whoever invites strangers would keep them from signing
+ * A pending invitation is no account: otherwise, inviting strangers would keep them from signing
  * up.
  */
 async function knownAccount(tx: DatabaseTransaction, email: string): Promise<User | undefined> {

@@ -29,7 +29,7 @@ import { readTimeline } from "./timeline.ts";
 
 const ofSource = Type.Object({ orgID: Id("org"), sourceID: Id("source") });
 
-/** What became of sources over time. */
+/** The history of sources. */
 export function sourceHistoryRoutes(): Route[] {
   const timeline = orgReadRoute({
     method: "GET",

@@ -4,7 +4,9 @@ import type { Database } from "../../platform/database/schema.ts";
 import { idsWithin } from "../../platform/http/listing.ts";
 import { restoreTestIn } from "../receipts/stored-statement.ts";
 
-/** Newest first, one more than `limit`, or as many as a page has room for; then `hasMore`. */
+/**
+ * Newest first, one more than `limit`, or as many as a page has room for; then `hasMore` is set.
+ */
 export async function readRestoreTests(
   db: Database,
   sourceId: string,

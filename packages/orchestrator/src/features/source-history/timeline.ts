@@ -15,15 +15,15 @@ import { RECEIPT_COLUMNS } from "../receipts/queries.ts";
 type Entry = { id: string; item: TimelineItem };
 
 const KINDS = ["event", "receipt", "backup", "command"] as const satisfies IdKind[];
-/** Sorts after every id's part that tells the time. */
+/** Sorts after the time part of every id. */
 const AFTER_ALL = "~";
 
-/** What follows the prefix: ids of all kinds sort by it in the order of their making. */
+/** The part after the prefix: ids of all kinds sort by it in the order in which they were made. */
 function suffixOf(id: string): string {
   return id.slice(id.indexOf("_") + 1);
 }
 
-/** What of each kind of record belongs to a topic. */
+/** What each kind of record contributes to a topic. */
 interface Selection {
   /** Kinds of events. */
   events: readonly string[];
@@ -69,7 +69,7 @@ const TOPICS: Record<TimelineTopic, Selection> = {
   commands: { events: [], receipts: null, backups: false, commands: true },
 };
 
-/** What of a list to read: ids are compared without their prefixes. */
+/** Which part of a list to read: ids are compared without their prefixes. */
 interface Range {
   from: string;
   before: string;
@@ -77,8 +77,9 @@ interface Range {
 }
 
 /**
- * A page of what the service recorded of a source, newest first. Each kind of record is read from
- * an index of its own, at most a page of it. Throws `invalid_request` for a cursor of another list.
+ * A page of what the service recorded about a source, newest first. Each kind of record is read
+ * from its own index, at most one page of it. Throws `invalid_request` for a cursor of another
+ * list.
  */
 export async function readTimeline(
   db: Database,
@@ -101,8 +102,7 @@ export async function readTimeline(
     selection?.backups === false ? [] : await readBackups(db, sourceId, range),
     selection?.commands === false ? [] : await readCommands(db, sourceId, range),
   ];
-  // Where events were left out, nothing that is older than the oldest of those that were read can
-  // be shown yet.
+  // If events were left out, nothing older than the oldest one that was read can be shown yet.
   const oldest = events.isCut ? suffixOf(events.entries.at(-1)?.id ?? "") : "";
   const entries = read
     .flat()

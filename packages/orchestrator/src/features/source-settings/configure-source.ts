@@ -12,10 +12,9 @@ import { type ConfiguredSource, findConfigured, updateSource } from "../sources/
 import { lockSourceAndLog } from "../sources/lock-source.ts";
 
 /**
- * Changes what is given and nothing else. A source that moves to another agent takes along the
- * commands that nobody has got yet; those that the former agent was given and did not acknowledge
- * end, and the new one is not asked for them. Throws `not_found`, `conflict` for a revoked agent,
- * `invalid_request`.
+ * Changes what is given and nothing else. If a source moves to another agent, its undelivered
+ * commands move too. Commands that the former agent got and did not acknowledge end, and are not
+ * given to the new one. Throws `not_found`, `conflict` for a revoked agent, `invalid_request`.
  */
 export async function configureSource(
   tx: DatabaseTransaction,
@@ -42,7 +41,7 @@ export async function configureSource(
 const LOGGED = ["name", "agent_id", "test_agent_id", "schedule", "retention", "objectives"] as const;
 
 /**
- * The log tells what was in force when: `before` has what changed, `after` all that is in force
+ * So the log shows what was in force when: `before` has what changed, `after` everything in force
  * from now on.
  */
 async function logChange(
@@ -96,7 +95,7 @@ function rescheduled(
     const isSame =
       cronOf(schedule, kind) === cronOf(source.schedule, kind) &&
       schedule?.timezone === source.schedule?.timezone;
-    // One that is due and not yet asked for stays due.
+    // A time that is due and not yet asked for stays due.
     return isSame ? known : nextOf(schedule, kind, now);
   };
   return {

@@ -8,8 +8,8 @@ import { type ConfiguredSource, findConfigured, updateSource } from "../sources/
 import { lockSourceAndLog } from "../sources/lock-source.ts";
 
 /**
- * Takes a source out of all that is done by itself. Its backups, receipts and events stay, and
- * their objects too. Throws `not_found`.
+ * Ends everything that happens to a source by itself. Its backups, receipts, events and objects
+ * stay. Throws `not_found`.
  */
 export async function removeSource(
   tx: DatabaseTransaction,

@@ -174,7 +174,7 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
   return [register, list, detail, configure, remove, trigger];
 }
 
-/** Of a period that is over the records say what was proven at its end. */
+/** For a period that is over, the records say what was proven at its end. */
 function recordsWithin(
   tx: DatabaseTransaction,
   sources: readonly ConfiguredSource[],

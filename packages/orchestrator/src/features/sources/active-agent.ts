@@ -1,10 +1,7 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 
-/**
- * Throws `not_found` for an agent that the organisation does not have and `conflict` for a revoked
- * one.
- */
+/** Throws `not_found` if the organisation has no such agent, and `conflict` if it is revoked. */
 export async function requireActiveAgent(
   tx: DatabaseTransaction,
   orgId: string,

@@ -4,8 +4,8 @@ import type { Period } from "../../platform/http/principal.ts";
 import type { ConfiguredSource } from "./configured.ts";
 
 /**
- * The sources with the clocks of a period: the last backup and the last proof in it, and nothing of
- * what is due now. What a caller without a period sees is left as it is.
+ * The sources with the times of a period: the last backup and last proof in it, and nothing about
+ * what is due now. Without a period they stay as they are.
  */
 export async function asOfPeriod(
   db: Database,

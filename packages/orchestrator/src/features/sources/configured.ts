@@ -2,7 +2,7 @@ import type { Objectives, Retention, Schedule } from "@attestore/contract";
 import type { Insertable, Updateable } from "kysely";
 import type { Database, DatabaseTransaction, SourcesTable } from "../../platform/database/schema.ts";
 
-/** A source with all that is configured and known of it. */
+/** A source with everything that is configured and known about it. */
 export interface ConfiguredSource {
   id: string;
   org_id: string;
@@ -41,7 +41,7 @@ export const SOURCE_COLUMNS = [
   "removed_at",
 ] as const;
 
-/** Null for a removed one, too. */
+/** Null for a removed one too. */
 export async function findConfigured(
   db: Database,
   orgId: string,
@@ -84,7 +84,7 @@ export async function listConfigured(
     .execute();
 }
 
-/** Null, and nothing written, where the organisation has a source of that slug. */
+/** Returns null and writes nothing if the organisation has a source with that slug. */
 export async function insertSource(
   tx: DatabaseTransaction,
   source: Insertable<SourcesTable>,

@@ -3,9 +3,9 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { insertDeclared, listSourcesNamed, setEngine, type Source } from "./store.ts";
 
 /**
- * Takes what an agent's heartbeat declares: registers what the organisation does not know, and
- * gives the ids of all that it knows then. One that was removed is not among them: a removal holds
- * although its agent goes on declaring.
+ * Takes what an agent's heartbeat declares: registers sources that the organisation does not know,
+ * and returns the ids of all that it knows afterwards. A removed source is not among them: it stays
+ * removed although its agent keeps declaring it.
  */
 export async function takeDeclaredSources(
   tx: DatabaseTransaction,
@@ -24,8 +24,8 @@ export async function takeDeclaredSources(
       { orgId: agent.orgId, agentId: agent.id },
       unknown.map(({ slug, engine, name }) => ({ slug, engine, name: name ?? slug })),
     );
-    // Read again rather than take what was inserted: another agent may have been first with some of
-    // them.
+    // Reads again instead of using what was inserted: another agent may have registered some of
+    // them first.
     known = await listSourcesNamed(tx, agent.orgId, slugs);
   }
   for (const source of known) await followEngine(tx, agent.id, source, bySlug.get(source.slug));

@@ -4,18 +4,17 @@ import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 
 /**
- * Until the transaction ends nobody else queues this source's commands, expires its backups or
- * configures it, on whatever replica: what was read of it afterwards stays true. An advisory lock,
- * because the log's batches update the row itself.
- *
- * The order in which transactions lock is: source, log, rows. Batches of the log begin at the log
- * and never lock a source.
+ * Until the transaction ends nobody else, on any replica, queues this source's commands, expires
+ * its backups or configures it, so what is read afterwards stays true. An advisory lock, because
+ * the log's batches update the row itself.
+ * Transactions lock in this order: source, log, rows. Batches of the log begin at the log and never
+ * lock a source.
  */
 export async function lockSource(tx: DatabaseTransaction, sourceId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${sourceId}, 0))`.execute(tx);
 }
 
-/** False, at once, where somebody else has it. */
+/** Returns false at once if somebody else has it. */
 export async function tryLockSource(tx: DatabaseTransaction, sourceId: string): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended(${sourceId}, 0)) as locked`.execute(tx);
@@ -23,8 +22,8 @@ export async function tryLockSource(tx: DatabaseTransaction, sourceId: string): 
 }
 
 /**
- * For what also logs, or changes rows that a batch of the log changes: in the other order the two
- * would wait for each other.
+ * For work that also logs, or changes rows that a batch of the log changes: in the other order the
+ * two would wait for each other.
  */
 export async function lockSourceAndLog(
   tx: DatabaseTransaction,

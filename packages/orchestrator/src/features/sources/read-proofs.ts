@@ -4,9 +4,9 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 
 export interface SourceProof {
-  /** Null where the source is proven. */
+  /** Null if the source is proven. */
   because: NotProvenBecause | null;
-  /** When a restore test failed that nothing has cleared since; null where none stands. */
+  /** When a restore test failed that nothing has cleared since; null if there is none. */
   failedAt: Date | null;
 }
 
@@ -22,8 +22,8 @@ interface Facts {
 
 /**
  * A failure stands until a backup at least as new as any that ever failed passes, in a test that
- * ran later and whose receipt came later. Of a row `sources` and of what was recorded until then;
- * one row where one stands.
+ * ran later and whose receipt came later. SQL over a row of `sources` and over what was recorded
+ * until then; gives one row if a failure stands.
  */
 function standingFailure(until: Date | "infinity"): RawBuilder<unknown> {
   return sql`
@@ -39,16 +39,16 @@ function standingFailure(until: Date | "infinity"): RawBuilder<unknown> {
 }
 
 /**
- * Whether each of these sources is proven at that moment, by the rule of packages/proof, and by
- * what was recorded. Ids of backups are in the order in which the service took them: no host
- * decides which one is the newest.
+ * Whether each of these sources is proven at that moment, by the rule of packages/proof and by what
+ * was recorded. Ids of backups are in the order in which the service received them, so no host
+ * decides which one is newest.
  */
 export async function readProofs(
   db: Database,
   sourceIds: readonly string[],
   at: Date,
   /**
-   * Without it all that is recorded counts: the database's clock may be a little ahead of this
+   * Without it everything recorded counts: the database's clock may be a little ahead of this
    * process's.
    */
   until: Date | "infinity" = "infinity",

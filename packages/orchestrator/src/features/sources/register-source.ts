@@ -6,8 +6,8 @@ import { type ConfiguredSource, insertSource } from "./configured.ts";
 
 /**
  * Registers a source before its agent declares it, or again after it was removed. Throws
- * `not_found` for an agent that the organisation does not have, `conflict` for a revoked one and
- * `already_exists` for a slug that is taken.
+ * `not_found` if the organisation has no such agent, `conflict` if it is revoked, and
+ * `already_exists` if the slug is taken.
  */
 export async function registerSource(
   tx: DatabaseTransaction,

@@ -4,7 +4,7 @@ import type { ConfiguredSource } from "./configured.ts";
 import { readProofs, type SourceProof } from "./read-proofs.ts";
 
 /**
- * Sources as the contract's section 10 shows them, at that moment; with `until` by what was
+ * Sources as the contract's section 10 shows them, at that moment; with `until`, by what was
  * recorded until then.
  */
 export async function sourceRecords(
@@ -25,7 +25,7 @@ export async function sourceRecord(db: Database, source: ConfiguredSource, at: D
 function present(source: ConfiguredSource, proof: SourceProof | undefined): SourceRecord {
   const { id, org_id, slug, name, engine, agent_id, test_agent_id } = source;
   const { schedule, retention, objectives } = source;
-  // One that is not there any more when its proof is read is of nobody.
+  // A source that is gone by now counts as never backed up.
   const because = proof === undefined ? "never_backed_up" : proof.because;
   return {
     id,

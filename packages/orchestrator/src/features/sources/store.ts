@@ -14,7 +14,7 @@ export interface Source {
 
 const COLUMNS = ["id", "org_id", "slug", "engine", "agent_id", "test_agent_id"] as const;
 
-/** Null for a removed one, too. */
+/** Null for a removed one too. */
 export async function findSource(db: Database, orgId: string, id: string): Promise<Source | null> {
   const row = await db
     .selectFrom("sources")
@@ -26,10 +26,7 @@ export async function findSource(db: Database, orgId: string, id: string): Promi
   return row ?? null;
 }
 
-/**
- * By its id, or by its slug in an organisation; what has the form of an id is never looked up as a
- * slug.
- */
+/** By id, or by slug in an organisation; text in the form of an id is never looked up as a slug. */
 export async function findSourceByName(
   db: Database,
   orgId: string | null,
@@ -58,7 +55,7 @@ export async function listSourcesNamed(
   return runPrepared<Source>(tx, NAMED, [orgId, slugs]);
 }
 
-/** Who makes its backups and who tests them; of a removed source, too. Null where there is none. */
+/** Who makes its backups and who tests them, also for a removed source. Null if there is none. */
 export async function findSourceAgents(db: Database, id: string): Promise<string[] | null> {
   const row = await db
     .selectFrom("sources")
@@ -76,8 +73,8 @@ export interface SourceDeclaration {
 }
 
 /**
- * Registers those that neither the organisation has, nor this agent had when they were removed. Of
- * two agents that declare a slug at once one gets it.
+ * Registers those that the organisation does not have and that this agent did not have when they
+ * were removed. If two agents declare a slug at once, one gets it.
  */
 export async function insertDeclared(
   tx: DatabaseTransaction,
@@ -101,8 +98,8 @@ export async function setEngine(tx: DatabaseTransaction, id: string, engine: str
 }
 
 /**
- * Backups may be registered out of order: the newest one counts. None was made later than now,
- * whatever an agent's clock says.
+ * Backups may be registered out of order: the newest counts. None was made later than now, whatever
+ * an agent's clock says.
  */
 export async function setLastBackup(tx: DatabaseTransaction, id: string, madeAt: Date): Promise<void> {
   await tx

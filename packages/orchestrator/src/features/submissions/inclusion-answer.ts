@@ -3,9 +3,8 @@ import type { Placement } from "../../log/inclusion.ts";
 import type { WireAnswer } from "../../platform/http/answer.ts";
 
 /**
- * The 201 of a submission, ReceiptAccepted or EventAccepted of the contract. Its bytes are a
- * function of the placement alone: a remembered answer is kept as index and tree size, and made
- * again from them.
+ * The 201 of a submission, ReceiptAccepted or EventAccepted of the contract. Its bytes depend only
+ * on the placement: a remembered answer is stored as index and tree size, and made again from them.
  */
 export function inclusionAnswer(
   idField: "receipt_id" | "event_id",
@@ -13,8 +12,8 @@ export function inclusionAnswer(
   replayed: boolean,
 ): WireAnswer {
   const { id, origin, logIndex, leaf, leafHash, treeSize, hashes, checkpoint } = placement;
-  // Leaves and hex are ASCII. A checkpoint's dash is not: kept apart, it does not make all of this
-  // text wide.
+  // Leaves and hex are ASCII. A checkpoint's dash is not: kept apart, it does not turn all of this
+  // text into a two-byte string.
   const ascii =
     `{"${idField}":"${id}","log_index":${logIndex},"leaf":${asciiText(leaf)},"leaf_hash":"${toHex(leafHash)}",` +
     `"log_id":${JSON.stringify(origin)},"inclusion_proof":{"log_index":${logIndex},"tree_size":${treeSize},` +

@@ -5,13 +5,11 @@ import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
 import { agentRevoked } from "../../platform/http/lock-active-agent.ts";
 import { keyInProgress } from "../../platform/http/idempotency.ts";
 
-/**
- * Only people can put a database that was set back right: agents need not ask every few seconds.
- */
+/** Only people can repair a database that was set back: agents need not ask every few seconds. */
 const RETRY_AFTER_S = "300";
 
 /**
- * The contract's answer to an error of the log; null for damage, which is ours to mend, and for any
+ * The contract's answer to an error of the log; null for damage, which we must repair, and for any
  * other error.
  */
 export function logErrorAnswer(error: unknown): ApiError | null {

@@ -12,13 +12,12 @@ export type Submissions = Sequencer<SubmissionRecord, WireAnswer>;
 
 /**
  * Submits the entry that `verify` makes of a call, and answers with its place in the log, 201. What
- * is known of the agent may be some seconds old: where its key was replaced meanwhile, `verify` is
- * asked once more, with `isStale`, and looks the key up.
- *
- * Throws ApiError: what `verify` and the entry's kind refuse it for, `agent_revoked`,
- * `idempotency_key_reused`, `idempotency_in_progress`; and `unavailable` when too many wait or the
- * database fails, in which case it may or may not be in the log: the same submission again finds
- * out. Throws LogCorruption when its log may not go on.
+ * is known about the agent may be some seconds old: if its key was replaced meanwhile, `verify` is
+ * called once more with `isStale`, and looks the key up.
+ * Throws ApiError: whatever `verify` and the entry's kind refuse, `agent_revoked`,
+ * `idempotency_key_reused`, `idempotency_in_progress`; and `unavailable` if too many wait or the
+ * database fails. Then it may or may not be in the log: submitting it again finds out. Throws
+ * LogCorruption if its log may not continue.
  */
 export async function submitEntry<Entry extends LogEntry>(
   {

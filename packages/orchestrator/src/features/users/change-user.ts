@@ -28,7 +28,7 @@ export async function changeUser(
 
 /**
  * Removes a user, or withdraws an invitation: their sessions end with it, on every replica. The
- * address is free again. Throws as changing does.
+ * address is free again. Throws what changing a user throws.
  */
 export async function removeUser(tx: DatabaseTransaction, { by, orgId, userId }: OfOrg): Promise<User> {
   const user = await lockUser(tx, orgId, userId);
@@ -36,7 +36,7 @@ export async function removeUser(tx: DatabaseTransaction, { by, orgId, userId }:
   return remove(tx, orgId, user);
 }
 
-/** Somebody's own membership ends, whatever their role. Throws `conflict` for the last owner. */
+/** Ends somebody's own membership, whatever their role. Throws `conflict` for the last owner. */
 export async function leaveOrg(tx: DatabaseTransaction, { orgId, userId }: Omit<OfOrg, "by">): Promise<User> {
   return remove(tx, orgId, await lockUser(tx, orgId, userId));
 }
@@ -48,20 +48,20 @@ async function remove(tx: DatabaseTransaction, orgId: string, user: User): Promi
   return user;
 }
 
-/** Somebody who was invited to be one owns nothing yet. */
+/** Somebody who was only invited to be an owner owns nothing yet. */
 function isOwner({ role, status }: User): boolean {
   return role === "owner" && status === "active";
 }
 
-/** Only owners make, change and remove owners: an admin could become one otherwise. */
+/** Only owners invite, change and remove owners: otherwise an admin could become one. */
 export function assertMayGive(by: UserPrincipal, from: User["role"] | null, to: OrgRole | null): void {
   if ((from !== "owner" && to !== "owner") || by.role === "owner" || by.role === "operator") return;
   throw new ApiError("forbidden", "Only an owner can add, change or remove an owner.");
 }
 
 /**
- * The organisation's row orders what changes its users: of two owners who go at once the second one
- * stays.
+ * Locking the organisation's row orders changes of its users: if two owners leave at once, the
+ * second one stays.
  */
 async function lockUser(tx: DatabaseTransaction, orgId: string, userId: string): Promise<User> {
   await lockOrg(tx, orgId);

@@ -3,25 +3,25 @@ import type { Database } from "../../platform/database/schema.ts";
 import { serializeUser } from "./serialize.ts";
 import { findMembership, findUser, listByEmail, type User } from "./store.ts";
 
-/** Null for one that was removed, too. */
+/** Null for a removed one too. */
 export async function userById(db: Database, id: string): Promise<User | null> {
   return findUser(db, id);
 }
 
 /**
- * All that somebody is who gets the mails of an address, whatever the case of its letters: what a
- * sign-in takes first, invitations that wait last.
+ * Everything that somebody with this address is, in any case: what a sign-in uses first comes
+ * first, pending invitations last.
  */
 export async function accountsOf(db: Database, email: string): Promise<User[]> {
   return listByEmail(db, email.toLowerCase());
 }
 
-/** Somebody's membership of an organisation. Null for an invitation that waits, too. */
+/** Somebody's membership of an organisation. Null for a pending invitation too. */
 export async function memberByEmail(db: Database, orgId: string, email: string): Promise<User | null> {
   return findMembership(db, orgId, email.toLowerCase());
 }
 
-/** Null for one that was removed, too. */
+/** Null for a removed one too. */
 export async function userRecord(db: Database, id: string): Promise<UserRecord | null> {
   const user = await findUser(db, id);
   return user === null ? null : serializeUser(user);

@@ -19,9 +19,9 @@ export interface Invitation {
 }
 
 /**
- * Makes a membership that grants nothing until the person accepts it, and mails how to. Whether the
- * address has an account of this service shows neither in the answer nor in the mail. Throws
- * `already_exists` where the organisation has a member or an invitation with it.
+ * Creates a membership that grants nothing until the person accepts it, and mails how to accept.
+ * Neither the answer nor the mail shows whether the address has an account of this service. Throws
+ * `already_exists` if the organisation has a member or an invitation with it.
  */
 export async function inviteUser(
   tx: DatabaseTransaction,
@@ -35,7 +35,7 @@ export async function inviteUser(
     {
       to: email,
       subject: "You are invited to an organisation on Attestore",
-      // Nothing in it is the inviter's to write: a stranger's mailbox is no place for their text.
+      // The inviter can write nothing in it: a stranger's mailbox is no place for their text.
       text: `You are invited to an organisation on Attestore as ${role}.
 
 The organisation's id is ${org.id}. To accept, sign in with this address:
@@ -52,7 +52,7 @@ If you did not expect an invitation, ignore this mail. The invitation expires in
   return user;
 }
 
-/** Makes a membership without a mail. Throws `already_exists`. */
+/** Creates a membership without a mail. Throws `already_exists`. */
 export async function addUser(
   tx: DatabaseTransaction,
   user: { orgId: string; email: string; role: OrgRole; name: string | null; status: User["status"] },

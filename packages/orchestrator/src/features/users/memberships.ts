@@ -5,9 +5,9 @@ import { accountsOf, memberByEmail } from "./find-user.ts";
 import { listByEmail, setAccepted, setDeclined, type User } from "./store.ts";
 
 /**
- * As whom somebody signs in who has proven that an address is theirs: the operator that they are,
- * or the membership that they used last. Whoever has none accepts the oldest invitation by it;
- * others wait for a yes of their own. Null for nobody.
+ * As whom somebody signs in who has proven that they own an address: as operator, or with the
+ * membership that they used last. If they have none, this accepts their oldest invitation; any
+ * others wait until they accept them. Null if there is nothing.
  */
 export async function signInAs(tx: DatabaseTransaction, email: string): Promise<User | null> {
   const [first] = await accountsOf(tx, email);
@@ -15,7 +15,7 @@ export async function signInAs(tx: DatabaseTransaction, email: string): Promise<
   return setAccepted(tx, { id: first.id, email: email.toLowerCase() });
 }
 
-/** Accepts an invitation to somebody's own address. Throws `not_found` for every other one. */
+/** Accepts an invitation to somebody's own address. Throws `not_found` for any other. */
 export async function acceptInvitation(
   tx: DatabaseTransaction,
   principal: UserPrincipal,
@@ -27,8 +27,8 @@ export async function acceptInvitation(
 }
 
 /**
- * Declines an invitation to somebody's own address, as if it had never been. Throws `not_found` for
- * every other one.
+ * Declines an invitation to somebody's own address, as if it had never been sent. Throws
+ * `not_found` for any other.
  */
 export async function declineInvitation(
   tx: DatabaseTransaction,
@@ -39,15 +39,15 @@ export async function declineInvitation(
 }
 
 /**
- * Invitations to somebody's address that wait. An operator who acts as somebody sees that one's
- * organisation, and nothing else of theirs.
+ * Pending invitations to somebody's address. An operator who acts as somebody sees that
+ * organisation, and none of the person's others.
  */
 export async function invitationsOf(db: Database, principal: UserPrincipal): Promise<User[]> {
   if (principal.impersonator !== null) return [];
   return (await listByEmail(db, principal.email.toLowerCase())).filter(({ status }) => status === "pending");
 }
 
-/** The organisations that somebody belongs to; null, all of them, for an operator. */
+/** The organisations that somebody belongs to; null, which means all, for an operator. */
 export async function orgsOf(db: Database, principal: UserPrincipal): Promise<string[] | null> {
   if (principal.orgId === null) return null;
   if (principal.impersonator !== null) return [principal.orgId];
@@ -55,7 +55,7 @@ export async function orgsOf(db: Database, principal: UserPrincipal): Promise<st
   const others = accounts.flatMap(({ status, org_id }) =>
     status === "active" && org_id !== null ? [org_id] : [],
   );
-  // The session's own was read before the list, and may have ended since.
+  // The session's own membership was read before the list, and may have ended since.
   return [principal.orgId, ...others];
 }
 

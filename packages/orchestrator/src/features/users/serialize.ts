@@ -1,7 +1,7 @@
 import { INVITATION_S, type UserRecord } from "@attestore/contract";
 import type { User } from "./store.ts";
 
-/** The record of a user as calls answer it. */
+/** A user as the API returns it. */
 export function serializeUser(user: User): UserRecord {
   return {
     id: user.id,

@@ -18,9 +18,7 @@ const STANDS = sql<boolean>`(status = 'active' or created_at > now() - make_inte
 
 const COLUMNS = ["id", "org_id", "email", "name", "role", "status", "created_at"] as const;
 
-/**
- * Null, and nothing written, where a member of the organisation has the address, whatever its case.
- */
+/** Returns null and writes nothing if a member of the organisation has the address, in any case. */
 export async function insertUser(
   tx: DatabaseTransaction,
   user: Omit<User, "org_id" | "role"> & { org_id: string; role: OrgRole },
@@ -40,8 +38,8 @@ export async function insertUser(
 }
 
 /**
- * All that somebody with this address (in lower case) is, nobody who was removed: an operator
- * first, then the membership that was used last, then the invitations, the oldest first.
+ * Everything that somebody with this address (in lower case) is, without removed users: an operator
+ * first, then the membership that was used last, then invitations, oldest first.
  */
 export async function listByEmail(db: Database, email: string): Promise<User[]> {
   return db
@@ -60,7 +58,7 @@ export async function listByEmail(db: Database, email: string): Promise<User[]> 
     .execute();
 }
 
-/** The active membership of an organisation that somebody with this address (in lower case) has. */
+/** The active membership of an organisation of somebody with this address (in lower case). */
 export async function findMembership(db: Database, orgId: string, email: string): Promise<User | null> {
   const row = await db
     .selectFrom("users")
@@ -73,7 +71,7 @@ export async function findMembership(db: Database, orgId: string, email: string)
   return row ?? null;
 }
 
-/** Null where it is no invitation of this address (in lower case) that waits. */
+/** Null if this is no pending invitation of this address (in lower case). */
 export async function setAccepted(
   tx: DatabaseTransaction,
   invitation: { id: string; email: string },
@@ -91,7 +89,7 @@ export async function setAccepted(
   return row ?? null;
 }
 
-/** False where it is no invitation of this address (in lower case) that waits. */
+/** False if this is no pending invitation of this address (in lower case). */
 export async function setDeclined(
   tx: DatabaseTransaction,
   invitation: { id: string; email: string },
@@ -107,7 +105,7 @@ export async function setDeclined(
   return numUpdatedRows === 1n;
 }
 
-/** Of this address (in any case) in that organisation: one that expired makes room for another. */
+/** Of this address (in any case) in that organisation: an expired one makes room for another. */
 export async function removeExpiredInvitation(
   tx: DatabaseTransaction,
   orgId: string,
@@ -123,7 +121,7 @@ export async function removeExpiredInvitation(
     .execute();
 }
 
-/** Operators too; nobody who was removed. */
+/** Operators too; no removed users. */
 export async function findUser(db: Database, id: string): Promise<User | null> {
   const row = await db
     .selectFrom("users")
@@ -134,7 +132,7 @@ export async function findUser(db: Database, id: string): Promise<User | null> {
   return row ?? null;
 }
 
-/** Newest first, and one more than the page holds. */
+/** Newest first, with one more than the page holds. */
 export async function listUsers(
   db: Database,
   orgId: string,
