@@ -1,6 +1,6 @@
 /**
- * What time it is. Whatever goes by the calendar asks one of these, so that a test can move it over
- * a month.
+ * The current time. Everything that depends on the calendar asks a clock, so that a test can move
+ * it over a month.
  */
 export type Clock = () => Date;
 

@@ -1,10 +1,10 @@
-/** What a PKCS#11 URI (RFC 7512) says of a key: which token, and which object in it. */
+/** What a PKCS#11 URI (RFC 7512) says about a key: which token it is in, and which object it is. */
 export interface Pkcs11Uri {
   /** As it was written, for messages. */
   text: string;
-  /** All that are given have to be the token's. */
+  /** The token must match all that are given. */
   token: { token?: string; serial?: string; manufacturer?: string; model?: string };
-  /** The object's label and id; a key that has both as given. */
+  /** The object's label and id; the key must match those that are given. */
   object?: string;
   id?: Buffer;
 }
@@ -12,8 +12,9 @@ export interface Pkcs11Uri {
 const OF_TOKEN = ["token", "serial", "manufacturer", "model"] as const;
 
 /**
- * Reads `pkcs11:token=attestore;object=log`. A PIN or a module in it is refused: settings of their own say those.
- * @throws TypeError that ends the sentence "It has to be …"
+ * Reads `pkcs11:token=attestore;object=log`. Refuses a PIN or a module in the URI: these have
+ * settings of their own.
+ * @throws TypeError whose message ends the sentence "It has to be …"
  */
 export function parsePkcs11Uri(text: string): Pkcs11Uri {
   const attributes = /^pkcs11:([^?#]+)$/.exec(text)?.[1]?.split(";");
@@ -29,7 +30,7 @@ export function parsePkcs11Uri(text: string): Pkcs11Uri {
     if (ofToken !== undefined) uri.token[ofToken] = value.toString("utf8");
     else if (name === "object") uri.object = value.toString("utf8");
     else if (name === "id") uri.id = value;
-    // Tools print it; which kind of key it has to be follows from the setting.
+    // Tools print it; the setting decides which kind of key it must be.
     else if (name !== "type") throw new TypeError(FORM);
   }
   if (Object.keys(uri.token).length === 0 || uri.object === undefined) throw new TypeError(FORM);

@@ -10,7 +10,7 @@ import { OTHER_VARIABLES, SETTINGS } from "./settings.ts";
 import type { Setting } from "./settings.ts";
 import { type FileValue, readSettingsFile } from "./settings-file.ts";
 
-/** Names a file with settings; only the environment can. */
+/** Names a file with settings; only the environment can set it. */
 export const CONFIG_FILE = "ATTESTORE_CONFIG";
 
 type Table = typeof SETTINGS;
@@ -20,37 +20,36 @@ type Value<S> = S extends { read: ReadValue<infer T> }
     : T | undefined
   : never;
 
-/** Every setting by its name; undefined where it is unset and has no fallback. */
+/** Every setting by its name; undefined if it is unset and has no default. */
 export type Settings = { [Name in keyof Table]: Value<Table[Name]> };
 
 export interface Config extends Settings {
   publicUrl: string;
-  /** What the log's host is on a first start where ATTESTORE_LOG_HOST is unset. */
+  /** The log's host on a first start without ATTESTORE_LOG_HOST. */
   defaultLogHost: string;
 }
 
-/** Where a setting's value is from. */
+/** Where a setting's value comes from. */
 export type SettingSource = "environment" | "file" | "default" | "unset";
 
 export interface ReadSetting {
   source: SettingSource;
-  /** As it was written. For a secret never more than that there is one. */
+  /** As it was written. For a secret, only that there is one. */
   text: string | undefined;
-  /** Of the settings' file. */
+  /** In the settings file. */
   line?: number;
 }
 
 /**
- * Reads all settings: from the environment, else from the file that ATTESTORE_CONFIG names, else what they are unless told. An
- * empty variable counts as unset.
- *
- * @throws UserError that names every mistake at once, and no secret
+ * Reads all settings: from the environment, otherwise from the file that ATTESTORE_CONFIG names,
+ * otherwise the default. An empty variable counts as unset.
+ * @throws UserError that names all mistakes at once, and no secret
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return readSettings(environment).config;
 }
 
-/** The same, and where each value is from. */
+/** The same, with where each value comes from. */
 export function readSettings(environment: NodeJS.ProcessEnv): {
   config: Config;
   sources: Record<keyof Settings, ReadSetting>;
@@ -75,7 +74,7 @@ export function readSettings(environment: NodeJS.ProcessEnv): {
       );
     }
   }
-  // Each value was made by the reader that the type is taken from.
+  // Each value was made by the reader that its type comes from.
   const settings = values as Settings;
   if (problems.length === 0) problems.push(...contradictions(settings));
   if (problems.length > 0) throw new UserError("invalid_setting", problems.join("\n"));

@@ -2,10 +2,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { parsePkcs11Uri } from "./pkcs11-uri.ts";
 
-/**
- * Reads a setting's text. Throws InvalidValue: what the value would have to be, as the end of "…
- * has to be".
- */
+/** Reads a setting's text. Throws InvalidValue, whose message ends the sentence "… has to be". */
 export type ReadValue<T> = (text: string) => T;
 
 export class InvalidValue extends Error {}
@@ -33,7 +30,7 @@ const HOST_NAME =
 
 export const text: ReadValue<string> = (value) => value;
 
-/** A secret that nobody guesses. */
+/** A secret that nobody can guess. */
 export function longText(min: number): ReadValue<string> {
   return (value) => {
     if (value.length >= min && !/\s/.test(value)) return value;
@@ -86,7 +83,7 @@ export function listOf<T>(read: ReadValue<T>): ReadValue<T[]> {
       .map(read);
 }
 
-/** A host name or an address. */
+/** A host name or an IP address. */
 export const host: ReadValue<string> = (value) => {
   if (HOST_NAME.test(value) || isIP(value) !== 0) return value;
   throw new InvalidValue("a host name or an address");
@@ -111,7 +108,7 @@ export const listenAddress: ReadValue<ListenAddress> = (value) => {
   throw new InvalidValue("host:port, such as 127.0.0.1:8443, or :8443 for all addresses of this machine");
 };
 
-/** An https address without path or query; kept without a slash at its end. */
+/** An https address without path or query; stored without a trailing slash. */
 export const baseUrl: ReadValue<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url !== null && url.protocol === "https:" && `${url.origin}/` === url.href && url.username === "")
@@ -119,7 +116,7 @@ export const baseUrl: ReadValue<string> = (value) => {
   throw new InvalidValue("an address such as https://attestore.example.org:8443, with nothing after it");
 };
 
-/** As baseUrl; http too, for a store on the same machine or network. */
+/** Like baseUrl, but also http, for a store on the same machine or network. */
 export const endpointUrl: ReadValue<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href && url.username === "")
@@ -133,8 +130,8 @@ export const postgresUrl: ReadValue<string> = (value) => {
 };
 
 /**
- * `smtp://` (STARTTLS where the server has it, always with a password) or `smtps://`; the port is
- * 587 or 465 unless told.
+ * `smtp://` (STARTTLS if the server has it, and always with a password) or `smtps://`; the default
+ * port is 587 or 465.
  */
 export const smtpUrl: ReadValue<SmtpServer> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : null;
@@ -180,7 +177,7 @@ export const rateLimit: ReadValue<RateLimitSetting> = (value) => {
   throw new InvalidValue("calls/seconds, such as 600/60");
 };
 
-/** A key in a token (RFC 7512), kept as it was written. */
+/** A key in a token (RFC 7512), stored as it was written. */
 export const pkcs11Uri: ReadValue<string> = (value) => {
   try {
     return parsePkcs11Uri(value).text;

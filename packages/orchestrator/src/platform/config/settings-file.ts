@@ -13,9 +13,9 @@ const LINE = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/;
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * The settings of a file in the form of systemd's EnvironmentFile: `NAME=value` on each line, `#` begins a comment at a line's start; quotes
- * around a whole value are taken off, and nothing is expanded.
- *
+ * The settings of a file in the form of systemd's EnvironmentFile: `NAME=value` on each line; `#`
+ * at the start of a line begins a comment; quotes around a whole value are removed, and nothing is
+ * expanded.
  * @throws InvalidValue that names the line
  */
 export function readSettingsFile(path: string): Map<string, FileValue> {

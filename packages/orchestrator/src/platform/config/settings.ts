@@ -4,7 +4,7 @@ import type { ReadValue } from "./setting-types.ts";
 export interface Setting<T> {
   variable: string;
   read: ReadValue<T>;
-  /** As it would be written; absent where the setting may be left out altogether. */
+  /** As it would be written; absent if the setting may be left out. */
   fallback?: string;
   /** Its value is never shown, and `file:PATH` reads it from a file. */
   secret?: boolean;

@@ -13,27 +13,28 @@ export interface DatabaseAccess {
   pool: pg.Pool;
   /** The same connections, typed. */
   database: Database;
-  /** Waits for the queries that run. */
+  /** Waits for running queries. */
   close(): Promise<void>;
 }
 
 export interface DatabaseAccessOptions {
   connection: ConnectionSettings;
   log: Logger;
-  /** Most connections at once. */
+  /** The most connections at once. */
   connections?: number;
   /**
-   * The role that each connection works as outside an organisation's transactions; without one,
-   * whoever it connected as.
+   * The role that each connection works as outside an organisation's transactions; by default the
+   * one it connected as.
    */
   way?: Way;
 }
 
 /**
- * Row-level security has the planner expect far more rows than there are. Where PostgreSQL can
- * compile plans, that would then take longer than any query of ours. Pages that are not read in
- * order cost little more than others on the disks of today, or in memory: taken for four times as
- * dear, as is the default, whole tables by age look cheaper than the index that has just the rows.
+ * Row-level security makes the planner expect far more rows than there are. If PostgreSQL can
+ * compile plans (JIT), that would take longer than any of our queries. Reading pages out of order
+ * costs little more than in order on today's disks, or in memory. By default it counts as four times
+ * as expensive: then reading a whole table by age looks cheaper than the index that has exactly the
+ * rows.
  */
 const SETTINGS = "set jit = off; set random_page_cost = 1.1";
 
@@ -60,13 +61,13 @@ export function connectDatabase({
       client.query(way === undefined ? SETTINGS : `${SETTINGS}; set role ${roleOf(way)}`),
     ),
   });
-  // An idle connection that breaks is dropped by the pool. Without a listener it would end the
+  // The pool drops an idle connection that breaks. Without a listener the error would end the
   // process.
   pool.on("error", (error) => {
     if (!pool.ending) log.warn({ reason: error.message }, "an idle database connection broke");
   });
   pool.on("connect", (client) => {
-    // A connection that breaks while it is in use fails its query, and says it here once more.
+    // A connection that breaks while in use fails its query, and also reports it here.
     client.on("error", () => undefined);
   });
   const database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });

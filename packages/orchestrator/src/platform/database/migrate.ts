@@ -27,22 +27,18 @@ const DIRECTORY = new URL("./migrations/", import.meta.url);
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any constant that nobody else uses: "atst" as a number. */
 const ADVISORY_LOCK = 0x61747374;
-/** Less than the second after which PostgreSQL looks for deadlocks, and undoes whoever looked. */
+/** Less than the second after which PostgreSQL looks for deadlocks and cancels whoever looked. */
 const LOCK_TIMEOUT_MS = 800;
 const RETRY_MS = 250;
 const GIVE_UP_AFTER_MS = 120_000;
-/** Lock not available in time, deadlock, a time that a migration sets itself. */
+/** Lock not available in time, deadlock, a time limit that a migration sets itself. */
 const LOCKED_OUT = new Set(["55P03", "40P01", "57014"]);
 /**
- * What migration 0020 raises where the role may not do what it has to. Its message says what to
- * run.
+ * Migration 0020 raises this if the role may not do what it has to. Its message says what to run.
  */
 const NO_ROLE = "AT001";
 
-/**
- * The migrations of this version of the code, in order of their numbers, each of which is there
- * once.
- */
+/** The migrations of this version of the code, ordered by number; no number occurs twice. */
 export async function readMigrations(directory: URL = DIRECTORY): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
   const versions = names.map((name) => Number(FILE_NAME.exec(name)?.[1]));
@@ -58,12 +54,13 @@ export async function readMigrations(directory: URL = DIRECTORY): Promise<Migrat
 }
 
 /**
- * Brings the database to this version of the code: forward only, each migration in a transaction of its own, together with the row
- * that says it ran, so a crash leaves it done or not begun. Any number of replicas may start at once: each
- * transaction takes the same lock first and then looks again at what is left to do.
- *
+ * Brings the database to this version of the code: forward only, each migration in a transaction of
+ * its own together with the row that says it ran, so a crash leaves it done or not begun. Any
+ * number of replicas may start at once: each transaction takes the same lock first and then looks
+ * again at what is left to do.
  * @returns the versions applied now
- * @throws UserError when the database is of newer code, or was migrated by other files than these
+ * @throws UserError if the database belongs to newer code, or was migrated by other files than
+ * these
  */
 export async function migrate(
   connection: ConnectionSettings,
@@ -95,9 +92,9 @@ export async function migrate(
 }
 
 /**
- * A replica of before may be serving all the while. Its transactions are short, but whoever waits
- * for a lock on a table holds up all who come after: so no wait is long, and what did not get its
- * locks, or was undone for a deadlock, is tried again.
+ * A replica of the previous version may be serving meanwhile. Its transactions are short, but
+ * whoever waits for a lock on a table holds up everybody who comes later. So no wait is long; a
+ * migration that did not get its locks, or was cancelled because of a deadlock, is tried again.
  */
 async function applyPatiently(client: pg.Client, known: Migration[], log: Logger): Promise<number | null> {
   for (const until = Date.now() + GIVE_UP_AFTER_MS; ; await delay(RETRY_MS)) {
@@ -125,7 +122,7 @@ async function applyNext(client: pg.Client, known: Migration[]): Promise<number 
     );
     const next = nextMigration(known, applied.rows);
     if (next !== null) {
-      // Not before: another replica that migrates may take as long as it takes.
+      // Only now: another replica that migrates may take as long as it needs.
       await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
       await client.query(next.sql);
       await client.query("insert into schema_migrations (version, name, sha256) values ($1, $2, $3)", [
@@ -142,9 +139,7 @@ async function applyNext(client: pg.Client, known: Migration[]): Promise<number 
   }
 }
 
-/**
- * Whether the tables are there and belong to somebody else: whoever owns nothing cannot migrate.
- */
+/** Whether the tables exist and belong to another role, which would make migrating impossible. */
 async function isOthers(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ is_service: boolean; is_own: boolean | null }>(
     `select current_user = $1 as is_service, (select pg_has_role(current_user, relowner, 'usage') from pg_class

@@ -1,8 +1,8 @@
 import type { ClientBase } from "pg";
 
 /**
- * What a pool does with each new connection before it gives it to anybody; a connection with which
- * it fails is not kept. The pool waits for it, which its types do not say.
+ * What a pool does with each new connection before handing it out; if it fails, the connection is
+ * dropped. The pool waits for it, although its types don't say so.
  */
 export function onConnect(run: (client: ClientBase) => Promise<unknown>): (client: ClientBase) => void {
   return run as (client: ClientBase) => void;

@@ -4,10 +4,9 @@ import { roleOf } from "./roles.ts";
 import type { Database, DatabaseTransaction } from "./schema.ts";
 
 /**
- * From here on the transaction is about one organisation: it runs as a role that sees that
- * organisation's rows only (migration 0020), so that a query which forgets its organisation finds
- * nothing of others'. Ends with the transaction, with a rollback to an earlier savepoint, or with
- * `endScope`.
+ * From here on the transaction belongs to one organisation: it runs as a role that sees only that
+ * organisation's rows (migration 0020), so a query that forgets its organisation finds nothing of
+ * others. Ends with the transaction, with a rollback to an earlier savepoint, or with `endScope`.
  */
 export async function scopeToOrg(tx: DatabaseTransaction, orgId: string): Promise<void> {
   await sql`select ${settings(orgId)}`.execute(tx);
@@ -15,8 +14,7 @@ export async function scopeToOrg(tx: DatabaseTransaction, orgId: string): Promis
 
 /** The same with a savepoint after it, in one round trip. */
 export async function scopeWithSavepoint(tx: DatabaseTransaction, orgId: string): Promise<void> {
-  // Two statements at once take no parameters. An id has nothing in it that would have to be
-  // quoted.
+  // Two statements at once can't have parameters. Nothing in an id needs quoting.
   if (!isId("org", orgId)) throw new Error("only an organisation's id makes a scope");
   await sql`select ${settings(sql.lit(orgId))}; savepoint handler`.execute(tx);
 }
@@ -24,15 +22,12 @@ export async function scopeWithSavepoint(tx: DatabaseTransaction, orgId: string)
 /** What an answered request still needs: remembered answers, the audit row. */
 export const BACK_TO_REQUESTS = sql.raw(`set local role ${roleOf("requests")}`);
 
-/** The transaction of a request is about all of the service again. */
+/** From here on the request's transaction covers the whole service again. */
 export async function endScope(tx: DatabaseTransaction): Promise<void> {
   await sql`${BACK_TO_REQUESTS}`.execute(tx);
 }
 
-/**
- * One transaction that holds one organisation: for what runs by the clock, once it has found whose
- * work there is.
- */
+/** One transaction for one organisation: for scheduled work, once it knows whose turn it is. */
 export async function runInOrg<T>(
   db: Database,
   orgId: string,
@@ -48,7 +43,7 @@ function settings(orgId: string | RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`set_config('attestore.org_id', ${orgId}, true), set_config('role', 'attestore_tenant', true)`;
 }
 
-/** Runs a reading handler on one snapshot that holds one organisation. */
+/** Runs a reading handler on one snapshot, limited to one organisation. */
 export async function readInOrg<T>(
   db: Database,
   orgId: string,

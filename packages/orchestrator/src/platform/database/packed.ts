@@ -2,11 +2,11 @@ import { HASH_SIZE, type Hash } from "@attestore/proof";
 
 /**
  * Many byte strings as one parameter, which SQL cuts up again with `substring`: half the cost of a
- * bytea[], and one prepared statement whatever their number.
+ * bytea[], and one prepared statement for any number of them.
  */
 export interface Packed {
   bytes: Buffer;
-  /** Array literals (int[]): where each begins, counted from 1 as SQL does, and how long it is. */
+  /** Array literals (int[]): where each begins, counted from 1 as in SQL, and how long it is. */
   starts: string;
   lengths: string;
 }
@@ -38,7 +38,7 @@ export function unpackHashes(packed: Uint8Array): Hash[] {
 
 /**
  * An array literal of values that need no quoting: numbers, ids, kinds, ISO times; null for NULL.
- * Throws on any other text, so that nothing foreign becomes syntax.
+ * Throws on any other text, so nothing foreign becomes syntax.
  */
 export function plainArray(values: readonly (string | number | null)[]): string {
   for (const value of values)
@@ -47,7 +47,7 @@ export function plainArray(values: readonly (string | number | null)[]): string 
 }
 
 /**
- * An array literal of byte strings (bytea[]), to look for; the driver's own takes several times as
+ * An array literal of byte strings (bytea[]) for a search; the driver's own takes several times as
  * long.
  */
 export function byteaArray(values: readonly Buffer[]): string {

@@ -2,21 +2,21 @@ import { CompiledQuery, type PostgresPool, type PostgresPoolClient } from "kysel
 import type { Pool, PoolClient } from "pg";
 import type { Database } from "./schema.ts";
 
-/**
- * A statement that each connection parses once. The name stands for the text: one name, one text.
- */
+/** A statement that each connection parses once. Each name always stands for the same text. */
 export interface PreparedQuery {
   name: string;
   text: string;
 }
 
-/** The names of statements by their texts. They are constants of the program, so there are few. */
+/**
+ * The names of statements by their texts. The texts are constants of the program, so there are few.
+ */
 const names = new Map<string, string>();
 
 /**
- * Runs what runs so often that it is not to be parsed and planned each time, which costs several
- * times as much as running it. Not for what finds very different numbers of rows for different
- * values: in the end one plan serves all.
+ * Runs a statement that is used so often that parsing and planning it each time would cost several
+ * times as much as running it. Not for statements that find very different numbers of rows for
+ * different values: eventually one plan serves all of them.
  */
 export async function runPrepared<Row>(
   db: Database,
@@ -27,7 +27,7 @@ export async function runPrepared<Row>(
   return (await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))).rows;
 }
 
-/** The pool as Kysely uses it, which knows nothing of names. */
+/** The pool in the form that Kysely uses, which has no statement names. */
 export function preparing(pool: Pool): PostgresPool {
   const known = new WeakMap<PoolClient, PostgresPoolClient>();
   return {

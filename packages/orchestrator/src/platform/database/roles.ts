@@ -5,19 +5,19 @@ import { UserError } from "../errors/user-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 
 /**
- * Whom the service connects as. It owns nothing and may do nothing but become one of the ways or
+ * The role that the service connects as. It owns nothing, and may only become one of the ways or
  * the tenant.
  */
 export const SERVICE_ROLE = "attestore_service";
-/** One organisation at a time: whose rows it sees is set in the transaction (http/org-scope.ts). */
+/** For one organisation at a time: the transaction sets whose rows it sees (http/org-scope.ts). */
 export const TENANT_ROLE = "attestore_tenant";
-/** A member of it has the policies of the tables' owner. */
+/** Its members have the policies of the tables' owner. */
 const OWNER_ROLE = "attestore_owner";
 
 /**
  * The few ways to rows of several organisations, each a role with the tables that it needs
- * (migration 0049): requests before it is known whose they are, the log's sequencer, what runs by
- * the clock, and commands at the machine.
+ * (migration 0049): requests whose organisation is not known yet, the log's sequencer, scheduled
+ * work, and commands at the machine.
  */
 export const WAYS = ["requests", "log", "jobs", "console"] as const;
 export type Way = (typeof WAYS)[number];
@@ -26,22 +26,23 @@ export function roleOf(way: Way): string {
   return `attestore_${way}`;
 }
 
-/** Of the service: commands at the machine are not its own. */
+/** For the service itself; commands at the machine are not among them. */
 const OF_SERVICE = [TENANT_ROLE, roleOf("requests"), roleOf("log"), roleOf("jobs")];
 const MADE = [SERVICE_ROLE, OWNER_ROLE, TENANT_ROLE, ...WAYS.map(roleOf)];
-/** Another one made or granted the same at this moment. */
+/** Somebody else made or granted the same at this moment. */
 const AT_ONCE = new Set(["42710", "23505", "XX000"]);
 const NOT_ALLOWED = "42501";
 
 export interface RolesOptions {
-  /** The service connects as the owner itself, and becomes the service's role from there. */
+  /** The service connects as the owner, and becomes the service's role from there. */
   ownerServes: boolean;
 }
 
 /**
- * Makes the roles and their memberships. Roles belong to the server: a dump names them and does not hold them, and another database's service may
- * have made them.
- * @throws UserError `database_unusable` with what a superuser has to run, where this role may not
+ * Creates the roles and their memberships. Roles belong to the server: a dump names them but does
+ * not contain them, and another database's service may have made them.
+ * @throws UserError `database_unusable` with what a superuser has to run, if this role may not do
+ * it
  */
 export async function ensureRoles(client: pg.ClientBase, { ownerServes }: RolesOptions): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
@@ -58,7 +59,7 @@ export async function ensureRoles(client: pg.ClientBase, { ownerServes }: RolesO
   }
 }
 
-/** The same in a connection of its own, for a database that is filled from a dump. */
+/** The same on a connection of its own, for a database that is filled from a dump. */
 export async function makeRoles(connection: ConnectionSettings): Promise<void> {
   const client = new pg.Client({ ...connection, application_name: "attestore-server database" });
   await client.connect();
@@ -70,8 +71,8 @@ export async function makeRoles(connection: ConnectionSettings): Promise<void> {
 }
 
 /**
- * Has the service's role connect by itself: for the embedded database, where the kernel says who
- * may.
+ * Lets the service's role connect by itself: for the embedded database, where the kernel decides
+ * who may.
  */
 export async function letServiceIn(connection: ConnectionSettings): Promise<void> {
   const client = new pg.Client({ ...connection, application_name: "attestore-server migrate" });
@@ -119,10 +120,7 @@ async function missing(
   };
 }
 
-/**
- * Tried, because a membership without the right to become the role counts as one since PostgreSQL
- * 16.
- */
+/** Tried out, because since PostgreSQL 16 a membership may lack the right to become the role. */
 async function canBecome(client: pg.ClientBase, role: string): Promise<boolean> {
   try {
     await client.query(`set role ${role}`);

@@ -10,9 +10,9 @@ import type {
 import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
 
 /**
- * Row types of migrations/, one interface a table. What the driver gives back, with the type
- * parsers of this folder: timestamptz a Date, bytea a Buffer, int8 a number (every count here stays
- * under 2^53), jsonb the parsed value.
+ * Row types of migrations/, one interface for each table. These are the driver's values, with the
+ * type parsers of this folder: timestamptz a Date, bytea a Buffer, int8 a number (every count here
+ * stays below 2^53), jsonb the parsed value.
  */
 export interface Schema {
   service_settings: ServiceSettingsTable;
@@ -59,7 +59,7 @@ export interface Schema {
   notification_attempts: NotificationAttemptsTable;
 }
 
-/** Either the pool or a transaction: what a store's reading functions take. */
+/** The pool or a transaction: what a store's reading functions take. */
 export type Database = Kysely<Schema>;
 /**
  * What a store's writing functions take, so that nobody writes outside a transaction by mistake.
@@ -104,7 +104,7 @@ export interface UsersTable {
 
 export interface SessionsTable {
   token_sha256: Buffer;
-  /** Null where an auditor link was opened. */
+  /** Null if an auditor link was opened. */
   user_id: Nullable<string>;
   auditor_link_id: Nullable<string>;
   created_at: DefaultedTimestamp;
@@ -112,13 +112,13 @@ export interface SessionsTable {
   /** The absolute end; the idle one follows from last_used_at. */
   expires_at: Timestamp;
   ended_at: NullableTimestamp;
-  /** The three of an impersonation, or none of them. */
+  /** Either all three of an impersonation are set, or none. */
   operator_id: Nullable<string>;
   operator_session: Nullable<Buffer>;
   reason: Nullable<string>;
-  /** The session that somebody signed in with, where this one was given in its place. */
+  /** The session that somebody signed in with, if this one replaces it. */
   continues: Nullable<Buffer>;
-  /** Of an impersonation, when and how the operator did. */
+  /** For an impersonation, when and how the operator signed in. */
   signed_in_at: DefaultedTimestamp;
   signed_in_with: SignInMethod;
 }
@@ -153,7 +153,7 @@ export interface OneTimeCodesTable {
   used_at: NullableTimestamp;
 }
 
-/** A person, by their address in lower case. */
+/** A person, by address in lower case. */
 export interface PasskeyOwnersTable {
   email: string;
   handle: Buffer;
@@ -222,7 +222,7 @@ export interface AgentRetiredKeysTable {
   valid_from: Timestamp;
   /** By the agent's clock. */
   replaced_at: Timestamp;
-  /** By the service's. */
+  /** By the service's clock. */
   retired_at: Timestamp;
   rotation: Json<RotateAgentKeyRequest>;
 }
@@ -288,10 +288,10 @@ export interface SourcesTable {
   next_restore_test_at: NullableTimestamp;
   created_at: DefaultedTimestamp;
   removed_at: NullableTimestamp;
-  /** Since when a sudden change of its backups stops its retention, and what was seen. */
+  /** Since when a sudden change of its backups has stopped its retention, and what was seen. */
   retention_held_at: NullableTimestamp;
   retention_hold: NullableJson<RetentionHold>;
-  /** Up to when its backups were said to be right, and how large the newest were then. */
+  /** Until when its backups were accepted, and how large the newest were then. */
   retention_accepted_at: NullableTimestamp;
   retention_accepted_bytes: Nullable<number>;
 }
@@ -309,7 +309,7 @@ export interface UploadsTable {
   expires_at: Timestamp;
 }
 
-/** Kept by triggers of `uploads` and `backups`. */
+/** Kept up to date by triggers of `uploads` and `backups`. */
 export interface OrgUsageTable {
   org_id: string;
   bytes: Generated<number>;
@@ -354,10 +354,7 @@ export interface BackupsTable {
   size_bytes: number;
   cipher: Json<{ name: "age-v1"; recipients: string[] }>;
   source_metadata: Json<{ engine: string; engine_version: string; dump_format: string; schema_hash: string }>;
-  /**
-   * What the schema's summary says that the one of the backup before does not, as it was
-   * registered.
-   */
+  /** How the schema's summary differed from that of the backup before, when it was registered. */
   schema_changes: NullableJson<{ added: string[]; removed: string[]; altered: string[] }>;
   command_id: Nullable<string>;
   status: Generated<"available" | "expired">;
@@ -365,7 +362,7 @@ export interface BackupsTable {
   proven_at: NullableTimestamp;
   failed_at: NullableTimestamp;
   failed_receipt_id: Nullable<string>;
-  /** Of an available one when it goes, of an expired one when it went. */
+  /** For an available one when it will go, for an expired one when it went. */
   expires_at: NullableTimestamp;
   removal_told_at: NullableTimestamp;
   kept_at: NullableTimestamp;
@@ -384,7 +381,7 @@ export interface LogsTable {
   tree_size: Generated<number>;
   root_hash: Buffer;
   right_edge: Generated<Buffer>;
-  /** Of a head that was signed and that this database does not have; nothing is appended then. */
+  /** A head that was signed and that this database does not have; then nothing is appended. */
   missing_head_size: Generated<number | null>;
   missing_head_root: Generated<Buffer | null>;
 }
@@ -435,7 +432,7 @@ export interface ReceiptsTable {
   log_index: number;
   leaf_hash: Buffer;
   created_at: Timestamp;
-  /** When the run ended, as the agent says, and never later than created_at. */
+  /** When the run ended by the agent's account, but never later than created_at. */
   happened_at: Timestamp;
 }
 
@@ -462,7 +459,7 @@ export interface IdempotencyKeysTable {
   scope_sha256: Buffer;
   fingerprint: Buffer;
   status: number;
-  /** Null where the answer is an entry of the log: then it follows from log_index and tree_size. */
+  /** Null if the answer is an entry of the log: then it follows from log_index and tree_size. */
   body: Nullable<Buffer>;
   log_index: Nullable<number>;
   tree_size: Nullable<number>;
@@ -507,7 +504,7 @@ export interface ScheduledRunsTable {
 }
 
 export interface IncidentsTable {
-  /** The event that tells of it. */
+  /** The event that tells about it. */
   id: string;
   org_id: string;
   kind: "backup_missed" | "restore_test_missed" | "agent_silent";

@@ -2,16 +2,13 @@ import type { Pool } from "pg";
 import type { Logger } from "../logging/logger.ts";
 
 export interface ServicePrivileges {
-  /** Whom the service connected as. */
+  /** The role that the service connected as. */
   role: string;
-  /** What that role may beyond what the service needs, in words; empty where nothing. */
+  /** What that role may do beyond what the service needs, in words; empty if nothing. */
   excess: string[];
 }
 
-/**
- * What the role that the service connects as could do, were its own statements not the only ones in
- * its sessions.
- */
+/** What somebody could do who runs statements of their own in the service's sessions. */
 export async function readServicePrivileges(pool: Pool): Promise<ServicePrivileges> {
   const { rows } = await pool.query<{
     role: string;

@@ -13,7 +13,7 @@ export interface SqlSession {
 }
 
 /**
- * A connection of a pool with `pipeline` (sequencer-pool.ts). The caller opens and ends the
+ * A connection of a pool with `pipeline` (sequencer-pool.ts). The caller begins and ends the
  * transaction.
  */
 export function pipelineSession(client: ClientBase): SqlSession {
@@ -50,7 +50,7 @@ function inTurn(session: SqlSession): SqlSession {
   };
 }
 
-/** A connection of the pool for some statements outside a transaction. */
+/** A connection of the pool for a few statements outside a transaction. */
 export async function withSession<T>(pool: Pool, use: (session: SqlSession) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {

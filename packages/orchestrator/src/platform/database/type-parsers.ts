@@ -4,9 +4,9 @@ import type { CustomTypesConfig } from "pg";
 const { builtins } = pg.types;
 
 /**
- * How values of the database become JavaScript: int8 a number, date the text it is (the driver's
- * own makes it local midnight). All others as in node-postgres: timestamptz a Date, bytea a Buffer,
- * jsonb parsed, numeric text.
+ * How database values become JavaScript: int8 a number, date its text (the driver would make it
+ * local midnight). All others as in node-postgres: timestamptz a Date, bytea a Buffer, jsonb
+ * parsed, numeric text.
  */
 export const typeParsers: CustomTypesConfig = {
   getTypeParser(oid: number, format?: string) {
@@ -16,7 +16,7 @@ export const typeParsers: CustomTypesConfig = {
   },
 };
 
-/** @throws RangeError rather than round */
+/** @throws RangeError instead of rounding */
 export function parseInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value))

@@ -1,7 +1,7 @@
 import { errorCode, errorMessage } from "@attestore/host/errno";
 
 /**
- * The database cannot be reached, is restarting or has no room: nothing is wrong with the request,
+ * The database can't be reached, is restarting or has no room. Nothing is wrong with the request,
  * and it may be sent again.
  */
 export class DatabaseUnavailable extends Error {
@@ -20,8 +20,8 @@ export class DatabaseUnavailable extends Error {
 }
 
 /**
- * PostgreSQL, Appendix A, error codes. 25006: a server that became a standby; 57P01..3: going down,
- * crashed, starting.
+ * PostgreSQL, Appendix A, error codes. 25006: a server that became a standby; 57P01..3: shutting
+ * down, crashed, starting.
  */
 const DISK_FULL = "53100";
 const SQL_STATES = /^(08...|57P0[1-5]|53[13]00|25006)$/;
@@ -38,14 +38,14 @@ const SYSTEM_CODES = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
 ]);
-/** node-postgres has no codes for its own. */
+/** node-postgres has no codes of its own. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|connection timeout)/i;
 
 /**
  * The typed error for a query that failed because of the connection; null if it failed for another
- * reason. A commit that failed so may have happened or not: only the idempotency record tells,
- * which is why callers are told to try again with the same key.
+ * reason. A commit that failed this way may have happened or not: only the idempotency record
+ * knows, which is why callers are told to repeat the request with the same key.
  */
 export function asDatabaseUnavailable(error: unknown): DatabaseUnavailable | null {
   if (error instanceof DatabaseUnavailable) return error;
@@ -54,7 +54,7 @@ export function asDatabaseUnavailable(error: unknown): DatabaseUnavailable | nul
   }
   const code = errorCode(error);
   // A system error of a socket has a `syscall` of connecting, reading or writing; ENOENT of a file
-  // is not ours.
+  // does not count.
   const isSocketError = code !== null && SYSTEM_CODES.has(code) && hasSocketCall(error);
   const isSqlState = code !== null && code.length === 5 && SQL_STATES.test(code) && isDatabaseError(error);
   if (isSocketError || isSqlState || DRIVER_MESSAGES.test(errorMessage(error)))

@@ -1,15 +1,15 @@
 import { ERROR_STATUS, type ErrorBody, type ErrorCode, type Issue } from "@attestore/contract";
 
 /**
- * An answer of the contract's error table, thrown by handlers and by the steps before them. The
- * status follows from the code. Its message reaches the caller: no secret, SQL, path or stack may
- * be in it. Anything else that is thrown is a defect of ours and answered as `internal`.
+ * An answer from the contract's error table, thrown by handlers and by the steps before them. The
+ * status follows from the code. The caller sees its message, so it must contain no secret, SQL,
+ * path or stack. Anything else that is thrown is a defect of ours and answered as `internal`.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly details: Record<string, unknown>;
-  /** Response headers that go with it, e.g. `Retry-After`. */
+  /** Response headers that belong to it, e.g. `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -27,13 +27,13 @@ export class ApiError extends Error {
   }
 }
 
-/** 400 `invalid_request` with the places in the request that are wrong. */
+/** 400 `invalid_request`, with the places in the request that are wrong. */
 export function invalidRequest(message: string, issues: Issue[]): ApiError {
   return new ApiError("invalid_request", message, { issues });
 }
 
 /**
- * 404 `not_found`: no such record, or one of another organisation; the two are never told apart.
+ * 404 `not_found`: no such record, or one of another organisation; the answer never tells which.
  */
 export function notFound(what: string): ApiError {
   return new ApiError("not_found", `There is no such ${what}.`);

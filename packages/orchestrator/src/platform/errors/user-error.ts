@@ -7,15 +7,15 @@ export type UserErrorCode =
   | "postgres_version"
   | "key_file"
   | "key_token"
-  /** The token refused the PIN. Trying it again and again would lock the token. */
+  /** The token refused the PIN. Trying again and again would lock the token. */
   | "key_token_pin"
   | "certificate"
   | "listen_failed"
   | "invalid_argument";
 
 /**
- * Something the person who runs the service can put right: printed as its message alone, exit code
- * 2. A defect of ours is any other error, and keeps its stack for the log.
+ * Something that the person who runs the service can fix: only its message is printed, with exit
+ * code 2. Any other error is a defect of ours, and keeps its stack for the log.
  */
 export class UserError extends Error {
   readonly code: UserErrorCode;

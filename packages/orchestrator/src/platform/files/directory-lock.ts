@@ -4,7 +4,7 @@ import { lockHolder, tryLock } from "@attestore/host/process-lock";
 import type { HeldLock } from "@attestore/host/process-lock";
 import { UserError } from "../errors/user-error.ts";
 
-/** `serve` holds the lock for as long as it runs, `command` for one command of the command line. */
+/** `serve` holds the lock while it runs, `command` for one command of the command line. */
 export type LockRole = "serve" | "command";
 
 export interface DirectoryHolder {

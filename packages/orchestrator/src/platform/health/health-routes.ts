@@ -6,19 +6,22 @@ export interface HealthChecks {
   pool: Pool;
   /** Aborted when the service begins to shut down. */
   shutdown: AbortSignal;
-  /** What does not keep it from serving and has to be looked at, each a word. */
+  /**
+   * What somebody should look at although it does not keep the service from serving, one word each.
+   */
   warnings: () => string[];
 }
 
 /**
- * An answer is used for so long, so that asking costs the database nothing, whoever asks how often.
+ * How long an answer is reused, so that asking costs the database nothing, however often somebody
+ * asks.
  */
 const FRESH_MS = 1000;
 const WITHIN_MS = 2000;
 
 /**
  * For load balancers and supervisors: `GET /healthz` answers as long as the process does; `GET
- * /readyz` says whether it can serve, 503 `unavailable` otherwise.
+ * /readyz` says whether it can serve, and otherwise answers 503 `unavailable`.
  */
 export function healthRoutes({ pool, shutdown, warnings }: HealthChecks): FastifyPluginAsync {
   let asked = { at: 0, answers: Promise.resolve(false) };

@@ -28,11 +28,10 @@ interface Known {
 /**
  * Finds the agent of a token: SHA-256 of the token by unique index, so no secret is ever compared
  * byte by byte.
- *
- * `lookUp` asks the database each time. `lookUpRecent` may answer from up to five seconds ago and
- * is only for routes whose own transaction looks at agents.status again (submissions): a revocation
- * is then immediate on every replica, because what was read here only chooses the key to verify
- * with.
+ * `lookUp` asks the database each time. `lookUpRecent` may return what was true up to five seconds
+ * ago. It is only for routes whose own transaction reads agents.status again (submissions): a
+ * revocation still takes effect at once on every replica, because the value read here only chooses
+ * the key to verify with.
  */
 export class AgentCredentials {
   readonly #db: Database;
@@ -46,8 +45,8 @@ export class AgentCredentials {
   }
 
   /**
-   * Throws `unauthenticated`; a revoked agent is given with `revoked` set, so that the refusal can
-   * be attributed.
+   * Throws `unauthenticated`. A revoked agent is returned with `revoked` set, so that the refusal
+   * can be attributed.
    */
   lookUp(token: string): Promise<Known> {
     return this.#read(hashOf(token));
@@ -74,7 +73,7 @@ export class AgentCredentials {
       credential,
     };
     const known = { principal, revoked: row.status === "revoked", readAt: performance.now() };
-    // Emptied rather than evicted one by one: it refills within seconds.
+    // Emptied instead of evicting one by one: it refills within seconds.
     if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
     this.#kept.set(credential.toString("base64"), known);
     return known;
@@ -82,15 +81,15 @@ export class AgentCredentials {
 }
 
 /**
- * Tokens themselves don't stay in memory. Throws `unauthenticated` for what has not the form of
- * one.
+ * Tokens themselves don't stay in memory. Throws `unauthenticated` for text that does not have the
+ * form of a token.
  */
 function hashOf(token: string): Buffer {
   if (!AGENT_TOKEN.test(token)) throw unauthenticated();
   return credentialHash(token);
 }
 
-/** Throws 401 `agent_revoked` where the token was right and the agent is not. */
+/** Throws 401 `agent_revoked` if the token was right but the agent is revoked. */
 export function assertActive(known: Known): void {
   if (known.revoked) throw agentRevoked();
 }

@@ -1,16 +1,16 @@
-/** What a handler answers: a status and a body that becomes JSON. */
+/** What a handler returns: a status and a body that becomes JSON. */
 export interface Answer {
   status: number;
   body: object;
-  /** E.g. `Set-Cookie`; not kept for a replay. */
+  /** E.g. `Set-Cookie`; not stored for a replay. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer as it goes over the wire: stored, replayed and sent byte for byte. */
+/** An answer as it is sent: stored, replayed and sent byte for byte. */
 export interface WireAnswer {
   status: number;
   body: Buffer;
-  /** Whether it is an earlier answer given again, which `Idempotent-Replayed` tells the caller. */
+  /** Whether this is an earlier answer sent again; `Idempotent-Replayed` tells the caller. */
   replayed: boolean;
   headers?: Readonly<Record<string, string>>;
 }

@@ -36,26 +36,26 @@ export interface AppOptions {
   /** Key, certificate, protocol and suites. */
   tls: ServerOptions;
   routes: readonly Route[];
-  /** Aborted when the service begins to shut down: requests that are being held end then. */
+  /** Aborted when the service begins to shut down: held requests end then. */
   shutdown: AbortSignal;
   /**
-   * Whose `X-Forwarded-For` is believed: nobody's unless told, then the addresses or networks of
-   * the proxies.
+   * Whose `X-Forwarded-For` is trusted: by default nobody's, otherwise that of these proxies'
+   * addresses or networks.
    */
   trustProxy?: readonly string[];
   rateLimits?: RateLimitTable;
   /**
-   * Calls that an organisation may make in the window of `org_requests`, null for any number; the
-   * table's limit unless told.
+   * Calls that an organisation may make in the window of `org_requests`, null for any number; by
+   * default the table's limit.
    */
   requestQuota?: (orgId: string) => Promise<number | null>;
   /** Where the service's own pages are, e.g. `https://backups.example.org`. */
   publicUrl: string;
-  /** Puts a call that an operator made as somebody else into the organisation's log. */
+  /** Writes a call that an operator made as somebody else to the organisation's log. */
   appendImpersonatedCall: AppendImpersonatedCall;
-  /** How an error is answered that is none of HTTP's, e.g. that a log was set back. */
+  /** The answer to an error from outside HTTP, e.g. that a log was set back. */
   answerTo?: AnswerTo;
-  /** Only tests have other limits. */
+  /** Only tests set other limits. */
   handshakes?: Parameters<typeof limitHandshakes>[1] & { within_ms?: number };
   slowReaders?: Parameters<typeof letGoOfSlowReaders>[1];
   /** Runs once for each agent, before its first authenticated call goes on. */
@@ -65,7 +65,7 @@ export interface AppOptions {
 /**
  * The service's HTTPS server, not yet listening. Every answer is the contract's: X-Request-Id,
  * JSON, and for a refusal an error of its table. `close()` waits for running requests and writes
- * the audit rows that wait.
+ * the waiting audit rows.
  */
 export function buildApp(options: AppOptions): FastifyInstance {
   const { db, sealer, logger } = options;
@@ -78,8 +78,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: options.trustProxy === undefined ? false : [...options.trustProxy],
     return503OnClosing: false,
-    // A machine that is short of time may take longer than ten seconds to read the dashboard: no
-    // reason not to start.
+    // A busy machine may take longer than ten seconds to read the dashboard; that is no reason not
+    // to start.
     pluginTimeout: 0,
     genReqId: () => newId("request"),
     clientErrorHandler: answerMalformedHttp,
@@ -88,8 +88,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
   }) as unknown as FastifyInstance;
 
-  // Without this Node itself refuses expectations but 100-continue, in an answer that is none of
-  // the contract's.
+  // Without this Node itself refuses expectations other than 100-continue, with an answer that is
+  // not in the contract.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
   if (app.server instanceof TlsServer) limitHandshakes(app.server, options.handshakes);
@@ -130,7 +130,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       ...transport,
     });
     if (request.is404 || request.state.route !== null) limitBodyTime(request.raw);
-    // Nobody reads the body of a GET: what follows on the connection could be taken for it.
+    // Nobody reads the body of a GET, so what follows on the connection could be taken for it.
     if ((request.method === "GET" || request.method === "HEAD") && announcesBody(request.raw))
       reply.header("connection", "close");
     // Answered before any body is read.
@@ -139,14 +139,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   logImpersonatedCalls(app, deps);
   app.addHook("onSend", (_request, reply, payload, done) => {
-    // Otherwise closing waits until clients let their idle connections go.
+    // Otherwise closing would wait until clients let their idle connections go.
     if (options.shutdown.aborted) reply.header("connection", "close");
     done(null, payload);
   });
   app.addHook("onResponse", (request, reply, done) => {
     const { state } = request;
-    // Calls that nobody can be named for and that changed nothing are not recorded: no organisation
-    // could list them.
+    // Calls that belong to nobody and changed nothing are not recorded: no organisation could list
+    // them.
     if (!state.audited && state.subject.id !== null) audit.record(auditRow(request, reply.statusCode));
     done();
   });

@@ -7,9 +7,9 @@ const BATCH = 500;
 const FLUSH_MS = 1000;
 
 /**
- * The audit rows of calls that changed nothing: gathered and written some hundred at a time, up to
- * a second later. A crash loses that second, which is allowed here and only here: a call with an
- * effect has its row in the effect's transaction.
+ * The audit rows of calls that changed nothing: collected and written a few hundred at a time, up
+ * to a second later. A crash loses that second. This is allowed here and nowhere else: a call with
+ * an effect has its row in the effect's transaction.
  */
 export class AuditLog {
   readonly #db: Database;
@@ -34,7 +34,7 @@ export class AuditLog {
     else this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Writes what waits. Never rejects: rows that could not be written wait for the next time. */
+  /** Writes what is waiting. Never rejects: rows that can't be written wait for the next time. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

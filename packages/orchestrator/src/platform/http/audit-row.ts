@@ -10,7 +10,7 @@ export type AuditRow = Insertable<ApiLogsTable>;
 const MAX_USER_AGENT = 256;
 const MAX_PATH = 512;
 
-/** What is recorded of one call: never a body, a query or a secret. */
+/** What is recorded about a call: never a body, a query or a secret. */
 export function auditRow(request: FastifyRequest, status: number): AuditRow {
   const { state } = request;
   const route = state.route?.path ?? "";
@@ -34,7 +34,7 @@ export function auditRow(request: FastifyRequest, status: number): AuditRow {
   };
 }
 
-/** The path of a call as it may be kept: a poll token or a code in it is a secret. */
+/** The path of a call as it may be stored: a poll token or a code in it is a secret. */
 export function recordedPath(request: FastifyRequest): string {
   const route = request.state.route?.path ?? "";
   const secret = route.includes(":poll_token") || route.includes(":code");
@@ -42,8 +42,8 @@ export function recordedPath(request: FastifyRequest): string {
 }
 
 /**
- * Header values are Latin-1 and hold what the client liked; PostgreSQL's text takes all of it but
- * NUL.
+ * Header values are Latin-1 and contain whatever the client sent; PostgreSQL's text accepts all of
+ * it except NUL.
  */
 function storableText(value: string | undefined): string | null {
   return value === undefined ? null : value.replaceAll("\0", "").slice(0, MAX_USER_AGENT);
@@ -67,10 +67,7 @@ const AUDIT: PreparedQuery = {
     on conflict do nothing`,
 };
 
-/**
- * Rows that are there already are left: a connection may break after a commit and before its
- * answer.
- */
+/** Existing rows stay: a connection may break after a commit and before its answer. */
 export function insertAuditRows(session: SqlSession, rows: readonly AuditRow[]): Promise<unknown> {
   return session.run(AUDIT, [JSON.stringify(rows)]);
 }

@@ -7,12 +7,10 @@ import { ApiError } from "../errors/api-error.ts";
 import type { AuthKeyPrincipal, Subject } from "./principal.ts";
 
 /**
- * Checks an auth key and counts a wrong secret against it (contract, section 6). `attribute` is
- * told the key's record as soon as the public id is known, also for refusals.
- *
- * The count is one UPDATE that commits by itself before the answer goes out: it survives the
- * refusal, a restart, and any number of attempts at once, of which no more than five are ever
- * weighed.
+ * Checks an auth key and counts a wrong secret against it (contract, section 6). `attribute` gets
+ * the key's record as soon as the public id is known, also for refusals.
+ * The count is one UPDATE that commits by itself before the answer is sent: it survives the
+ * refusal, a restart, and any number of attempts at once, of which at most five are ever compared.
  */
 export async function authenticateAuthKey(
   db: Database,

@@ -11,7 +11,7 @@ import { isId } from "@attestore/contract";
 import { notFound } from "../errors/api-error.ts";
 
 /**
- * Turns a request's credential into who it is, for the kind of credential that the route takes.
+ * Turns a request's credential into its owner, for the kind of credential that the route accepts.
  * Throws 401 or 403.
  */
 export async function authenticate(
@@ -63,9 +63,9 @@ async function findPrincipal(
 }
 
 /**
- * The organisation that a person's call is about: the path's, or the person's own. Throws
- * `not_found` for a path that names another organisation than theirs, whatever their role, so that
- * nobody learns which ones there are. Operators reach all of them; the policy says for what.
+ * The organisation that a person's call is about: the one in the path, or the person's own. Throws
+ * `not_found` if the path names another organisation than theirs, whatever their role, so nobody
+ * learns which ones exist. Operators reach all of them; the policy says for what.
  */
 export async function orgOfCall(
   db: Database,

@@ -4,7 +4,7 @@ import { ApiError } from "../errors/api-error.ts";
 const BEARER = /^Bearer ([!-~]{1,512})$/i;
 
 /**
- * The bearer credential of an Authorization header (RFC 6750 section 2.1), or null where there is
+ * The bearer credential of an Authorization header (RFC 6750 section 2.1), or null if there is
  * none.
  */
 export function bearerOf(header: string | undefined): string | null {

@@ -9,8 +9,8 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Ends a connection whose JSON body is still not there after 30 seconds, be it read or refused. Not
- * a timeout of the whole server: uploads of ciphertext take as long as they take.
+ * Ends a connection whose JSON body has not arrived after 30 seconds, whether it is read or
+ * refused. Not a timeout of the whole server: uploads of ciphertext take as long as they need.
  */
 export function limitBodyTime(raw: IncomingMessage): void {
   if (!announcesBody(raw)) return;
