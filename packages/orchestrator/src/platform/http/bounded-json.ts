@@ -8,7 +8,8 @@ export interface JsonBounds {
 }
 
 /**
- * Refuses a value of a request that is too large to keep, list and compare: what one agent records, everybody's thread reads.
+ * Refuses a value in a request that is too large to store, list and compare: everybody's requests
+ * wait while one agent's record is read.
  * @throws ApiError `invalid_request` that names the field
  */
 export function requireWithin(field: string, value: object, { bytes, values }: JsonBounds): void {

@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 
 /**
- * What an address is counted as: an IPv4 address itself, an IPv6 one by its first 64 bits, since
- * one host usually has all the addresses behind them.
+ * How an address is counted: an IPv4 address by itself, an IPv6 address by its first 64 bits,
+ * because one host usually has all the addresses behind them.
  */
 export function clientNetwork(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

@@ -2,10 +2,10 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { FastifySchema, FastifySchemaCompiler } from "fastify";
 import { hasMoreValues } from "./json-values.ts";
 
-/** Of so many values in a body every problem is told. */
+/** If a body has at most this many values, every problem is told. */
 const MAX_VALUES = 5_000;
 
-/** ajv changes nothing in a body and coerces nothing. */
+/** ajv changes nothing in a body and converts no values. */
 const AS_IT_IS = { coerceTypes: false, removeAdditional: false, useDefaults: false, addUsedSchema: false };
 
 interface Validator {
@@ -14,15 +14,14 @@ interface Validator {
 }
 
 /**
- * Tells every problem of what is wrong, or the first one alone of what has very many values: ajv
- * writes down each of half a million problems, if it is to look for more than one, and holds up all
- * other requests meanwhile.
+ * Tells every problem, or only the first one if the body has very many values: asked for all, ajv
+ * writes down each of half a million problems, and holds up all other requests meanwhile.
  */
 export function validatorCompiler(): FastifySchemaCompiler<FastifySchema> {
   const first = new Ajv(AS_IT_IS);
   const every = new Ajv({ ...AS_IT_IS, allErrors: true });
   return ({ schema }) => {
-    // When first called: to compile all of them is a quarter of the service's start.
+    // On the first call: compiling all of them takes a quarter of the service's start.
     let findFirst: ValidateFunction | null = null;
     let findEvery: ValidateFunction | null = null;
     const validate: Validator = (value) => {

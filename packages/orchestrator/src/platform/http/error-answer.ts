@@ -7,14 +7,14 @@ import { invalidJson, unsupportedMediaType } from "./json-body.ts";
 import { validationError } from "./validate.ts";
 
 /**
- * The answer to an error of a layer that knows nothing of HTTP, such as the log; null where there
- * is none.
+ * The answer to an error of a layer that knows nothing about HTTP, such as the log; null if it has
+ * none.
  */
 export type AnswerTo = (error: unknown) => ApiError | null;
 
 /**
- * Turns whatever was thrown into an answer of the contract. Only defects are logged, with the
- * request's id; and what `answerTo` knows, such as a log that was set back.
+ * Turns whatever was thrown into an answer of the contract. Logs only defects, with the request's
+ * id, and what `answerTo` knows, such as a log that was set back.
  */
 export function toApiError(
   error: unknown,
@@ -71,8 +71,8 @@ function frameworkError(code: string, request: FastifyRequest): ApiError | null 
 }
 
 /**
- * Sends an error's answer. `X-Request-Id` is set here too, since some errors come before the first
- * hook.
+ * Sends an error's answer. `X-Request-Id` is set here too, because some errors come before the
+ * first hook.
  */
 export function sendError(reply: FastifyReply, request: FastifyRequest, error: ApiError): FastifyReply {
   return reply

@@ -2,17 +2,16 @@ import { clientNetwork } from "./client-network.ts";
 import { ApiError } from "../errors/api-error.ts";
 
 /**
- * Credentials of one address that are not known, in a minute, before its next calls are refused
- * unseen.
+ * How many unknown credentials an address may send in a minute before its next calls are refused
+ * without a look.
  */
 const MOST = 600;
 const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 100_000;
 
 /**
- * Counts credentials that were refused, by address, in this process: each costs a look into the
- * database, which an address that goes on guessing is not given. The refusal comes before the body
- * is read.
+ * Counts refused credentials by address, in this process. Each costs a look into the database,
+ * which an address that keeps guessing does not get. The refusal comes before the body is read.
  */
 export class FailedCredentials {
   readonly #addresses = new Map<string, { failures: number; ends: number }>();

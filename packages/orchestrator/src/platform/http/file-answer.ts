@@ -6,7 +6,7 @@ export interface FileAnswer {
   /** With its `content-type`. */
   headers: Readonly<Record<string, string>>;
   /**
-   * A stream that fails half-way cuts the connection, so that nobody takes the part for the whole.
+   * If the stream fails half-way, the connection is cut, so nobody takes the part for the whole.
    */
   content: Buffer | Readable;
 }

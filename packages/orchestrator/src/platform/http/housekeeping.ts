@@ -12,7 +12,7 @@ export interface HousekeepingOptions {
 }
 
 /**
- * Removes what is past its time once an hour, until `signal`. What fails is left for the next hour.
+ * Removes expired rows once an hour, until `signal`. Whatever fails is tried again an hour later.
  */
 export function startHousekeeping({ db, lifetimes, logger, signal }: HousekeepingOptions): Cron {
   const job = new Cron("17 * * * *", { protect: true, timezone: "UTC", unref: true }, async () => {

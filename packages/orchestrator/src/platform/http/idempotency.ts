@@ -36,7 +36,7 @@ export function bodyFingerprint(rawBody: Buffer): Buffer {
   return hash("sha256", rawBody, "buffer");
 }
 
-/** The same key came before with another body. */
+/** The same key was used before with another body. */
 export function keyReused(): ApiError {
   return new ApiError(
     "idempotency_key_reused",
@@ -58,10 +58,10 @@ type Remembered = NonNullable<SubmissionRecord["idempotency"]>;
 export const ANSWER_PURPOSE = "idempotency";
 
 /**
- * Claims the key until the transaction ends and gives the answer that an earlier request with it
- * got, or null if this is the first. Of two requests at once, on whatever replica, one gets the
- * advisory lock and the other 409. The lookup is a statement of its own after the lock: its
- * snapshot then holds what the lock's last holder committed.
+ * Claims the key until the transaction ends and returns the answer that an earlier request with it
+ * got, or null for the first. Of two requests at once, on any replica, one gets the advisory lock
+ * and the other 409. The lookup is a statement of its own after the lock, so its snapshot has what
+ * the lock's last holder committed.
  */
 export async function claimKey(
   tx: DatabaseTransaction,
@@ -88,14 +88,14 @@ async function findAnswer(
     .executeTakeFirst();
   if (row === undefined) return null;
   if (!row.fingerprint.equals(key.fingerprint)) throw keyReused();
-  // A replica logged this very submission meanwhile. Its answer follows from the log; the next try
+  // A replica logged this very submission meanwhile. The log determines its answer; the next try
   // gets it there.
   if (row.body === null) throw keyInProgress();
   const body = row.sealed ? await sealer.open(row.body, ANSWER_PURPOSE) : row.body;
   return { status: row.status, body, replayed: true };
 }
 
-/** Keeps the answer for a replay; a row left of an expired one is overwritten. */
+/** Stores the answer for a replay, and overwrites a row that expired. */
 export async function rememberAnswer(
   tx: DatabaseTransaction,
   key: Remembered,
@@ -140,17 +140,17 @@ interface RememberedRow {
   tree_size: number | null;
 }
 
-/** What a call under the same key was answered. */
+/** The answer to a call under the same key. */
 export type EarlierAnswer =
-  /** Its entry is in the log; the answer follows from the place. */
+  /** Its entry is in the log; the answer follows from its place. */
   | { is: "placed"; logIndex: number; treeSize: number }
   | { is: "answered"; answer: WireAnswer }
   | { is: "refused"; error: ApiError };
 
 /**
  * Claims these idempotency keys until the transaction ends, with the advisory locks that all of the
- * service's transactions use for them, and then looks up what they were answered. A statement's
- * snapshot is older than its locks, hence two.
+ * service's transactions use for them, and then looks up their answers. These are two statements,
+ * because a statement's snapshot is older than its locks.
  */
 export async function claimKeys(
   session: SqlSession,
@@ -202,7 +202,7 @@ const REMEMBER: PreparedQuery = {
       expires_at = excluded.expires_at`,
 };
 
-/** The keys are claimed and have no answer, so a row in the way is one that expired. */
+/** The keys are claimed and have no answer, so a row in the way has expired. */
 export function rememberPlaces(session: SqlSession, places: readonly RememberedPlace[]): Promise<unknown> {
   return session.run(REMEMBER, [
     packHashes(places.map(({ key }) => key.scopeSha256)),

@@ -4,7 +4,7 @@ import type { Logger } from "../logging/logger.ts";
 import { recordedPath } from "./audit-row.ts";
 import { errorBody, unavailable } from "../errors/api-error.ts";
 
-/** One call that an operator made as somebody else, as the organisation's log tells of it. */
+/** One call that an operator made as somebody else, as the organisation's log records it. */
 export interface ImpersonatedCall {
   orgId: string;
   operatorId: string;
@@ -22,8 +22,8 @@ export type AppendImpersonatedCall = (tx: DatabaseTransaction, call: Impersonate
 
 export interface Impersonation {
   /**
-   * For calls that change something: the log tells of it in the transaction of the effect. Nothing
-   * where nobody is impersonated.
+   * For calls that change something: writes the log entry in the transaction of the change. Does
+   * nothing if nobody is impersonated.
    */
   logInTransaction(tx: DatabaseTransaction, request: FastifyRequest, status: number): Promise<void>;
 }
@@ -38,8 +38,8 @@ export function impersonationLogger(append: AppendImpersonatedCall): Impersonati
 }
 
 /**
- * Holds every other answer to an impersonated call, also of a refused one, until the organisation's
- * log tells of it. Where the log cannot be written nothing is told: the answer becomes 503.
+ * Holds back every other answer to an impersonated call, also to a refused one, until the
+ * organisation's log has the entry. If the log can't be written, the answer becomes 503.
  */
 export function logImpersonatedCalls(
   app: FastifyInstance,

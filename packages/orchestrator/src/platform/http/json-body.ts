@@ -6,10 +6,10 @@ import { problemOf } from "./json-values.ts";
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Takes application/json and nothing else. The body's bytes are kept for the idempotency
- * fingerprint. Bytes that are not UTF-8, a byte order mark, keys that would reach an object's
- * prototype and the values that json-values.ts names are refused as `invalid_json`; with
- * `strictJson` also what proof's parser refuses, such as a member that is there twice.
+ * Accepts application/json and nothing else. The body's bytes are kept for the idempotency
+ * fingerprint. Refuses as `invalid_json`: bytes that are not UTF-8, a byte order mark, keys that
+ * would reach an object's prototype, and the values that json-values.ts names; with `strictJson`
+ * also what proof's parser refuses, such as a repeated member.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
@@ -61,7 +61,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   });
 }
 
-/** JSON is UTF-8 (RFC 8259 section 8.1), and no content coding is taken. */
+/** JSON is UTF-8 (RFC 8259 section 8.1), and content codings are not accepted. */
 function assertPlainUtf8(request: FastifyRequest): void {
   const type = request.headers["content-type"] ?? "";
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1];

@@ -1,13 +1,13 @@
 const MAX_DEPTH = 64;
 
 /**
- * What is wrong with a parsed JSON value that JSON itself allows and that would fail later, as a
- * defect of ours: text with NUL or half a surrogate pair (PostgreSQL stores neither), numbers that
- * JavaScript reads as infinite, nesting that exhausts the stack, names that reach an object's
- * prototype. Null where nothing is.
+ * What is wrong with a parsed JSON value that JSON allows but that would fail later as a defect of
+ * ours: text with NUL or half a surrogate pair (PostgreSQL stores neither), numbers that JavaScript
+ * reads as infinite, nesting that exhausts the stack, names that reach an object's prototype. Null
+ * if nothing is.
  */
 export function problemOf(value: unknown): string | null {
-  // A stack of our own: the nesting is the caller's choice.
+  // A stack of our own, because the caller decides how deep it nests.
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
@@ -21,7 +21,7 @@ export function problemOf(value: unknown): string | null {
         for (const element of item) next.push(element);
       } else if (typeof item === "object" && item !== null) {
         const members = item as Record<string, unknown>;
-        // Twice as fast as by Object.entries, which matters with a hundred thousand names.
+        // Twice as fast as Object.entries, which matters with a hundred thousand names.
         for (const key of Object.keys(members)) {
           if (!isStorable(key)) return "holds a name with NUL or half of a surrogate pair";
           if (reachesPrototype(key, members[key])) return "holds a name that reaches an object's prototype";
@@ -34,19 +34,19 @@ export function problemOf(value: unknown): string | null {
   return null;
 }
 
-/** Whether a parsed JSON value, nested as above at most, holds more than `max` values. */
+/** Whether a parsed JSON value, with at most the nesting above, contains more than `max` values. */
 export function hasMoreValues(value: unknown, max: number): boolean {
   let left = max;
   const isPast = (item: unknown): boolean => {
     if (typeof item !== "object" || item === null) return false;
-    // Counted before any is looked at: of an object with very many names that alone takes long.
+    // Counted before any is looked at: for an object with very many names, that alone takes long.
     left -= Array.isArray(item) ? item.length : Object.keys(item).length;
     return left < 0 || Object.values(item).some(isPast);
   };
   return isPast(value);
 }
 
-/** As an own member it harms nobody until it is copied with the others. */
+/** As an own member it is harmless until it is copied with the others. */
 function reachesPrototype(key: string, value: unknown): boolean {
   if (key === "__proto__") return true;
   return (

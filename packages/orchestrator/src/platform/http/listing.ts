@@ -18,12 +18,12 @@ const paging = {
   cursor: Type.Optional(Type.String({ maxLength: 100, description: "`next_cursor` of the previous page." })),
 };
 
-/** The query of a list (contract, section 4): paging and the filters that the record has. */
+/** The query of a list (contract, section 4): paging, and the filters that the record has. */
 export function listQuery<Filters extends TProperties>(filters: Filters): TObject<typeof paging & Filters> {
   return Type.Object({ ...paging, ...filters }, { additionalProperties: false });
 }
 
-/** The filters of a time: from the one, inclusive, up to the other, exclusive; RFC 3339. */
+/** The filters for a time: from the first, inclusive, to the second, exclusive; RFC 3339. */
 export const period = {
   from: Type.Optional(Type.String({ maxLength: 40, description: "RFC 3339; from this time on." })),
   to: Type.Optional(Type.String({ maxLength: 40, description: "RFC 3339; before this time." })),
@@ -43,7 +43,7 @@ export interface Page {
   before: string | null;
 }
 
-/** Throws `invalid_request` for a cursor that no page of this kind of record gave. */
+/** Throws `invalid_request` for a cursor that no page of this kind of record returned. */
 export function pageOf(kind: IdKind, query: { limit?: string; cursor?: string }): Page {
   const limit = query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
   if (query.cursor === undefined) return { limit, before: null };
@@ -58,8 +58,8 @@ export function pageOf(kind: IdKind, query: { limit?: string; cursor?: string })
 }
 
 /**
- * The ids of a page and a period as one range, lower end included. For records whose id was made at
- * `created_at`: then one index on the id serves order, cursor and period.
+ * The ids of a page and a period as one range that includes its lower end. For records whose id was
+ * made at `created_at`: one index on the id then serves order, cursor and period.
  */
 export function idRange(kind: IdKind, page: Page, { from, to }: Period): { from: string; before: string } {
   const end = to === null ? AFTER_ALL : firstIdAt(kind, to.getTime());
@@ -72,8 +72,8 @@ export function idRange(kind: IdKind, page: Page, { from, to }: Period): { from:
 
 /**
  * One page of rows, of which one more than the limit was asked for. It ends at the limit or after
- * MAX_PAGE_BYTES of JSON, whichever comes first, and has one item at least. `hasMore` where not all
- * rows were read that the limit allows.
+ * MAX_PAGE_BYTES of JSON, whichever comes first, and has at least one item. `hasMore` says that not
+ * all rows within the limit were read.
  */
 export function paged<Row extends { id: string }, Item>(
   rows: readonly Row[],
@@ -100,8 +100,8 @@ export function cursorOf(id: string): string {
 }
 
 /**
- * Of rows in their order, the ids of as many as come to `bytes`, and of one at least: what is read
- * of large columns is bounded before it is read.
+ * The ids of as many rows, in their order, as come to `bytes`, but at least one: this bounds large
+ * columns before they are read.
  */
 export function idsWithin(
   rows: readonly { id: string; bytes: number }[],
@@ -117,8 +117,8 @@ const MOMENT =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * The period that a query asks for, as far as it lies within the caller's. Throws `invalid_request`
- * for what is no moment (RFC 3339 section 5.6), or a period that ends before it begins.
+ * The period that a query asks for, limited to the caller's. Throws `invalid_request` for text that
+ * is no moment (RFC 3339 section 5.6), or a period that ends before it begins.
  */
 export function periodOf(query: { from?: string; to?: string }, within: Period = ALWAYS): Period {
   const from = momentOf("/from", query.from);
@@ -131,12 +131,12 @@ export function periodOf(query: { from?: string; to?: string }, within: Period =
   };
 }
 
-/** Of what lasts, such as an agent: all that was there before the period's end. */
+/** For lasting records, such as agents: everything that existed before the period's end. */
 export function knownUntil({ to }: Period): Period {
   return { from: null, to };
 }
 
-/** Whether a record of this time is one that the caller sees. */
+/** Whether the caller may see a record of this time. */
 export function isWithin({ from, to }: Period, at: Date): boolean {
   return (from === null || at >= from) && (to === null || at < to);
 }
@@ -144,9 +144,9 @@ export function isWithin({ from, to }: Period, at: Date): boolean {
 function momentOf(path: string, text: string | undefined): Date | null {
   if (text === undefined) return null;
   const moment = MOMENT.test(text) ? new Date(text) : new Date(Number.NaN);
-  // An offset can lead out of the years that have four digits, and PostgreSQL knows no year 0.
+  // An offset can lead out of the years with four digits, and PostgreSQL has no year 0.
   const utcYear = moment.getUTCFullYear();
-  // A day that the month does not have would roll over into the next one.
+  // A day that the month does not have would roll over into the next month.
   const day = Number(text.slice(8, 10));
   const month = Number(text.slice(5, 7));
   const year = Number(text.slice(0, 4));

@@ -15,9 +15,9 @@ const LOCK: PreparedQuery = {
 };
 
 /**
- * Locks the agent's row until the transaction ends and throws 401 if it is revoked: after a
- * revocation has committed, on whatever replica, no write of that agent can. Foreign keys to the
- * row are not held up by it.
+ * Locks the agent's row until the transaction ends and throws 401 if it is revoked. Once a
+ * revocation has committed, on any replica, that agent can write nothing. Foreign keys to the row
+ * don't have to wait.
  */
 export async function lockActiveAgent(tx: DatabaseTransaction, agentId: string): Promise<void> {
   const [row] = await runPrepared<{ status: string }>(tx, LOCK, [agentId]);

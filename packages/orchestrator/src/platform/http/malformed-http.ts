@@ -5,11 +5,11 @@ import { newId } from "@attestore/contract";
 import { ApiError, errorBody } from "../errors/api-error.ts";
 
 /**
- * Answers what is not HTTP at all, or whose headers are too large or too late, and ends the
+ * Answers requests that are not HTTP, or whose headers are too large or too late, and ends the
  * connection.
  */
 export function answerMalformedHttp(error: Error & { code?: string }, socket: Socket): void {
-  // Before the handshake is finished nothing can be said, and an `end` would wait for it for ever.
+  // Before the handshake is finished nothing can be sent, and `end` would wait for it for ever.
   const isSecure = !(socket instanceof TLSSocket) || socket.getProtocol() !== null;
   if (
     error.code === "ECONNRESET" ||

@@ -37,7 +37,7 @@ export interface PipelineDeps {
   agents: AgentCredentials;
   impersonation: Impersonation;
   failures: FailedCredentials;
-  /** Of the calls that read an organisation. */
+  /** For the calls that read an organisation. */
   reading: ReadingTurns;
   /** The origin of the service's own pages. */
   origin: string;
@@ -45,8 +45,8 @@ export interface PipelineDeps {
 }
 
 /**
- * A request's way, in this order: authenticate, authorise, rate limit (before the body is read),
- * validate, idempotency, handler in its transaction, answer, audit.
+ * The steps of a request, in this order: authenticate, authorise, rate limit (before the body is
+ * read), validate, idempotency, handler in its transaction, answer, audit.
  */
 export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Route): void {
   app.route({
@@ -75,7 +75,7 @@ export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Rout
   });
 }
 
-/** What somebody without an account sends is small: nobody knows yet whom to count it against. */
+/** The limit for callers without an account: nobody knows yet whom to count it against. */
 function bodyLimitOf({ bodyLimit, credential }: Route): { bodyLimit?: number } {
   if (bodyLimit !== undefined) return { bodyLimit };
   return credential === "anonymous" ? { bodyLimit: MAX_ANONYMOUS_BODY_BYTES } : {};
@@ -224,8 +224,8 @@ function send(reply: FastifyReply, answer: WireAnswer): FastifyReply {
   if (answer.headers !== undefined) reply.headers(answer.headers);
   if (answer.replayed) {
     reply.header("idempotent-replayed", "true");
-    // A remembered refusal names the request that it was the answer to; the header goes on agreeing
-    // with the body.
+    // A remembered refusal names the request that it answered; the header keeps agreeing with the
+    // body.
     const first = answer.status >= 400 ? requestIdIn(answer.body) : null;
     if (first !== null) reply.header("x-request-id", first);
   }
@@ -235,7 +235,7 @@ function send(reply: FastifyReply, answer: WireAnswer): FastifyReply {
 function sendFile(reply: FastifyReply, { status, headers, content }: FileAnswer): FastifyReply {
   reply.code(status).headers(headers);
   if (reply.request.method !== "HEAD" || !(content instanceof Readable)) return reply.send(content);
-  // Fastify would read all of it and drop that, be it made for hours.
+  // Fastify would read all of it and drop it, even if it is generated for hours.
   content.destroy();
   return reply.send(Readable.from([]));
 }

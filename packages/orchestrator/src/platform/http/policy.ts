@@ -5,7 +5,7 @@ export type Actor = Exclude<PrincipalKind, "user"> | UserRole;
 
 const READERS = ["owner", "admin", "auditor"] as const;
 /**
- * With those who opened an auditor link: of their period, and only by calls that keep to it
+ * Also those who opened an auditor link: for their period, and only for calls that respect it
  * (route.ts).
  */
 const WITH_LINKS = [...READERS, "reader"] as const;
@@ -15,8 +15,8 @@ const ALL_SESSIONS = [...EVERYBODY, "reader"] as const;
 
 /**
  * The one table of who may do what. A route names its action; nothing else decides. Operators run
- * the service: what is in an organisation they see only as one of its users, by an impersonation,
- * which the organisation's log tells of.
+ * the service. They see what is in an organisation only as one of its users, by impersonation,
+ * which the organisation's log records.
  */
 export const POLICY = {
   "heartbeat.send": ["agent"],
@@ -81,7 +81,7 @@ export function mayDo(principal: Principal, action: Action): boolean {
   return allowed.includes(principal.kind === "user" ? principal.role : principal.kind);
 }
 
-/** What of a route decides who may call it. */
+/** The parts of a route that decide who may call it. */
 interface Decided {
   action: Action;
   forAuditorLinks?: true;
@@ -89,10 +89,10 @@ interface Decided {
 }
 
 /**
- * Throws `passkey_required` where an operator's session was begun without one, and `forbidden`
- * where the policy does not let somebody do this, the call is none for auditor links, or an
- * operator who acts as somebody would change something: then nothing that a credential comes of can
- * be made in a customer's name.
+ * Throws `passkey_required` if an operator's session was begun without one. Throws `forbidden` if
+ * the policy does not allow this person the action, if auditor links can't make the call, or if an
+ * operator who acts as somebody would change something: then no credential can be created in a
+ * customer's name.
  */
 export function assertAllowed(principal: Principal, { action, forAuditorLinks, mode }: Decided): void {
   if (needsPasskey(principal) && !WITHOUT_PASSKEY.has(action))
@@ -112,8 +112,8 @@ export function assertAllowed(principal: Principal, { action, forAuditorLinks, m
 }
 
 /**
- * What an operator may do before: have a passkey, see who they are, and leave. Whoever reads their
- * mail gets no further.
+ * What an operator may do before that: add a passkey, see who they are, and leave. Somebody who
+ * reads their mail gets no further.
  */
 const WITHOUT_PASSKEY: ReadonlySet<Action> = new Set([
   "passkeys.read",
@@ -122,10 +122,12 @@ const WITHOUT_PASSKEY: ReadonlySet<Action> = new Set([
   "session.end",
 ] as const);
 
-/** What an operator who acts as somebody may do besides reading: be themselves again, or leave. */
+/**
+ * What an operator who acts as somebody may do besides reading: become themselves again, or leave.
+ */
 const ENDINGS: ReadonlySet<Action> = new Set(["impersonation.end", "session.end"] as const);
 
-/** An operator, also one who acts as somebody, whose session no passkey began. */
+/** An operator, also one who acts as somebody, whose session was begun without a passkey. */
 export function needsPasskey(principal: Principal): boolean {
   if (principal.kind !== "user") return false;
   const isOperator = principal.role === "operator" || principal.impersonator !== null;

@@ -1,8 +1,8 @@
 import type { SignInMethod } from "../database/schema.ts";
 
 /**
- * Who makes a call, as its credential shows. `credential` is SHA-256 of the secret, or of the
- * address where there is none.
+ * Who makes a call, according to its credential. `credential` is SHA-256 of the secret, or of the
+ * address if there is none.
  */
 export type Principal = AgentPrincipal | AuthKeyPrincipal | UserPrincipal | AnonymousPrincipal;
 
@@ -25,12 +25,12 @@ export interface AuthKeyPrincipal {
 }
 
 /**
- * `operator` belongs to the service itself and to no organisation; the others to one each. `reader`
- * is whoever opened an auditor's link.
+ * `operator` belongs to the service itself and to no organisation; each of the others belongs to
+ * one. `reader` is whoever opened an auditor link.
  */
 export type UserRole = "owner" | "admin" | "auditor" | "operator" | "reader";
 
-/** From the one moment, inclusive, up to the other, exclusive; null where there is no such end. */
+/** From the first moment, inclusive, to the second, exclusive; null for an open end. */
 export interface Period {
   from: Date | null;
   to: Date | null;
@@ -40,22 +40,20 @@ export const ALWAYS: Period = { from: null, to: null };
 
 export interface UserPrincipal {
   kind: "user";
-  /** A user's, or an auditor link's. */
+  /** The id of a user or of an auditor link. */
   id: string;
-  /** Null for an operator, and for nobody else. */
+  /** Null for an operator, and only for an operator. */
   orgId: string | null;
   role: UserRole;
   /** Empty for a reader. */
   email: string;
   name: string | null;
-  /** Whose records they see; all but for readers. */
+  /** The period whose records they see; no limit except for readers. */
   within: Period;
   credential: Buffer;
   /** When the session ends at the latest. */
   expiresAt: Date;
-  /**
-   * When and how whoever holds the session signed in; the operator, where one acts as this user.
-   */
+  /** When and how the session's holder signed in; for an impersonation, the operator. */
   signedIn: { at: Date; with: SignInMethod };
   /** The operator who acts as this user. */
   impersonator: Impersonator | null;
@@ -78,14 +76,11 @@ export interface AnonymousPrincipal {
 export type PrincipalKind = Principal["kind"];
 export type PrincipalOf<Kind extends PrincipalKind> = Extract<Principal, { kind: Kind }>;
 
-/**
- * The record that a call is about to be attributed to, known even where the credential is then
- * refused.
- */
+/** The record that a call is attributed to, known even if the credential is then refused. */
 export interface Subject {
   kind: PrincipalKind | "operator" | "auditor_link";
   id: string | null;
-  /** Whose API log the call belongs into. */
+  /** The organisation whose API log gets the call. */
   orgId: string | null;
   impersonatorId: string | null;
 }

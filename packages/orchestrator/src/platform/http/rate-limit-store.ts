@@ -12,15 +12,14 @@ export interface WindowCount {
 export type Window = Pick<RateLimit, "limit" | "window_s">;
 
 /**
- * Counts hits in fixed windows that start at whole multiples of their length, by the database's
- * clock.
+ * Counts hits in fixed windows that start at multiples of their length, by the database's clock.
  */
 export interface RateLimitStore {
   add(bucket: string, limit: Window): Promise<WindowCount>;
   read(bucket: string, limit: Window): Promise<WindowCount>;
 }
 
-/** Writes each hit down. */
+/** Records each hit. */
 export class CountedRateLimits implements RateLimitStore {
   readonly #db: Database;
 

@@ -15,9 +15,9 @@ export interface RateLimiting {
 }
 
 /**
- * Applies the limits per address, before a credential is looked at, or those per credential, after.
- * A limit on failures is only read here: a blocked address is refused with the right secret too, or
- * it could go on guessing.
+ * Applies the limits per address before a credential is looked at, or those per credential after. A
+ * limit on failures is only read here: a blocked address is refused even with the right secret,
+ * because otherwise it could keep guessing.
  */
 export async function applyRateLimits(
   limiting: RateLimiting,
@@ -39,8 +39,9 @@ export async function applyRateLimits(
 }
 
 /**
- * Counts a call of an organisation's agents and people against its quota. Receipts and events are
- * not counted, as heartbeats are not: whoever uses up the quota keeps no alarm from coming through.
+ * Counts a call of an organisation's agents and people against its quota. Receipts, events and
+ * heartbeats are not counted: somebody who uses up the quota must not keep alarms from coming
+ * through.
  */
 export async function applyRequestQuota(
   { table, stores, requestQuota }: RateLimiting,
@@ -64,10 +65,7 @@ export async function applyRequestQuota(
   );
 }
 
-/**
- * Counts a call against a limit per e-mail address. Its letters' case and white space around it
- * make no other address.
- */
+/** Counts a call against a limit per e-mail address, ignoring case and surrounding white space. */
 export async function countEmail(
   limiting: RateLimiting,
   name: RateLimitName,
@@ -75,7 +73,7 @@ export async function countEmail(
   reply: FastifyReply,
 ): Promise<void> {
   const limit = limiting.table[name];
-  // A hash: the address itself does not belong into a table of counters.
+  // A hash: the address itself does not belong in a table of counters.
   const whose = hash("sha256", email.trim().toLowerCase(), "base64url");
   const from = limit.per === "email_at_address" ? `:${clientNetwork(address)}` : "";
   const count = await limiting.stores[limit.kept].add(`${name}:${whose}${from}`, limit);
@@ -108,7 +106,7 @@ function bucketOf(name: RateLimitName, limit: RateLimit, state: RequestState): s
 
 /**
  * `RateLimit-Policy` and `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10, sections 3 and
- * 4: an item for each limit.
+ * 4: one item for each limit.
  */
 function describe(reply: FastifyReply, name: RateLimitName, limit: RateLimit, count: WindowCount): void {
   const left = Math.max(0, limit.limit - count.hits);

@@ -3,17 +3,17 @@ export interface RateLimit {
   limit: number;
   window_s: number;
   /**
-   * Whose calls are counted together; an e-mail address and the organisation are told by `prepare`.
-   * `email_at_address`: those about an e-mail address that come from one network, so that a
-   * stranger's are not counted against the person whose address it is.
+   * Whose calls are counted together; `prepare` tells an e-mail address and the organisation.
+   * `email_at_address`: calls about an e-mail address from one network, so a stranger's calls don't
+   * count against the person who owns the address.
    */
   per: "address" | "credential" | "email" | "email_at_address" | "org";
   /** Every call, or only those that end in 401 or 403. */
   counts: "calls" | "failures";
   /**
-   * Both hold across replicas and restarts. `counted`: each hit is written down. `reserved`: a
-   * replica takes hits some at a time, which costs the database little; never more than the limit
-   * get through, and a few less where calls move between replicas.
+   * Both hold across replicas and restarts. `counted`: each hit is recorded. `reserved`: a replica
+   * takes several hits at a time, which costs the database little; never more than the limit get
+   * through, and a few less if calls move between replicas.
    */
   kept: "counted" | "reserved";
 }
@@ -48,8 +48,8 @@ export const RATE_LIMITS: RateLimitTable = {
   signup_state: { limit: 120, window_s: 60, per: "address", counts: "calls", kept: "reserved" },
   login_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   login_email: { limit: 10, window_s: 3600, per: "email_at_address", counts: "calls", kept: "counted" },
-  // So many mails an hour are a nuisance, and no reason to let strangers keep somebody out: it
-  // takes ten networks to use them up.
+  // This many mails an hour are a nuisance, but no reason to let strangers lock somebody out: using
+  // them up takes ten networks.
   login_mailbox: { limit: 100, window_s: 3600, per: "email", counts: "calls", kept: "counted" },
   verify_email: { limit: 10, window_s: 900, per: "email_at_address", counts: "calls", kept: "counted" },
   verify_address: { limit: 60, window_s: 900, per: "address", counts: "calls", kept: "counted" },
@@ -63,7 +63,8 @@ export const RATE_LIMITS: RateLimitTable = {
   auditor_link_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   notification_test: { limit: 60, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
   evidence: { limit: 20, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
-  // Ten credentials at their own limit. It is counted without being named, see rate-limit.ts.
+  // Ten credentials at their own limit. It is counted although no route names it, see
+  // rate-limit.ts.
   org_requests: { limit: 6000, window_s: 60, per: "org", counts: "calls", kept: "reserved" },
   default: { limit: 600, window_s: 60, per: "credential", counts: "calls", kept: "reserved" },
 };

@@ -1,10 +1,10 @@
 import { ApiError, unavailable } from "../errors/api-error.ts";
 
-/** Reads of one organisation that run at once, and that wait for their turn. */
+/** How many reads of one organisation may run at once, and how many may wait. */
 const OF_ORG = { running: 4, waiting: 32 };
 /**
- * The same of all organisations. Each holds a connection to the database, of which others are left
- * for whoever writes.
+ * The same for all organisations together. Each holds a connection to the database, and some must
+ * be left for writers.
  */
 const OF_ALL = { running: 6, waiting: 500 };
 
@@ -14,9 +14,9 @@ interface Waiting {
 }
 
 /**
- * The turns of calls that read much: no more than a few of one organisation run at once, and no
- * more than a few in all. The next turn is that of the first that waits whose organisation has one
- * free, so that one which asks for very much waits for itself.
+ * Takes turns among calls that read much: only a few of one organisation run at once, and only a
+ * few in all. The next turn goes to the first waiting call whose organisation has one free, so an
+ * organisation that asks for very much waits only for itself.
  */
 export class ReadingTurns {
   readonly #running = new Map<string, number>();
@@ -24,8 +24,8 @@ export class ReadingTurns {
   #waiting: Waiting[] = [];
 
   /**
-   * @throws ApiError `rate_limited` where too many of the organisation wait, `unavailable` where
-   * too many do in all
+   * @throws ApiError `rate_limited` if too many of the organisation wait, `unavailable` if too many
+   * wait in all
    */
   async take<T>(orgId: string, read: () => Promise<T>): Promise<T> {
     if (!this.#isFree(orgId)) await this.#wait(orgId);
@@ -70,7 +70,7 @@ export class ReadingTurns {
     const index = this.#waiting.findIndex((waiting) => this.#isFree(waiting.orgId));
     const [next] = index === -1 ? [] : this.#waiting.splice(index, 1);
     if (next === undefined) return;
-    // Before it goes on: nobody else takes its turn meanwhile.
+    // Before it continues, so nobody else takes its turn meanwhile.
     this.#begin(next.orgId);
     next.begin();
   }

@@ -7,7 +7,7 @@ import type { RateLimitTable } from "./rate-limits.ts";
 const BATCH = 5000;
 const DAY_MS = 86_400_000;
 
-/** How long what is only kept for a time is kept. */
+/** How long temporary rows are kept. */
 export interface Lifetimes {
   rateLimits: RateLimitTable;
   /** Days that the rows of API calls live. */
@@ -15,11 +15,12 @@ export interface Lifetimes {
 }
 
 /**
- * Removes rows of API calls, remembered answers and one-time codes past their time, rate limit windows that ended, sessions that have been
- * over for a month, and interactive attaches that nobody decided on for so long; for the service's housekeeping. Safe at any time and on
- * several replicas at once: what is past its time counts for nothing already. For that month a session's token is told that it is over.
- *
- * @returns how many rows went
+ * Removes expired rows of API calls, remembered answers and one-time codes, rate limit windows that
+ * ended, sessions that have been over for a month, and interactive attaches that nobody decided on
+ * for as long; for the service's housekeeping. Safe at any time and on several replicas at once:
+ * expired rows already count for nothing. During that month the holder of a session's token is told
+ * that the session is over.
+ * @returns how many rows were removed
  */
 export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Lifetimes): Promise<number> {
   const longest_s = Math.max(...Object.values(rateLimits).map(({ window_s }) => window_s));
@@ -34,8 +35,8 @@ export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Li
     ),
   ])
     removed += Number(gone.numAffectedRows ?? 0n);
-  // Without locking them first, which only who may change them can: two replicas at once wait for
-  // each other here. Their ids were made with them, so that the oldest are one range of the key.
+  // Without locking them first, because this role may not: two replicas at once wait for each other
+  // here. The ids contain the time, so the oldest rows are one range of the key.
   const oldestKept = firstIdAt("apiLog", Date.now() - apiLogDays * DAY_MS);
   removed += await inBatches(() =>
     sql`
@@ -52,7 +53,7 @@ export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Li
   return removed;
 }
 
-/** Some at a time, so that no transaction grows with what piled up. */
+/** Some at a time, so that no transaction grows with what has piled up. */
 async function inBatches(remove: () => Promise<{ numAffectedRows?: bigint }>): Promise<number> {
   for (let removed = 0; ;) {
     const batch = Number((await remove()).numAffectedRows ?? 0n);

@@ -2,11 +2,11 @@ import type { FastifyRequest } from "fastify";
 import { NOBODY, type Principal, type Subject } from "./principal.ts";
 import type { Route } from "./route.ts";
 
-/** What the steps of a request's way leave for the later ones. */
+/** What the steps of a request leave for later steps. */
 export interface RequestState {
   startedAt: number;
   address: string;
-  /** Null on paths that no route has. */
+  /** Null for paths without a route. */
   route: Route | null;
   principal: Principal | null;
   subject: Subject;
@@ -14,7 +14,7 @@ export interface RequestState {
   orgId: string | null;
   rawBody: Buffer;
   idempotencyKey: string | null;
-  /** Whether the audit row is already committed, with the effect it tells of. */
+  /** Whether the audit row is committed already, together with its effect. */
   audited: boolean;
   /** Whether an impersonated call is in the organisation's log already. */
   impersonationLogged: boolean;

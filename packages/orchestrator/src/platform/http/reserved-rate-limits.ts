@@ -5,20 +5,20 @@ import { CountedRateLimits, type RateLimitStore, type Window, type WindowCount }
 const MAX_BUCKETS = 200_000;
 const MOST_AT_ONCE = 16;
 /**
- * A reservation is at most this part of what is left, so that near the limit hits are taken one by
+ * A reservation takes at most this share of what is left, so near the limit hits are taken one by
  * one.
  */
 const PART_OF_REST = 20;
 
-/** What is known of one bucket in one window. */
+/** What is known about one bucket in one window. */
 interface Bucket {
   /** When the window ends at the latest, by `performance.now()`. */
   ends_ms: number;
   /** Hits of all replicas, as of the last reservation. */
   total: number;
-  /** Of them, those that this replica has reserved and not spent. */
+  /** How many of them this replica has reserved and not used. */
   left: number;
-  /** How many the last reservation was of. */
+  /** The size of the last reservation. */
   reserved: number;
 }
 
@@ -29,10 +29,10 @@ interface Waiting {
 }
 
 /**
- * Reserves hits in the bucket's row and spends them here. What is reserved is counted, so that all
- * replicas together never let more than the limit through; a hit that one of them has reserved and
- * not spent is none for the others. Reservations grow with use: 1, 2, 4 … 16, and shrink near the
- * limit. Those that are asked for while one is on its way go together in one statement.
+ * Reserves hits in the bucket's row and uses them here. Reserved hits count, so all replicas
+ * together never let more than the limit through; a hit that one has reserved and not used is lost
+ * to the others. Reservations grow with use: 1, 2, 4 … 16, and shrink near the limit. Requests made
+ * while one is on its way go together in one statement.
  */
 export class ReservedRateLimits implements RateLimitStore {
   readonly #db: Database;
@@ -52,7 +52,7 @@ export class ReservedRateLimits implements RateLimitStore {
       known.left -= 1;
       return Promise.resolve(countOf(known));
     }
-    // Hits of a window only grow: over the limit it stays.
+    // Hits of a window only grow: once over the limit, it stays so.
     if (known !== null && known.total >= limit.limit)
       return Promise.resolve({ ...countOf(known), hits: known.total + 1 });
     return new Promise((done, failed) => {
@@ -66,7 +66,7 @@ export class ReservedRateLimits implements RateLimitStore {
     });
   }
 
-  /** What this replica knows, or else the row: hits that are reserved count as hits. */
+  /** What this replica knows, or otherwise the row; reserved hits count as hits. */
   read(bucket: string, limit: Window): Promise<WindowCount> {
     const known = this.#running(bucket);
     return known === null ? this.#rows.read(bucket, limit) : Promise.resolve(countOf(known));
@@ -121,8 +121,8 @@ export class ReservedRateLimits implements RateLimitStore {
   ): void {
     const { wanted, total, ends_ms, done } = taken;
     const before = this.#running(bucket);
-    // Emptied rather than evicted one by one: what was reserved is lost to its callers, and no more
-    // than the limit gets through.
+    // Emptied instead of evicting one by one: callers lose what was reserved, and never more than
+    // the limit get through.
     if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.clear();
     const known = { ends_ms, total, left: wanted + (before?.left ?? 0), reserved: wanted };
     this.#buckets.set(bucket, known);
@@ -139,14 +139,14 @@ function countOf({ total, left, ends_ms }: Bucket): WindowCount {
 
 interface Reservation {
   total: number;
-  /** Until the window ends, seen from before the statement was sent: never longer than it is. */
+  /** Until the window ends, counted from before the statement was sent, so never too long. */
   rest_ms: number;
 }
 
 /**
  * Adds hits to rows, in one statement. It does not wait for the disk: a crash of the database's
  * machine may forget the hits of its last moments, which a limit over a minute can bear. The rows
- * are taken in order, so that two replicas never wait for each other.
+ * are taken in order, so two replicas never wait for each other.
  */
 async function reserveHits(
   db: Database,

@@ -19,23 +19,23 @@ export interface Call<
   requestId: string;
   principal: PrincipalOf<Kind>;
   /**
-   * What the call is about: the path's organisation, or the caller's own. Null for operators' calls
-   * about none.
+   * The organisation that the call is about: the one in the path, or the caller's own. Null for
+   * operators' calls about none.
    */
   orgId: string | null;
-  /** The time whose records the caller sees: all of it but for auditor links. */
+  /** The period whose records the caller sees: no limit except for auditor links. */
   within: Period;
-  /** Client address without port. */
+  /** Client address without the port. */
   address: string;
   body: Body;
-  /** The body's bytes as they came; empty where there was none. */
+  /** The body's bytes as received; empty if there was none. */
   rawBody: Buffer;
   query: Query;
   params: Params;
-  /** A header of the request, by its name in lower case; absent where it came more than once. */
+  /** A header of the request, by its name in lower case; absent if it came more than once. */
   header: (name: string) => string | undefined;
   logger: Logger;
-  /** Aborted when the client has gone or the service shuts down. */
+  /** Aborted when the client is gone or the service shuts down. */
   signal: AbortSignal;
   /**
    * Counts the call against a limit per e-mail address, which only the body tells: for `prepare`,
