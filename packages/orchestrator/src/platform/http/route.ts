@@ -52,15 +52,15 @@ export type OrgCall<Body = unknown, Query = unknown, Params = unknown> = Call<"u
 /** What a submission's own transaction has to commit together with its effect. */
 export interface SubmissionRecord {
   /**
-   * Null where the call carried no Idempotency-Key. Otherwise the transaction, after it has taken
-   * the lock that orders the organisation's submissions, looks the scope up (rows past `expires_at`
-   * don't count): the same fingerprint is answered with the stored status and body and `replayed:
-   * true`; another is `keyReused()`; none is inserted with the answer.
+   * Null if the call carried no Idempotency-Key. Otherwise the transaction, after taking the lock
+   * that orders the organisation's submissions, looks the scope up (rows past `expires_at` don't
+   * count). If the fingerprint is the same, it answers with the stored status and body and
+   * `replayed: true`; if it differs, with `keyReused()`; if there is none, it inserts one with the
+   * answer.
    */
   idempotency: { scopeSha256: Buffer; fingerprint: Buffer; createdAt: Date; expiresAt: Date } | null;
   /**
-   * The row of api_logs for an answer of this status. Not for replays: those are recorded by the
-   * pipeline.
+   * The row of api_logs for an answer of this status. Not for replays: the pipeline records those.
    */
   auditRow(status: number): AuditRow;
 }
@@ -72,41 +72,39 @@ interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TS
   /** One line for the API's documentation. */
   summary: string;
   action: Action;
-  /** The credential that the route takes. */
+  /** The credential that the route accepts. */
   credential: Kind;
   /** Refused with 404: a malformed identifier names nothing. */
   params?: P;
   /** Without one, no query parameter is allowed. */
   query?: Q;
   /**
-   * Without one, no body or an empty object is allowed; with one of which nothing is required, no
-   * body is an empty object.
+   * Without one, only an empty object or no body is allowed. If nothing in it is required, a
+   * missing body counts as an empty object.
    */
   body?: B;
   /**
-   * The body of each answer that is no error, by status; a string is the media type of one that is
-   * not JSON.
+   * The body of each answer that is no error, by status; a string is the media type of an answer
+   * that is not JSON.
    */
   answers: Readonly<Record<number, TSchema | string>>;
-  /**
-   * Errors of its own, besides those that follow from its credential, parameters, body and limits.
-   */
+  /** Its own errors, besides those that follow from its credential, parameters, body and limits. */
   errors?: readonly ErrorCode[];
   /**
-   * The body is kept as evidence: what two parsers of JSON could read differently is refused as
-   * `invalid_json`.
+   * The body is stored as evidence, so anything that two JSON parsers could read differently is
+   * refused as `invalid_json`.
    */
   strictJson?: true;
   bodyLimit?: number;
   /**
-   * For whoever opened an auditor link, too, where the policy allows it: the handler shows only
-   * what lies `within` the call's period. Without it they are refused, so that a call that nobody
-   * thought about shows them nothing.
+   * Also for whoever opened an auditor link, if the policy allows it: the handler shows only what
+   * lies `within` the call's period. Without this they are refused, so a call that nobody thought
+   * about shows them nothing.
    */
   forAuditorLinks?: true;
-  /** Limits that this call counts against, besides none. */
+  /** Limits that this call counts against; none by default. */
   rateLimits: readonly RateLimitName[];
-  /** How long an Idempotency-Key is remembered; 24 hours unless told. */
+  /** How long an Idempotency-Key is remembered; 24 hours by default. */
   idempotencyWindow_s?: number;
 }
 
@@ -122,8 +120,7 @@ export interface ReadRoute<
 }
 
 /**
- * Reads what one organisation has, on one snapshot of it; the path names the organisation or the
- * session does.
+ * Reads what one organisation has, on one snapshot; the path or the session names the organisation.
  */
 export interface OrgReadRoute<
   B extends TSchema = TSchema,
@@ -145,10 +142,10 @@ export interface FileRoute<
 }
 
 /**
- * Changes something in one transaction that the pipeline opens and commits, together with the
+ * Changes something in one transaction that the pipeline begins and commits, together with the
  * idempotency record and the audit row. An ApiError of `handle` undoes what it wrote and is still
- * remembered. `handle` may run again after a serialisation failure: effects outside the database
- * belong into `prepare`, which runs before the transaction.
+ * remembered. `handle` may run again after a serialisation failure, so effects outside the database
+ * belong in `prepare`, which runs before the transaction.
  */
 export interface WriteRoute<
   Kind extends PrincipalKind = PrincipalKind,
@@ -158,19 +155,19 @@ export interface WriteRoute<
   Prepared = unknown,
 > extends RouteShape<Kind, B, Q, P> {
   mode: "write";
-  /** The answer holds a secret: it is sealed where it is remembered. */
+  /** The answer contains a secret, so the remembered answer is sealed. */
   secret?: boolean;
   /**
-   * The handler has to reach what belongs to no organisation, such as the session of an operator
-   * who acts as a user: row-level security does not hold it. All others see what the call's
-   * organisation has.
+   * The handler needs rows that belong to no organisation, such as the session of an operator who
+   * acts as a user, so row-level security does not apply to it. All other handlers see only what
+   * the call's organisation has.
    */
   beyondOrg?: true;
   prepare?(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Prepared>;
   /**
    * For what agents say once a minute without anything new in it: a way to answer in one statement,
-   * after `prepare`, in place of `handle` and its transaction. It leaves no row in the API log,
-   * which ten thousand of them would fill. Null, with nothing changed, where there is more to it.
+   * after `prepare`, instead of `handle` and its transaction. It writes no row to the API log,
+   * which ten thousand agents would fill. Returns null and changes nothing if there is more to do.
    */
   routine?(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Answer | null>;
   handle(
@@ -182,8 +179,8 @@ export interface WriteRoute<
 
 /**
  * Commits by itself, e.g. through the log's sequencer. The agent's record may be some seconds old
- * here (one that was revoked meanwhile still arrives), so the transaction has to look at
- * agents.status again, after the same lock that a revocation takes, and refuse with
+ * here, so an agent that was revoked meanwhile still gets this far. The transaction has to read
+ * agents.status again, after taking the lock that a revocation takes, and refuse with
  * `agentRevoked()`.
  */
 export interface SubmitRoute<
@@ -233,8 +230,8 @@ export function submitRoute<K extends PrincipalKind, B extends TSchema, Q extend
 }
 
 /**
- * Forgets a route's own types, so that the pipeline can hold them all. What the pipeline hands to a
- * handler has passed the route's credential and schemas, which is what those types say.
+ * Forgets a route's own types, so that the pipeline can hold all routes. Whatever the pipeline
+ * gives a handler has passed the route's credential and schemas, as those types say.
  */
 function erased(route: object): Route {
   return route as Route;

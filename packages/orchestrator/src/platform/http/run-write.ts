@@ -14,20 +14,20 @@ import { assertAllowed } from "./policy.ts";
 import { claimKey, rememberAnswer } from "./idempotency.ts";
 
 const ATTEMPTS = 4;
-/** Refusals that a repaired request under the same key may follow (contract, section 3). */
+/** Refusals after which a corrected request may use the same key (contract, section 3). */
 const FORGOTTEN = new Set([400, 401, 413, 415, 429]);
 
 export function isRemembered(error: ApiError): boolean {
-  // What is said about the key is no answer to its first request.
+  // An answer about the key itself is no answer to its first request.
   if (error.code === "idempotency_in_progress" || error.code === "idempotency_key_reused") return false;
-  // What is full now has room when something has gone, or an operator has given more.
+  // A full quota has room again once something is gone, or an operator has raised it.
   if (error.code === "quota_exceeded") return false;
   return error.status < 500 && !FORGOTTEN.has(error.status);
 }
 
 /**
- * Runs a handler that changes something. One transaction holds its effect, the remembered answer
- * and the audit row, so a crash leaves all of them or none. A refusal of the handler undoes its
+ * Runs a handler that changes something. One transaction contains its effect, the remembered answer
+ * and the audit row, so a crash leaves all of them or none. A refusal by the handler undoes its
  * writes (savepoint) and keeps the other two.
  */
 export async function runWrite(
@@ -47,7 +47,7 @@ export async function runWrite(
       refusal = error;
     }
   }
-  // Who gives a key wants to find the call again.
+  // Somebody who sends a key wants to find the call again.
   if (refusal === null && record.idempotency === null && route.routine !== undefined) {
     const answer = await route.routine(call);
     if (answer !== null) return toWire(answer);
@@ -57,7 +57,7 @@ export async function runWrite(
   return retried(() => commit(deps, route.secret === true, record, run, logImpersonation));
 }
 
-/** Keeps the refusal of a handler that commits by itself; an answer kept before wins over it. */
+/** Stores the refusal of a handler that commits by itself; an answer stored before wins over it. */
 export async function rememberRefusal(
   deps: { db: Database; sealer: Sealer },
   call: Call,
@@ -69,7 +69,7 @@ export async function rememberRefusal(
 
 interface Answered {
   answer: WireAnswer;
-  /** Set where the answer is an error. */
+  /** Set if the answer is an error. */
   error: ApiError | null;
 }
 
@@ -88,7 +88,7 @@ async function attempt(
   else await scopeWithSavepoint(tx, call.orgId);
   try {
     const answer = await route.handle({ ...call, principal }, tx, prepared);
-    // What follows is the service's own: remembered answers, the audit row.
+    // What follows belongs to the service: remembered answers, the audit row.
     await endScope(tx);
     return { answer: toWire(answer), error: null };
   } catch (error) {
@@ -99,8 +99,8 @@ async function attempt(
 }
 
 /**
- * Who calls, as of the transaction: they were admitted before the body was read, and half a minute
- * may have passed since. Throws what they would be refused with now.
+ * Looks the caller up again in the transaction: they were admitted before the body was read,
+ * perhaps half a minute ago. Throws what they would be refused with now.
  */
 async function readmit(tx: DatabaseTransaction, route: WriteRoute, principal: Principal): Promise<Principal> {
   if (principal.kind === "agent") await lockActiveAgent(tx, principal.id);
@@ -123,19 +123,19 @@ async function commit(
       if (earlier !== null) return earlier;
     }
     const { answer, error } = await run(tx);
-    // Nothing to commit: the whole transaction goes, and with it the claim on the key.
+    // Nothing to commit: the whole transaction is undone, and with it the claim on the key.
     if (error !== null && !isRemembered(error)) throw error;
     if (record.idempotency !== null)
       await rememberAnswer(tx, record.idempotency, answer, secret && error === null ? deps.sealer : null);
     await writeAuditRows(tx, [record.auditRow(answer.status)]);
-    // Last: it keeps the log locked until the commit.
+    // Last, because it keeps the log locked until the commit.
     await logImpersonation?.(tx, answer.status);
     return answer;
   });
 }
 
 /**
- * Again after a deadlock or a serialisation failure: PostgreSQL undid everything and asks for it.
+ * Repeats after a deadlock or a serialisation failure: PostgreSQL undid everything and asks for it.
  */
 async function retried<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

@@ -5,12 +5,12 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts what the service has to keep and nobody may read out of the database. `purpose` binds a
- * box to its place.
+ * Encrypts what the service has to store but nobody may read in the database. `purpose` binds a box
+ * to its place.
  */
 export interface Sealer {
   seal(plaintext: Uint8Array, purpose: string): Promise<Buffer>;
-  /** Rejects where the key, the purpose or the bytes are not the ones that were sealed. */
+  /** Rejects if key, purpose or bytes are not the ones that were sealed. */
   open(sealed: Uint8Array, purpose: string): Promise<Buffer>;
 }
 

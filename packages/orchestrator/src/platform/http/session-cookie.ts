@@ -3,8 +3,8 @@ import { ApiError } from "../errors/api-error.ts";
 import { SESSION_COOKIE } from "./session-credentials.ts";
 
 /**
- * The session token of a request's cookie, or null. Of several cookies of the name the first
- * counts.
+ * The session token in a request's cookie, or null. If there are several cookies of that name, the
+ * first counts.
  */
 export function sessionCookie(request: FastifyRequest): string | null {
   for (const pair of (request.headers.cookie ?? "").split(";")) {
@@ -15,9 +15,8 @@ export function sessionCookie(request: FastifyRequest): string | null {
 }
 
 /**
- * Refuses a state-changing call that a cookie authenticates unless it says that it comes from the
- * service's own pages: browsers send `Origin` with each of them, and no page of another origin can
- * set it.
+ * Refuses a state-changing call authenticated by a cookie unless it comes from the service's own
+ * pages: browsers send `Origin` with every such call, and no page of another origin can set it.
  */
 export function assertOwnOrigin(request: FastifyRequest, origin: string): void {
   if (request.method === "GET" || request.method === "HEAD") return;
@@ -28,7 +27,7 @@ export function assertOwnOrigin(request: FastifyRequest, origin: string): void {
   );
 }
 
-/** `Set-Cookie` of a session; it goes with the browser's window or when the session ends. */
+/** `Set-Cookie` for a session; the cookie lasts until the browser closes or the session ends. */
 export function setSessionCookie(token: string, expiresAt: Date): string {
   return `${SESSION_COOKIE}=${token}; Path=/; Secure; HttpOnly; SameSite=Strict; Expires=${expiresAt.toUTCString()}`;
 }

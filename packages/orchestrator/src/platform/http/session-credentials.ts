@@ -8,16 +8,16 @@ import { ALWAYS, type Impersonator, type UserPrincipal, type UserRole } from "./
 /** Contract, section 5. */
 export const SESSION_IDLE_S = 12 * 3600;
 export const SESSION_LIFETIME_S = 7 * 24 * 3600;
-/** A use is written down at most this often: often enough for an idle time of hours. */
+/** A use is recorded at most this often, which is often enough for an idle time of hours. */
 const TOUCH_S = 60;
 
 /**
- * Carries the session's token for the dashboard; `__Host-` keeps other hosts and plain HTTP from
+ * Carries the session's token for the dashboard. `__Host-` keeps other hosts and plain HTTP from
  * setting it (RFC 6265bis section 4.1.3.2).
  */
 export const SESSION_COOKIE = "__Host-attestore_session";
 
-/** Of a session with its person, link, and operator's own session joined to it. */
+/** A session joined with its person, link, and operator's own session. */
 const IS_LIVE = sql<boolean>`session.ended_at is null and session.expires_at > now()
   and session.last_used_at > now() - make_interval(secs => ${SESSION_IDLE_S}::int)
   and person.removed_at is null
@@ -31,11 +31,11 @@ interface Found {
 }
 
 /**
- * Whose session a token is, and whether it still lives: not signed out, within its idle and its
- * absolute lifetime, its user not removed, for an impersonation the same of the operator's own
- * session, and an auditor link neither revoked nor past its time. Asks the database each time, so
- * that a sign-out holds on every replica at once. Throws `unauthenticated` for a token that is
- * none.
+ * Whose session a token belongs to, and whether it is still valid: not signed out, within its idle
+ * and absolute lifetime, and its user not removed. For an impersonation the operator's own session
+ * must be valid too, and an auditor link must be neither revoked nor expired. Asks the database
+ * each time, so signing out takes effect on every replica at once. Throws `unauthenticated` for an
+ * unknown token.
  */
 export async function lookUpSession(db: Database, token: string): Promise<Found> {
   if (!SESSION_TOKEN.test(token)) throw unauthenticated();
@@ -45,7 +45,7 @@ export async function lookUpSession(db: Database, token: string): Promise<Found>
 }
 
 /**
- * Whose a session is now that was looked up before. Throws as looking it up does, and
+ * Who now owns a session that was looked up before. Throws what the look-up throws, and
  * `session_expired`.
  */
 export async function requireSession(db: Database, credential: Buffer): Promise<UserPrincipal> {
@@ -96,7 +96,7 @@ async function findSession(db: Database, credential: Buffer): Promise<Found & { 
 
 type Who = Omit<UserPrincipal, "kind" | "credential" | "expiresAt" | "signedIn">;
 
-/** Null where the session is no auditor link. */
+/** Null if the session does not come from an auditor link. */
 function readerOf(row: {
   link_id: string | null;
   link_org_id: string | null;
@@ -140,8 +140,8 @@ function personOf(
 }
 
 /**
- * Which of these sessions (SHA-256 of their tokens, base64) still live. Looking is no use of them:
- * it does not keep them alive.
+ * Which of these sessions (SHA-256 of their tokens, base64) are still valid. Asking does not count
+ * as use and does not keep them alive.
  */
 export async function liveSessions(db: Database, credentials: readonly Buffer[]): Promise<Set<string>> {
   const rows = await db

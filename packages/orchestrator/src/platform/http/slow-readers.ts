@@ -5,20 +5,20 @@ import { Server as TlsServer } from "node:tls";
 /** A client that reads nothing for this long is disconnected. */
 const WITHIN_MS = 60_000;
 /**
- * Looks in that time. They are counted, and no clock is read: while the process stands still,
- * nobody can be seen to read.
+ * Looks in that time. Counts looks instead of reading a clock: while the process stands still, it
+ * can't see anybody read.
  */
 const LOOKS = 6;
 
 interface Waiting {
   taken: number;
-  /** Looks since, in which the client read nothing. */
+  /** How many looks in a row saw the client read nothing. */
   idleLooks: number;
 }
 
 /**
- * Disconnects clients that do not read what is sent to them, whether it is an answer, a download or
- * a stream. Bytes that the kernel has already taken do not count.
+ * Disconnects clients that do not read what is sent to them, whether an answer, a download or a
+ * stream. Bytes that the kernel has taken do not count.
  */
 export function letGoOfSlowReaders(server: Server, { within_ms = WITHIN_MS } = {}): void {
   const sockets = new Map<Socket, Waiting | null>();

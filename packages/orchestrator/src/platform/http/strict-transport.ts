@@ -1,11 +1,10 @@
 const YEAR_S = 365 * 86_400;
 
 /**
- * `Strict-Transport-Security` (RFC 6797): a browser that was here once asks by HTTPS for a year,
- * whatever link or network leads it back. Of this name alone: what else its owner serves below it
- * is not ours to decide.
- *
- * None for `localhost`: there it would be about every program of that machine, on every port.
+ * `Strict-Transport-Security` (RFC 6797): a browser that was here once uses HTTPS for a year,
+ * whatever link or network brings it back. For this name only: what its owner serves on names below
+ * it is not ours to decide.
+ * None for `localhost`, where it would apply to every program on the machine, on every port.
  */
 export function strictTransport(publicUrl: string): { "strict-transport-security"?: string } {
   const { hostname } = new URL(publicUrl);

@@ -8,16 +8,16 @@ import { clientNetwork } from "./client-network.ts";
  */
 export const HANDSHAKE_MS = 10_000;
 /**
- * Connections without a finished handshake, of one address and in all. Agents behind one address
- * come back together after a restart.
+ * Limits for connections without a finished handshake, for one address and in all. Agents behind
+ * one address come back together after a restart.
  */
 const MOST_OF_ADDRESS = 1024;
 const MOST = 8192;
 
 /**
- * Destroys connections whose TLS handshake failed or took too long, and at once those that come
- * while too many of their address, or of all, have not finished theirs. Nothing has been said on
- * them that could be answered: `end` would wait for the other side for ever.
+ * Destroys connections whose TLS handshake failed or took too long, and immediately those that come
+ * while too many of their address, or in all, are unfinished. Nothing has been sent on them that
+ * could be answered: `end` would wait for the other side for ever.
  */
 export function limitHandshakes(
   server: TlsServer,
@@ -44,8 +44,7 @@ export function limitHandshakes(
     socket.once("close", over);
     return true;
   };
-  // TLS is not to see what is refused: a connection that is destroyed under a handshake crashes the
-  // process.
+  // TLS must not see refused connections: destroying one during its handshake crashes the process.
   const begin = server.listeners("connection");
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {

@@ -2,7 +2,7 @@ import type { FastifyRequest, RouteOptions } from "fastify";
 import { pathOf } from "./audit-row.ts";
 import { ApiError, notFound } from "../errors/api-error.ts";
 
-/** What is mounted, to say what a path takes by other methods than the one that was tried. */
+/** What is mounted, to say which other methods a path accepts. */
 export class KnownPaths {
   readonly #known: { pattern: RegExp; methods: string | string[] }[] = [];
 
@@ -15,8 +15,8 @@ export class KnownPaths {
   }
 
   /**
-   * What a request gets that no route took: 405 with `Allow` where another method would do, else
-   * 404.
+   * The answer to a request without a route: 405 with `Allow` if another method would work,
+   * otherwise 404.
    */
   refuse(request: FastifyRequest): ApiError {
     const path = pathOf(request.url);

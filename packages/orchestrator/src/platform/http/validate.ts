@@ -7,7 +7,7 @@ import type { Route } from "./route.ts";
 const MAX_ISSUES = 20;
 const NOTHING = { type: "object", additionalProperties: false } as const;
 
-/** What Fastify validates of a request before the handler. */
+/** What Fastify validates in a request before the handler. */
 export function schemaOf(route: Route): FastifySchema {
   return {
     ...(route.params === undefined ? {} : { params: route.params }),
@@ -17,7 +17,8 @@ export function schemaOf(route: Route): FastifySchema {
 }
 
 /**
- * Whether a body may be left out: an object of which nothing has to be told, so that none is `{}`.
+ * Whether a body may be left out: an object in which nothing is required, so no body counts as
+ * `{}`.
  */
 export function isBodyOptional(body: TSchema): boolean {
   const { type, required, minProperties } = body as {
@@ -29,8 +30,8 @@ export function isBodyOptional(body: TSchema): boolean {
 }
 
 /**
- * The answer to what ajv found. `part` is where: a wrong path parameter names nothing, the rest is
- * a bad request.
+ * The answer to what ajv found. `part` says where: a wrong path parameter names nothing, everything
+ * else is a bad request.
  */
 export function validationError(
   part: string | undefined,
@@ -52,7 +53,7 @@ function issueOf(error: FastifySchemaValidationError): Issue {
   };
 }
 
-/** RFC 6901 section 3; long names are cut, they come from the caller. */
+/** RFC 6901 section 3. Long names are cut, because they come from the caller. */
 function pointerToken(name: string): string {
   return name.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -2,14 +2,14 @@ import { sql } from "kysely";
 import type { Database } from "../database/schema.ts";
 import type { Job } from "./job.ts";
 
-/** A pause of so many runs, and a minute for a restart, means that nobody was there. */
+/** A pause of this many runs, plus a minute for a restart, means that no replica was running. */
 const PAUSE_RUNS = 3;
 const PAUSE_S = 60;
 
 /**
  * Claims the next run of a job if it is time for it: one statement, so of several replicas one gets
- * it. Nothing is held while it runs; after a kill -9 the next run comes at its time. Null where it
- * is not time yet.
+ * it. Nothing is held while it runs; after a kill -9 the next run comes on time. Null if it is not
+ * time yet.
  */
 export async function claimRun(
   db: Database,

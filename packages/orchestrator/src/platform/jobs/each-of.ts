@@ -1,6 +1,6 @@
 /**
- * Does the same for one after the other, until `signal`. One that fails holds up no other: throws
- * the first failure after them all.
+ * Does the same for one after the other, until `signal`. One that fails does not block the others:
+ * throws the first failure after all of them.
  */
 export async function eachOf<T>(
   items: Iterable<T> | AsyncIterable<T>,

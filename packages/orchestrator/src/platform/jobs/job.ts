@@ -1,13 +1,13 @@
-/** Something that the service does by the clock, in all its replicas together. */
+/** Scheduled work of the service, shared by all its replicas. */
 export interface Job {
-  /** Stays what it is: the database knows the job by it. */
+  /** Never changes: the database identifies the job by it. */
   name: string;
-  /** Seconds from one run's start to the next one's. */
+  /** Seconds from the start of one run to the start of the next. */
   every_s: number;
   /**
-   * One run. It may be cut off anywhere by kill -9, and in rare moments two replicas are in one at
-   * the same time: what it does has to be safe for both. What it throws is logged, and the next run
-   * comes at its time.
+   * One run. It may be cut off anywhere by kill -9, and in rare moments two replicas run it at the
+   * same time; it has to be safe for both. Whatever it throws is logged, and the next run comes on
+   * time.
    */
   run(context: JobContext): Promise<void>;
 }
@@ -16,6 +16,6 @@ export interface JobContext {
   now: Date;
   /** Since when some replica has run this job without a long pause. */
   runningSince: Date;
-  /** Aborted when the service shuts down: a run stops after the step that it is in. */
+  /** Aborted when the service shuts down: a run stops after its current step. */
   signal: AbortSignal;
 }

@@ -4,14 +4,14 @@ import type { Job } from "./job.ts";
 export interface JobLag {
   name: string;
   /**
-   * Seconds that the last good run of any replica is overdue; 0 while it is not. Null before the
-   * first one.
+   * Seconds by which the last good run of any replica is overdue; 0 while it is not. Null before
+   * the first run.
    */
   lag_s: number | null;
 }
 
 /**
- * How far behind each job is, whichever replica runs it: for metrics. One row of the database a
+ * How far behind each job is, whichever replica runs it: for metrics. One database row for each
  * job.
  */
 export async function readJobLag(

@@ -10,13 +10,13 @@ export interface JobsOptions {
   jobs: readonly Job[];
   clock: Clock;
   logger: Logger;
-  /** Ends the jobs. A run that goes on finishes the step that it is in. */
+  /** Ends the jobs. A running one finishes its current step. */
   signal: AbortSignal;
 }
 
 /**
- * Looks so often in each of a job's intervals whether it is time: a replica that died is replaced
- * within a part of one.
+ * How many times in each interval a replica checks whether it is time: a replica that died is
+ * replaced within a fraction of one interval.
  */
 const LOOKS = 4;
 
@@ -35,7 +35,7 @@ async function runJob(options: JobsOptions, job: Job): Promise<void> {
       if (ran && isFailing) logger.info({ job: job.name }, "a job works again");
       if (ran) isFailing = false;
     } catch (error) {
-      // Once: with the database away it would come every few seconds.
+      // Logged once: without the database it would come every few seconds.
       if (!isFailing) logger.error({ err: error, job: job.name }, "a job failed; trying again");
       isFailing = true;
     }
@@ -43,7 +43,7 @@ async function runJob(options: JobsOptions, job: Job): Promise<void> {
   }
 }
 
-/** One run, if it is time for one; says whether there was one. Throws what the run throws. */
+/** Runs once if it is time, and says whether it did. Throws what the run throws. */
 export async function runOnce(
   { db, clock, signal }: Pick<JobsOptions, "db" | "clock" | "signal">,
   job: Job,

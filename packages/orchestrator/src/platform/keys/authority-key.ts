@@ -1,10 +1,10 @@
-/** The P-256 key of the service's own certificate authority, wherever its private half is. */
+/** The P-256 key of the service's own CA, wherever its private half is. */
 export interface AuthorityKey {
   /** SubjectPublicKeyInfo, DER. */
   spki: Uint8Array;
   /**
-   * ECDSA over the message's SHA-256: r and s, 32 bytes each. Rejects where the key cannot be used
-   * right now.
+   * ECDSA over the message's SHA-256: r and s, 32 bytes each. Rejects if the key can't be used at
+   * the moment.
    */
   sign(message: Uint8Array): Promise<Uint8Array>;
 }

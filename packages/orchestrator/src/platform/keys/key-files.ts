@@ -5,10 +5,7 @@ import { createFile } from "@attestore/host/durable-files";
 import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 
-/**
- * Whether a key that is missing may be made: only while nothing exists yet that it would have to
- * fit.
- */
+/** Whether a missing key may be made: only while nothing exists yet that it would have to fit. */
 export type IfMissing = "create" | "refuse";
 
 const SECRET_BYTES = 32;
@@ -34,7 +31,7 @@ export async function loadSigningKey(path: string, ifMissing: IfMissing): Promis
   );
 }
 
-/** 32 random bytes, kept as one line of base64. */
+/** 32 random bytes, stored as one line of base64. */
 export async function loadSecret(path: string, ifMissing: IfMissing): Promise<Buffer> {
   const text = await loadText(path, ifMissing, () => `${randomBytes(SECRET_BYTES).toString("base64")}\n`);
   const bytes = Buffer.from(text.trimEnd(), "base64");
@@ -59,7 +56,7 @@ async function loadText(path: string, ifMissing: IfMissing, make: () => string):
         `${path} is missing, and the database was written with it: a new one would not match the log. Restore the directory keys/ from the same backup as the database.`,
       );
     }
-    // Of two processes that start at once one creates the file; both then read that one.
+    // If two processes start at once, one creates the file and both then read it.
     await createFile(path, make());
   }
 }

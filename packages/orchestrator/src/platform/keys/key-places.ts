@@ -2,8 +2,8 @@ import type { Config } from "../config/read-config.ts";
 import { Token } from "./token/token.ts";
 
 /**
- * Keys of the service that a PKCS#11 token can have, and the PKCS#11 URI of each that one does
- * have.
+ * The service's keys that a PKCS#11 token can hold, with the PKCS#11 URI of each one that a token
+ * does hold.
  */
 export interface KeyPlaces {
   log?: string | undefined;
@@ -16,7 +16,7 @@ export function keyPlaces({ logKey, timeKey, caKey, sealingKey }: Config): KeyPl
   return { log: logKey, time: timeKey, authority: caKey, sealing: sealingKey };
 }
 
-/** The token of the settings; null where they name none. Its process starts with the first call. */
+/** The token in the settings; null if they name none. Its process starts with the first call. */
 export function configuredToken({ pkcs11Module, pkcs11Pin }: Config): Token | null {
   if (pkcs11Module === undefined || pkcs11Pin === undefined) return null;
   return new Token({ module: pkcs11Module, pin: pkcs11Pin });

@@ -4,14 +4,14 @@ import type { Config } from "../config/read-config.ts";
 import { COSIGNING_FILE, SEALING_FILE, SIGNING_FILE } from "./service-keys.ts";
 import type { KeyKind } from "./token/token-calls.ts";
 
-/** One of the service's keys that a token can have. */
+/** One of the service's keys that a token can hold. */
 export interface KeySlot {
   name: "log" | "time" | "ca" | "sealing";
   kind: KeyKind;
-  /** Where it is without a token, and may be left from before. */
+  /** Where it is without a token; this file may be left over. */
   file: string;
   setting: string;
-  /** Its place in the token; undefined where the settings leave it in the file. */
+  /** Its place in the token; undefined if the settings keep it in the file. */
   uri: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export function keySlots(config: Config): KeySlot[] {
   ];
 }
 
-/** Files of keys that a token has too. */
+/** Files of keys that a token holds too. */
 export async function leftFiles(slots: readonly KeySlot[]): Promise<string[]> {
   const left: string[] = [];
   for (const { file, uri } of slots) {

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { createSealer, type Sealer } from "../http/sealer.ts";
 
-/** The key that seals what is secret in the database, wherever it is. */
+/** The key that seals secrets in the database, wherever it is. */
 export interface SealingKey {
   sealer: Sealer;
-  /** Tells whether it is the key of before, without telling anything about it. */
+  /** Shows whether it is the same key as before, without revealing anything about it. */
   check: string;
 }
 

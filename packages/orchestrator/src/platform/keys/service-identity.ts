@@ -4,9 +4,9 @@ import type { ServiceKeys } from "./service-keys.ts";
 import type { SigningKey } from "./signing-key.ts";
 
 /**
- * What every log of a service is tied to from its first start on: agents and auditors hold the key
- * and the origin, and a log that changes them looks like a fork. Kept in the database, because it
- * is the database that the keys have to fit.
+ * What every log of a service is tied to from its first start: agents and auditors know the key and
+ * the origin, and a log that changes them looks like a fork. Stored in the database, because the
+ * keys have to fit the database.
  */
 export interface ServiceIdentity {
   /** First part of every log's origin. */
@@ -28,10 +28,9 @@ export async function readIdentity(pool: Pool): Promise<ServiceIdentity | null> 
 }
 
 /**
- * Records the identity on a first start, and on every later one refuses keys or a log host that differ. Of replicas that start at once
- * with different ones, one wins and the others refuse.
- *
- * @returns the log host, which without `logHost` is the one of before, or `defaultLogHost` on a first start
+ * Records the identity on a first start. On every later start it refuses keys or a log host that
+ * differ. If replicas start at once with different ones, one wins and the others refuse.
+ * @returns the log host; without `logHost` the recorded one, or `defaultLogHost` on a first start
  */
 export async function requireIdentity(
   pool: Pool,

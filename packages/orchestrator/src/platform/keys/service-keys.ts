@@ -21,9 +21,9 @@ export interface ServiceKeys {
   sealing: SealingKey;
   /** HMAC key of the disk store's URLs. */
   objectUrls: Buffer;
-  /** Of the own certificate authority, where a token has it; else it is `tls/ca.key`. */
+  /** The key of the own CA if a token holds it; otherwise it is `tls/ca.key`. */
   authority: AuthorityKey | null;
-  /** Lets the token go. */
+  /** Releases the token. */
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export const SIGNING_FILE = "log-signing.pem";
 export const COSIGNING_FILE = "log-cosigning.pem";
 export const SEALING_FILE = "sealing.key";
 
-/** The keys of these settings. Throws UserError `key_file`, and KeyTokenError. */
+/** The keys in these settings. Throws UserError `key_file`, and KeyTokenError. */
 export async function openServiceKeys(config: Config, ifMissing: IfMissing): Promise<ServiceKeys> {
   const token = configuredToken(config);
   try {
@@ -59,7 +59,7 @@ export async function loadServiceKeys(
       token === null || places.sealing === undefined
         ? heldSealingKey(await loadSecret(join(directory, SEALING_FILE), ifMissing))
         : await tokenSealingKey(token, places.sealing),
-    // Its URLs live minutes: a new one harms nobody.
+    // Its URLs are valid for minutes, so a new key does no harm.
     objectUrls: await loadSecret(join(directory, "object-urls.key"), "create"),
     authority:
       token === null || places.authority === undefined

@@ -2,19 +2,18 @@ import { createPublicKey, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
 /**
- * An Ed25519 key (RFC 8032), wherever its private half is. The same message has the same signature
- * every time.
+ * An Ed25519 key (RFC 8032), wherever its private half is. The same message always has the same
+ * signature.
  */
 export interface SigningKey {
   /** 32 bytes. */
   publicKey: Uint8Array;
-  /** 64 bytes. Rejects where the key cannot be used right now. */
+  /** 64 bytes. Rejects if the key can't be used at the moment. */
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
 
 /**
- * A key that this process holds. It signs in the thread pool. Throws TypeError for one that is not
- * Ed25519.
+ * A key that this process holds. Signs in the thread pool. Throws TypeError if it is not Ed25519.
  */
 export function heldSigningKey(key: KeyObject): SigningKey {
   return {

@@ -1,7 +1,7 @@
 import koffi from "koffi";
 import { TokenRefusal } from "./token-refusal.ts";
 
-/** Numbers of PKCS#11 2.40 and 3.0 that are used here (pkcs11t.h). */
+/** The constants of PKCS#11 2.40 and 3.0 that are used here (pkcs11t.h). */
 export const CK = {
   CKF_RW_SERIAL: 6,
   CKU_USER: 1,
@@ -60,7 +60,7 @@ const GCM_PARAMS = koffi.struct("CK_GCM_PARAMS", {
 });
 
 const N = "unsigned long";
-/** Place in CK_FUNCTION_LIST, and what comes after the name in the prototype. */
+/** Index in CK_FUNCTION_LIST, and the part of the prototype after the name. */
 const FUNCTIONS = {
   C_Initialize: [0, "(void *args)"],
   C_GetSlotList: [4, `(uchar present, void *list, void *count)`],
@@ -89,12 +89,12 @@ const FUNCTIONS = {
 } as const;
 type FunctionName = keyof typeof FUNCTIONS;
 const FUNCTION_COUNT = 68;
-/** Behind CK_VERSION and its padding. */
+/** After CK_VERSION and its padding. */
 const FUNCTIONS_AT = 8;
 
 /**
- * The functions of a PKCS#11 module, called one at a time: each call blocks this process, which is
- * why it has a process of its own. They throw TokenRefusal with the module's own return value.
+ * The functions of a PKCS#11 module, called one at a time. Each call blocks this process, which is
+ * why it is a process of its own. They throw TokenRefusal with the module's return value.
  */
 export class Cryptoki {
   readonly #functions = new Map<FunctionName, (...args: unknown[]) => number>();

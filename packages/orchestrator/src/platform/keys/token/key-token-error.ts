@@ -14,8 +14,8 @@ const WHAT_NEXT: Readonly<Record<Exclude<TokenFailureReason, "data">, string>> =
 };
 
 /**
- * A key in a PKCS#11 token that cannot be used. At a start it ends the start; a request that needs
- * the key is answered 503.
+ * A key in a PKCS#11 token can't be used. During a start this ends the start; a request that needs
+ * the key gets 503.
  */
 export class KeyTokenError extends UserError {
   readonly reason: TokenFailureReason;

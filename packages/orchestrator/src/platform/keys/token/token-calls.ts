@@ -18,17 +18,17 @@ export interface PrivateMaterial {
 /** `uri` is a PKCS#11 URI (pkcs11-uri.ts). */
 export type TokenCall =
   | { is: "find"; uri: string; kind: KeyKind }
-  /** Of the message for ed25519; of the SHA-256 digest for p256. */
+  /** The message for ed25519; its SHA-256 digest for p256. */
   | { is: "sign"; uri: string; kind: "ed25519" | "p256"; data: Uint8Array }
-  /** AES-GCM; the answer ends with the tag of 16 bytes. */
+  /** AES-GCM; the answer ends with the 16-byte tag. */
   | { is: "encrypt"; uri: string; iv: Uint8Array; aad: Uint8Array; data: Uint8Array }
   | { is: "decrypt"; uri: string; iv: Uint8Array; aad: Uint8Array; data: Uint8Array }
   | { is: "generate"; uri: string; kind: KeyKind }
   | { is: "import"; uri: string; kind: "ed25519" | "p256"; material: PrivateMaterial };
 
 /**
- * What is found of a key: its public half (32 bytes, or 65 of an uncompressed point); none of an
- * AES key. Null where there is no such key.
+ * What is found about a key: its public half (32 bytes, or 65 for an uncompressed point); none for
+ * an AES key. Null if there is no such key.
  */
 export type FoundKey = { publicKey: Uint8Array } | null;
 
@@ -41,21 +41,21 @@ export interface TokenLogin {
 }
 
 export type TokenFailureReason =
-  /** The module's file cannot be loaded, or is none. */
+  /** The module's file can't be loaded, or is no module. */
   | "module"
-  /** No token answers to the URI. */
+  /** No token matches the URI. */
   | "token"
   /** The token refused the PIN. It may lock itself after a few, so it is not tried again. */
   | "pin"
-  /** There are several such keys, or one that is not what it has to be. */
+  /** There are several such keys, or one of the wrong kind. */
   | "key"
-  /** What was connected is not any more; a new process may do better. */
+  /** The token is no longer connected; a new process may succeed. */
   | "lost"
   /** The ciphertext is not what was encrypted. */
   | "data"
   /** Any other refusal. */
   | "refused"
-  /** Nothing came back in time. */
+  /** No answer came in time. */
   | "silent";
 
 export interface TokenFailure {

@@ -22,7 +22,7 @@ const SPKI = {
 
 /**
  * A log's key in a token. Every signature is verified before it is used. Throws KeyTokenError `key`
- * where there is none.
+ * if there is none.
  */
 export async function tokenSigningKey(token: Token, uri: string): Promise<SigningKey> {
   const { publicKey } = await required(token, uri, "ed25519");
@@ -36,7 +36,7 @@ export async function tokenSigningKey(token: Token, uri: string): Promise<Signin
   return { publicKey, sign };
 }
 
-/** The certificate authority's key in a token. */
+/** The CA's key in a token. */
 export async function tokenAuthorityKey(token: Token, uri: string): Promise<AuthorityKey> {
   const { publicKey } = await required(token, uri, "p256");
   const spki = publicKeyOf("p256", publicKey);
@@ -100,7 +100,8 @@ export async function tokenSealingKey(token: Token, uri: string): Promise<Sealin
 }
 
 /**
- * What a zero nonce makes of zeros, hashed: the same for the same key, and a nonce that no box has.
+ * A hash of what a zero nonce makes of zeros: always the same for the same key, with a nonce that
+ * no box has.
  */
 async function sealingCheck(token: Token, uri: string): Promise<string> {
   const aad = Buffer.from("attestore sealing key check");

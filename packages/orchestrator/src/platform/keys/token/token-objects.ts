@@ -15,7 +15,7 @@ export interface Handle {
   object: bigint;
 }
 
-/** Keys of a module's tokens, by URI. Logs in to each token once. */
+/** Keys in a module's tokens, by URI. Logs in to each token once. */
 export class TokenObjects {
   readonly #cryptoki: Cryptoki;
   readonly #pin: Uint8Array;
@@ -28,8 +28,8 @@ export class TokenObjects {
   }
 
   /**
-   * Null where the token has no such key. @throws TokenRefusal `key` for several, and for one that
-   * could be taken out of the token
+   * Null if the token has no such key. @throws TokenRefusal `key` for several, and for a key that
+   * could be extracted from the token
    */
   find(text: string, kind: KeyKind): FoundKey {
     const handle = this.#findHandle(text, kind);
@@ -45,7 +45,7 @@ export class TokenObjects {
     return { publicKey: this.publicHalf(text, kind) };
   }
 
-  /** @throws TokenRefusal `key` where there is none, or not one alone */
+  /** @throws TokenRefusal `key` if there is none, or more than one */
   handle(text: string, kind: KeyKind): Handle {
     const handle = this.#handles.get(text) ?? this.#findHandle(text, kind);
     if (handle === null) throw new TokenRefusal("key", `${text}: the token has no such key`);
@@ -67,7 +67,7 @@ export class TokenObjects {
         "key",
         `${text}: the token has ${more.length + (object === undefined ? 0 : 1)} such public keys instead of one`,
       );
-    // An octet string in DER; some tokens give the point alone.
+    // A DER octet string; some tokens return only the point.
     const point = this.#cryptoki.attribute(session, object, CK.CKA_EC_POINT);
     if (point.length !== POINT_BYTES[kind] && point.length !== POINT_BYTES[kind] + 2)
       throw new TokenRefusal("key", `${text} is on another curve than ${kind}`);
