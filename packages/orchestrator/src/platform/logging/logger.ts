@@ -1,5 +1,5 @@
 /**
- * What the platform writes its log lines to: fields first, then a message that stays the same for
+ * What the platform writes its log lines to: fields first, then a message that is the same for
  * every line of its kind.
  */
 export interface Logger {

@@ -4,10 +4,10 @@ import type { Logger } from "./logger.ts";
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 
 export type LogLevel = (typeof LEVELS)[number];
-/** `json` for programs, one object a line; `text` for a person at a terminal. */
+/** `json` for programs, one object on each line; `text` for a person at a terminal. */
 export type LogFormat = "json" | "text";
 
-/** Writes one line for each call, down to the least severity told. */
+/** Writes one line for each call that is at least as severe as the given level. */
 export function createStreamLogger(
   stream: { write(text: string): unknown },
   least: LogLevel,
@@ -33,7 +33,7 @@ function textLine(level: LogLevel, fields: object, message: string): string {
   return `${plainLine(line)}\n`;
 }
 
-/** An Error has no fields that JSON would see. */
+/** JSON would show nothing of an Error. */
 function plain(_name: string, value: unknown): unknown {
   if (value instanceof Error) {
     const code = "code" in value && typeof value.code === "string" ? { code: value.code } : {};

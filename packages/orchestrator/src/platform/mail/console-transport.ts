@@ -6,9 +6,9 @@ import type { Mail, MailTransport } from "./mail.ts";
 import { messageOf } from "./message.ts";
 
 /**
- * Where there is no mail server: shows mails on the service's console and keeps each as a file of
- * its own, `DIRECTORY/<id>.eml`, readable by the service's user alone. What is shown goes beside
- * the structured log, which others collect: it holds codes.
+ * Without a mail server: shows mails on the service's console and writes each to a file of its own,
+ * `DIRECTORY/<id>.eml`, readable only by the service's user. Mails are printed beside the
+ * structured log, which others collect, because they contain codes.
  */
 export function consoleTransport(
   { directory, from }: { directory: string; from: string },

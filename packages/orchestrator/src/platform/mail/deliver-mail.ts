@@ -8,7 +8,7 @@ import { forgetMail, postponeMail, takeDueMail, type QueuedMail } from "./outbox
 
 const LOOK_EVERY_MS = 1000;
 const AT_ONCE = 5;
-/** One attempt takes less, or it is given up: a mail is nobody else's meanwhile. */
+/** A longer attempt is given up; nobody else takes the mail before that. */
 const SEND_WITHIN_MS = 40_000;
 const LEASE_S = 60;
 const FIRST_PAUSE_S = 5;
@@ -22,8 +22,8 @@ export interface DeliveryDeps {
 }
 
 /**
- * Sends what is queued until `signal`; any number of replicas may. Resolves when the last attempt
- * that runs has ended.
+ * Sends what is queued until `signal`; any number of replicas may run it. Resolves when the last
+ * running attempt has ended.
  */
 export async function deliverMail(deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -38,8 +38,8 @@ export async function deliverMail(deps: DeliveryDeps, signal: AbortSignal): Prom
 }
 
 /**
- * Tries what is due, some at a time. What fails is tried again later and later, until it is of no use any more.
- *
+ * Tries what is due, some at a time. A failed mail is tried again with growing pauses until it is
+ * of no use any more.
  * @returns how many were tried
  */
 export async function deliverDue(deps: DeliveryDeps): Promise<number> {
@@ -58,7 +58,7 @@ async function deliver({ db, transport, logger }: DeliveryDeps, queued: QueuedMa
   } catch (error) {
     const pause_s = Math.min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** Math.min(attempts - 1, 20));
     await postponeMail(db, id, pause_s);
-    // The server's words, never the mail's: they may name the recipient, which the operator may
+    // The server's words, never the mail's: they may name the recipient, whom the operator may
     // know.
     logger.warn(
       { mail: id, attempts, pause_s, reason: errorMessage(error) },
@@ -66,7 +66,7 @@ async function deliver({ db, transport, logger }: DeliveryDeps, queued: QueuedMa
     );
     return;
   }
-  // A crash before this sends it once more, which a reader can tell by its Message-ID.
+  // After a crash before this, the mail is sent once more; readers can tell by its Message-ID.
   await forgetMail(db, id);
 }
 

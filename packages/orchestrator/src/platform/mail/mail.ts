@@ -1,4 +1,4 @@
-/** A mail of plain text; what is attached goes with it. */
+/** A mail of plain text, with its attachments. */
 export interface Mail {
   to: string;
   subject: string;
@@ -13,11 +13,11 @@ export interface MailAttachment {
   content: Buffer;
 }
 
-/** What a mail is handed to. */
+/** What mails are handed to. */
 export interface MailTransport {
   /**
-   * Resolves when the mail is somebody else's to deliver, or is kept. `id` stays the same when it
-   * is tried again.
+   * Resolves when somebody else has to deliver the mail, or it is stored. `id` stays the same when
+   * it is tried again.
    */
   send(mail: Mail, id: string): Promise<void>;
   close(): void;

@@ -2,17 +2,17 @@ import { plainLine, plainText } from "@attestore/proof";
 import type { SendMailOptions } from "nodemailer";
 import type { Mail } from "./mail.ts";
 
-/** The mail as nodemailer takes it: no part of it is read as anything but what it is. */
+/** The mail in nodemailer's form, in which no part of it can be taken for something else. */
 export function messageOf(mail: Mail, { from, id }: { from: string; id: string }): SendMailOptions {
   const domain = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? "localhost";
   return {
     from,
     to: { name: "", address: mail.to },
-    // Names and reasons in it are of others.
+    // Other people wrote the names and reasons in it.
     subject: plainLine(mail.subject),
     text: plainText(mail.text),
     messageId: `<${id}@${domain}>`,
-    // RFC 3834 section 5: no out-of-office note is to answer it.
+    // RFC 3834 section 5: keeps out-of-office notes from answering it.
     headers: { "Auto-Submitted": "auto-generated" },
     attachments: (mail.attachments ?? []).map(({ filename, contentType, content }) => ({
       filename,

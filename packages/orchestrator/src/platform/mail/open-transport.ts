@@ -5,7 +5,8 @@ import type { MailTransport } from "./mail.ts";
 import { smtpTransport } from "./smtp-transport.ts";
 
 /**
- * How mails leave: through the SMTP server of the settings, or else to the console and into files.
+ * How mails leave: through the SMTP server in the settings, or otherwise to the console and into
+ * files.
  */
 export function openMailTransport(
   config: Pick<Config, "smtpUrl" | "mailFrom" | "publicUrl" | "data">,

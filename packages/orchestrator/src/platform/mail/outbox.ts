@@ -6,9 +6,9 @@ import type { Mail } from "./mail.ts";
 export const MAIL_PURPOSE = "mail";
 
 /**
- * Queues a mail in the transaction of what it tells of: it is sent if, and only if, that commits.
+ * Queues a mail in the transaction that it tells about: it is sent if, and only if, that commits.
  * It may arrive twice, after a crash between sending and forgetting it. After `expiresAt` it is
- * given up. Without a recipient it costs the same and is sent to nobody.
+ * given up. Without a recipient it costs the same work and is sent to nobody.
  */
 export async function queueMail(
   tx: DatabaseTransaction,
@@ -26,16 +26,16 @@ export async function queueMail(
 
 export interface QueuedMail {
   id: number;
-  /** Null for one that nobody gets. Rejects where it was sealed with another key. */
+  /** Null for one without a recipient. Rejects if it was sealed with another key. */
   open(): Promise<Mail | null>;
-  /** How often it was tried, this time included. */
+  /** The number of this attempt. */
   attempts: number;
   expired: boolean;
 }
 
 /**
- * Takes mails that are due, for `lease_s`: of several replicas each mail goes to one. One whose
- * taker dies is due again after that time.
+ * Takes mails that are due, for `lease_s`: of several replicas, one gets each mail. If that replica
+ * dies, the mail is due again after that time.
  */
 export async function takeDueMail(
   db: Database,
@@ -65,7 +65,7 @@ export async function postponeMail(db: Database, id: number, by_s: number): Prom
     .execute();
 }
 
-/** What waits, oldest first. */
+/** Waiting mails, oldest first. */
 export async function listQueuedMail(db: Database, sealer: Sealer): Promise<Mail[]> {
   const rows = await db.selectFrom("mail_outbox").select("sealed").orderBy("id").execute();
   const mails = await Promise.all(rows.map(({ sealed }) => openMail(sealer, sealed)));
@@ -80,7 +80,7 @@ interface Sealed {
 }
 
 async function openMail(sealer: Sealer, sealed: Buffer): Promise<Mail | null> {
-  // What this service sealed has the form that it gave it.
+  // The service sealed it, so it has the right form.
   const opened = await sealer.open(sealed, MAIL_PURPOSE);
   const { to, attachments, ...mail } = JSON.parse(opened.toString()) as Sealed;
   if (to === null) return null;

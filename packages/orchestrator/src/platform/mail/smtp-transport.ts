@@ -7,8 +7,8 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 
 /**
- * Hands mails to an SMTP server: with TLS from the first byte (`smtps`), or else with STARTTLS
- * where the server has it. A password never goes over a connection without it.
+ * Hands mails to an SMTP server: with TLS from the first byte (`smtps`), or otherwise with STARTTLS
+ * if the server has it. A password is never sent over a connection without TLS.
  */
 export function smtpTransport(server: SmtpServer, from: string): MailTransport {
   const transport = connectTo(server);
@@ -20,7 +20,7 @@ export function smtpTransport(server: SmtpServer, from: string): MailTransport {
   };
 }
 
-/** Connects and signs in, and sends nothing. Throws what the server or the connection says. */
+/** Connects and signs in, and sends nothing. Throws what the server or the connection reports. */
 export async function verifySmtp(server: SmtpServer): Promise<void> {
   const transport = connectTo(server);
   try {
@@ -40,8 +40,8 @@ function connectTo({ host, port, implicitTls, auth }: SmtpServer) {
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // Without a password STARTTLS is taken as it comes: who could put another certificate there
-    // could take STARTTLS away as well.
+    // Without a password any STARTTLS certificate is accepted: somebody who can replace it could
+    // also remove STARTTLS.
     tls: { minVersion: "TLSv1.2", rejectUnauthorized: implicitTls || auth !== null },
   });
 }

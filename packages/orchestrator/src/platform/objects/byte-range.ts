@@ -6,9 +6,9 @@ export type ByteRange =
 const RANGE = /^bytes=(?:(\d{1,16})-(\d{0,16})|-(\d{1,16}))$/;
 
 /**
- * A single range of RFC 9110, section 14.1.2; `end` is the last byte. What is no single byte range
- * (another unit, several ranges, nonsense) is ignored, as section 14.2 allows: the answer is then
- * the whole object.
+ * A single range of RFC 9110, section 14.1.2; `end` is the last byte. Anything else (another unit,
+ * several ranges, nonsense) is ignored, as section 14.2 allows: the answer is then the whole
+ * object.
  */
 export function parseByteRange(header: string | undefined, sizeBytes: number): ByteRange {
   const match = header === undefined ? null : RANGE.exec(header.trim());

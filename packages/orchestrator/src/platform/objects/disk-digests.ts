@@ -10,9 +10,9 @@ export interface Digest {
 const REMEMBERED = 10_000;
 
 /**
- * Digests of files that this process has written or read, oldest first, for as long as a file is
- * the one that it was. What is not in it is hashed again when asked for, so nothing about it needs
- * to survive a crash.
+ * Digests of files that this process has written or read, oldest first, valid while a file is
+ * unchanged. A missing one is computed again when needed, so nothing about it has to survive a
+ * crash.
  */
 export class DiskDigests {
   readonly #known = new Map<string, { version: string; digest: Digest }>();
@@ -34,7 +34,7 @@ export class DiskDigests {
   }
 }
 
-/** Other for a file that was replaced or written to. */
+/** Differs if the file was replaced or written to. */
 export function versionOf({ ino, size, mtimeNs }: BigIntStats): string {
   return `${ino} ${size} ${mtimeNs}`;
 }

@@ -31,15 +31,15 @@ export interface DiskMultipartOptions {
 }
 
 /**
- * Uploads in parts on the disk. Each part is written into its place in the one file that becomes
- * the object, so the last step is one rename whatever the size. A part that is there is not written
- * to, and one that is not is written by one request at a time: a file that has all its parts is
- * written to by nobody.
+ * Multipart uploads on the disk. Each part is written to its place in the one file that becomes the
+ * object, so the last step is one rename, whatever the size. A part that is there is not written
+ * again, and a missing one is written by one request at a time: nobody writes to a file that has
+ * all its parts.
  */
 export class DiskMultipart implements MultipartUploads {
   readonly #options: DiskMultipartOptions;
   readonly #receptions = new NewestReception();
-  /** Marking, finishing and removing, one after the other. */
+  /** Marking, finishing and removing run one after the other. */
   #finishing: Promise<unknown> = Promise.resolve();
 
   constructor(options: DiskMultipartOptions) {
@@ -60,7 +60,7 @@ export class DiskMultipart implements MultipartUploads {
     }
   }
 
-  /** @throws ApiError `not_found` for an upload that was aborted or completed */
+  /** @throws ApiError `not_found` if the upload was aborted or completed */
   async presignParts(request: PartsRequest): Promise<PresignedParts> {
     const { key, uploadId, sizeBytes, partBytes, expiresInSeconds } = request;
     requireObjectKey(key);
@@ -83,12 +83,12 @@ export class DiskMultipart implements MultipartUploads {
   }
 
   /**
-   * For the routes. The same part may be sent again, and of two requests that send it at once the newer goes on: the older one's
-   * sender has given up, as a rule, and its connection does not tell.
-   *
+   * For the routes. The same part may be sent again. Of two requests that send it at once the newer
+   * one continues: the older one's sender has usually given up, and its connection does not show
+   * that.
    * @returns the part's ETag
-   * @throws ApiError `not_found` where the upload is over, `object_mismatch` for another length, and for other bytes than were there
-   * (neither are there then), `unavailable` when the disk is full
+   * @throws ApiError `not_found` if the upload is over, `object_mismatch` for another length or for
+   * other bytes than were there (then neither are there), `unavailable` if the disk is full
    */
   async receive(permission: PartPermission, source: Readable): Promise<string> {
     const name = `${permission.uploadId}/${permission.partNumber}`;
@@ -111,8 +111,8 @@ export class DiskMultipart implements MultipartUploads {
     if (there !== null) {
       const sent = await receiveBytes(source, sizeBytes, () => Promise.resolve());
       if (sent === there) return there;
-      // One of the two is damaged, and only the sender can tell which: kept, the right one could
-      // never take the wrong one's place.
+      // One of the two is damaged, and only the sender can tell which. If the first were kept, the
+      // right one could never replace a wrong one.
       await this.#inTurn(() => uploads.unmark(uploadId, partNumber));
       throw mismatch(`Part ${partNumber} was sent before with different bytes. Send it again.`);
     }
@@ -144,8 +144,9 @@ export class DiskMultipart implements MultipartUploads {
   }
 
   /**
-   * A crash leaves the upload as it was, or the object beside what is left of the upload, which the
-   * same call then removes. Nothing happens where a part is missing or has another ETag.
+   * After a crash the upload is as it was, or the object exists beside what is left of the upload,
+   * which a repeat of the same call removes. Nothing happens if a part is missing or has another
+   * ETag.
    */
   complete({ key, uploadId, parts }: CompletionRequest): Promise<boolean> {
     requireObjectKey(key);

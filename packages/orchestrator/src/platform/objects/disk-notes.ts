@@ -5,7 +5,7 @@ import { nullIfNoObject } from "./null-if-no-object.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type { ServiceNotes } from "./service-notes.ts";
 
-/** Files below a hidden directory of `objects/`, so that they go wherever the objects go. */
+/** Files below a hidden directory of `objects/`, so that they move with the objects. */
 export class DiskNotes implements ServiceNotes {
   readonly #root: string;
 

@@ -4,18 +4,18 @@ import { unavailable } from "../errors/api-error.ts";
 
 const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** The room that an upload was let in with. */
+/** The room that an upload was promised. */
 export interface Claim {
-  /** So many bytes of it are on the disk now, which itself tells of them. */
+  /** This many of its bytes are on the disk now, and count there. */
   written(bytes: number): void;
-  /** The upload has ended, one way or the other. */
+  /** The upload has ended, successfully or not. */
   release(): void;
 }
 
 /**
- * The free room of a disk that uploads share, and with them perhaps the database. An upload is let
- * in only if all that run can end and still leave the reserve: those that were let in before have
- * yet to write what they announced.
+ * The free room of a disk that uploads share, perhaps also with the database. An upload is let in
+ * only if it and all running ones can end and still leave the reserve: the running ones have yet to
+ * write what they announced.
  */
 export class DiskRoom {
   readonly #directory: string;
@@ -27,9 +27,9 @@ export class DiskRoom {
     this.#reservedBytes = reservedBytes;
   }
 
-  /** Throws `unavailable` where there is not so much. */
+  /** Throws `unavailable` if there is not that much room. */
   async claim(bytes: number): Promise<Claim> {
-    // What is written meanwhile may be in neither of the two numbers, so the larger of both times
+    // Bytes written in between may be missing from both numbers, so the larger of two readings
     // counts.
     const before = this.#outstanding;
     const { bavail, bsize } = await statfs(this.#directory);

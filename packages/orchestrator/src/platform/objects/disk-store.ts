@@ -26,32 +26,32 @@ import { expiryAfter, signPermission } from "./signed-url.ts";
 import { UploadDirectories } from "./upload-directory.ts";
 
 export interface DiskStoreOptions {
-  /** `objects/` of the data directory; the store is its only writer. */
+  /** `objects/` of the data directory; only this store writes to it. */
   directory: string;
-  /** What the signed URLs begin with, such as https://attestore.example.org:8443. */
+  /** The beginning of signed URLs, such as https://attestore.example.org:8443. */
   publicUrl: string;
   hmacKey: Uint8Array;
   /**
-   * Room that uploads leave on the disk, 256 MiB unless told: the embedded database stops where it
-   * cannot write its log.
+   * Room that uploads leave on the disk, 256 MiB by default: the embedded database stops if it
+   * can't write its log.
    */
   reservedBytes?: number;
-  /** 5 GiB unless told. */
+  /** 5 GiB by default. */
   singlePutLimitBytes?: number | undefined;
-  /** Size of a part above that, 512 MiB unless told. */
+  /** Size of a part above that, 512 MiB by default. */
   partBytes?: number | undefined;
 }
 
-/** Uploads under way; in the same file system, so that the last step is one rename. */
+/** Running uploads; in the same file system, so that the last step is one rename. */
 const INCOMING = ".incoming";
-/** More than file systems round the times of files to. */
+/** More than the precision of file times on any file system. */
 const CLOCK_TICK_MS = 50;
-/** Uploads in parts that are not finished. */
+/** Unfinished multipart uploads. */
 const MULTIPART = ".multipart";
-/** What the service notes down about the objects. */
+/** The service's notes about the objects. */
 const NOTES = ".attestore";
 
-/** Objects as plain files named by their keys, which `age` reads with this service gone. */
+/** Objects as plain files named by their keys, which `age` can read without this service. */
 export class DiskStore implements ObjectStore {
   readonly singlePutLimitBytes: number;
   readonly multipart: DiskMultipart;
@@ -65,8 +65,8 @@ export class DiskStore implements ObjectStore {
   readonly #digests = new DiskDigests();
   readonly #reading = new SharedWork<Digest | null>();
   /**
-   * The last steps of uploads run one after the other: a digest remembered is that of the file
-   * under the name.
+   * The last steps of uploads run one after the other, so a remembered digest belongs to the file
+   * with that name.
    */
   #finishing: Promise<unknown> = Promise.resolve();
 
@@ -96,8 +96,8 @@ export class DiskStore implements ObjectStore {
   }
 
   /**
-   * Makes the directories and removes the uploads that a crash cut off. Before any request, by the
-   * owner of the data directory.
+   * Creates the directories and removes uploads that a crash cut off. Called before any request, by
+   * the owner of the data directory.
    */
   async prepare(): Promise<void> {
     const incoming = join(this.#directory, INCOMING);
@@ -153,8 +153,8 @@ export class DiskStore implements ObjectStore {
         sizeBytes += chunk.length;
       }
       const digest = { sizeBytes, sha256: hash.digest("hex") };
-      // Of a file that was written to meanwhile, or may have been without its time telling, nobody
-      // knows what was read.
+      // If a file was written to meanwhile, or its time can't show that it was not, nobody knows
+      // what was read.
       const after = await file.stat({ bigint: true });
       if (isSettled && versionOf(before) === versionOf(after)) this.#digests.remember(key, after, digest);
       return digest;
@@ -172,7 +172,7 @@ export class DiskStore implements ObjectStore {
     return "removed";
   }
 
-  /** Files of this machine have no lock that its owner could not open. */
+  /** Files on this machine have no lock that their owner could not remove. */
   async protect(key: string): Promise<void> {
     requireObjectKey(key);
   }
@@ -221,7 +221,7 @@ export class DiskStore implements ObjectStore {
   }
 }
 
-/** Gives a file that is on the platter its name, for good. */
+/** Gives a file that is safely on the disk its name, for good. */
 async function publishObject(file: string, target: string): Promise<void> {
   await makeDirectory(dirname(target));
   await rename(file, target);

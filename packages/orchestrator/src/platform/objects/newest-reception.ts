@@ -2,14 +2,14 @@ import type { Readable } from "node:stream";
 import { ApiError } from "../errors/api-error.ts";
 
 /**
- * One reception of each name at a time. Of two requests that send the same the newer goes on: the
- * older one's sender has given up, as a rule, and its connection does not tell. The older one has
- * let go of all that it held before the newer one begins.
+ * Receives one upload of each name at a time. Of two requests that send the same, the newer one
+ * continues: the older one's sender has usually given up, and its connection does not show that.
+ * The older one has released everything before the newer one begins.
  */
 export class NewestReception {
   readonly #receiving = new Map<string, { stop: () => void; ended: Promise<void> }>();
 
-  /** @throws ApiError `conflict` where a newer request took over, and whatever `receive` throws */
+  /** @throws ApiError `conflict` if a newer request took over, and whatever `receive` throws */
   async run<T>(name: string, source: Readable, receive: () => Promise<T>): Promise<T> {
     const before = this.#receiving.get(name);
     const ended = Promise.withResolvers<void>();

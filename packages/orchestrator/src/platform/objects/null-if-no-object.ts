@@ -3,7 +3,8 @@ import { errorCode } from "@attestore/host/errno";
 const NOT_THERE = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG"]);
 
 /**
- * What comes of work on an object's file; null where there is none, nor can be one of such a name.
+ * The result of work on an object's file; null if there is no such file, or can't be one with this
+ * name.
  */
 export async function nullIfNoObject<T>(work: Promise<T>): Promise<T | null> {
   try {

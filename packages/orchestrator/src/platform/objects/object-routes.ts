@@ -7,11 +7,10 @@ import { openPermission } from "./signed-url.ts";
 import type { Permission } from "./signed-url.ts";
 import { requireRate, UploadTurns } from "./upload-limits.ts";
 
-/** An upload or download that has not moved a byte for so long is over. */
+/** An upload or download that moved no byte for this long is over. */
 const IDLE_MS = 60_000;
 /**
- * How long the rest of a refused upload is read and dropped, so that its sender gets to see the
- * answer.
+ * How long the rest of a refused upload is read and dropped, so that its sender gets the answer.
  */
 const LINGER_MS = 5_000;
 const PREFIX = "/objects/";
@@ -23,7 +22,7 @@ const PREFIX = "/objects/";
  */
 export function objectRoutes(
   store: DiskStore,
-  /** Only tests have another. */
+  /** Only tests set another one. */
   { leastRate }: { leastRate?: Parameters<typeof requireRate>[1] } = {},
 ): FastifyPluginAsync {
   const turns = new UploadTurns();
@@ -114,10 +113,10 @@ async function get(store: DiskStore, request: FastifyRequest, reply: FastifyRepl
   return reply.send(file.createReadStream({ start, end, highWaterMark: 256 * 1024 }));
 }
 
-/** 404 for a key that can be none, 403 for everything that the signature does not carry. */
+/** 404 for text that can't be a key, 403 for everything that the signature does not cover. */
 function permit(store: DiskStore, request: FastifyRequest, method: "PUT" | "GET"): Permission {
   const [path = "", query = ""] = (request.raw.url ?? "").split("?", 2);
-  // The path as it was sent: keys need no escapes, so one with escapes is none of ours.
+  // The path as it was sent: keys need no escapes, so a path with escapes is not ours.
   const key = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : "";
   if (!isObjectKey(key)) throw notFound("object");
   const result = openPermission(method, key, new URLSearchParams(query), store.hmacKey, new Date());
@@ -131,8 +130,8 @@ function permit(store: DiskStore, request: FastifyRequest, method: "PUT" | "GET"
 }
 
 /**
- * Reads and drops what is still sent after a refusal, because a connection closed on unread bytes
- * is reset, and the answer lost. Not for ever.
+ * Reads and drops what is still sent after a refusal: if the connection were closed with unread
+ * bytes, it would be reset and the answer lost. This has a time limit.
  */
 function lingerBriefly(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request;

@@ -1,8 +1,8 @@
 import type { ServiceNotes } from "./service-notes.ts";
 
 /**
- * Where ciphertexts are kept: the disk of this machine, or S3. Agents move the bytes themselves,
- * through URLs signed here.
+ * Where ciphertexts are stored: the disk of this machine, or S3. Agents transfer the bytes
+ * themselves, through URLs signed here.
  */
 export interface ObjectStore {
   /** The largest object that one PUT takes, in bytes; above it `multipart` is used. */
@@ -10,60 +10,55 @@ export interface ObjectStore {
   readonly multipart: MultipartUploads;
   readonly notes: ServiceNotes;
 
-  /**
-   * The URL takes these bytes under this key and no others: length and SHA-256 are bound by its
-   * signature.
-   */
+  /** The URL accepts only these bytes under this key: its signature binds length and SHA-256. */
   presignPut(request: PutRequest): Promise<PresignedPut>;
   presignGet(request: { key: string; expiresInSeconds: number }): Promise<PresignedGet>;
-  /** Null where there is no such object. */
+  /** Null if there is no such object. */
   head(key: string): Promise<StoredObject | null>;
   /**
-   * Reads the whole object; null where there is none. Who asks while it is being read gets the same
-   * answer, and `head` vouches for an object that was read, for as long as the process remembers
-   * it.
+   * Reads the whole object; null if there is none. Callers that ask while it is being read get the
+   * same answer. Afterwards `head` vouches for the object, for as long as the process remembers it.
    */
   hash(key: string): Promise<{ sizeBytes: number; sha256: string } | null>;
   /**
-   * Removes an object with all its versions. May be repeated; nothing happens where there is none.
-   * `retained`: an object lock forbids it for now, and the object is as it was.
+   * Removes an object with all its versions. May be repeated; does nothing if there is none.
+   * `retained`: an object lock forbids it for now, and the object is unchanged.
    */
   remove(key: string): Promise<"removed" | "retained">;
   /**
-   * Every object of this service, or every one whose key begins so, in no particular order; not
-   * what others keep in the bucket.
+   * Every object of this service, or every one whose key begins with this, in no particular order;
+   * nothing that others keep in the bucket.
    */
   list(prefix?: string): AsyncIterable<ListedObject>;
   /**
-   * Locks an object against removal for as long as the settings say. Nothing happens where they say
+   * Locks an object against removal for as long as the settings say. Does nothing if they say
    * nothing.
    */
   protect(key: string): Promise<void>;
 }
 
 /**
- * Parts are numbered from 1. What a part holds is not bound beyond its length: `hash` tells after
- * completion.
+ * Parts are numbered from 1. Only a part's length is bound, not its content: `hash` checks that
+ * after completion.
  */
 export interface MultipartUploads {
   /**
-   * How large the parts of such an object are, all but the last; null where the store takes no
-   * object so large.
+   * The size of every part but the last for an object this large; null if the store can't take it.
    */
   partBytesFor(sizeBytes: number): number | null;
   /** @returns the store's id of the upload */
   create(request: PlannedUpload): Promise<string>;
   /**
-   * URLs of all parts of an upload. May be asked for again, so that an upload may last longer than
-   * its URLs.
+   * URLs for all parts of an upload. May be requested again, so an upload may last longer than its
+   * URLs.
    */
   presignParts(request: PartsRequest): Promise<PresignedParts>;
   /**
-   * May be repeated: true also if it was completed before. False where neither the upload nor the
-   * object is there, or where the store does not have the parts that are named.
+   * May be repeated: also true if it was completed before. False if neither the upload nor the
+   * object exists, or if the store lacks some of the named parts.
    */
   complete(request: CompletionRequest): Promise<boolean>;
-  /** Nothing happens where there is none. */
+  /** Does nothing if there is none. */
   abort(request: { key: string; uploadId: string }): Promise<void>;
   /** The uploads of this service that were neither completed nor aborted. */
   list(): AsyncIterable<UnfinishedUpload>;
@@ -80,7 +75,7 @@ export interface PutRequest {
 export interface PresignedPut {
   url: string;
   method: "PUT";
-  /** To be sent exactly so. */
+  /** To be sent exactly like this. */
   headers: Record<string, string>;
   expiresAt: Date;
 }
@@ -93,8 +88,8 @@ export interface PresignedGet {
 export interface StoredObject {
   sizeBytes: number;
   /**
-   * Lower-case hex, where the store itself has checked it against the bytes; null where it has not:
-   * then `hash`.
+   * Lower-case hex if the store itself checked it against the bytes; null if it did not: then use
+   * `hash`.
    */
   sha256: string | null;
 }
@@ -108,7 +103,7 @@ export interface ListedObject {
 export interface PlannedUpload {
   key: string;
   sizeBytes: number;
-  /** Of all parts but the last. */
+  /** All parts but the last. */
   partBytes: number;
 }
 

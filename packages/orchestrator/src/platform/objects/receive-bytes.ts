@@ -3,13 +3,13 @@ import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { ApiError } from "../errors/api-error.ts";
 
-/** TLS gives 16 KiB at a time; a write costs a trip to the thread pool. */
+/** TLS delivers 16 KiB at a time; each write costs a trip to the thread pool. */
 const BLOCK_BYTES = 256 * 1024;
 
 /**
- * Reads a source that has to have so many bytes, and hands them on in blocks that follow each other. Memory use does not depend on the size.
- * The source is not destroyed on an error: it is a request, whose sender is still to get an answer.
- *
+ * Reads a source that must have this many bytes, and hands them on in consecutive blocks. Memory
+ * use does not depend on the size. The source is not destroyed on an error: it is a request whose
+ * sender should still get an answer.
  * @returns their SHA-256 in lower-case hex
  * @throws ApiError `object_mismatch` for another length
  */
@@ -41,7 +41,7 @@ export async function receiveBytes(
   return hash.digest("hex");
 }
 
-/** Writes all of a block at a position: write(2) may take a part of it. */
+/** Writes a whole block at a position: write(2) may write only a part of it. */
 export async function writeAt(file: FileHandle, block: Buffer, position: number): Promise<void> {
   for (let done = 0; done < block.length;) {
     const { bytesWritten } = await file.write(block, done, block.length - done, position + done);

@@ -11,19 +11,18 @@ export interface ExpectedObject {
 export interface Reception {
   source: Readable;
   expected: ExpectedObject;
-  /** A path that nobody else uses, in the file system of the object. */
+  /** A path that nobody else uses, in the object's file system. */
   temporary: string;
   room: DiskRoom;
-  /** Gives the file, which is on the platter, its name as an object. */
+  /** Gives the file, which is safely on the disk, its name as an object. */
   publish: () => Promise<void>;
 }
 
 /**
- * Streams an object to disk and gives it its name only when it is whole, has the length and digest expected, and is on the platter.
- * A crash at any moment leaves the temporary file or the object, never part of one under its name. Memory use
- * does not depend on the size.
- *
- * @throws ApiError `object_mismatch` for other bytes, `unavailable` when the disk is full
+ * Streams an object to disk and gives it its name only when it is whole, has the expected length
+ * and digest, and is safely on the disk. A crash at any moment leaves the temporary file or the
+ * object, never part of one under its name. Memory use does not depend on the size.
+ * @throws ApiError `object_mismatch` for other bytes, `unavailable` if the disk is full
  */
 export async function receiveObject({
   source,

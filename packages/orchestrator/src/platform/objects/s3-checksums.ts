@@ -3,9 +3,9 @@ import { PROBE_PREFIX } from "./object-key.ts";
 import type { S3Client } from "./s3-client.ts";
 
 /**
- * Whether the store compares the SHA-256 that it is told with the bytes: some only repeat it. It is
- * offered an object with a right one and then with a wrong one, and is believed only if it takes
- * the first and refuses the second.
+ * Whether the store compares the given SHA-256 with the bytes; some only repeat it. It gets an
+ * object with a right one and then with a wrong one, and is trusted only if it accepts the first
+ * and refuses the second.
  */
 export async function probeChecksums(
   client: S3Client,
@@ -17,7 +17,7 @@ export async function probeChecksums(
     return (await client.call({ method: "PUT", key, headers, body: "probe" }, [200, 400])).status;
   };
   const [right, wrong] = [await put("probe"), await put("other bytes")];
-  // Where a default retention of the bucket keeps it, the sweep removes it when it may.
+  // If a default retention of the bucket holds it, the sweep removes it once that ends.
   await remove(key);
   return right === 200 && wrong === 400;
 }

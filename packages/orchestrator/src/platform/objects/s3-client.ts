@@ -7,18 +7,18 @@ import type { S3Request, S3Settings } from "./s3-presign.ts";
 
 const TRIES = 4;
 const FIRST_PAUSE_MS = 100;
-/** Until the answer begins; the body may take as long as it moves. */
+/** Until the answer begins; the body may take as long as it keeps moving. */
 const ANSWER_WITHIN_MS = 30_000;
 
 export interface S3Call extends S3Request {
   body?: string;
-  /** Where the store may think longer than usual. */
+  /** For calls that may take the store longer than usual. */
   answerWithinMs?: number;
 }
 
 /**
- * The service's own calls of the store. What passes (no connection, 429, 5xx) is tried again; all
- * of them may be repeated.
+ * The service's own calls to the store. Temporary failures (no connection, 429, 5xx) are tried
+ * again; all calls may be repeated.
  */
 export class S3Client {
   readonly #settings: S3Settings;
@@ -30,8 +30,8 @@ export class S3Client {
   }
 
   /**
-   * @param expected the statuses that are answers; any other is the store's failure
-   * @throws ApiError `unavailable`; what the store said is in the log alone
+   * @param expected the statuses that count as answers; any other is the store's failure
+   * @throws ApiError `unavailable`; what the store said is only in the log
    */
   async call(request: S3Call, expected: number[]): Promise<Response> {
     let problem = "";

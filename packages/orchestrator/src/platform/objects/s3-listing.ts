@@ -2,8 +2,7 @@ import { xmlElements, xmlText } from "@attestore/host/s3/xml";
 import type { S3Client } from "./s3-client.ts";
 
 /**
- * Which of S3's lists: its parameter, the element of an entry, and where an answer says how the
- * next page is asked for.
+ * Which of S3's lists: its parameter, the element of an entry, and how to ask for the next page.
  */
 interface Listing {
   parameters: Record<string, string>;
@@ -72,8 +71,8 @@ function nextPosition(xml: string, listing: Listing, isEncoded: boolean): Record
 }
 
 /**
- * Not every store does the encoding that it is asked for; some keys that others put into the bucket
- * could not be decoded then.
+ * Not every store applies the encoding that was requested, and some keys that others put into the
+ * bucket could then not be decoded.
  */
 function decodeKey(text: string, isEncoded: boolean): string {
   if (!isEncoded) return text;

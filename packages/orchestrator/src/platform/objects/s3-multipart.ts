@@ -16,7 +16,7 @@ import { presignS3 } from "./s3-presign.ts";
 import type { S3Settings } from "./s3-presign.ts";
 import { SharedWork } from "./shared-work.ts";
 
-/** S3 takes no smaller part but the last. */
+/** S3 accepts no smaller part, except the last. */
 const MIN_PART_BYTES = 5 * 1024 ** 2;
 const MAX_PART_BYTES = 5 * 1024 ** 3;
 /** Some stores copy the parts before they answer. */
@@ -24,7 +24,7 @@ const COMPLETED_WITHIN_MS = 10 * 60_000;
 /** Only what this service began: others may use the bucket too. */
 const OWN_PREFIX = "org_";
 
-/** Multipart uploads of S3: each part has a URL of its own, that binds its number and length. */
+/** Multipart uploads of S3: each part has a URL of its own that binds its number and length. */
 export class S3Multipart implements MultipartUploads {
   readonly #settings: S3Settings;
   readonly #client: S3Client;
@@ -87,10 +87,10 @@ export class S3Multipart implements MultipartUploads {
       [200, 400, 404],
     );
     const answer = await response.text();
-    // S3 begins to answer 200 before it is done, so an error can be inside.
+    // S3 begins to answer 200 before it is done, so the answer can contain an error.
     if (response.status === 200 && xmlText(answer, "Code") === null) return true;
     if (response.status === 200) throw unavailable("The object store did not finish the upload.");
-    // An upload that was completed before is gone too; then its object is there.
+    // An upload that was completed before is gone too, but then its object exists.
     const head = await this.#client.call({ method: "HEAD", key }, [200, 404]);
     return head.status === 200;
   }

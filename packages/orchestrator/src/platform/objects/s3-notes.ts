@@ -5,7 +5,7 @@ import { listS3, OBJECTS } from "./s3-listing.ts";
 import { removeObject, removeOldVersions } from "./s3-removal.ts";
 import type { ServiceNotes } from "./service-notes.ts";
 
-/** No key of a backup begins so. */
+/** No key of a backup begins with this. */
 const PREFIX = "attestore/";
 
 /** Small objects of the bucket. */

@@ -8,17 +8,17 @@ export interface ObjectLock {
   days: number;
 }
 
-/** What keeps an object from being removed; null where nothing does. */
+/** What keeps an object from being removed; null if nothing does. */
 export interface Lock {
   mode: string | null;
-  /** Null for a legal hold, which ends when somebody ends it. */
+  /** Null for a legal hold, which lasts until somebody ends it. */
   until: Date | null;
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * The lock that the answer to a HEAD tells of. Stores tell those alone who may ask
+ * The lock that the answer to a HEAD shows. Stores show it only to callers with permission
  * (s3:GetObjectRetention, s3:GetObjectLegalHold).
  */
 export function readLock(headers: Headers, now: Date): Lock | null {
@@ -29,8 +29,8 @@ export function readLock(headers: Headers, now: Date): Lock | null {
 }
 
 /**
- * Locks an object from now on for the days of the settings. Never shortens what is there (the
- * bucket's own default, or the lock that an earlier try has set), so it may be repeated.
+ * Locks an object from now on for the days in the settings. Never shortens an existing lock (the
+ * bucket's own default, or one from an earlier try), so it may be repeated.
  */
 export async function protectObject(
   client: S3Client,
@@ -46,14 +46,14 @@ export async function protectObject(
   const body =
     `<Retention xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Mode>${stricter}</Mode>` +
     `<RetainUntilDate>${until.toISOString()}</RetainUntilDate></Retention>`;
-  // S3 wants a digest of the body for everything about locks.
+  // S3 requires a digest of the body for every call about locks.
   const headers = { "content-md5": createHash("md5").update(body).digest("base64") };
   const version = head.headers.get("x-amz-version-id");
   const query = { retention: "", ...(version === null ? {} : { versionId: version }) };
   await client.call({ method: "PUT", key, query, headers, body }, [200]);
 }
 
-/** Whether the bucket was made with object lock; null where the store cannot be asked right now. */
+/** Whether the bucket was made with object lock; null if the store can't be asked at the moment. */
 export async function bucketLocksObjects(client: S3Client): Promise<boolean | null> {
   try {
     const response = await client.call({ method: "GET", key: "", query: { "object-lock": "" } }, [200, 404]);

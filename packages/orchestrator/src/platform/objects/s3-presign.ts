@@ -11,8 +11,8 @@ export interface S3Settings {
   secretAccessKey: string;
   sessionToken?: string | undefined;
   /**
-   * True: the bucket is the first part of the path, as most stores besides AWS want it; false: it
-   * is part of the host's name.
+   * True: the bucket is the first part of the path, as most stores besides AWS expect; false: it is
+   * part of the host name.
    */
   pathStyle: boolean;
 }
@@ -24,7 +24,7 @@ export interface S3Request {
   headers?: Record<string, string>;
 }
 
-/** The address of a key (or of the bucket, for the empty key). */
+/** The address of a key, or of the bucket for the empty key. */
 export function s3Url(settings: S3Settings, key: string, query: Record<string, string> = {}): URL {
   const url = new URL(settings.endpoint);
   if (settings.pathStyle) url.pathname = `/${settings.bucket}/${key}`;
@@ -36,7 +36,7 @@ export function s3Url(settings: S3Settings, key: string, query: Record<string, s
   return url;
 }
 
-/** A URL for somebody else, who has to send the headers given. */
+/** A URL for somebody else, who has to send the given headers. */
 export async function presignS3(
   settings: S3Settings,
   request: S3Request,
@@ -47,7 +47,7 @@ export async function presignS3(
   return url.href;
 }
 
-/** A request of our own, signed in its headers, its body included. */
+/** A request of our own, signed in its headers, including its body. */
 export async function signS3(
   settings: S3Settings,
   { body, ...request }: S3Request & { body?: string },

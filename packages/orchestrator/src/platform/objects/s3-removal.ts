@@ -5,14 +5,14 @@ import type { S3Client } from "./s3-client.ts";
 import { listS3, VERSIONS } from "./s3-listing.ts";
 import { readLock } from "./s3-object-lock.ts";
 
-/** What stores say when a lock is the reason: AWS and versitygw, MinIO and Ceph. */
+/** What stores say if a lock is the reason: AWS and versitygw, MinIO and Ceph. */
 const LOCKED = /object lock|WORM/i;
 
 /**
  * Removes an object. In a bucket with versions a plain DELETE hides the object and keeps (and
- * bills) its bytes, whatever its lock: there each version is removed by its id. The current one
- * goes last but for delete markers, so that what is cut off is found again by a repeat, and what is
- * locked stays readable.
+ * bills) its bytes, whatever its lock, so each version is removed by its id. The current one goes
+ * last except for delete markers: if this is cut off, a repeat finds the rest, and a locked object
+ * stays readable.
  */
 export async function removeObject(
   client: S3Client,
@@ -23,11 +23,11 @@ export async function removeObject(
   if (status === 200 && readLock(headers, new Date()) !== null) return "retained";
   if (headers.has("x-amz-version-id")) return removeVersions(client, key, log);
   if (status === 200) return removeOne(client, key, {}, log);
-  // Versions may lie under a delete marker, of which not every store tells in a HEAD.
+  // Versions may exist behind a delete marker, which not every store shows in a HEAD.
   return (await bucketHasVersions(client)) ? removeVersions(client, key, log) : "removed";
 }
 
-/** A store that does not know versions, or does not tell, has none that we could remove. */
+/** A store that does not know versions, or does not list them, has none that we could remove. */
 async function bucketHasVersions(client: S3Client): Promise<boolean> {
   const query = { versioning: "" };
   const response = await client.call({ method: "GET", key: "", query }, [200, 400, 403, 404, 405, 501]);
@@ -47,7 +47,7 @@ async function removeVersions(client: S3Client, key: string, log: Logger): Promi
   return "removed";
 }
 
-/** All versions but the current one; what a lock holds stays. */
+/** All versions but the current one; locked ones stay. */
 export async function removeOldVersions(client: S3Client, key: string, log: Logger): Promise<void> {
   const old: string[] = [];
   for await (const entry of listS3(client, VERSIONS, key))

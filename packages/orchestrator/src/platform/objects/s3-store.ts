@@ -23,11 +23,11 @@ import { SharedWork } from "./shared-work.ts";
 
 export interface S3StoreOptions extends S3Settings {
   log: Logger;
-  /** 5 GiB unless told: the most that S3 takes in one PUT. */
+  /** 5 GiB by default, the most that S3 takes in one PUT. */
   singlePutLimitBytes?: number | undefined;
-  /** Size of a part above that, 512 MiB unless told. */
+  /** Size of a part above that, 512 MiB by default. */
   partBytes?: number | undefined;
-  /** What backups are locked with when they are registered; nothing unless told. */
+  /** How backups are locked when they are registered; not at all by default. */
   objectLock?: ObjectLock | undefined;
 }
 
@@ -37,7 +37,7 @@ type Digest = { sizeBytes: number; sha256: string };
 const REMEMBERED_DIGESTS = 10_000;
 const SHA256_BASE64 = /^[A-Za-z0-9+/]{43}=$/;
 
-/** Any store with the S3 interface. Agents speak to it directly, with the URLs signed here. */
+/** Any store with the S3 interface. Agents talk to it directly, with the URLs signed here. */
 export class S3Store implements ObjectStore {
   readonly singlePutLimitBytes: number;
   readonly multipart: S3Multipart;
@@ -47,7 +47,7 @@ export class S3Store implements ObjectStore {
   readonly #log: Logger;
   readonly #objectLock: ObjectLock | undefined;
   readonly #reading = new SharedWork<Digest | null>();
-  /** Of objects that were read, by key and ETag, oldest first. */
+  /** Digests of objects that were read, by key and ETag, oldest first. */
   readonly #digests = new Map<string, string>();
   #checksums: Promise<boolean> | null = null;
 
@@ -99,8 +99,8 @@ export class S3Store implements ObjectStore {
     const sizeBytes = Number(response.headers.get("content-length"));
     const read = this.#digests.get(digestName(key, response.headers));
     if (read !== undefined) return { sizeBytes, sha256: read };
-    // A composite checksum of a multipart upload ends in the number of its parts, and is not that
-    // of the bytes.
+    // A composite checksum of a multipart upload ends in the number of its parts, and is not the
+    // checksum of the bytes.
     const checksum = response.headers.get("x-amz-checksum-sha256") ?? "";
     const isVouchedFor = SHA256_BASE64.test(checksum) && (await this.#verifiesChecksums());
     return { sizeBytes, sha256: isVouchedFor ? Buffer.from(checksum, "base64").toString("hex") : null };
@@ -121,7 +121,7 @@ export class S3Store implements ObjectStore {
       sizeBytes += chunk.length;
     }
     const sha256 = hash.digest("hex");
-    // The ETag names the bytes that came: another object under this key has another one.
+    // The ETag identifies the bytes that came: another object under this key has another ETag.
     if (response.headers.has("etag")) this.#digests.set(digestName(key, response.headers), sha256);
     const [oldest] = this.#digests.keys();
     if (this.#digests.size > REMEMBERED_DIGESTS && oldest !== undefined) this.#digests.delete(oldest);
@@ -138,7 +138,7 @@ export class S3Store implements ObjectStore {
     if (this.#objectLock !== undefined) await protectObject(this.#client, key, this.#objectLock, new Date());
   }
 
-  /** Whether the bucket locks objects; null where the store cannot be asked right now. */
+  /** Whether the bucket locks objects; null if the store can't be asked at the moment. */
   locksObjects(): Promise<boolean | null> {
     return bucketLocksObjects(this.#client);
   }
@@ -146,8 +146,7 @@ export class S3Store implements ObjectStore {
   async *list(prefix = ""): AsyncIterable<ListedObject> {
     for await (const { key, text } of listS3(this.#client, OBJECTS, prefix)) {
       const modifiedAt = new Date(text("LastModified") ?? Number.NaN);
-      // What the store tells no time of is taken for new: the age of an object decides about its
-      // removal.
+      // If the store gives no time, the object counts as new: its age decides about its removal.
       const isDated = !Number.isNaN(modifiedAt.getTime());
       if (isOwnKey(key))
         yield { key, sizeBytes: Number(text("Size")), modifiedAt: isDated ? modifiedAt : new Date() };

@@ -1,14 +1,11 @@
 /**
- * Long work on something with a name, which is done once for all who ask for it while it is under
- * way.
+ * Long work on something with a name, done once for all callers that ask for it while it is
+ * running.
  */
 export class SharedWork<T> {
   readonly #underWay = new Map<string, Promise<T>>();
 
-  /**
-   * What `work` gives, or what the work gives that was begun under this name before and is still
-   * under way.
-   */
+  /** The result of `work`, or of the work that is already running under this name. */
   do(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.#underWay.get(name);
     if (before !== undefined) return before;

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** What a URL of the disk store permits. GET permits HEAD too. */
+/** What a URL of the disk store permits. GET also permits HEAD. */
 export type Permission = PutPermission | PartPermission | { method: "GET"; key: string; expiresAt: Date };
 
 export interface PutPermission {
@@ -35,7 +35,7 @@ export type SignatureResult =
   | { ok: true; permission: Permission }
   | { ok: false; reason: "invalid" | "expired" };
 
-/** The query of a URL that grants the permission to whoever holds it. */
+/** The query of a URL that grants the permission to whoever has it. */
 export function signPermission(permission: Permission, hmacKey: Uint8Array): string {
   const query = new URLSearchParams({ expires: String(epochSeconds(permission.expiresAt)) });
   if (permission.method === "PUT") query.set("size", String(permission.sizeBytes));
@@ -49,8 +49,8 @@ export function signPermission(permission: Permission, hmacKey: Uint8Array): str
 }
 
 /**
- * Reads a request's URL back. Every parameter is under the signature; one too many, too few or
- * twice is invalid.
+ * Reads a request's URL back. The signature covers every parameter; an extra, missing or repeated
+ * one is invalid.
  */
 export function openPermission(
   method: "PUT" | "GET",
@@ -89,7 +89,8 @@ function put(names: string, query: URLSearchParams, key: string, expiresAt: Date
 }
 
 /**
- * Lines, because no field can hold a line break: keys are object keys, all else is digits or hex.
+ * Lines, because no field can contain a line break: keys are object keys, everything else is digits
+ * or hex.
  */
 function signature(permission: Permission, hmacKey: Uint8Array): string {
   const lines = [
@@ -108,7 +109,7 @@ function bound(permission: Permission): string[] {
   return [String(permission.sizeBytes), permission.uploadId, String(permission.partNumber)];
 }
 
-/** When a URL ends that is signed now: a URL says it in whole seconds. */
+/** When a URL that is signed now expires; URLs have whole seconds. */
 export function expiryAfter(seconds: number): Date {
   return new Date((epochSeconds(new Date()) + seconds) * 1000);
 }

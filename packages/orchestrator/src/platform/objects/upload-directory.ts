@@ -12,17 +12,16 @@ const PLAN = "plan";
 const VERSION = "attestore-upload-v1";
 const BYTES = "bytes";
 
-/** An upload in parts that was begun. */
+/** A multipart upload that was begun. */
 export interface Plan extends PlannedUpload {
   initiatedAt: Date;
 }
 
 /**
- * Where the uploads in parts are that are not finished, each in a directory of its own: `plan`,
- * what it is to be; `bytes`, the object to be, which every part is written into at its place, so
- * that nothing is copied when all are there; and `part-N` for each part that is there, with its
- * SHA-256. A part's mark is written after its bytes are on the platter, and removed before they are
- * written again.
+ * Unfinished multipart uploads, each in a directory of its own: `plan`, what it is to become;
+ * `bytes`, the future object, to which every part is written at its place, so that nothing is
+ * copied at the end; and `part-N` for each part that is there, with its SHA-256. A part's mark is
+ * written after its bytes are safely on the disk, and removed before they are written again.
  */
 export class UploadDirectories {
   readonly root: string;
@@ -38,7 +37,7 @@ export class UploadDirectories {
       if ((await this.plan(name)) === null) await rm(join(this.root, name), { recursive: true, force: true });
   }
 
-  /** The plan comes last: without one, nothing of it counts. */
+  /** The plan comes last: without one, the upload does not exist. */
   async create({ key, sizeBytes, partBytes }: PlannedUpload): Promise<string> {
     const uploadId = randomBytes(16).toString("hex");
     const directory = join(this.root, uploadId);
@@ -55,7 +54,7 @@ export class UploadDirectories {
     return uploadId;
   }
 
-  /** Null where there is no such upload. */
+  /** Null if there is no such upload. */
   async plan(uploadId: string): Promise<Plan | null> {
     if (!UPLOAD_ID.test(uploadId)) return null;
     const text = await nullIfNoObject(readFile(join(this.root, uploadId, PLAN), "utf8"));
@@ -68,7 +67,7 @@ export class UploadDirectories {
     return join(this.root, uploadId, BYTES);
   }
 
-  /** How long it is now; null where it has become the object. */
+  /** Its current length; null if it has become the object. */
   async bytesWritten(uploadId: string): Promise<number | null> {
     return (await nullIfNoObject(stat(this.bytes(uploadId))))?.size ?? null;
   }
@@ -77,14 +76,14 @@ export class UploadDirectories {
     await replaceFile(this.#mark(uploadId, partNumber), sha256);
   }
 
-  /** From here on the part is not there, whatever happens: it may be written to. */
+  /** From here on the part counts as missing, whatever happens: it may be written. */
   async unmark(uploadId: string, partNumber: number): Promise<void> {
     const mark = this.#mark(uploadId, partNumber);
     await rm(mark, { force: true });
     if ((await nullIfNoObject(stat(dirname(mark)))) !== null) await syncDirectory(dirname(mark));
   }
 
-  /** The SHA-256 of a part that is there; null where it is not. */
+  /** The SHA-256 of a part; null if it is missing. */
   async marked(uploadId: string, partNumber: number): Promise<string | null> {
     const sha256 = await nullIfNoObject(readFile(this.#mark(uploadId, partNumber), "utf8"));
     return sha256 !== null && SHA256.test(sha256) ? sha256 : null;
@@ -105,7 +104,7 @@ export class UploadDirectories {
   }
 }
 
-/** Null for what is none. */
+/** Null for any other text. */
 function readPlan(text: string): Plan | null {
   const [version, key = "", ...numbers] = text.split("\n");
   const [sizeBytes = 0, partBytes = 0, initiatedAt = 0] = numbers.map(Number);

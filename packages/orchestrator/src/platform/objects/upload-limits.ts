@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { ApiError } from "../errors/api-error.ts";
 
 /**
- * An upload has to bring so many bytes in this time: room on the disk is kept for all that it
- * announced.
+ * How many bytes an upload has to bring in this time: room on the disk is reserved for everything
+ * that it announced.
  */
 const WINDOW_MS = 30_000;
 const LEAST_BYTES = 128 * 1024;
@@ -29,7 +29,7 @@ export function requireRate(
   return () => clearInterval(timer);
 }
 
-/** How many uploads of an organisation are received. Keys begin with its id. */
+/** How many uploads of an organisation are being received. Keys begin with its id. */
 export class UploadTurns {
   readonly #running = new Map<string, number>();
 

@@ -95,8 +95,8 @@ export class TokenObjects {
   }
 
   /**
-   * The public half first: the key is there once its private half is, and an attempt that was cut
-   * off is completed by the next.
+   * The public half first: the key counts as present once its private half is there, and an attempt
+   * that was cut off is completed by the next one.
    */
   import(text: string, kind: "ed25519" | "p256", { secret, publicKey }: PrivateMaterial): void {
     const uri = parsePkcs11Uri(text);
@@ -172,7 +172,7 @@ function names({ object, id }: Pkcs11Uri): Attribute[] {
   ];
 }
 
-/** Of a key that never leaves the token. */
+/** Attributes of a key that never leaves the token. */
 function kept(uri: Pkcs11Uri): Attribute[] {
   return [
     [CK.CKA_TOKEN, true],

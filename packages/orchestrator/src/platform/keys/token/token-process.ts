@@ -1,7 +1,7 @@
 /**
- * The process that a PKCS#11 module is loaded into. The service talks to it by messages: a module
- * may block for as long as it likes, crash, and keep its keys in memory, and none of that is in the
- * service. It ends when the service does.
+ * The process that loads the PKCS#11 module. The service talks to it by messages: a module may
+ * block for as long as it likes, crash, and keep its keys in memory, and none of that happens in
+ * the service. It ends when the service does.
  */
 import koffi from "koffi";
 import { CK, Cryptoki } from "./cryptoki.ts";
@@ -19,11 +19,10 @@ import { TokenRefusal } from "./token-refusal.ts";
 const PR_SET_PDEATHSIG = 1;
 const SIGKILL = 9;
 
-// A call that never comes back would outlive the service otherwise.
+// Otherwise a call that never returns would outlive the service.
 koffi.load("libc.so.6").func("int prctl(int option, unsigned long value)")(PR_SET_PDEATHSIG, SIGKILL);
 process.on("disconnect", () => process.exit(0));
-// Whoever stops the service by its process group stops it alone: what it still signs is signed
-// here.
+// A signal to the process group must stop only the service: whatever it still signs is signed here.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 
 let login: TokenLogin | null = null;

@@ -1,8 +1,8 @@
 import type { TokenFailureReason } from "./token-calls.ts";
 
 /**
- * Return values that a person may look up, by their names in pkcs11t.h, and what they mean for who
- * asked.
+ * Return values that a person may look up, by their names in pkcs11t.h, and what they mean for the
+ * caller.
  */
 const VALUES: Readonly<Record<number, readonly [string, TokenFailureReason]>> = {
   0x05: ["CKR_GENERAL_ERROR", "lost"],
@@ -35,7 +35,7 @@ const VALUES: Readonly<Record<number, readonly [string, TokenFailureReason]>> = 
   0x140: ["CKR_DOMAIN_PARAMS_INVALID", "refused"],
 };
 
-/** What a token or its module refused. Holds no PIN and no key. */
+/** What a token or its module refused. Contains no PIN and no key. */
 export class TokenRefusal extends Error {
   readonly reason: TokenFailureReason;
 
@@ -45,10 +45,10 @@ export class TokenRefusal extends Error {
     this.reason = reason;
   }
 
-  /** By what a function of the module returned. */
+  /** From the return value of one of the module's functions. */
   static of(name: string, value: number): TokenRefusal {
     const [text, reason] = VALUES[value] ?? [`0x${value.toString(16)}`, "refused" as const];
-    // Some tokens say no more than this of a ciphertext whose tag is wrong.
+    // If the tag of a ciphertext is wrong, some tokens say no more than this.
     const isData = name === "C_Decrypt" && (value === 0x05 || value === 0x06);
     return new TokenRefusal(isData ? "data" : reason, `${name}: ${text}`);
   }

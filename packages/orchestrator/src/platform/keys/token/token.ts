@@ -12,11 +12,11 @@ import type {
 } from "./token-calls.ts";
 
 const ANSWER_WITHIN_MS = 5000;
-/** What a new process may take in addition: Node, the module, the login. */
+/** Extra time for a new process: Node, the module, the login. */
 const START_WITHIN_MS = 15_000;
 
 export interface TokenOptions extends TokenLogin {
-  /** How long one call may take. 5 s unless told. */
+  /** How long one call may take; 5 s by default. */
   answerWithinMs?: number;
 }
 
@@ -28,11 +28,11 @@ interface Waiting {
 }
 
 /**
- * Keys behind a PKCS#11 module, in a process of its own that starts with the first call. Calls go
- * to it one at a time; one that gets no answer in time ends the process, and whatever waits is
- * refused with KeyTokenError. The next call starts another process. What only uses a key is tried
- * once more where the connection to the token was lost. A PIN that the token refused is never tried
- * again.
+ * Keys behind a PKCS#11 module, in a process of its own that starts with the first call. It gets
+ * one call at a time. If a call gets no answer in time, the process is ended, and waiting calls are
+ * refused with KeyTokenError; the next call starts another process. Calls that only use a key are
+ * tried once more if the connection to the token was lost. A PIN that the token refused is never
+ * tried again.
  */
 export class Token {
   readonly #login: TokenLogin;
@@ -50,7 +50,7 @@ export class Token {
     this.#answerWithinMs = answerWithinMs;
   }
 
-  /** The process that has the module; undefined while there is none. */
+  /** The process with the module; undefined while there is none. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }
@@ -63,7 +63,7 @@ export class Token {
     return (await this.#ask({ is: "sign", uri, kind, data })) as Uint8Array;
   }
 
-  /** AES-GCM. Decrypting rejects with the reason `data` for what was not encrypted so. */
+  /** AES-GCM. Decrypting anything else rejects with the reason `data`. */
   async cipher(
     is: "encrypt" | "decrypt",
     uri: string,
@@ -107,7 +107,7 @@ export class Token {
       within,
     );
     this.#process ??= this.#start();
-    // A process that is gone says so with its exit.
+    // A process that is gone reports that with its exit.
     this.#process.send({ id: ++this.#calls, call: next.call }, () => undefined);
   }
 
@@ -115,8 +115,8 @@ export class Token {
     const child = fork(new URL("./token-process.ts", import.meta.url), {
       serialization: "advanced",
       execArgv: [],
-      // Modules are told where their settings are by variables of their own; ours are secrets that
-      // they need not have.
+      // Modules find their settings in variables of their own; ours are secrets that they don't
+      // need.
       env: Object.fromEntries(
         Object.entries(process.env).filter(([name]) => !/^(ATTESTORE_|DATABASE_URL$|NODE_)/.test(name)),
       ),
@@ -151,7 +151,7 @@ export class Token {
     this.#next();
   }
 
-  /** Ends the process. What ran is tried once more if that changes nothing, by a new one. */
+  /** Ends the process. A new one repeats the running call if that changes nothing. */
   #lose(failure: TokenFailure): void {
     const running = this.#running;
     this.#stop();
