@@ -73,7 +73,7 @@ const SECURITY_SCHEMES = {
 
 /**
  * What the service answers, as OpenAPI 3.1, made from the schemas that validate. `named` are
- * schemas by the names that they get.
+ * schemas with the names that they get.
  */
 export function openApiDocument(
   routes: readonly Route[],

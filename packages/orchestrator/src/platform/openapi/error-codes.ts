@@ -6,7 +6,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = ["invalid_request", "internal", "unavailable"];
   if (route.rateLimits.length > 0) codes.push("rate_limited");
   if (route.params !== undefined) codes.push("not_found");
-  // A body that is not asked for is read, too, and refused.
+  // Even a body that nobody asked for is read, and refused.
   codes.push("invalid_json", "payload_too_large", "unsupported_media_type");
   if (route.mode === "write" || route.mode === "submit")
     codes.push("invalid_idempotency_key", "idempotency_key_reused", "idempotency_in_progress");

@@ -1,8 +1,8 @@
 import type { JsonSchema } from "./schema-names.ts";
 
 /**
- * A value that the schema takes, made of the `examples` in it. Optional fields are in it. A text
- * with a pattern has to bring its example, which a test makes sure of.
+ * A value that fits the schema, made from its `examples`, with optional fields. A text with a
+ * pattern must bring an example, which a test checks.
  */
 export function exampleOf(schema: unknown): unknown {
   const { examples, const: constant, enum: values, anyOf, type, ...rest } = schema as JsonSchema;

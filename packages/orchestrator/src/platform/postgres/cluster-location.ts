@@ -8,11 +8,11 @@ import type { PostgresUser } from "./postgres-user.ts";
 import { fitsSocket, makeRuntimeDirectory, removeRuntimeDirectory } from "./runtime-directory.ts";
 
 /**
- * Where the server's parts are, in the paths that the server sees, and how to start it so that it
- * sees them.
+ * Where the server's parts are, as paths that the server sees, and how to start it so that it sees
+ * them.
  */
 export interface ClusterLocation extends LaunchContext {
-  /** Our `postgres/`, that holds the cluster. */
+  /** Our `postgres/` with the cluster. */
   home: string;
   /** The directory of `bin/`. */
   binaries: string;
@@ -23,9 +23,10 @@ export interface ClusterLocation extends LaunchContext {
 }
 
 /**
- * Decides how the server reaches its files. Normally in place. As root in a home directory that
- * nobody else may enter (a checkout under /root), the server gets a mount namespace of its own in
- * which they are at a path that its user can reach; nobody's permissions are changed.
+ * Decides how the server reaches its files. Normally they stay where they are. If root runs the
+ * service in a home directory that nobody else may enter (a checkout under /root), the server gets
+ * its own mount namespace, in which they are at a path that its user can reach; nobody's
+ * permissions are changed.
  */
 export async function place(
   home: string,
@@ -79,7 +80,7 @@ export async function place(
 const nothing = (): Promise<void> => Promise.resolve();
 
 /**
- * Nothing of our own environment: PG* variables and locales of the caller must not change the
+ * Nothing of our own environment: the caller's PG* variables and locales must not affect the
  * server.
  */
 async function environmentFor(
@@ -94,8 +95,8 @@ async function environmentFor(
     LC_ALL: "C",
     TZ: "UTC",
   };
-  // The libraries' own directory too: one that is found through a link looks for others beside the
-  // link.
+  // The libraries' own directory too: a library that is found through a link looks for others
+  // beside the link.
   const libraryPath = `${join(seenHome, "library-links")}:${join(seenBinaries, "lib")}`;
   return linked ? { ...base, LD_LIBRARY_PATH: libraryPath } : base;
 }

@@ -10,7 +10,7 @@ import { launchCommand } from "./launch.ts";
 import type { ClusterLocation } from "./cluster-location.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Owner of the database, and its superuser: for migrations and commands. */
+/** The database's owner and superuser: for migrations and commands. */
 export const DATABASE_ROLE = "attestore";
 export const DATABASE_NAME = "postgres";
 const CLUSTER = "data";
@@ -22,8 +22,8 @@ export function clusterDirectory(home: string): string {
 }
 
 /**
- * Makes the cluster if there is none. initdb works in another directory and syncs it; only then
- * does the directory get its name, so that a cluster under that name is always whole.
+ * Creates the cluster if there is none. initdb works in another directory and syncs it; only then
+ * is the directory renamed, so a cluster with the final name is always whole.
  */
 export async function ensureCluster(home: string, placement: ClusterLocation, log: Logger): Promise<void> {
   const existing = await readVersion(clusterDirectory(home));
@@ -91,9 +91,9 @@ async function requireVersion(placement: ClusterLocation, cluster: string, direc
 }
 
 /**
- * Who may connect, written before every start: the user that the service runs as and root, by the
- * credentials that the kernel vouches for, through the socket. Not the server's own user, whom a
- * system's PostgreSQL may share.
+ * Who may connect, written before every start: through the socket, root and the user that the
+ * service runs as, by the credentials that the kernel vouches for. Not the server's own user, which
+ * may be shared with a system's PostgreSQL.
  */
 export async function writeAccessRules(home: string): Promise<void> {
   const directory = clusterDirectory(home);

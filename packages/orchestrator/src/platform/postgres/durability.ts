@@ -3,7 +3,7 @@ import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../database/connection-settings.ts";
 
-/** Values under which a commit that was answered survives a power loss. */
+/** Values with which an answered commit survives a power loss. */
 const DURABLE: Record<string, string[]> = {
   fsync: ["on"],
   synchronous_commit: ["on", "local", "remote_write", "remote_apply"],
@@ -11,10 +11,10 @@ const DURABLE: Record<string, string[]> = {
 };
 
 /**
- * Asks the server itself, in a session like all others, so that what a role or a database overrides counts too.
- *
- * @returns the settings that break the promise, as "name = value". A server that does not know a setting (another
- * engine behind PostgreSQL's protocol) is not asked about it.
+ * Asks the server itself, in an ordinary session, so that overrides by a role or a database count
+ * too.
+ * @returns the settings that break the promise, as "name = value". A server that does not know a
+ * setting (another engine behind PostgreSQL's protocol) is not asked about it.
  */
 export async function readUndurableSettings(connection: ConnectionSettings): Promise<string[]> {
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000 });
@@ -34,7 +34,8 @@ export async function readUndurableSettings(connection: ConnectionSettings): Pro
 }
 
 /**
- * For the embedded server, which was told all three: anything else means that somebody changed it.
+ * For the embedded server, which was started with all three: any other value means that somebody
+ * changed it.
  */
 export async function requireDurableEmbedded(connection: ConnectionSettings): Promise<void> {
   const undurable = await readUndurableSettings(connection);
@@ -42,8 +43,8 @@ export async function requireDurableEmbedded(connection: ConnectionSettings): Pr
 }
 
 /**
- * For a server of the user's own. Its file system may make full_page_writes needless (ZFS), so that
- * one is only said.
+ * For a server of the user's own. Its file system may make full_page_writes unnecessary (ZFS), so
+ * that one is only a warning.
  */
 export async function requireDurableExternal(connection: ConnectionSettings, log: Logger): Promise<void> {
   const undurable = await readUndurableSettings(connection);

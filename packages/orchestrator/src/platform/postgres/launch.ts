@@ -7,7 +7,7 @@ export interface Mount {
 }
 
 export interface LaunchContext {
-  /** Whom to drop to; null keeps the user that we are. */
+  /** The user to drop to; null keeps the current user. */
   user: PostgresUser | null;
   /** Bind mounts that only the launched program sees. */
   mounts: Mount[];
@@ -22,10 +22,9 @@ const MOUNT_SCRIPT =
   'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 1; shift 2; done; shift; exec "$@"';
 
 /**
- * The command line that runs a program as the unprivileged user and tells the kernel to interrupt
- * it when we die. Each step replaces the one before (exec), so the pid is the program's. setpriv
- * asks for the signal last, after the change of user, which would have cleared the request; SIGINT
- * is PostgreSQL's fast shutdown.
+ * The command line that runs a program as the unprivileged user and has the kernel interrupt it
+ * when we die. Each step replaces the one before (exec), so the pid is the program's. setpriv sets
+ * the signal last, because changing the user would clear it; SIGINT is PostgreSQL's fast shutdown.
  */
 export function launchCommand(context: LaunchContext, program: string, args: string[]): LaunchCommand {
   const drop =
@@ -65,8 +64,8 @@ function split([file = "", ...args]: string[]): LaunchCommand {
 }
 
 /**
- * Whether the program's user can do what `test` asks ("-x", "-r") at a path. Asked of the kernel,
- * so ACLs and the like count.
+ * Whether the program's user can do what `test` asks ("-x", "-r") at a path. The kernel answers, so
+ * ACLs and the like count.
  */
 export async function canAccess(
   context: LaunchContext,

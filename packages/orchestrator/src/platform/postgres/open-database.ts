@@ -18,7 +18,7 @@ import type { EmbeddedPostgresOptions } from "./supervisor.ts";
 export interface OpenDatabaseOptions extends Omit<EmbeddedPostgresOptions, "lock"> {
   /** A PostgreSQL of the user's own, instead of the embedded one. */
   databaseUrl?: string | undefined;
-  /** The same database as its owner, where `databaseUrl` is of another role. */
+  /** The same database as its owner, if `databaseUrl` uses another role. */
   migrationsUrl?: string | undefined;
   /**
    * `serve` owns the data directory until `close`; `command` shares the database of a service that
@@ -26,22 +26,22 @@ export interface OpenDatabaseOptions extends Omit<EmbeddedPostgresOptions, "lock
    */
   role: LockRole;
   /**
-   * How long to wait for a command that has the data directory, or for a service that is starting.
-   * 30 s unless told.
+   * How long to wait for a command that has the data directory, or for a service that is starting;
+   * 30 s by default.
    */
   waitMs?: number;
 }
 
 export interface OpenDatabase {
-  /** As the owner of the tables, or whoever is to own them: for migrations and for commands. */
+  /** As the owner of the tables, or whoever will own them: for migrations and for commands. */
   connection: ConnectionSettings;
-  /** As whoever the service works as. */
+  /** As the role that the service works as. */
   service: ConnectionSettings;
   /** Both are the same role. */
   ownerServes: boolean;
   /**
    * False while the embedded server is down; always true for a DATABASE_URL, whose state only a
-   * query tells.
+   * query shows.
    */
   isReady(): boolean;
   close(): Promise<void>;
@@ -60,7 +60,7 @@ const UNUSABLE_DIRECTORY = new Set([
 ]);
 
 /**
- * Makes the database reachable: the one of `databaseUrl`, that of a service which runs on the data
+ * Makes the database reachable: that of `databaseUrl`, that of a service running on the data
  * directory, or our own.
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDatabase> {
@@ -110,14 +110,14 @@ async function openExternal(connectionString: string, options: OpenDatabaseOptio
     };
   };
   if (options.role === "command") return open();
-  // A service's keys and objects are in its data directory, so that still has one owner.
+  // A service's keys and objects are in its data directory, which therefore still needs one owner.
   const owned = await lockOrJoin(options);
   if ("connection" in owned) throw new Error("a service never joins another");
   return closingLock(owned.lock, open);
 }
 
 /**
- * Gives the lock back last, when nothing of ours touches the directory any more, and at once if
+ * Releases the lock last, when nothing of ours uses the directory any more, and immediately if
  * opening fails.
  */
 async function closingLock(lock: HeldLock, open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
@@ -154,8 +154,8 @@ async function lockOrJoin(
 }
 
 /**
- * What the server says about itself, if it really answers: what is written may be left from an
- * earlier run.
+ * What the server says about itself, if it really answers: the file may be left from an earlier
+ * run.
  */
 async function connectionOfRunning(dataDirectory: string): Promise<ConnectionSettings | null> {
   const status = await readPostmasterPid(clusterDirectory(join(dataDirectory, "postgres")));

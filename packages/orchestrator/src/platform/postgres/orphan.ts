@@ -11,12 +11,11 @@ const IMMEDIATE_SHUTDOWN_MS = 10_000;
 
 /**
  * Clears away what a killed service left running or lying in a cluster. Only for the holder of the
- * data directory's lock: then no other service can own the server found, so it is an orphan, and is
- * stopped.
- *
- * postmaster.pid is removed only when /proc shows that no process works in the cluster, which is
- * more than PostgreSQL itself asks. Without that a zombie postmaster (under a PID 1 that does not
- * reap), or another process that got its pid, would block every start.
+ * data directory's lock: then no other service can own the server that is found, so it is an
+ * orphan, and is stopped.
+ * postmaster.pid is removed only if /proc shows that no process works in the cluster, which is more
+ * than PostgreSQL itself checks. Otherwise a zombie postmaster (under a PID 1 that does not reap),
+ * or another process that got its pid, would block every start.
  */
 export async function clearOrphan(clusterDirectory: string, log: Logger): Promise<void> {
   const left = await readPostmasterPid(clusterDirectory);
@@ -37,7 +36,7 @@ export async function clearOrphan(clusterDirectory: string, log: Logger): Promis
 async function stopOrphan(clusterDirectory: string, pid: number): Promise<void> {
   const ended = async (withinMs: number): Promise<boolean> => {
     for (const until = Date.now() + withinMs; Date.now() < until; await delay(50)) {
-      // Asked by the directory, not by the pid alone: a signal must never reach a process that got
+      // Found by the directory, not by the pid alone: a signal must never reach a process that got
       // the pid later.
       if ((await processState(pid)) !== "running") return true;
       if (!(await processesWorkingIn(clusterDirectory)).includes(pid)) return true;

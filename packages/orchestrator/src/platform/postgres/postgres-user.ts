@@ -14,8 +14,8 @@ export interface PostgresUser {
 const CANDIDATES = ["postgres", "nobody"];
 
 /**
- * The user to drop to before PostgreSQL starts, or null when we are not root: PostgreSQL refuses to
- * run as root. A cluster that exists decides by its owner, so that installing Debian's PostgreSQL
+ * The user to drop to before PostgreSQL starts, or null if we are not root: PostgreSQL refuses to
+ * run as root. For an existing cluster it is the owner, so that installing Debian's PostgreSQL
  * later does not change the user of ours.
  */
 export async function choosePostgresUser(

@@ -2,17 +2,20 @@ import { readFile } from "node:fs/promises";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { join } from "node:path";
 
-/** What a postmaster says about itself in its data directory (`miscadmin.h`, LOCK_FILE_LINE_*). */
+/**
+ * What a postmaster writes about itself to its data directory (`miscadmin.h`, LOCK_FILE_LINE_*).
+ */
 export interface PostmasterPid {
   pid: number;
   port: number;
-  /** Null while it has not opened its socket yet. */
+  /** Null before it has opened its socket. */
   socketDirectory: string | null;
   ready: boolean;
 }
 
 /**
- * Null when there is no such file, or one so short that its postmaster cannot have opened a socket.
+ * Null if there is no such file, or if it is so short that its postmaster can't have opened a
+ * socket.
  */
 export async function readPostmasterPid(clusterDirectory: string): Promise<PostmasterPid | null> {
   const text = await nullIfMissing(readFile(join(clusterDirectory, "postmaster.pid"), "utf8"));

@@ -2,7 +2,7 @@ import { readFile, readdir, stat } from "node:fs/promises";
 
 export type ProcessState = "gone" | "zombie" | "running";
 
-/** A zombie has ended but answers kill(pid, 0), which is all that PostgreSQL asks. */
+/** A zombie has ended but answers kill(pid, 0), which is all that PostgreSQL checks. */
 export async function processState(pid: number): Promise<ProcessState> {
   try {
     const line = await readFile(`/proc/${pid}/stat`, "utf8");
@@ -14,9 +14,9 @@ export async function processState(pid: number): Promise<ProcessState> {
 }
 
 /**
- * The processes whose working directory is this one: each process of a PostgreSQL server works in
- * its data directory. Compared by device and inode, because a server may see the directory under
- * another path.
+ * The processes with this working directory: every process of a PostgreSQL server works in its data
+ * directory. Compared by device and inode, because a server may see the directory under another
+ * path.
  */
 export async function processesWorkingIn(directory: string): Promise<number[]> {
   const wanted = await stat(directory);

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 
 export interface ProgramResult {
-  /** Exit code, or null when a signal or a failed start ended it. */
+  /** Exit code, or null if a signal or a failed start ended it. */
   exitCode: number | null;
   stdout: string;
   stderr: string;
@@ -10,8 +10,8 @@ export interface ProgramResult {
 }
 
 /**
- * Runs a program to its end with a clean environment. Never rejects: what went wrong is in the
- * result.
+ * Runs a program to its end with a clean environment. Never rejects: the result says what went
+ * wrong.
  */
 export function runProgram(
   file: string,

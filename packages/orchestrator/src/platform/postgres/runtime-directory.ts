@@ -15,7 +15,7 @@ import { basename, join } from "node:path";
 import { UserError } from "../errors/user-error.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 
-/** sockaddr_un holds 108 bytes with the closing NUL. */
+/** sockaddr_un holds 108 bytes including the closing NUL. */
 const SOCKET_PATH_LIMIT = 107;
 /**
  * File in our `postgres/` that names the runtime directory, so that one left by a killed service is
@@ -24,7 +24,7 @@ const SOCKET_PATH_LIMIT = 107;
 const NOTE = "runtime";
 const NAME = /^attestore-[A-Za-z0-9]{6}$/;
 /**
- * Empty directories, over which the server's own mount namespace puts what its user cannot reach
+ * Empty directories over which the server's own mount namespace mounts what its user can't reach
  * otherwise.
  */
 const MOUNT_POINTS = ["postgres", "binaries"];
@@ -34,9 +34,9 @@ export function fitsSocket(directory: string): boolean {
 }
 
 /**
- * A private directory with a short name, for a socket whose own place has a too long or an
- * unreachable path. Its random name cannot be taken by somebody else beforehand; others learn it
- * from postmaster.pid.
+ * A private directory with a short name, for a socket whose own place has a path that is too long
+ * or unreachable. Nobody can guess its random name and take it beforehand; others learn it from
+ * postmaster.pid.
  */
 export async function makeRuntimeDirectory(home: string, user: PostgresUser | null): Promise<string> {
   const bases = user === null ? [tmpdir(), "/tmp"] : ["/run", tmpdir(), "/tmp"];
@@ -64,7 +64,8 @@ async function isUsable(path: string): Promise<boolean> {
 }
 
 /**
- * Removes the runtime directory of an earlier run. rmdir only: if anything else is in it, it stays.
+ * Removes the runtime directory of an earlier run. Only with rmdir: if it contains anything else,
+ * it stays.
  */
 export async function removeRuntimeDirectory(home: string): Promise<void> {
   const directory = await readFile(join(home, NOTE), "utf8").catch(() => null);

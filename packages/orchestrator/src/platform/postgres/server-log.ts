@@ -6,14 +6,14 @@ const LINE =
   /^(DEBUG\d?|LOG|INFO|NOTICE|WARNING|ERROR|FATAL|PANIC|DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LOCATION):\s+(.*)$/;
 
 /**
- * What it says to those still connected when we stop it, and to those who come too early or too
- * late.
+ * What it says to clients that are still connected when we stop it, and to those that come too
+ * early or too late.
  */
 const EXPECTED =
   /^(terminating connection due to administrator command|the database system is (starting up|shutting down|not yet accepting connections))/;
 
 /**
- * Settings that keep queries and the values in them out of the log, and give the lines that
+ * Settings that keep queries and their values out of the log, and produce the lines that
  * `forwardLog` reads.
  */
 export const LOG_SETTINGS = {
@@ -29,7 +29,7 @@ export const LOG_SETTINGS = {
 
 /**
  * Passes the server's own lines on to our log, and the last complaints to `remember`, for the
- * message of a start that failed.
+ * message of a failed start.
  */
 export function forwardLog(stream: Readable, log: Logger, remember: (line: string) => void): void {
   const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });

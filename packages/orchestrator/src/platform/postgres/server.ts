@@ -16,7 +16,7 @@ const STOP_STEPS = [
 ] as const;
 const SLOW_START_MS = 10_000;
 
-/** The server ended before it was ready. `complaint` holds its own last words. */
+/** The server ended before it was ready. `complaint` has its last words. */
 export class ServerStartFailed extends Error {
   readonly complaint: string;
 
@@ -50,8 +50,7 @@ function settingArguments(socketDirectory: string): string[] {
 }
 
 /**
- * Starts the server and waits until it takes connections, however long its recovery takes.
- *
+ * Starts the server and waits until it accepts connections, however long its recovery takes.
  * @param cluster the cluster's path as we see it
  * @throws ServerStartFailed
  */
@@ -66,7 +65,7 @@ export async function startServer(
     seenCluster,
     ...settingArguments(placement.socketDirectory),
   ]);
-  // Its own session: Ctrl-C in a terminal reaches us alone, and the database outlives the requests
+  // Its own session: Ctrl-C in a terminal reaches only us, and the database outlives the requests
   // that we still finish.
   const child = spawn(file, args, {
     cwd: "/",
@@ -109,7 +108,8 @@ function watch(child: ChildProcess, complaints: string[]): Server["ended"] {
       complaints.push(error.message);
       resolve({ exitCode: null, signal: null });
     });
-    // "close" comes after the last line of stderr, so the complaints are complete. Not "exit".
+    // "close" comes after the last line of stderr, so the complaints are complete; "exit" may come
+    // before.
     child.once("close", (exitCode, signal) => resolve({ exitCode, signal }));
   });
 }

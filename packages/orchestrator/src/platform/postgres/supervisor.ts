@@ -27,9 +27,9 @@ export interface EmbeddedPostgresOptions {
   /** Proof that nobody else runs a server on this directory. */
   lock: HeldLock;
   log: Logger;
-  /** Directory of another PostgreSQL's `bin/`; the npm package's otherwise. */
+  /** Directory of another PostgreSQL's `bin/`; otherwise that of the npm package. */
   binaries?: string | undefined;
-  /** Whom to run as when we are root. */
+  /** The user to run as if we are root. */
   user?: string | undefined;
   onReadinessChange?: ((ready: boolean) => void) | undefined;
 }
@@ -45,14 +45,14 @@ export interface EmbeddedPostgres {
 const RETRY_START_FOR_MS = 30_000;
 const BACKOFF_MS = { first: 100, most: 10_000 };
 /**
- * What is left of an earlier server, which passes by itself: its last processes end, or PID 1 reaps
+ * Remains of an earlier server that go away by themselves: its last processes end, or PID 1 reaps
  * it.
  */
 const PASSING = /lock file .* already exists|shared memory block .* is still in use|could not lock file/;
 
 /**
- * Starts the embedded server and keeps it running until `stop`. Resolves when it takes connections
- * and has said itself that its commits are durable.
+ * Starts the embedded server and keeps it running until `stop`. Resolves when it accepts
+ * connections and has confirmed that its commits are durable.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log } = options;
@@ -156,7 +156,8 @@ async function startPatiently(
 }
 
 /**
- * With growing pauses for as long as it takes; requests get 503 meanwhile. Null when told to stop.
+ * With growing pauses for as long as it takes; requests get 503 meanwhile. Null if it was told to
+ * stop.
  */
 async function startAgain(
   start: () => Promise<Server>,

@@ -10,7 +10,7 @@ import type { AuthorityKey } from "../keys/authority-key.ts";
 import type { ServerNames } from "./names.ts";
 
 const LEAF_DAYS = 397;
-/** A leaf is renewed when less than this is left of it. */
+/** A leaf is renewed when it has less time left than this. */
 const RENEW_BEFORE_MS = 90 * 24 * 60 * 60 * 1000;
 
 export interface LocalCertificate {
@@ -22,9 +22,9 @@ export interface LocalCertificate {
 }
 
 /**
- * The certificate from `tls/`: an authority made on the first start, and a leaf of it that names
- * `names` and lasts a while yet. The leaf is of this service, or, of another file, of a server that
- * is trusted together with it.
+ * The certificate from `tls/`: a CA created on the first start, and a leaf from it that is for
+ * `names` and not about to expire. The leaf belongs to this service or, with another file, to a
+ * server that is trusted together with it.
  */
 export async function ensureLocalCertificate(
   directory: string,
@@ -37,7 +37,7 @@ export async function ensureLocalCertificate(
   }: {
     leafFile?: string;
     days?: number;
-    /** The authority's key, where it is not the file `ca.key`. */
+    /** The CA's key, if it is not the file `ca.key`. */
     authority?: AuthorityKey | null;
   } = {},
 ): Promise<LocalCertificate> {
@@ -54,8 +54,8 @@ export async function ensureLocalCertificate(
 
 /**
  * The key is written first. A crash between the two leaves a key without a certificate, which the
- * next start signs; the other order could leave a certificate that agents pin and nobody has the
- * key of.
+ * next start signs. The other order could leave a certificate that agents pin and whose key nobody
+ * has.
  */
 async function ensureAuthority(
   directory: string,

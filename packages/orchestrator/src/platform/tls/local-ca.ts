@@ -8,7 +8,7 @@ import type { ServerNames } from "./names.ts";
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CA_DAYS = 3650;
-/** Machines whose clock is behind must take a certificate of a moment ago. */
+/** Machines whose clock is a little behind must accept a new certificate. */
 const BACKDATED_MS = 60 * 60 * 1000;
 
 export interface CertificateAuthority {
@@ -25,9 +25,8 @@ export async function generateKeyPem(): Promise<string> {
 }
 
 /**
- * A certificate for an authority of this installation alone: it may sign leaves and no further
- * authority. Not constrained to names: agents pin it, and it must outlive a change of the host's
- * name.
+ * A CA certificate for this installation only: it may sign leaves and no further CA. Not limited to
+ * names: agents pin it, and it must survive a change of the host's name.
  */
 export async function selfSign(key: AuthorityKey, now: Date): Promise<string> {
   const publicKey = await importPublicKey(key.spki);
@@ -49,8 +48,8 @@ export async function selfSign(key: AuthorityKey, now: Date): Promise<string> {
 }
 
 /**
- * A server certificate for the names, with its key: both in one PEM text, so that they cannot be
- * exchanged separately. For so many days, or until the authority's own ends.
+ * A server certificate for the names, with its key, both in one PEM text so that they can't be
+ * replaced separately. Valid for this many days, or until the CA's own certificate ends.
  */
 export async function issueLeaf(
   ca: CertificateAuthority,
@@ -84,7 +83,7 @@ export async function issueLeaf(
   return `${keyPem}\n${certificate.toString("pem")}\n`;
 }
 
-/** Positive and of 16 bytes (RFC 5280, section 4.1.2.2). */
+/** Positive, 16 bytes (RFC 5280, section 4.1.2.2). */
 function serialNumber(): string {
   const bytes = randomBytes(16);
   bytes.writeUInt8((bytes.readUInt8(0) & 0x7f) | 0x40, 0);
@@ -94,8 +93,8 @@ function serialNumber(): string {
 type Contents = Omit<x509.X509CertificateCreateWithKeyParams, "signingKey" | "signingAlgorithm">;
 
 /**
- * What is signed is taken from a first certificate with an empty signature: the key may be where no
- * library reaches it.
+ * The bytes to sign come from a first certificate with an empty signature, because the key may be
+ * where no library can reach it.
  */
 async function signedBy(key: AuthorityKey, contents: Contents): Promise<x509.X509Certificate> {
   const withSignature = (signature: Uint8Array): Promise<x509.X509Certificate> =>
@@ -109,7 +108,7 @@ async function signedBy(key: AuthorityKey, contents: Contents): Promise<x509.X50
 }
 
 /**
- * TBSCertificate, as it is signed: the first thing in the outer sequence (RFC 5280, section 4.1).
+ * TBSCertificate, the signed part: the first thing in the outer sequence (RFC 5280, section 4.1).
  */
 function signedPart({ rawData }: x509.X509Certificate): Uint8Array {
   const der = new Uint8Array(rawData);
@@ -117,7 +116,7 @@ function signedPart({ rawData }: x509.X509Certificate): Uint8Array {
   return der.subarray(start, contentOf(der, start).end);
 }
 
-/** Where the content of a DER element is that begins at `at`. */
+/** Where the content of the DER element at `at` begins. */
 function contentOf(der: Uint8Array, at: number): { start: number; end: number } {
   const first = der[at + 1] ?? 0;
   const more = first < 0x80 ? 0 : first & 0x7f;

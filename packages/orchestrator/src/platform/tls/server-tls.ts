@@ -8,31 +8,29 @@ import type { AuthorityKey } from "../keys/authority-key.ts";
 import { ensureLocalCertificate } from "./certificate-files.ts";
 import { serverNames } from "./names.ts";
 
-/**
- * TLS 1.3's own suites with AES-GCM or ChaCha20-Poly1305 (RFC 8446, section B.4); nothing of CCM.
- */
+/** TLS 1.3's own suites with AES-GCM or ChaCha20-Poly1305 (RFC 8446, section B.4), without CCM. */
 const SUITES = ["TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"];
 
 export interface TlsSettings {
   /** `tls/` of the data directory. */
   directory: string;
-  /** Further names and addresses that clients use for this service. */
+  /** More names and addresses that clients use for this service. */
   hostnames: string[];
   /** A certificate of the user's own (PEM, with its chain) and its key. */
   certificateFile?: string | undefined;
   keyFile?: string | undefined;
-  /** The local authority's key, where it is not the file `ca.key`. */
+  /** The local CA's key, if it is not the file `ca.key`. */
   authority?: AuthorityKey | null;
 }
 
 export interface ServerTls {
   options: SecureContextOptions;
-  /** What clients of the local authority pin; null for a certificate of the user's own. */
+  /** What clients of the local CA pin; null for a certificate of the user's own. */
   caFile: string | null;
 }
 
 /**
- * What the HTTPS server serves with. Called again later it gives the renewed certificate, for
+ * What the HTTPS server serves with. A later call returns the renewed certificate, for
  * `setSecureContext`.
  */
 export async function loadServerTls(
@@ -54,8 +52,7 @@ export async function loadServerTls(
       "created a server certificate",
     );
   }
-  // With the authority behind the leaf, so that a client that knows its fingerprint alone gets to
-  // it.
+  // With the CA after the leaf, so that a client that only knows its fingerprint gets it.
   const chain = `${local.pem}\n${await readFile(local.caFile, "utf8")}`;
   return { options: serverTlsOptions(chain, local.pem), caFile: local.caFile };
 }
