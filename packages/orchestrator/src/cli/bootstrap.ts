@@ -16,7 +16,7 @@ interface DecideOptions {
 }
 
 /**
- * `attestore-server bootstrap list|show|approve|deny`: hosts that ask to be let in without an auth
+ * `attestore-server bootstrap list|show|approve|deny`: hosts that ask to attach without an auth
  * key.
  */
 export function bootstrapCommand(): Command {

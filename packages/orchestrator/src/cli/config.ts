@@ -5,8 +5,8 @@ import { consoleCommand } from "./console-command.ts";
 import { listing, printOutcome } from "./outcome.ts";
 
 /**
- * `attestore-server config`: every setting, its value, and where that is from. Secrets are said to
- * be set, and nothing more.
+ * `attestore-server config`: every setting, its value, and where that comes from. For secrets it
+ * only says whether they are set.
  */
 export function configCommand(): Command {
   return consoleCommand("config", "Show every setting with its value and where the value comes from").action(

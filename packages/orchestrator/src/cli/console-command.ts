@@ -4,12 +4,12 @@ import { ApiError } from "../platform/errors/api-error.ts";
 import { type Console, openConsole } from "./console.ts";
 import { type Outcome, printOutcome } from "./outcome.ts";
 
-/** The options that every command takes besides its own. */
+/** The options that every command has besides its own. */
 interface CommonOptions {
   json?: boolean;
 }
 
-/** A command that works on the service's database, while the service runs or while it does not. */
+/** A command that works on the service's database, whether or not the service runs. */
 export function consoleCommand(name: string, summary: string): Command {
   return withExitCodes(new Command(name).description(summary).option("--json", "print JSON to stdout"));
 }
@@ -22,16 +22,16 @@ export function commandGroup(name: string, summary: string, commands: readonly C
 }
 
 /**
- * A wrong call ends with 2, a call for help with 0. Set on each command: one that is added inherits
- * nothing.
+ * A wrong call ends with 2, a call for help with 0. Set on each command, because added commands
+ * inherit nothing.
  */
 function withExitCodes(command: Command): Command {
   return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 }
 
 /**
- * Runs a command and prints what came of it. Exit code 1 where the service refuses it; anything
- * else is thrown on.
+ * Runs a command and prints its outcome. Exit code 1 if the service refuses it; any other error is
+ * thrown on.
  */
 export async function runInConsole(
   options: CommonOptions,

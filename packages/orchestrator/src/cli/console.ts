@@ -27,32 +27,32 @@ export interface Console {
   /** The object store of the settings. */
   objects: ObjectStore;
   sealer: Sealer;
-  /** First part of the origin of every log. */
+  /** First part of every log's origin. */
   logHost: string;
   publicUrl: string;
   /**
-   * Of the service's own authority; null with a certificate of the user's own, or before the
+   * Certificate of the service's own CA; null with a certificate of the user's own, or before the
    * service's first start.
    */
   caPem: string | null;
-  /** The directory of what hosts install. */
+  /** The directory with what hosts install. */
   downloads: string;
   /** By id or slug. Throws `not_found`. */
   org(idOrSlug: string): Promise<Org>;
-  /** Does something in one transaction with the audit row of it. */
+  /** Does something in one transaction with its audit row. */
   act<T>(command: string, work: (tx: DatabaseTransaction) => Promise<ConsoleDone<T>>): Promise<T>;
   close(): Promise<void>;
 }
 
 export interface ConsoleDone<T> {
-  /** Whose organisation it concerned; null for the service itself. */
+  /** The organisation concerned; null for the service itself. */
   orgId: string | null;
   done: T;
 }
 
 /**
- * Opens the service's database with the settings of the environment: the one of a service that runs
- * on the data directory, the embedded one for the time of the command, or that of DATABASE_URL. A
+ * Opens the service's database with the settings of the environment: that of a service running on
+ * the data directory, the embedded one for the duration of the command, or that of DATABASE_URL. A
  * new data directory is set up as on a first start.
  */
 export async function openConsole(environment: NodeJS.ProcessEnv = process.env): Promise<Console> {

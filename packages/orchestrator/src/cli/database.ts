@@ -5,9 +5,8 @@ import { openDatabase } from "../platform/postgres/open-database.ts";
 import { makeRoles } from "../platform/database/roles.ts";
 
 /**
- * `attestore-server database`: runs the embedded database and nothing else until SIGTERM or Ctrl-C,
- * so that it can be dumped or filled while no service looks at it. Prints a line when it takes
- * connections.
+ * `attestore-server database`: runs only the embedded database until SIGTERM or Ctrl-C, so that it
+ * can be dumped or filled while no service uses it. Prints a line when it accepts connections.
  */
 export function databaseCommand(): Command {
   return new Command("database")

@@ -6,9 +6,9 @@ import { failed, type Finding, ok } from "./doctor/finding.ts";
 import { plainLine } from "@attestore/proof";
 
 /**
- * `attestore-server doctor`: looks at everything that the service needs, and changes nothing. Exit
- * code 0 if nothing failed (warnings may be there), 1 if something did, 2 if the settings cannot be
- * read, so that nothing else could be looked at.
+ * `attestore-server doctor`: checks everything that the service needs, and changes nothing. Exit
+ * code 0 if nothing failed (there may be warnings), 1 if something did, 2 if the settings can't be
+ * read, so that nothing else could be checked.
  */
 export function doctorCommand(): Command {
   return consoleCommand("doctor", "Check that everything the service needs is there and works").action(

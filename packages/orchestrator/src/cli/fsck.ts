@@ -13,12 +13,12 @@ import { consoleCommand } from "./console-command.ts";
 import { plainLine } from "@attestore/proof";
 import { printOutcome } from "./outcome.ts";
 
-/** Findings that the JSON holds. */
+/** The most findings in the JSON. */
 const MOST_IN_JSON = 1000;
 
 /**
- * `attestore-server fsck`: exit code 0 if every log is what it must be, 1 if anything was found, 2
- * if it could not be looked at. Reads only, beside a running service too.
+ * `attestore-server fsck`: exit code 0 if every log is intact, 1 if anything was found, 2 if it
+ * could not be checked. Only reads, also beside a running service.
  */
 export function fsckCommand(): Command {
   return consoleCommand(

@@ -98,7 +98,7 @@ interface Moved {
   resealed?: number;
 }
 
-/** The data directory is this command's alone meanwhile, as a service's would be. */
+/** Meanwhile the data directory belongs to this command alone, as it would to a service. */
 async function moveAll(config: Config, token: Token, slots: readonly KeySlot[]): Promise<Moved[]> {
   const opened = await openDatabase({
     dataDirectory: config.data,
@@ -109,7 +109,7 @@ async function moveAll(config: Config, token: Token, slots: readonly KeySlot[]):
     role: "serve",
     log: silentLogger,
   });
-  // As the tables' owner: the service's role may not lock them.
+  // As the tables' owner, because the service's role may not lock them.
   const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
   try {
     await migrate(opened.connection, silentLogger, undefined, opened);
@@ -142,17 +142,14 @@ async function moveAll(config: Config, token: Token, slots: readonly KeySlot[]):
   }
 }
 
-/**
- * The public half in the authority's certificate, an uncompressed point; null where there is none
- * yet.
- */
+/** The public half in the CA's certificate, an uncompressed point; null if there is none yet. */
 async function certifiedKey(file: string): Promise<Uint8Array | null> {
   const certificate = await nullIfMissing(readFile(file));
   if (certificate === null) return null;
   return new X509Certificate(certificate).publicKey.export({ format: "der", type: "spki" }).subarray(-65);
 }
 
-/** The name is gone after it; what the disk and its backups have of the content is not. */
+/** Removes the name; the disk and its backups may still have the content. */
 async function removeFiles(files: readonly string[]): Promise<void> {
   for (const file of files) {
     await rm(file);

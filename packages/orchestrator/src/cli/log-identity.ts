@@ -1,7 +1,7 @@
 import type { LogIdentity } from "../log/log-keys.ts";
 import type { ServiceIdentity } from "../platform/keys/service-identity.ts";
 
-/** What the logs of a database are verified with. */
+/** What a database's logs are verified with. */
 export function logIdentityOf(identity: ServiceIdentity): LogIdentity {
   return {
     host: identity.log_host,

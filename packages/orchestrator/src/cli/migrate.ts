@@ -7,8 +7,8 @@ import { consoleCommand } from "./console-command.ts";
 import { printOutcome } from "./outcome.ts";
 
 /**
- * `attestore-server migrate`: what `serve` does first, by itself, for those who do it before they
- * replace the program.
+ * `attestore-server migrate`: what `serve` does first by itself, for those who want to do it before
+ * they replace the program.
  */
 export function migrateCommand(): Command {
   return consoleCommand("migrate", "Migrate the database to this version of the program").action(

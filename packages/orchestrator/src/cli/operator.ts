@@ -6,7 +6,7 @@ import { ApiError } from "../platform/errors/api-error.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 import { listing } from "./outcome.ts";
 
-/** `attestore-server operator add|list`: users of the service itself, never made over HTTP. */
+/** `attestore-server operator add|list`: users of the service itself, never created over HTTP. */
 export function operatorCommand(): Command {
   const add = consoleCommand("add", "Make somebody an operator of the service")
     .argument("<email>", "e-mail address for login codes")
@@ -53,7 +53,7 @@ export function operatorCommand(): Command {
   return commandGroup("operator", "Operators of the service", [add, list]);
 }
 
-/** An operator who cannot add a passkey can do nothing. */
+/** An operator who can't add a passkey can do nothing. */
 function passkeyTrouble(publicUrl: string): string[] {
   try {
     relyingParty(publicUrl);

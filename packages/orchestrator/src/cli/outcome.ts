@@ -2,11 +2,11 @@ import { plainLine, plainMessage, plainText } from "@attestore/proof";
 
 /** What a command found or did, for a person and for a program. */
 export interface Outcome {
-  /** One JSON value, printed with --json in place of all the rest. */
+  /** One JSON value, printed with --json instead of everything else. */
   json: unknown;
-  /** What the command is asked for: goes to stdout, so it can be piped. */
+  /** What the command was asked for: goes to stdout, so it can be piped. */
   result: string;
-  /** What a person wants to know besides: goes to stderr. */
+  /** What else a person wants to know: goes to stderr. */
   talk?: string[];
   /** The next command to run. */
   next?: string;
@@ -22,9 +22,7 @@ export function printOutcome(outcome: Outcome, asJson: boolean): void {
   if (outcome.next !== undefined) process.stderr.write(`\n${plainMessage(`Next: ${outcome.next}`)}\n`);
 }
 
-/**
- * Rows in columns under their names; without a row, nothing but what there is to say about that.
- */
+/** Rows in columns under their names; without rows, only the text for that case. */
 export function listing(
   names: readonly string[],
   rows: readonly (readonly string[])[],

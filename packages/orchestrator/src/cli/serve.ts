@@ -3,8 +3,8 @@ import { readConfig } from "../platform/config/read-config.ts";
 import { createStreamLogger } from "../platform/logging/stream-logger.ts";
 
 /**
- * `npm start` hands a Ctrl-C on to us that the terminal has sent us already; an impatient person
- * takes longer than that.
+ * `npm start` passes a Ctrl-C on to us that the terminal has already sent us. An impatient person
+ * takes longer than this.
  */
 const SAME_SIGNAL_MS = 1000;
 
@@ -19,10 +19,10 @@ async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(environment);
   const log = createStreamLogger(process.stdout, config.logLevel, process.stdout.isTTY ? "text" : "json");
   const stopped = stopSignal();
-  // Most of what the program is made of, which the other commands need not wait for.
+  // Most of the program, which the other commands don't have to load.
   const { startService } = await import("../service/start-service.ts");
-  // Told to stop while it starts, it finishes starting first: half a start is harder to undo than a
-  // whole one.
+  // If it is told to stop while starting, it finishes starting first: half a start is harder to
+  // undo than a whole one.
   const service = await startService(config, log);
   const signal = await stopped;
   log.info({ signal }, "stopping: no new requests; requests in flight may finish");
@@ -31,7 +31,7 @@ async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /**
- * Resolves with the first signal to stop. A second one ends the process at once, which loses
+ * Resolves with the first signal to stop. A second one ends the process immediately, which loses
  * nothing that was acknowledged.
  */
 function stopSignal(): Promise<NodeJS.Signals> {

@@ -1,4 +1,6 @@
-/** What was started, to be ended in the opposite order: once, all of it, even if a step fails. */
+/**
+ * Started things, to be ended in the opposite order: once, and all of them, even if a step fails.
+ */
 export class Cleanup {
   readonly #steps: (() => Promise<void>)[] = [];
   #running: Promise<void> | null = null;
@@ -7,7 +9,7 @@ export class Cleanup {
     this.#steps.push(step);
   }
 
-  /** Rejects, after the last step, with the first failure. */
+  /** After the last step, rejects with the first failure. */
   run(): Promise<void> {
     this.#running ??= this.#run();
     return this.#running;

@@ -5,7 +5,7 @@ import type { ListenAddress } from "../platform/config/setting-types.ts";
 
 const CLOSE_IDLE_EVERY_MS = 100;
 
-/** @throws UserError that says which address is taken or forbidden */
+/** @throws UserError that says which address is in use or forbidden */
 export async function listen(app: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
   try {
     await app.listen({ host, port });
@@ -33,9 +33,8 @@ function refused(error: Error, host: string, port: number): UserError {
 }
 
 /**
- * Stops listening and waits for the requests that run. Connections are closed as soon as they are idle, instead of when their
- * clients let go of them; what still runs at the end of the time is cut off.
- *
+ * Stops listening and waits for running requests. Connections are closed as soon as they are idle,
+ * without waiting for their clients; what still runs at the end of the time is cut off.
  * @returns whether all of them could finish
  */
 export async function drain(app: FastifyInstance, withinMs: number): Promise<boolean> {

@@ -10,14 +10,13 @@ import { S3Store } from "../platform/objects/s3-store.ts";
 
 export interface OpenObjects {
   objects: ObjectStore;
-  /** The routes behind the store's URLs; null where agents speak to another host. */
+  /** The routes behind the store's URLs; null if agents talk to another host. */
   routes: FastifyPluginAsync | null;
 }
 
 /**
- * The object store of the settings, ready to serve: S3 if there is a bucket, or else the disk.
- *
- * @throws UserError `invalid_setting` for a bucket that cannot do what the settings ask of it
+ * The object store of the settings, ready to serve: S3 if there is a bucket, otherwise the disk.
+ * @throws UserError `invalid_setting` for a bucket that can't do what the settings ask for
  */
 export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logger): Promise<OpenObjects> {
   const objects = objectStore(config, hmacKey, log);
@@ -25,8 +24,8 @@ export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logg
     await objects.prepare();
     return { objects, routes: objectRoutes(objects) };
   }
-  // Told at the start, rather than by the first backup. A store that is away right now does not
-  // keep the service from starting.
+  // Reported at the start, not by the first backup. A store that is unreachable at the moment does
+  // not keep the service from starting.
   if (config.s3ObjectLockDays !== undefined && (await objects.locksObjects()) === false)
     throw new UserError(
       "invalid_setting",
@@ -35,7 +34,7 @@ export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logg
   return { objects, routes: null };
 }
 
-/** The same, untouched: also for a command beside a running service. */
+/** The same, unchanged: also for a command beside a running service. */
 export function objectStore(config: Config, hmacKey: Uint8Array, log: Logger): DiskStore | S3Store {
   const {
     s3Bucket: bucket,

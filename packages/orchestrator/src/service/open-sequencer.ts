@@ -16,9 +16,7 @@ export interface OpenSequencer {
   close(): Promise<void>;
 }
 
-/**
- * The sequencer of a replica, on connections of its own, and the metrics that count its batches.
- */
+/** A replica's sequencer, on connections of its own, and the metrics that count its batches. */
 export function openSequencer(
   connection: ConnectionSettings,
   signer: CheckpointSigner,

@@ -45,20 +45,20 @@ import { openSequencer } from "./open-sequencer.ts";
 import { serviceApp } from "./service-app.ts";
 
 export interface Service {
-  /** Finishes what was accepted, then lets go of everything, the database last. */
+  /** Finishes what was accepted, then releases everything, the database last. */
   stop(): Promise<void>;
 }
 
-/** A certificate that was replaced is served within this time, and at once after SIGHUP. */
+/** A replaced certificate is served within this time, and at once after SIGHUP. */
 const RENEWAL_EVERY_MS = 60 * 1000;
 const MAIL_WITHIN_MS = 5000;
-/** Jobs, mails, webhooks and metrics: few at once, and none that a person waits for. */
+/** Jobs, mails, webhooks and metrics: few at once, and no person waits for them. */
 const JOB_CONNECTIONS = 4;
 const ASK_STORE_WITHIN_MS = 10_000;
 
 /**
- * Starts the whole service of these settings. Resolves when it takes requests; what was started is
- * stopped again if that fails.
+ * Starts the whole service with these settings. Resolves when it accepts requests; if the start
+ * fails, whatever was started is stopped again.
  */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const cleanup = new Cleanup();
@@ -113,7 +113,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     authority: keys.authority,
   };
   const tls = await loadServerTls(tlsSettings, log);
-  // The directory's only service is this one, so what looks unfinished is.
+  // This is the directory's only service, so whatever looks unfinished is unfinished.
   for (const directory of [keysDirectory, ...(tls.caFile === null ? [] : [tlsSettings.directory])]) {
     await sweepTemporaryFiles(directory);
   }
@@ -131,8 +131,8 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   });
   const installation = new Installation({ pool: byClock.pool, objects: store, signed, signer, logger: log });
   await installation.checkLogs();
-  // A store that is away right now does not keep the service from starting; until it answers,
-  // nothing is deleted.
+  // A store that is unreachable at the moment does not keep the service from starting; until it
+  // answers, nothing is deleted.
   await Promise.race([installation.check(), delay(ASK_STORE_WITHIN_MS, undefined, { ref: false })]);
   const requireDeletable = (): Promise<void> => installation.requireDeletable();
   const objects = guardDeletions(store, requireDeletable);
@@ -211,7 +211,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   const delivery = deliverMail({ db: byClock.database, sealer, transport, logger: log }, shutdown.signal);
   cleanup.add(async () => {
     shutdown.abort();
-    // What is cut off here is sent again by whoever serves next.
+    // Whoever serves next sends again what is cut off here.
     await Promise.race([
       Promise.all([delivery, notifications]),
       delay(MAIL_WITHIN_MS, undefined, { ref: false }),
@@ -233,7 +233,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   cleanup.add(async () => {
     clearInterval(renewal);
     process.off("SIGHUP", renew);
-    // Polls that are being held end, and every answer from now on closes its connection.
+    // Held polls end, and from now on every answer closes its connection.
     shutdown.abort();
     const finished = await drain(app, config.shutdown_s * 1000);
     if (!finished) log.warn({ after_s: config.shutdown_s }, "requests still in flight were cut off");

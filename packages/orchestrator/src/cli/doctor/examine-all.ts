@@ -20,12 +20,12 @@ import { examineRole } from "./examine-role.ts";
 import { examineService } from "./examine-service.ts";
 import { failed, type Finding, skipped } from "./finding.ts";
 
-/** The migration that brought the service's roles. */
+/** The migration that created the service's roles. */
 const SERVICE_ROLES = 49;
 
 /**
- * Everything, one thing after the other; what throws becomes a finding, so that the rest is looked
- * at as well.
+ * Everything, one after the other. Whatever throws becomes a finding, so that the rest is checked
+ * too.
  */
 export async function examineAll(config: Config): Promise<Finding[]> {
   if (!(await exists(config.data)))
@@ -55,7 +55,7 @@ async function guarded(check: string, look: () => Promise<Finding[]>): Promise<F
 
 async function examineData(config: Config, isServing: boolean): Promise<Finding[]> {
   const isEmbedded = config.databaseUrl === undefined;
-  // Opening it would make a new one, which is not what a look is for.
+  // Opening it would create a new one, which a check must not do.
   if (isEmbedded && !(await exists(join(config.data, "postgres", "data"))))
     return [skipped("database", "There is none yet: the first start creates it.")];
   const opened = await openDatabase({
@@ -80,7 +80,7 @@ async function examineData(config: Config, isServing: boolean): Promise<Finding[
   }
 }
 
-/** Not before the migrations made it. */
+/** Not before the migrations created it. */
 async function examineServiceRole({ pool }: DatabaseAccess, { service }: OpenDatabase): Promise<Finding[]> {
   const applied = (await appliedMigrations(pool)) ?? [];
   if (!applied.some(({ version }) => version === SERVICE_ROLES)) return [];

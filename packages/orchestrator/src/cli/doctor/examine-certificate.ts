@@ -6,7 +6,7 @@ import type { Config } from "../../platform/config/read-config.ts";
 import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
 
 const DAY_MS = 86_400_000;
-/** The service renews its own 90 days before its end, within a minute. */
+/** The service renews its own certificate 90 days before it ends, within a minute. */
 const LATE_MS = 80 * DAY_MS;
 const SOON_MS = 14 * DAY_MS;
 

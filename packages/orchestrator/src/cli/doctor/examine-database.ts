@@ -3,8 +3,8 @@ import { readMigrations } from "../../platform/database/migrate.ts";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 
 /**
- * Agents and S3 stores refuse what is a quarter of an hour apart; the log's times should be much
- * nearer.
+ * Agents and S3 stores refuse times that are a quarter of an hour apart; the log's times should be
+ * much closer.
  */
 const CLOCK_OFF_MS = 60_000;
 const CLOCK_DRIFTS_MS = 2000;
@@ -17,7 +17,7 @@ export async function examineDatabase(pool: Pool): Promise<Finding[]> {
   return [ok("database", `PostgreSQL ${rows[0]?.version ?? ""} answers.`), await examineMigrations(pool)];
 }
 
-/** Null where the database has no tables of ours yet. */
+/** Null if the database has no tables of ours yet. */
 export async function appliedMigrations(pool: Pool): Promise<{ version: number; sha256: string }[] | null> {
   const { rows } = await pool.query<{ table: string | null }>(
     "select to_regclass('schema_migrations')::text as table",
@@ -56,7 +56,7 @@ async function examineMigrations(pool: Pool): Promise<Finding> {
       );
 }
 
-/** This machine's clock against the database's, and against what is recorded already. */
+/** Compares this machine's clock with the database's, and with what is recorded already. */
 export async function examineClock(pool: Pool): Promise<Finding> {
   const before = Date.now();
   const { rows } = await pool.query<{ now: Date; newest: Date | null }>(

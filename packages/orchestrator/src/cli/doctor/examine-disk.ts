@@ -3,11 +3,11 @@ import { errorMessage } from "@attestore/host/errno";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 
 const MIB = 1024 ** 2;
-/** What uploads leave free for the embedded database: below it they are refused. */
+/** What uploads leave free for the embedded database: with less than that, they are refused. */
 const RESERVED = 256 * MIB;
 const SCARCE = 2048 * MIB;
 
-/** Room and inodes where the data directory is. */
+/** Free space and inodes of the data directory's file system. */
 export async function examineDisk(directory: string): Promise<Finding[]> {
   try {
     const { bavail, bsize, ffree, files } = await statfs(directory);
@@ -35,7 +35,7 @@ export function spaceFinding(directory: string, free: number): Finding {
   return ok("disk", message);
 }
 
-/** Some file systems have no number of them and say 0. */
+/** Some file systems don't count them and report 0. */
 function inodeFindings(directory: string, free: number, all: number): Finding[] {
   if (all === 0 || free > 10_000) return [];
   return [

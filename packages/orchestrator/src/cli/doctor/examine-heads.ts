@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 
 /**
  * The end of every log: its row, its newest head, and the newest head that was signed.
- * `attestore-server fsck` looks at all of it.
+ * `attestore-server fsck` checks the whole log.
  */
 export async function examineHeads(
   pool: Pool,

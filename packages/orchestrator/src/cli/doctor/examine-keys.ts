@@ -7,8 +7,7 @@ import { openServiceKeys } from "../../platform/keys/service-keys.ts";
 import { failed, type Finding, ok } from "./finding.ts";
 
 /**
- * Whether the service's keys are there, readable by it alone, and those that the database was
- * written with.
+ * Whether the service's keys exist, only it can read them, and the database was written with them.
  */
 export async function examineKeys(config: Config, pool: Pool): Promise<Finding> {
   const directory = join(config.data, "keys");

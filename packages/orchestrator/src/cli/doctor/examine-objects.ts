@@ -12,7 +12,7 @@ import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
 
 const WITHIN_MS = 20_000;
 
-/** Writes, reads and removes an object, where the service would. */
+/** Writes, reads and removes an object in the place that the service uses. */
 export async function examineObjects(config: Config): Promise<Finding> {
   return config.s3Bucket === undefined
     ? examineDirectory(join(config.data, "objects"))
@@ -20,8 +20,8 @@ export async function examineObjects(config: Config): Promise<Finding> {
 }
 
 /**
- * In the place of unfinished uploads, which the service empties at its start: a probe that is cut
- * off leaves nothing for long.
+ * Among the unfinished uploads, which the service removes at its start: a probe that is cut off
+ * leaves nothing for long.
  */
 async function examineDirectory(directory: string): Promise<Finding> {
   const probe = join(directory, ".incoming", `doctor-${randomBytes(8).toString("hex")}`);
@@ -71,7 +71,7 @@ async function examineBucket(config: Config): Promise<Finding> {
 }
 
 /**
- * Whoever holds the service, its database or its credentials cannot remove what the bucket has
+ * Nobody who has the service, its database or its credentials can remove what the bucket has
  * locked.
  */
 async function proposeLock(

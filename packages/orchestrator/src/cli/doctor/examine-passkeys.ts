@@ -4,7 +4,8 @@ import type { Database } from "../../platform/database/schema.ts";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 
 /**
- * Whether people can have passkeys of the service's address, and operators, who need one, sign in.
+ * Whether people can have passkeys for the service's address, and whether operators, who need one,
+ * can sign in.
  */
 export async function examinePasskeys(publicUrl: string, db: Database): Promise<Finding> {
   if (!knowsNoPasskeys(publicUrl))

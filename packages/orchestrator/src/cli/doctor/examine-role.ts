@@ -4,7 +4,7 @@ import { silentLogger } from "../../platform/logging/logger.ts";
 import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
 import { type Finding, ok, warning } from "./finding.ts";
 
-/** Whom the service connects as, and what that role may beyond what the service needs. */
+/** The role that the service connects as, and what it may do beyond what the service needs. */
 export async function examineRole(service: ConnectionSettings): Promise<Finding> {
   const access = connectDatabase({ connection: service, log: silentLogger, connections: 1 });
   try {

@@ -7,7 +7,7 @@ import { failed, type Finding, ok, skipped } from "./finding.ts";
 
 const WITHIN_MS = 5000;
 
-/** Whether a service answers on this machine where the settings say, and can serve. */
+/** Whether a service answers on this machine at the address in the settings, and can serve. */
 export async function examineService({ listen, data, publicUrl, tlsCertificate }: Config): Promise<Finding> {
   const host = listen.host === "::" || listen.host === "0.0.0.0" ? "127.0.0.1" : listen.host;
   const where = `${host}:${listen.port}`;
@@ -43,7 +43,7 @@ function ask(to: {
       {
         ...address,
         path: "/readyz",
-        // An address is no name that TLS could ask for.
+        // An IP address is no name that TLS could ask for.
         ...(/^[\d.:[\]]+$/.test(servername) ? {} : { servername }),
         ...(ca === undefined ? {} : { ca }),
         agent: false,
@@ -56,7 +56,7 @@ function ask(to: {
       },
     );
     asked.on("error", reject);
-    // For Node this is no response: nothing else would be heard of it.
+    // Node does not treat this as a response, and nothing else would arrive.
     asked.on("upgrade", (_answer, socket) => {
       socket.destroy();
       reject(new Error("it answered in another protocol"));

@@ -1,14 +1,14 @@
-/** What was looked at, and what is to be done about it. */
+/** What was checked, and what to do about it. */
 export interface Finding {
   /** E.g. `database`; several findings may be about one thing. */
   check: string;
   /**
-   * `warning`: it works, and somebody should look. `skipped`: it could not be looked at, or is not
-   * there.
+   * `warning`: it works, and somebody should look. `skipped`: it could not be checked, or does not
+   * exist.
    */
   level: "ok" | "warning" | "failed" | "skipped";
   message: string;
-  /** The next thing to do, where something is. */
+  /** The next thing to do, if there is one. */
   next?: string;
 }
 

@@ -10,11 +10,12 @@ import type { KeySlot } from "../../platform/keys/key-slots.ts";
 export type MovedKey = "there already" | "moved" | "made";
 
 /**
- * Has the token hold a signing key: the one of the file, or a new one where there is no file and nothing was signed yet. What is in the token
- * then has signed something that its public half verifies. The file stays.
- *
+ * Puts a signing key into the token: the one in the file, or a new one if there is no file and
+ * nothing was signed yet. Afterwards the key in the token has signed something that its public half
+ * verifies. The file stays.
  * @param inUse the public half that others pin: 32 bytes, or 65; null while nobody does
- * @throws UserError `key_file` where the file, the token and what is in use are not the same key, KeyTokenError
+ * @throws UserError `key_file` if the file, the token and the key in use are not the same,
+ * KeyTokenError
  */
 export async function moveSigningKey(
   token: Token,
@@ -45,7 +46,7 @@ export async function moveSigningKey(
   return before !== null ? "there already" : held === null ? "made" : "moved";
 }
 
-/** Null where there is no such file. */
+/** Null if there is no such file. */
 async function readMaterial(file: string, kind: "ed25519" | "p256"): Promise<PrivateMaterial | null> {
   const pem = await nullIfMissing(readFile(file, "utf8"));
   if (pem === null) return null;

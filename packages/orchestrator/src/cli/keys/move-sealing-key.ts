@@ -11,9 +11,9 @@ import type { KeySlot } from "../../platform/keys/key-slots.ts";
 import type { MovedKey } from "./move-key.ts";
 
 /**
- * Seals all that is sealed with a key that the token makes, and says so in the database: in one transaction, so that the key of before or the
- * new one opens everything, wherever this is cut off. The key of the file never gets into the token, and the file stays.
- *
+ * Seals everything that is sealed with a key that the token makes, and records that in the
+ * database. This is one transaction, so wherever it is cut off, either the former key or the new
+ * one opens everything. The file's key never gets into the token, and the file stays.
  * @param inUse the check of the key that the database was written with; null for a new database
  */
 export async function moveSealingKey(
@@ -44,7 +44,7 @@ export async function moveSealingKey(
   return { is: "moved", resealed };
 }
 
-/** Another service would go on to seal with the key of before. */
+/** Another service would keep sealing with the former key. */
 async function requireNobodyElse(tx: DatabaseTransaction): Promise<void> {
   const { rows } = await sql<{ others: number }>`
     select count(*)::int as others from pg_stat_activity
