@@ -16,8 +16,8 @@ export interface FailedRun {
 }
 
 /**
- * Puts what kept a run from its result into the spool, for the log: a failure is reported as well
- * as a success.
+ * Puts what kept a run from its result into the spool, for the log: failures are reported as well
+ * as successes.
  */
 export async function reportFailure(
   { layout }: { readonly layout: Layout },
@@ -35,15 +35,12 @@ export async function reportFailure(
   });
 }
 
-/**
- * What a run that was cut off left behind: `interrupted`, by a signal or by the death of the
- * process.
- */
+/** Reports a run that was cut off as `interrupted`, by a signal or by the death of the process. */
 export const INTERRUPTED = new RunError("interrupted", "the agent was stopped during the run");
 
 function describe(error: unknown): { reason: string; message: string } {
   if (error instanceof RunError || error instanceof UserError || error instanceof ServiceError)
     return { reason: error.code, message: error.message };
-  // A defect of ours may say anything, also what must not leave the host.
+  // A defect of ours may contain anything, including what must not leave the host.
   return { reason: "internal", message: "the agent failed; its own log says why" };
 }

@@ -2,7 +2,9 @@ import type { UploadConfig } from "../config/upload-config.ts";
 import { untilWindow_ms } from "../config/upload-config.ts";
 import { ServiceError } from "../transport/service-error.ts";
 
-/** @throws ServiceError `outside_window`, with when to come again, while uploads are not to run */
+/**
+ * @throws ServiceError `outside_window`, with the time to come back, while uploads are not allowed
+ */
 export function requireWindow({ windows }: UploadConfig, now = new Date()): void {
   const wait_ms = untilWindow_ms(windows, now);
   if (wait_ms <= 0) return;

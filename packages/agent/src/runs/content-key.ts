@@ -5,22 +5,23 @@ import type { ForeignMetadata, SourceMetadata } from "../engines/engine.ts";
 
 const KEY_BYTES = 32;
 /**
- * Of the base64. A receipt has no more room; that is 8 recipients with RSA keys, or some 60 others.
+ * For the base64. A receipt has no more room; this is enough for 8 recipients with RSA keys, or
+ * about 60 others.
  */
 const MAX_SEALED = 8 << 10;
 
 export interface ContentKey {
   readonly key: Buffer;
   /**
-   * An age file in base64, for the same recipients as the backup: it holds the key, compressed as a
-   * dump is.
+   * An age file in base64 for the backup's recipients: it contains the key, compressed as a dump
+   * is.
    */
   readonly sealed: string;
 }
 
 /**
- * A backup's own key, under which its receipt has what its tables hold; null where a receipt has no
- * room for it. @throws RunError `recipient_invalid`
+ * The backup's own key, under which its receipt signs what its tables hold; null if a receipt has
+ * no room for it. @throws RunError `recipient_invalid`
  */
 export async function makeContentKey(recipients: readonly string[]): Promise<ContentKey | null> {
   const key = randomBytes(KEY_BYTES);
@@ -29,7 +30,7 @@ export async function makeContentKey(recipients: readonly string[]): Promise<Con
   return sealed.length > MAX_SEALED ? null : { key, sealed };
 }
 
-/** The metadata, with the key if something in them is signed under it. */
+/** The metadata, with the key if anything in them is signed under it. */
 export function withContentKey(metadata: SourceMetadata, key: ContentKey | null): SourceMetadata {
   const { content, databases } = metadata;
   const hasContent = content !== undefined || (Array.isArray(databases) && databases.some(hasOwnContent));

@@ -3,8 +3,9 @@ import { RestoreRefused } from "../engines/engine.ts";
 import { atMost } from "../engines/enforce-limits.ts";
 
 /**
- * Passes a backup's plaintext on, and checks that it has as many bytes as the backup's receipt signed. A receipt that does not
- * state the size, as older ones do not, limits the plaintext to the source's `limits.bytes` instead.
+ * Passes a backup's plaintext on, and checks that it has as many bytes as the backup's receipt
+ * says. If a receipt does not state the size, as older ones don't, the source's `limits.bytes`
+ * limits the plaintext instead.
  * @throws RestoreRefused as soon as there is one byte more, or at the end if there are fewer
  */
 export async function* holdToSignedSize(

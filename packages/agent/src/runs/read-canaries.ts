@@ -2,8 +2,8 @@ import { type Canary, CanaryError, type CheckConfig, readCanary } from "../check
 import { RunError } from "../errors/run-error.ts";
 
 /**
- * Those of the checks, by their ids, which need to be known before anything is restored. A secret that stands in a check itself would go into the
- * receipt with it.
+ * The checks' canaries, by check id; they are read before anything is restored. A secret inside a
+ * check's own text would end up in the receipt.
  * @throws RunError `canary_unusable`
  */
 export async function readCanaries(checks: readonly CheckConfig[]): Promise<Map<string, Canary>> {

@@ -21,8 +21,8 @@ import { runNegativeControls, type WhichControls } from "./run-negative-controls
 import { runChecks } from "./run-checks.ts";
 
 /**
- * Comparing content, and counting what the backup did not count, may each take that much of the
- * time that the restore took; and always a minute.
+ * Comparing content, and counting what the backup did not count, may each take this share of the
+ * restore's time, and always a minute.
  */
 const BUDGET_SHARE = 0.5;
 const MIN_BUDGET_MS = 60_000;
@@ -40,7 +40,7 @@ export interface TestRestoreRequest {
   readonly scratchDir: string;
   /** The metadata in the backup's own record. */
   readonly backupMetadata: ForeignMetadata;
-  /** What restore tests that passed saw; absent before the first. */
+  /** What passed restore tests saw; absent before the first. */
   readonly seen?: Seen;
   /** Default `changed`. */
   readonly negativeControls?: WhichControls;

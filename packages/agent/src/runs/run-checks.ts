@@ -18,7 +18,7 @@ export interface ChecksToRun {
   /** Of `readCanaries`. */
   readonly canaries: ReadonlyMap<string, Canary>;
   readonly metadata: ForeignMetadata;
-  /** What restore tests that passed saw; null before the first. */
+  /** What passed restore tests saw; null before the first. */
   readonly seen: Seen | null;
   readonly runtime: Runtime;
   readonly signal: AbortSignal;

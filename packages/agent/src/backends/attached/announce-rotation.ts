@@ -6,10 +6,11 @@ import { ServiceError } from "../../transport/service-error.ts";
 import type { SubmitOptions } from "./submit-receipt.ts";
 
 /**
- * Tells the service of a new signing key, if one is in use that it does not know: before that it would refuse what is signed with it.
- * Repeatable after a crash between any two steps: the same rotation is answered the same. The old private half
- * goes first: once the service has the new key there is nothing to undo, and nobody would come back for it.
- * @returns whether there was one to tell of. @throws ServiceError
+ * Tells the service about a new signing key if one is in use that it does not know; until then it
+ * refuses what that key signs. Can be repeated after a crash between any two steps: the same
+ * rotation gets the same answer. The old private half is removed first: once the service has the
+ * new key there is nothing to undo, and nobody would come back for the old one.
+ * @returns whether there was one to tell. @throws ServiceError
  */
 export async function announceRotation(
   { layout, agentId, service }: Pick<Attachment, "layout" | "agentId" | "service">,

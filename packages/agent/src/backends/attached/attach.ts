@@ -56,8 +56,9 @@ export async function attachWithKey(attaching: Attaching, authKey: string): Prom
 }
 
 /**
- * Attaches by somebody's approval. `show` is given what a person needs for it. Polls until there is a decision.
- * @throws UserError when it was denied or ran out; ServiceError
+ * Attaches with somebody's approval. `show` gets what a person needs for it. Polls until there is a
+ * decision.
+ * @throws UserError if it was denied or expired; ServiceError
  */
 export async function attachInteractively(
   attaching: Attaching,

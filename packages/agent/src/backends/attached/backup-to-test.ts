@@ -11,10 +11,12 @@ import { resolveSourceId } from "./resolve-source.ts";
 import type { StoredBackup } from "../backup-backend.ts";
 
 /**
- * The backup that a restore is to be made of: the one that is named, or the newest of the source that this agent made.
- * What it must be comes from what its maker signed alone: this agent's own receipt, or the one that the log has of another agent which
- * config.yaml names under `test_for`. What the service's record says is compared with that, and never used.
- * @throws UserError backup_unknown; RunError maker_not_trusted, receipt_missing, receipt_invalid, record_mismatch; ServiceError
+ * The backup to restore: the named one, or the newest of the source that this agent made. What it
+ * must be comes only from what its maker signed: this agent's own receipt, or the receipt in the
+ * log of another agent that config.yaml names under `test_for`. The service's record is compared
+ * with that, and never used.
+ * @throws UserError backup_unknown; RunError maker_not_trusted, receipt_missing, receipt_invalid,
+ * record_mismatch; ServiceError
  */
 export async function findStoredBackup(
   attachment: Attachment,
@@ -47,7 +49,7 @@ export async function findStoredBackup(
     ...found,
     download: (file, options) =>
       service.download({
-        // Good for 15 minutes.
+        // Valid for 15 minutes.
         url: answer.download_url,
         file,
         expectedBytes: found.sizeBytes,
@@ -58,8 +60,9 @@ export async function findStoredBackup(
 }
 
 /**
- * That the backup is of the source by this name: which source's id goes with which name is the service's word, the name in the receipt
- * the maker's. An earlier version signed none: of this agent's own such a receipt is taken, of another's where `source_id` is pinned.
+ * Checks that the backup belongs to the source of this name. The service says which source's id
+ * goes with which name; the name in the receipt is the maker's. Receipts of an earlier version
+ * contain no name: this agent's own are accepted, another's only if `source_id` is pinned.
  * @throws RunError source_mismatch
  */
 function requireName(

@@ -16,21 +16,22 @@ import { cosignKeptCheckpoint, observeCheckpoint } from "../../log/witness.ts";
 
 export interface HeartbeatOptions {
   readonly signal: AbortSignal;
-  /** Commands that are on disk here. */
+  /** Commands that are on this host's disk. */
   readonly acks: readonly string[];
   readonly once?: boolean;
 }
 
 export interface Heartbeat {
   readonly response: HeartbeatResponse;
-  /** Commands beside those of `response`, of kinds that are none here. */
+  /** Commands besides those of `response`, of kinds that this version does not know. */
   readonly unknownCommands: readonly UnknownCommand[];
-  /** What stands between the checkpoint that came with it and our trust; null if nothing does. */
+  /** Why the checkpoint that came with it can't be trusted; null if it can. */
   readonly checkpointProblem: LogAlarmError | ServiceError | null;
 }
 
 /**
- * One heartbeat: says what this host is and holds, hears what is to be done, and looks at the log's checkpoint as its witness.
+ * One heartbeat: says what this host is and has, gets what is to be done, and checks the log's
+ * checkpoint as its witness.
  * @throws ServiceError; the signal's reason
  */
 export async function sendHeartbeat(
@@ -70,7 +71,7 @@ export async function sendHeartbeat(
   }
 }
 
-/** When the service last answered a heartbeat, by this host's clock and by its own. */
+/** When the service last answered a heartbeat, by this host's clock and by the service's. */
 export async function readLastHeartbeat(layout: Layout): Promise<{ at: string; server_time: string } | null> {
   return (await readJson(layout.lastHeartbeat)) as { at: string; server_time: string } | null;
 }

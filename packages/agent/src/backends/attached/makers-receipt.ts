@@ -31,16 +31,17 @@ export interface WantedBackup {
   readonly slug: string;
   readonly sourceId: string;
   /**
-   * What config.yaml says of whose backups of the source are restored here; undefined where it
+   * What config.yaml says about whose backups of the source are restored here; undefined if it
    * names nobody.
    */
   readonly trusted: TrustedMakers | undefined;
 }
 
 /**
- * What the maker of a backup signed of it: the only thing that says what a backup is which this host keeps no receipt of. It has to be
- * in the organisation's log, in a tree that extends what this agent has seen of that log, and signed by a key that config.yaml here
- * names for the source, by one that took such a key's place, or by a key of this host's own.
+ * What the maker of a backup signed about it: nothing else says what a backup is of which this host
+ * has no receipt. It must be in the organisation's log, in a tree that extends what this agent has
+ * seen of that log, and be signed by a key that config.yaml names for the source, by one that
+ * replaced such a key, or by one of this host's own keys.
  * @throws RunError maker_not_trusted, receipt_missing, receipt_invalid; LogAlarmError; ServiceError
  */
 export async function fetchMakersStatement(
@@ -60,8 +61,8 @@ export async function fetchMakersStatement(
 }
 
 /**
- * That the service's own record of a backup says what was signed of it. It is not believed either way; one that differs shows that
- * somebody changed it.
+ * Checks that the service's own record of a backup agrees with what was signed. The record is not
+ * trusted either way; one that differs shows that somebody changed it.
  * @throws RunError record_mismatch
  */
 export async function requireSameRecord(
@@ -129,8 +130,8 @@ async function verified(
   if (receiptKind(statement) !== "backup") throw invalid(wanted, "it is the receipt of a restore test");
   const backup = statement as BackupStatement;
   requireOf(attachment, wanted, backup, key);
-  // The checkpoint that it is proven in extends what this agent has kept of the log, or that is the
-  // alarm.
+  // The checkpoint of its proof must extend what this agent has kept of the log; otherwise that is
+  // the alarm.
   await observeCheckpoint(attachment, bundle.checkpoint, signal);
   return backup;
 }
@@ -157,8 +158,8 @@ function requireOf(
 }
 
 /**
- * The key that a bundle claims, if it is one of those that this host trusts for the source. @throws
- * RunError maker_not_trusted
+ * The key that a bundle claims, if this host trusts it for the source. @throws RunError
+ * maker_not_trusted
  */
 async function trustedKey(
   { layout }: Attachment,
@@ -217,7 +218,7 @@ async function keepEvidence(
   });
 }
 
-/** As JSON has it. */
+/** In its JSON form. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -10,7 +10,7 @@ import { ServiceError } from "../../transport/service-error.ts";
 import { readSourceIds } from "../../state/source-ids.ts";
 
 /**
- * The service's id of a source of config.yaml; asked for by a heartbeat when it is not known here.
+ * The service's id of a source in config.yaml; asks with a heartbeat if it is not known here.
  * @throws ServiceError
  */
 export async function resolveSourceId(
@@ -32,11 +32,10 @@ export async function resolveSourceId(
 }
 
 /**
- * That the service would take this agent's backups of a source, asked before there is one. A service that is not reached, or does not
- * say, is no reason not to make a backup.
- *
- * It is asked by a heartbeat, which says that the agent runs. So where none does, it is asked only once a ciphertext of the source has
- * been left waiting.
+ * Checks, before there is a backup, that the service would accept this agent's backups of a source.
+ * If the service can't be reached or does not say, the backup is made anyway.
+ * The question is a heartbeat, which also says that the agent runs. So if no agent runs, it is
+ * asked only once a ciphertext of the source is waiting.
  * @throws UserError source_unknown
  */
 export async function requireOwnSource(

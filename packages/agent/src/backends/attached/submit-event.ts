@@ -23,7 +23,7 @@ export async function submitEvent(
       await requireProvenEvent(attachment, event, envelope, answer);
     } catch (error) {
       if (!(error instanceof UnprovenAnswer)) throw error;
-      // No event about an event: its own answer would be as little proven.
+      // No event about an event: the answer to it would be just as unproven.
       await replaceJsonFile(join(layout.alarms, `event-${name}`), {
         at: new Date().toISOString(),
         why: error.message,

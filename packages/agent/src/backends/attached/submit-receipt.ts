@@ -36,9 +36,10 @@ export type Submitted =
   | { readonly outcome: "unproven"; readonly why: string };
 
 /**
- * Submits one waiting receipt and acts on the answer. Repeatable after a crash between any two steps: the same bytes go
- * under the same Idempotency-Key, and its waiting file goes last.
- * @throws ServiceError when there was no answer, or none that says something of this receipt; LogAlarmError
+ * Submits one waiting receipt and acts on the answer. Can be repeated after a crash between any two
+ * steps: the same bytes are sent under the same Idempotency-Key, and the waiting file is removed
+ * last.
+ * @throws ServiceError if there was no answer, or none about this receipt; LogAlarmError
  */
 export async function submitReceipt(
   attachment: Attachment,

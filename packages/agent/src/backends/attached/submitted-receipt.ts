@@ -8,7 +8,10 @@ import { LogAlarmError } from "../../state/log-alarm.ts";
 import { submitWaiting } from "./submit-waiting.ts";
 import type { ReceiptStatus } from "../backup-backend.ts";
 
-/** Submits what waits and says what became of one receipt. Rejects only when the signal fires. */
+/**
+ * Submits everything that waits, and says what became of one receipt. Rejects only when the signal
+ * fires.
+ */
 export async function submitAndFollow(
   attachment: Attachment,
   receipt: ReceiptFile,

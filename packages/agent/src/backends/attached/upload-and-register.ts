@@ -17,9 +17,10 @@ import { whileVerifying } from "./while-verifying.ts";
 import type { DeliveredBackup } from "../backup-backend.ts";
 
 /**
- * Takes a ciphertext from wherever it is to a registered backup with a signed receipt in the spool: upload, register,
- * sign, and only then remove the local copy. Safe to call again after a crash anywhere. The caller holds the `work` lock.
- * @throws ServiceError: the backup goes on waiting in blobs/
+ * Takes a ciphertext from any stage to a registered backup with a signed receipt in the spool:
+ * upload, register, sign, and only then remove the local copy. Safe to call again after a crash
+ * anywhere. The caller holds the `work` lock.
+ * @throws ServiceError: the backup keeps waiting in blobs/
  */
 export async function uploadAndRegister(
   attachment: Attachment,

@@ -18,8 +18,8 @@ import { ownKeyOf } from "../../key-rotation/own-keys.ts";
 import type { Attachment } from "../../service/attachment.ts";
 
 /**
- * The service says that an entry is in the log, and does not show it. Nothing is believed: the
- * entry stays where it is, and the answer is kept as evidence.
+ * The service claims that an entry is in the log, and does not prove it. The claim is not believed:
+ * the entry stays where it is, and the answer is kept as evidence.
  */
 export class UnprovenAnswer extends Error {
   readonly code = "answer_unproven";
@@ -31,8 +31,8 @@ export class UnprovenAnswer extends Error {
 }
 
 /**
- * The bundle that proves a receipt to anybody, made of the service's answer and checked. @throws
- * UnprovenAnswer
+ * Builds and verifies the bundle that proves a receipt to anybody, from the service's answer.
+ * @throws UnprovenAnswer
  */
 export async function provenBundle(
   attachment: Attachment,
@@ -58,7 +58,10 @@ export async function provenBundle(
   return bundle;
 }
 
-/** That an event is in the log, under the id that the service gave it. @throws UnprovenAnswer */
+/**
+ * Verifies that an event is in the log, under the id that the service gave it. @throws
+ * UnprovenAnswer
+ */
 export async function requireProvenEvent(
   attachment: Attachment,
   event: EventRequest,
@@ -90,7 +93,7 @@ export async function requireProvenEvent(
   }
 }
 
-/** That the parts of an answer speak of one entry. */
+/** Verifies that the parts of an answer are about one entry. */
 function requirePlace(answer: ReceiptAccepted | EventAccepted, id: string): void {
   const { leaf } = answer;
   if (leaf.id !== id) throw new UnprovenAnswer(`the leaf is ${leaf.id}, the answer ${id}`);

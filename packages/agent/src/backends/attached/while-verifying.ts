@@ -1,14 +1,14 @@
 import { ServiceError } from "../../transport/service-error.ts";
 
 /**
- * Each time takes a minute or two: together some hours, which is enough to read the largest object
- * that there can be.
+ * Each time takes a minute or two. Together they make some hours, which is enough to read the
+ * largest possible object.
  */
 const TIMES = 250;
 
 /**
- * Repeats a registration for as long as the service says that it is still reading the object: it
- * reads what the object store does not vouch for, which takes longer than one answer may.
+ * Repeats a registration for as long as the service says that it is still reading the object. It
+ * reads whatever the object store does not vouch for, which takes longer than one answer may.
  */
 export async function whileVerifying<Result>(register: () => Promise<Result>): Promise<Result> {
   for (let time = 1; ; time++) {

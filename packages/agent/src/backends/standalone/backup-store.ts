@@ -8,26 +8,22 @@ export interface StoredObject {
 }
 
 /**
- * Where the ciphertexts of a standalone root lie. What goes wrong is a ServiceError or an error of
- * the file system.
+ * Where a standalone root stores its ciphertexts. Throws ServiceError or errors of the file system.
  */
 export interface BackupStore {
-  /** For people. */
+  /** Its name for people. */
   readonly where: string;
   /**
-   * Stores a file; when this resolves it is durable there. Repeatable: the same key always holds
-   * the same bytes, and a put that a crash cut off is taken up, or made again.
+   * Stores a file, durably when this resolves. Can be repeated: a key always has the same bytes,
+   * and a put that a crash cut off is continued or done again.
    */
   put(object: StoredObject, file: string, options: TransferOptions): Promise<void>;
-  /**
-   * Writes what the store really holds into a file. @throws ServiceError, RunError if it is not
-   * there
-   */
+  /** Writes what the store really has to a file. @throws ServiceError, RunError if it is missing */
   get(object: StoredObject, file: string, options: TransferOptions): Promise<void>;
-  /** Removes an object for good; that it is gone already is no error. */
+  /** Removes an object for good; no error if it is gone already. */
   remove(object: StoredObject, signal: AbortSignal): Promise<void>;
   /**
-   * Whether it can be reached and written, as far as that shows without writing. @throws
+   * Checks that the store can be reached and written, as far as that shows without writing. @throws
    * ServiceError, RunError
    */
   examine(signal: AbortSignal): Promise<void>;

@@ -10,7 +10,7 @@ import { RunError, isDiskFull } from "../../errors/run-error.ts";
 import type { TransferOptions } from "../backup-backend.ts";
 import type { BackupStore, StoredObject } from "./backup-store.ts";
 
-/** A directory of this host: a disk of its own, or one that is mounted from somewhere else. */
+/** A directory of this host: on a disk of its own, or mounted from somewhere else. */
 export function directoryStore(directory: string): BackupStore {
   const pathOf = ({ key }: StoredObject): string => join(directory, key);
   return {
@@ -60,7 +60,7 @@ export function directoryStore(directory: string): BackupStore {
       }
     },
     examine: async () => {
-      // Made with the first backup.
+      // Created with the first backup.
       let there = directory;
       while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
       try {
@@ -75,8 +75,8 @@ export function directoryStore(directory: string): BackupStore {
 }
 
 /**
- * No more than one byte too many, which is enough for the digest to be wrong; of a file alone, for
- * a pipe would never end. A file system that can share the blocks is asked to.
+ * Reads at most one byte too many, which is enough for a wrong digest. Only reads files, because a
+ * pipe would never end. Shares the blocks if the file system can.
  */
 async function copyOut(from: string, to: string, sizeBytes: number, signal: AbortSignal): Promise<void> {
   const file = await openRegularFile(from);
@@ -103,7 +103,7 @@ async function* readAtMost(path: string, most: number): AsyncGenerator<Buffer, v
   }
 }
 
-/** A link in place of a source's directory would have us write and remove somewhere else. */
+/** A link in place of a source's directory would make us write and remove files somewhere else. */
 async function refuseLink(directory: string): Promise<void> {
   const stats = await lstat(directory).catch(() => null);
   if (stats === null || stats.isDirectory()) return;
@@ -113,7 +113,7 @@ async function refuseLink(directory: string): Promise<void> {
   );
 }
 
-/** A name holds a whole file or none: it is linked or renamed to it. */
+/** A name holds a whole file or none: the file is linked or renamed to it. */
 async function isThere(path: string, sizeBytes: number): Promise<boolean> {
   try {
     const stats = await lstat(path);
@@ -125,7 +125,7 @@ async function isThere(path: string, sizeBytes: number): Promise<boolean> {
 }
 
 /**
- * The bytes are on disk before the name points at them; kill -9 leaves a `.partial-…`, which the
+ * The bytes are on disk before the name points at them. kill -9 leaves a `.partial-…`, which the
  * next copy to this name removes.
  */
 async function copyDurably(
@@ -134,7 +134,7 @@ async function copyDurably(
   totalBytes: number,
   { signal, onProgress }: TransferOptions,
 ): Promise<void> {
-  // The caller holds the `work` lock: whoever wrote these is gone.
+  // The caller holds the `work` lock, so whoever wrote these is gone.
   const partials = `.${basename(to)}.partial-`;
   for (const name of await readdir(dirname(to)))
     if (name.startsWith(partials)) await rm(join(dirname(to), name), { force: true });

@@ -2,7 +2,7 @@ import type { BackupStore } from "./backup-store.ts";
 import { directoryStore } from "./directory-store.ts";
 import type { StorageConfig } from "../../config/storage-config.ts";
 
-/** @throws UserError if the store's credentials are not there */
+/** @throws UserError if the store's credentials are missing */
 export async function openStore(
   storage: StorageConfig,
   { maxBytesPerSecond }: { readonly maxBytesPerSecond: number | null },

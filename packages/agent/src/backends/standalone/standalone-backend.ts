@@ -24,7 +24,7 @@ export async function openStandaloneBackend(layout: Layout, config: Config): Pro
     );
   const store = await openStore(standalone.storage, config.upload);
   const { id: agentId, orgId } = agent;
-  // Said before there is anything to sign.
+  // Reported before there is anything to sign.
   await readSigningKey(layout);
   const root = { layout, store, agentId, orgId };
   return {

@@ -19,10 +19,9 @@ export interface StandaloneRoot extends Signatory {
 }
 
 /**
- * Takes a ciphertext from wherever it is to the store, with a signed receipt: name, store, record,
- * sign, and only then drop the local copy. The name is on disk before the object is made, so that a
- * repeat after a crash makes the same object and not a second one. The caller holds the `work`
- * lock.
+ * Takes a ciphertext from any stage to the store, with a signed receipt: name, store, record, sign,
+ * and only then remove the local copy. The name is on disk before the object is made, so a repeat
+ * after a crash makes the same object and not a second one. The caller holds the `work` lock.
  */
 export async function storeBackup(
   root: StandaloneRoot,
@@ -83,7 +82,7 @@ async function named({ layout }: StandaloneRoot, pending: PendingBackup): Promis
 }
 
 /**
- * Without a service the root itself gives its sources their ids, once. The caller holds the `work`
+ * Without a service the root gives its sources their ids itself, once. The caller holds the `work`
  * lock.
  */
 async function localSourceId(layout: Layout, slug: string): Promise<string> {

@@ -13,7 +13,7 @@ export interface StoredRecord extends StoredObject {
   readonly id: string;
   readonly source: string;
   readonly sourceId: string;
-  /** When its dump was finished. */
+  /** When its dump finished. */
   readonly at: string;
   readonly sourceMetadata: SourceMetadata;
 }

@@ -11,7 +11,7 @@ import type { S3Location } from "../../../config/storage-config.ts";
 import { uploadInParts } from "./upload-in-parts.ts";
 import { EMPTY_SHA256, s3Client, type S3Client } from "../../../transport/s3-client.ts";
 
-/** Above this an object goes in parts, so that a broken upload is taken up where it was. */
+/** A larger object is sent in parts, so that a broken upload can continue. */
 const SINGLE_PUT_BYTES = 64 * 1024 * 1024;
 
 export interface S3StoreOptions {
@@ -21,8 +21,8 @@ export interface S3StoreOptions {
 }
 
 /**
- * A bucket, Amazon's or any that speaks S3 with Signature Version 4. @throws UserError if its
- * credentials are not there
+ * A bucket at Amazon, or at any store with S3 and Signature Version 4. @throws UserError if its
+ * credentials are missing
  */
 export async function s3Store(location: S3Location, options: S3StoreOptions = {}): Promise<BackupStore> {
   const connections = objectConnections(await readPinnedCa(location.caFile));
@@ -44,7 +44,7 @@ export async function s3Store(location: S3Location, options: S3StoreOptions = {}
         const url = client.url(object.key);
         await uploadObject(connections, backoff, {
           url: url.href,
-          // The digest is part of the signature: other bytes are refused by the store.
+          // The digest is part of the signature: the store refuses other bytes.
           headers: () => client.sign("PUT", url, object.sha256),
           file,
           offset: 0,
@@ -76,7 +76,7 @@ export async function s3Store(location: S3Location, options: S3StoreOptions = {}
       const url = client.url(object.key);
       await client.ask({ method: "DELETE", url, expected: [200, 204, 404], signal });
     },
-    // A right that every upload in parts needs, and that shows whether bucket and credentials are
+    // Every multipart upload needs this permission, and it shows whether bucket and credentials are
     // right.
     examine: async (signal) => {
       await client.ask({ method: "GET", url: client.url("", { uploads: "" }), expected: [200], signal });
@@ -85,7 +85,7 @@ export async function s3Store(location: S3Location, options: S3StoreOptions = {}
   };
 }
 
-/** Null if it is not there. */
+/** Null if it is missing. */
 async function storedSize(
   client: S3Client,
   object: StoredObject,

@@ -16,9 +16,9 @@ interface Sent {
 }
 
 /**
- * A multipart upload that goes on where an earlier one of this key stopped. What has arrived is
- * asked of the store, so that there is nothing to remember here, and nothing that a crash could
- * make wrong. @throws ServiceError
+ * A multipart upload that continues where an earlier one of this key stopped. It asks the store
+ * what has arrived, so there is nothing to remember here, and nothing that a crash could make
+ * wrong. @throws ServiceError
  */
 export async function uploadInParts(
   client: S3Client,
@@ -61,7 +61,7 @@ export async function uploadInParts(
     });
 }
 
-/** The first part of an earlier attempt says what size its parts have. */
+/** The first part of an earlier attempt shows how large its parts are. */
 function partSize(totalBytes: number, before: number | undefined): number {
   if (before !== undefined && before < totalBytes && before >= 5 * MiB) return before;
   return Math.max(LEAST_PART_BYTES, Math.ceil(totalBytes / MOST_PARTS / MiB) * MiB);
