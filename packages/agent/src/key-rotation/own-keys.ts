@@ -7,8 +7,8 @@ import type { Layout } from "../state/layout.ts";
 import { readSigningKey } from "../signer/open-signing-keys.ts";
 
 /**
- * The public keys that this root has ever signed with, by fingerprint: the one in use and those
- * that it has rotated away.
+ * The public keys that this root has ever signed with, by fingerprint: the current one and those it
+ * has rotated away.
  */
 export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string, PublicKey>> {
   const { fingerprint, publicKey } = await readSigningKey(layout);
@@ -30,8 +30,7 @@ export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string,
 }
 
 /**
- * The key that an envelope of this root's is signed with; one that names none of them is held
- * against the one in use.
+ * The key that an envelope of this root is signed with; the current one if it names none of them.
  */
 export async function ownKeyOf(layout: Layout, { signatures }: EnvelopeJson): Promise<PublicKey> {
   const { fingerprint, publicKey } = await readSigningKey(layout);

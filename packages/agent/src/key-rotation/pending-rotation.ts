@@ -23,7 +23,7 @@ export async function newestSigningRotation(layout: Layout): Promise<SigningRota
   return { file, rotation, by_old: keyid(by_old), by_new: keyid(by_new) };
 }
 
-/** A new key is in use, and the service has not said that it knows it. */
+/** A new key is in use, and the service has not confirmed that it knows it. */
 export async function pendingRotation(layout: Layout): Promise<SigningRotationFile | null> {
   const newest = await newestSigningRotation(layout);
   if (newest === null || existsSync(acceptedFile(newest))) return null;
@@ -31,7 +31,7 @@ export async function pendingRotation(layout: Layout): Promise<SigningRotationFi
   return newest.by_new === fingerprint ? newest : null;
 }
 
-/** Beside the rotation, with what the service answered. */
+/** Beside the rotation, with the service's answer. */
 export function acceptedFile({ file }: Pick<SigningRotationFile, "file">): string {
   return file.replace(/\.json$/, ".accepted.json");
 }

@@ -4,13 +4,13 @@ import { UserError } from "../errors/user-error.ts";
 
 /**
  * A key counts for runs that ended before it was replaced. While this host's clock was ahead, it
- * signed for runs that ended at a moment which is still to come: replaced before that, the key
- * would make these receipts false for ever. @throws UserError
+ * signed runs that end at a moment still to come. If it were replaced before that moment, these
+ * receipts would be false for ever. @throws UserError
  */
 export async function requirePastRuns(layout: Layout, now = new Date()): Promise<void> {
   let last = now.toISOString();
   for (const file of await listAllReceipts(layout)) {
-    // What the service would not have is in no log.
+    // What the service refuses is in no log.
     const ended = file.state === "refused" ? null : await endOf(file);
     if (ended !== null && ended > last) last = ended;
   }
@@ -22,7 +22,7 @@ export async function requirePastRuns(layout: Layout, now = new Date()): Promise
     );
 }
 
-/** Null for a damaged file, which says nothing: of what is in the log the service knows it too. */
+/** Null for a damaged file, which shows nothing; if it is in the log, the service knows it too. */
 async function endOf(file: ReceiptFile): Promise<string | null> {
   try {
     return (await readStatement(file))?.predicate.finished_at ?? null;

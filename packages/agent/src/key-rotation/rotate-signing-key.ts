@@ -15,7 +15,7 @@ export interface PreparedKey {
 }
 
 /**
- * A new signing key beside the one in use; one that lies there from an earlier call is taken. The
+ * Makes a new signing key beside the current one; uses one that an earlier call left there. The
  * caller holds the `work` lock.
  */
 export async function prepareSigningKey(layout: Layout): Promise<PreparedKey> {
@@ -26,20 +26,19 @@ export async function prepareSigningKey(layout: Layout): Promise<PreparedKey> {
 export interface SwitchedKey {
   /** The rotation's file, signed by both. */
   readonly statement: string;
-  /** The old one's public half. */
+  /** The old key's public half. */
   readonly retired: string;
 }
 
 /**
- * Puts the new key in the old one's place. The caller holds the `work` lock: nothing is signed
- * meanwhile, so that what was signed before the moment that the statement names was signed with the
- * old key, and everything later with the new one.
- *
- * The old key's public half is kept first, because receipts of the past are verified with it. Then
- * the statement, and the old private half, with which a rotation that the service refuses is
- * undone. The rename is the one moment at which the key in use changes: a crash before it leaves a
- * statement about a key that is not in use, which nobody is told of and the next call replaces; a
- * crash after it leaves a rotation that the service has to be told of.
+ * Replaces the old key by the new one. The caller holds the `work` lock, so nothing is signed
+ * meanwhile: everything signed before the moment in the statement was signed with the old key, and
+ * everything later with the new one.
+ * The old key's public half is kept first, because it verifies past receipts. Then come the
+ * statement and the old private half, which undoes a rotation that the service refuses. The rename
+ * is the one moment at which the key changes. A crash before it leaves a statement about a key that
+ * is not in use: nobody is told about it, and the next call replaces it. A crash after it leaves a
+ * rotation that the service has to be told about.
  */
 export async function takeIntoUse(
   layout: Layout,
@@ -60,8 +59,8 @@ export async function takeIntoUse(
 }
 
 /**
- * Takes a rotation back that nobody accepted, before anything was signed with the new key. The
- * rename is again the one moment; what is left of the rotation after it is about a key that is not
+ * Undoes a rotation that nobody accepted, before anything was signed with the new key. Again the
+ * rename is the one moment; whatever is left of the rotation afterwards is about a key that is not
  * in use.
  */
 export async function undoRotation(
@@ -75,12 +74,12 @@ export async function undoRotation(
   await removeFile(retired);
 }
 
-/** The old private half has no use any more. */
+/** The old private half is not needed any more. */
 export async function forgetOldKey(layout: Layout, fingerprint: string): Promise<void> {
   await (await openSigningKeys(layout)).forget(fingerprint);
 }
 
-/** agent.pub as the key in use has it: a crash may have come between the two. */
+/** Makes agent.pub match the key in use: a crash may have come between the two. */
 export async function repairPublicKey(layout: Layout): Promise<void> {
   const pem = formatPublicKeyPem((await readSigningKey(layout)).publicKey);
   if ((await readText(layout.publicKey)) !== pem) await replaceFile(layout.publicKey, pem, { mode: 0o644 });

@@ -8,8 +8,8 @@ import type { SigningKey } from "../signer/signing-key.ts";
 import { type Rotated, rotationStatement } from "../signer/rotation-statement.ts";
 
 /**
- * A change of keys, vouched for by the signing key before it; for a new signing key by that one
- * too: it is held, not only named.
+ * A change of keys, signed by the previous signing key. A new signing key signs it too, which
+ * proves that its private half exists.
  */
 export interface Rotation {
   readonly v: 1;
@@ -31,9 +31,7 @@ export async function signRotation(
   return { v: 1, by_old: await by(old), by_new: next === null ? null : await by(next) };
 }
 
-/**
- * Kept for good: they are the way from the first key to the one that signs today. @returns the file
- */
+/** Kept for good: rotations lead from the first key to the current one. @returns the file */
 export async function keepRotation(layout: Layout, rotation: Rotation, key: string): Promise<string> {
   const directory = join(layout.keys, "rotations");
   await makeDirectory(directory);

@@ -22,13 +22,15 @@ import { requireNoLogAlarm, type LogAlarmReason } from "../state/log-alarm.ts";
 import { raiseLogAlarm } from "./raise-log-alarm.ts";
 import { isPermanentRefusal, ServiceError } from "../transport/service-error.ts";
 
-/** `older`: a checkpoint that was overtaken on its way here; it is part of the kept tree. */
+/** `older`: a checkpoint that was overtaken on its way here; it belongs to the kept tree. */
 export type Observed = "first" | "advanced" | "same" | "older";
 
 /**
- * A checkpoint that the service showed, held against the last one that this agent kept (C2SP tlog-witness, in spirit). The
- * newer of the two is on disk before this resolves, so that an agent that is killed never goes back.
- * @throws LogAlarmError when the log contradicts itself, now or before; ServiceError when the proof could not be had
+ * Compares a checkpoint from the service with the last one that this agent kept (C2SP tlog-witness,
+ * in spirit). The newer of the two is on disk before this resolves, so an agent that is killed
+ * never goes back.
+ * @throws LogAlarmError if the log contradicts itself, now or before; ServiceError if the proof was
+ * not available
  */
 export async function observeCheckpoint(
   attachment: Attachment,
@@ -79,7 +81,7 @@ export async function observeCheckpoint(
   return "advanced";
 }
 
-/** Null when the service showed that the large tree begins with the small one. */
+/** Null once the service has shown that the large tree begins with the small one. */
 async function inconsistency(
   { service }: Attachment,
   small: Checkpoint,
@@ -87,8 +89,8 @@ async function inconsistency(
   signal: AbortSignal,
 ): Promise<{ refused: boolean; detail: string } | null> {
   const sizes = `from ${small.size} to ${large.size} leaves`;
-  // Every tree begins with the empty one. Asking all the same shows that the service still has the
-  // large one.
+  // Every tree begins with the empty one. Asking anyway shows that the service still has the large
+  // one.
   const from = small.size === 0n ? null : Number(small.size);
   try {
     const leaf = from === null ? Number(large.size) - 1 : from - 1;
@@ -107,15 +109,15 @@ async function inconsistency(
   } catch (error) {
     if (error instanceof ProofError)
       return { refused: false, detail: `the consistency proof ${sizes} is not valid: ${error.message}` };
-    // A service that says it can't prove what it signed; a network that fails proves nothing either
-    // way.
+    // A service that can't prove what it signed is no network failure; a network failure proves
+    // nothing either way.
     if (error instanceof ServiceError && isPermanentRefusal(error))
       return { refused: true, detail: `the service returned no proof ${sizes}: ${error.message}` };
     throw error;
   }
 }
 
-/** The note of the newest checkpoint that this agent has checked, or null before the first. */
+/** The note of the newest checkpoint that this agent has verified, or null before the first. */
 export async function readKeptCheckpoint(layout: Layout): Promise<string | null> {
   const value = await readJson(layout.keptCheckpoint);
   return value === null ? null : (value as { checkpoint: string }).checkpoint;
@@ -126,9 +128,9 @@ async function keepCheckpoint(layout: Layout, checkpoint: string): Promise<void>
 }
 
 /**
- * The kept checkpoint with this agent's `cosignature/v1` line over it (C2SP tlog-cosignature):
- * that, as of now, it has seen no checkpoint that contradicts it. Null before the first checkpoint,
- * and while an alarm stands.
+ * The kept checkpoint with this agent's `cosignature/v1` line over it (C2SP tlog-cosignature): it
+ * says that so far the agent has seen no checkpoint that contradicts it. Null before the first
+ * checkpoint, and during an alarm.
  */
 export async function cosignKeptCheckpoint({
   layout,

@@ -1,6 +1,5 @@
 /**
- * Buffers of one size that are used again: a 2 GiB dump would otherwise allocate and drop 2 GiB of
- * them.
+ * Reusable buffers of one size: otherwise a 2 GiB dump would allocate and drop 2 GiB of buffers.
  */
 export class BlockPool {
   readonly #size: number;
@@ -11,15 +10,15 @@ export class BlockPool {
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#size);
   }
-  /** Gives back a block, or a view of one that begins where the block does. */
+  /** Returns a block, or a view that begins where the block does. */
   give(block: Buffer): void {
     this.#free.push(Buffer.from(block.buffer, 0, this.#size));
   }
 }
 
 /**
- * Cuts a stream into blocks of `size` bytes (the last one shorter), whatever the pieces it comes
- * in.
+ * Cuts a stream into blocks of `size` bytes (the last one is shorter), however the stream is
+ * divided.
  */
 export async function* cutIntoBlocks(
   source: AsyncIterable<Uint8Array>,
@@ -46,13 +45,13 @@ export async function* cutIntoBlocks(
 }
 
 /**
- * Frees a buffer's memory now, if it is alone in it. The collector would come for it late, and
- * would be called often: by what it counts as pressure, a stream of megabyte buffers is an
- * emergency. Nothing may use the buffer afterwards.
+ * Frees a buffer's memory now, if no other buffer shares it. The garbage collector would free it
+ * late, and run often: it treats a stream of megabyte buffers as an emergency. Nothing may use the
+ * buffer afterwards.
  */
 export function release(buffer: Buffer): void {
   const memory = buffer.buffer;
-  // Node cuts buffers shorter than half its pool from the pool, which others use too.
+  // Node also cuts buffers shorter than half its pool from that pool, which others use too.
   const isAlone = memory.byteLength > Buffer.poolSize || buffer.length >= Buffer.poolSize >>> 1;
   if (isAlone && memory instanceof ArrayBuffer) memory.transfer(0);
 }

@@ -7,24 +7,24 @@ import { searchPath, temporaryDirectory } from "./search-path.ts";
 
 export interface ChildRequest {
   readonly command: string;
-  /** Seen by everyone on the host: never a secret. */
+  /** Everyone on the host can see these: never a secret. */
   readonly args: readonly string[];
-  /** On top of a minimal environment: secrets of ours are not handed down. */
+  /** In addition to a minimal environment: our own secrets are not passed on. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly user?: { readonly uid: number; readonly gid: number };
-  /** Terminates the child; after a grace it is killed. */
+  /** Terminates the child; kills it after a grace period. */
   readonly signal: AbortSignal;
-  /** What terminates it: SIGTERM unless it says otherwise. */
+  /** What terminates it; SIGTERM by default. */
   readonly stopSignal?: NodeJS.Signals;
-  /** Its output is a dump: `stdout` gives it in pieces of a MiB. */
+  /** Its output is a dump: `stdout` delivers it in pieces of a MiB. */
   readonly isDump?: boolean;
 }
 
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it wrote to stderr, its first 16 KiB. */
+  /** The first 16 KiB of what it wrote to stderr. */
   readonly stderr: string;
 }
 
@@ -33,10 +33,11 @@ export interface Child {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** After it ended and its output was read. Never rejects. */
+  /** Resolves after it ended and its output was read. Never rejects. */
   readonly exited: Promise<Exit>;
   /**
-   * Its stop signal, and SIGKILL after the grace; resolves when it is gone. Repeats are harmless.
+   * Sends its stop signal, and SIGKILL after the grace period; resolves when it is gone. Repeats
+   * are harmless.
    */
   stop(): Promise<Exit>;
 }
@@ -45,8 +46,8 @@ const STDERR_BYTES = 16 * 1024;
 const GRACE_MS = 5_000;
 
 /**
- * Starts a program with pipes for stdin, stdout and stderr, in a process group of its own: a terminal's Ctrl-C reaches
- * us alone, and we stop it in order.
+ * Starts a program with pipes for stdin, stdout and stderr, in a process group of its own: a
+ * terminal's Ctrl-C reaches only us, and we stop the program in order.
  * @throws RunError `tool_missing`, `interrupted`.
  */
 export async function startChild(request: ChildRequest): Promise<Child> {
@@ -61,12 +62,11 @@ export async function startChild(request: ChildRequest): Promise<Child> {
   });
   await started(child, command);
   const { stdin, stderr, pid } = child;
-  // Once a child has exited Node empties what nobody reads yet: output would be lost that is read a
-  // moment later.
+  // After a child has exited, Node discards output that nobody reads yet, although it would be read
+  // a moment later.
   const stdout = request.isDump === true ? gather(child.stdout) : passed(child.stdout);
   if (pid === undefined) throw new Error(`${command} started without a process id`);
-  // A child that goes away before it has read everything is told by its exit; the broken pipe says
-  // nothing more.
+  // If a child ends before it has read everything, its exit says so; the broken pipe adds nothing.
   stdin.on("error", () => undefined);
 
   let errors = "";
@@ -96,8 +96,8 @@ export async function startChild(request: ChildRequest): Promise<Child> {
     ended = { code, signal: by };
     if (isStopping) settle();
   });
-  // This waits until its output was read. Once it is being stopped nobody may read on: then the
-  // exit alone has to do.
+  // This waits until its output was read. Once the child is being stopped, perhaps nobody reads any
+  // more, and the exit alone has to be enough.
   child.once("close", settle);
   signal.addEventListener("abort", terminate, { once: true });
   if (signal.aborted) terminate();
@@ -137,7 +137,7 @@ function started(child: ChildProcess, command: string): Promise<void> {
   });
 }
 
-/** Messages in English whatever the host speaks, and nothing of ours that may be secret. */
+/** Messages in English, whatever the host's language, and nothing of ours that may be secret. */
 function minimalEnvironment(): Record<string, string> {
   const environment: Record<string, string> = {
     LC_ALL: "C.UTF-8",

@@ -2,11 +2,10 @@ import type { Writable } from "node:stream";
 import { errorCode } from "@attestore/host/errno";
 
 /**
- * Writes pieces into a child's stdin, each one through before the next is asked for, and ends it.
- *
- * A child that stops reading early does not stop us: the rest is read and dropped, because the end
- * of the pieces is what says that they were whole. Whether the child was right to stop, its exit
- * code tells.
+ * Writes pieces to a child's stdin, waiting for each before asking for the next, and ends it.
+ * A child that stops reading early does not stop us: the rest is read and dropped, because only the
+ * end of the pieces shows that they were whole. The child's exit code tells whether it was right to
+ * stop.
  */
 export async function feed(stdin: Writable, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   let reading = true;
@@ -16,7 +15,7 @@ export async function feed(stdin: Writable, pieces: AsyncIterable<Uint8Array>): 
   stdin.end();
 }
 
-/** Resolves once the piece is through; false if the child reads no more. */
+/** Resolves once the piece is written; false if the child reads no more. */
 export function writePiece(stdin: Writable, piece: Uint8Array): Promise<boolean> {
   return new Promise((resolve, reject) => {
     if (stdin.destroyed || stdin.writableEnded) {

@@ -4,8 +4,8 @@ import { delimiter, join } from "node:path";
 import { searchPath } from "./search-path.ts";
 
 /**
- * The first directory of PATH, as far as it is safe, with an executable of that name, as the full
- * path to it; null if there is none.
+ * The full path of an executable with that name, from the first safe directory of PATH that has
+ * one; null if there is none.
  */
 export async function findProgram(name: string): Promise<string | null> {
   for (const directory of searchPath().split(delimiter)) {

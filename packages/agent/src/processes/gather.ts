@@ -4,19 +4,18 @@ import { release } from "./blocks.ts";
 const PIECE_BYTES = 1 << 20;
 
 /**
- * The same bytes in pieces of a MiB, but for the first and the last. A pipe gives 64 KiB at most,
- * and the time that streams, iterators and promises take for a piece does not depend on its size.
- * The first piece goes on at once: it says that the output has begun.
- *
- * A source that flows on although it was paused, as a child's does once that has exited, loses
- * nothing.
+ * The same bytes in pieces of a MiB, except for the first and the last. A pipe delivers at most 64
+ * KiB, and the cost of streams, iterators and promises for each piece does not depend on its size.
+ * The first piece goes on immediately, because it shows that the output has begun.
+ * If a source keeps flowing although it was paused, as a child's output does after its exit,
+ * nothing is lost.
  */
 export function gather(source: Readable): Readable {
   let gathered: Buffer | null = null;
   let filled = 0;
   let isFirst = true;
   const output = new Readable({
-    // Else a reader gets several pieces as one, which is a copy of them.
+    // Otherwise a reader would get several pieces joined into one, which copies them.
     objectMode: true,
     highWaterMark: 2,
     read: () => void source.resume(),
@@ -59,7 +58,7 @@ export function gather(source: Readable): Readable {
   return output;
 }
 
-/** Frees each piece when the next one is asked for: whoever reads has then taken what was in it. */
+/** Frees each piece when the next one is asked for: by then the reader has used it. */
 export async function* releasing(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   for await (const piece of pieces) {
     yield piece;

@@ -1,9 +1,9 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
 /**
- * Names one process for as long as the machine runs, unlike its id, which another process gets once
- * it is gone: `<pid>-<start time in ticks>-<first half of the boot id>-<pid namespace>`. Safe in a
- * file name.
+ * Identifies one process for as long as the machine runs. A process id alone does not, because
+ * another process gets it later: `<pid>-<start time in ticks>-<first half of the boot id>-<pid
+ * namespace>`. Safe in a file name.
  */
 export type ProcessTag = string;
 
@@ -16,8 +16,9 @@ export function ownProcessTag(): ProcessTag {
 }
 
 /**
- * False only if that process is gone for certain. One of another pid namespace (a container that
- * shares the directory) cannot be seen from here and counts as alive until the machine restarts.
+ * False only if that process is certainly gone. A process in another pid namespace (a container
+ * that shares the directory) can't be seen from here and counts as alive until the machine
+ * restarts.
  */
 export function isAlive(tag: ProcessTag): boolean {
   const [, pid, start, boot, namespace] = TAG.exec(tag) ?? [];
@@ -32,12 +33,12 @@ export function isProcessTag(text: string): boolean {
 
 /**
  * Field 22 of /proc/PID/stat (proc(5)): ticks from boot to the start of the process. Null if there
- * is none.
+ * is no such process.
  */
 function startTime(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name in parentheses may hold spaces and parentheses itself.
+    // The name in parentheses may itself contain spaces and parentheses.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
   } catch {
     return null;

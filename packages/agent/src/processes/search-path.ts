@@ -4,9 +4,9 @@ import { delimiter, isAbsolute } from "node:path";
 const USUAL = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * PATH without what lets somebody else choose the program: relative parts (an empty one is the
- * current directory), and directories that are neither this user's nor root's, or that everybody
- * may write to.
+ * PATH without entries through which somebody else could choose the program: relative ones (an
+ * empty one is the current directory), directories that belong neither to this user nor to root,
+ * and directories that everybody may write to.
  */
 export function searchPath(path: string | undefined = process.env["PATH"]): string {
   const trusted = (path ?? USUAL).split(delimiter).filter((part) => isAbsolute(part) && isTrusted(part));
@@ -14,7 +14,8 @@ export function searchPath(path: string | undefined = process.env["PATH"]): stri
 }
 
 /**
- * TMPDIR, if nobody else can move or replace what programs put there: then they use the system's.
+ * TMPDIR, if nobody else can move or replace what programs put there; otherwise programs use the
+ * system's.
  */
 export function temporaryDirectory(path: string | undefined = process.env["TMPDIR"]): string | null {
   return path !== undefined && isAbsolute(path) && (isTrusted(path) || isSticky(path)) ? path : null;
@@ -33,7 +34,8 @@ function isTrusted(directory: string): boolean {
 }
 
 /**
- * Null where it is not there, or where this user may not look: nothing could be run from it either.
+ * Null if it does not exist, or if this user may not look into it: then nothing could be run from
+ * it either.
  */
 function statsOf(directory: string): Stats | null {
   try {

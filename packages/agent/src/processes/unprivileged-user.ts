@@ -8,13 +8,14 @@ export interface User {
 }
 
 /**
- * The packages' own first, which owns nothing. `nobody` before `postgres`: what a restored dump
- * runs must not get at the files of a real server here.
+ * The packages' own user first, which owns nothing. `nobody` before `postgres`: whatever a restored
+ * dump runs must not reach the files of a real server on this host.
  */
 const CANDIDATES = ["attestore-sandbox", "nobody", "postgres"];
 
 /**
- * Who to run a scratch server as: null for ourselves, unless we are root, which PostgreSQL refuses.
+ * The user that runs a scratch server: null for the current one, unless that is root, which
+ * PostgreSQL refuses.
  */
 export async function unprivilegedUser(): Promise<User | null> {
   if (process.getuid?.() !== 0) return null;

@@ -10,7 +10,10 @@ export interface RecordedAcceptance extends AcceptedLoss {
   readonly by: string;
 }
 
-/** Of one source, oldest first. The signed event is the record for others; this one is for tests. */
+/**
+ * The accepted losses of one source, oldest first. The signed event is the record for others; this
+ * one is for restore tests.
+ */
 export async function acceptedLosses(layout: Layout, slug: string): Promise<readonly RecordedAcceptance[]> {
   return (await readAll(layout))[slug] ?? [];
 }

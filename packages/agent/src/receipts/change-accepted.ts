@@ -3,7 +3,7 @@ import type { Layout } from "../state/layout.ts";
 import { readSourceIds } from "../state/source-ids.ts";
 import { spoolEvent } from "./spooled-event.ts";
 
-/** That a person accepted a change of a source, as the log has it. */
+/** A person accepted a change of a source; this is the log's form of it. */
 export interface AcceptedChange {
   readonly change: "tables" | "identity";
   /** For people. */
@@ -12,7 +12,7 @@ export interface AcceptedChange {
   readonly [more: string]: unknown;
 }
 
-/** Signs it and puts it into the spool, so that an auditor sees who accepted what and why. */
+/** Signs it and puts it into the spool, so an auditor sees who accepted what and why. */
 export async function reportAccepted(
   layout: Layout,
   slug: string,

@@ -38,9 +38,9 @@ export async function newestRestoreTest(
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * The restore tests of a source that passed, the newest backup's first: those of backups that are
- * at most 90 days old, and the newest in any case. `upTo` leaves out newer backups, because what an
- * older backup lacks was not lost since.
+ * The restore tests of a source that passed, newest backup first: those of backups at most 90 days
+ * old, and in any case the newest. `upTo` leaves out newer backups, because what an older backup
+ * lacks was not lost since.
  */
 export async function passedTests(
   layout: Layout,
@@ -51,7 +51,7 @@ export async function passedTests(
   const found: PassedTest[] = [];
   let older: PassedTest | null = null;
   await findRestoreTest(layout, ({ predicate: { source_id, backup_id, result, finished_at, checks } }) => {
-    // Ids are in the order of time: this test, and those before it, are of backups that were there
+    // Ids are in the order of time: this test, and those before it, are about backups that existed
     // when it ended.
     const end = firstIdAt("backup", Date.parse(finished_at));
     if (end < oldest && (found.length > 0 || (older !== null && older.backupId >= end))) return true;
@@ -69,7 +69,7 @@ export async function passedTests(
   return withTables(layout, sorted);
 }
 
-/** Adds to the newest the tables that its backup's receipt names, if this host has that receipt. */
+/** Adds the tables that the newest backup's receipt names, if this host has that receipt. */
 async function withTables(layout: Layout, [newest, ...older]: readonly PassedTest[]): Promise<PassedTest[]> {
   if (newest === undefined) return [];
   const backup = await backupById(layout, newest.backupId);

@@ -3,7 +3,7 @@ import { RunError } from "../errors/run-error.ts";
 import { signedSource } from "./signed-source.ts";
 import { formatIdentity, holdToPin, readSourcePins } from "./source-pins.ts";
 
-/** For people: what is wrong, and the one command that says that it is not. */
+/** For people: what is wrong, and the one command that accepts it. */
 export function notPinned(slug: string): string {
   return (
     `${slug} is not the database that is pinned under this name. Its restore tests can't run until you confirm it: ` +
@@ -12,9 +12,9 @@ export function notPinned(slug: string): string {
 }
 
 /**
- * That a backup is of a database that its source is known to be. What a receipt of an earlier
- * version does not say is not held against anything. The caller holds the `work` lock. @throws
- * RunError identity_changed
+ * Checks that a backup is of a database that belongs to its source. Whatever a receipt of an
+ * earlier version leaves out is not checked. The caller holds the `work` lock. @throws RunError
+ * identity_changed
  */
 export async function requirePinned(
   layout: Layout,

@@ -6,8 +6,8 @@ import { passedTests } from "./receipt-history.ts";
 import { unnamedTables } from "./unnamed-tables.ts";
 
 /**
- * What restore tests that passed on this host saw of a source, as a test of this backup needs it;
- * null before the first.
+ * What passed restore tests on this host saw of a source, for a test of this backup; null before
+ * the first.
  */
 export async function seenBefore(
   layout: Layout,

@@ -1,15 +1,15 @@
 import type { Identity } from "../engines/engine.ts";
 
-/** What a backup's receipt says of the source that it is of. */
+/** What a backup's receipt says about its source. */
 export interface SignedSource {
   readonly slug: string;
-  /** Null where the engine had nothing to tell. */
+  /** Null if the engine had nothing to tell. */
   readonly identity: Identity | null;
 }
 
 /**
- * `source` of a backup's metadata; null in receipts of versions that did not sign it, or where it
- * is none.
+ * `source` of a backup's metadata; null in receipts of versions that did not sign it, or if it is
+ * malformed.
  */
 export function signedSource(metadata: Readonly<Record<string, unknown>>): SignedSource | null {
   const { source } = metadata;

@@ -8,9 +8,9 @@ import { spoolEvent } from "./spooled-event.ts";
 
 /** The databases that a source of this host may be. */
 export interface SourcePin {
-  /** The first one seen, and those that a person confirmed since, the newest last. */
+  /** The first one seen, and those that a person has confirmed since, newest last. */
   readonly accepted: readonly { readonly identity: Identity; readonly since: string }[];
-  /** Another database found under the source's name that nobody has confirmed. */
+  /** Another database, found under the source's name, that nobody has confirmed. */
   readonly met: { readonly identity: Identity; readonly at: string; readonly in: string } | null;
 }
 
@@ -21,9 +21,10 @@ export async function readSourcePins(layout: Layout): Promise<ReadonlyMap<string
 }
 
 /**
- * Holds what a source is against what it was. The first identity is pinned; another one than the newest that was accepted (a backup), or
- * than all of them (a restore test, which may be of an older backup), is kept for a person and reported once.
- * The caller holds the `work` lock.
+ * Compares what a source is with what it was. The first identity is pinned. A different one than
+ * the newest that was accepted (for a backup), or than all of them (for a restore test, which may
+ * be of an older backup), is kept for a person to decide and reported once. The caller holds the
+ * `work` lock.
  * @returns whether it is one that is accepted
  */
 export async function holdToPin(
@@ -71,7 +72,7 @@ export async function holdToPin(
   return false;
 }
 
-/** What earlier versions did not look at: where one side lacks it, it says nothing. */
+/** Fields that earlier versions did not record: if one side lacks one, it is not compared. */
 const ADDED: readonly string[] = ["database_oid"];
 
 function isSame(pinned: Identity, met: Identity): boolean {

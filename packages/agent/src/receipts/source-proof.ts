@@ -3,8 +3,8 @@ import type { Layout } from "../state/layout.ts";
 import { listAllReceipts, readStatement } from "./receipt-files.ts";
 
 /**
- * Whether a source is proven, by the rule of packages/proof and by this host's own receipts; null
- * where it is. The host does not know the source's objectives, so its RPO counts as 36 hours.
+ * Whether a source is proven, by the rule of packages/proof and this host's own receipts; null if
+ * it is. The host does not know the source's objectives, so its RPO counts as 36 hours.
  */
 export async function sourceProof(
   layout: Layout,
@@ -31,8 +31,8 @@ export async function sourceProof(
 }
 
 /**
- * In the order of their ids, which is that of time. When a backup was finished that another host
- * made is not known here: long ago.
+ * Ordered by id, which is by time. This host does not know when a backup of another host finished,
+ * so that counts as long ago.
  */
 function backupsIn(statements: readonly Statement[]): [id: string, finishedAt: number][] {
   const backups = new Map<string, number>();

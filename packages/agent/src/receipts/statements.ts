@@ -15,7 +15,7 @@ export interface Signatory {
   readonly agentId: string;
 }
 
-/** That this agent made a backup, and of what. */
+/** This agent made a backup, and of what. */
 export function backupStatement(
   { orgId, agentId }: Signatory,
   made: PendingBackup,
@@ -58,7 +58,7 @@ export interface RestoreTestOutcome extends Pick<
   readonly finishedAt: string;
 }
 
-/** That this agent restored a backup, and what it found. */
+/** This agent restored a backup, and what it found. */
 export function restoreTestStatement(
   { orgId, agentId }: Signatory,
   backup: TestedBackup,
@@ -88,8 +88,8 @@ export function restoreTestStatement(
 }
 
 /**
- * A clock that was set back in between must not make a receipt that nobody takes. Both are RFC 3339
- * of one width.
+ * If the clock was set back in between, the receipt must still be one that the service accepts.
+ * Both are RFC 3339 with the same number of characters.
  */
 function notBefore(startedAt: string, finishedAt: string): string {
   return finishedAt < startedAt ? startedAt : finishedAt;

@@ -17,7 +17,7 @@ export async function unnamedTables(layout: Layout, slug: string): Promise<reado
   return value?.tables ?? [];
 }
 
-/** Adds what a test saw that passed. The caller holds the `work` lock. */
+/** Adds what a passed test saw. The caller holds the `work` lock. */
 export async function rememberUnnamed(
   layout: Layout,
   slug: string,
@@ -32,7 +32,7 @@ export async function rememberUnnamed(
   for (const name of new Set([...known.keys(), ...counts.keys()])) {
     const rows = counts.get(name);
     const before = (known.get(name) ?? []).filter(({ test: { madeAt } }) => madeAt >= from);
-    // A count that a later backup's reaches sets no floor any more.
+    // A count that a later backup reached sets no floor any more.
     const kept = before.filter(
       (each) => rows === undefined || each.rows > Number(rows) || each.test.madeAt > test.madeAt,
     );

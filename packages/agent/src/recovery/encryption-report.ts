@@ -4,8 +4,8 @@ import type { Layout } from "../state/layout.ts";
 import { readRecoveryState } from "./recovery-state.ts";
 
 /**
- * What backups of this host are encrypted to, as the service is told: public halves, and whether
- * the recovery kit was tested.
+ * What this host tells the service about its backups' encryption: the public halves of the keys,
+ * and whether the recovery kit was tested.
  */
 export async function reportEncryption(
   layout: Layout,
@@ -14,7 +14,7 @@ export async function reportEncryption(
   const kit = await readRecoveryState(layout);
   return {
     recipients: [...recipients],
-    // A kit that backups are not encrypted to opens none of them.
+    // If backups are not encrypted to a kit, it opens none of them.
     recovery_kit:
       kit === null || !recipients.includes(kit.recipient)
         ? null

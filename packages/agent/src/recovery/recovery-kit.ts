@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { formatShare } from "../crypto/share-text.ts";
 import type { Share } from "../crypto/shamir.ts";
 
-/** What the kit is about, as far as it helps whoever finds it in a safe in five years. */
+/** What the kit is about, to help whoever finds it in a safe in five years. */
 export interface KitFacts {
   readonly made: string;
   readonly host: string;
@@ -15,7 +15,7 @@ export type KitSecret =
   | { readonly kind: "key"; readonly identity: string }
   | { readonly kind: "share"; readonly share: Share; readonly count: number; readonly threshold: number };
 
-/** A page of the kit in plain text, at most 78 columns but for the key. */
+/** A page of the kit in plain text, at most 78 columns except for the key. */
 export function kitText(facts: KitFacts, secret: KitSecret): string {
   const share = secret.kind === "share" ? secret : null;
   const title =
@@ -102,7 +102,8 @@ function storageOf({ service, standalone }: Config): string {
 }
 
 /**
- * The pages for a browser to print, each on a sheet of its own. No script, nothing from elsewhere.
+ * The pages for a browser to print, each on a sheet of its own. Without scripts or anything from
+ * elsewhere.
  */
 export function kitHtml(pages: readonly string[]): string {
   const escape = (text: string): string =>

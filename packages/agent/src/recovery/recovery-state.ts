@@ -3,7 +3,7 @@ import { replaceJsonFile } from "@attestore/host/durable-files";
 import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
-/** What this host knows of its recovery kit: that there is one, never what is in it. */
+/** What this host knows about its recovery kit: that it exists, never its content. */
 export interface RecoveryState {
   readonly v: 1;
   /** The kit's public half; every backup is encrypted to it. */
@@ -28,7 +28,7 @@ function fileOf(layout: Layout): string {
 
 const TEST_AGAIN_DAYS = 365;
 
-/** What is to be done about it; null if nothing is. */
+/** What has to be done about it; null if nothing. */
 export function recoveryGap(
   state: RecoveryState | null,
   recipients: readonly string[],

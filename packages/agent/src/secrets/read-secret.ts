@@ -3,7 +3,8 @@ import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
 
 /**
- * What a reference of config.yaml leads to: an environment variable, or the first line of a file.
+ * Reads what a reference in config.yaml points to: an environment variable, or the first line of a
+ * file.
  * @throws UserError key_file
  */
 export async function readSecret(

@@ -1,5 +1,5 @@
-/** Where a secret lies: the configuration itself never holds one. */
+/** Where a secret is: the configuration itself never contains one. */
 export type SecretReference =
   | { readonly kind: "env"; readonly name: string }
-  /** Absolute; its first line. */
+  /** Absolute; the secret is its first line. */
   | { readonly kind: "file"; readonly path: string };

@@ -10,8 +10,8 @@ import { readPinnedCa } from "../transport/pinned-ca.ts";
 import { openService, type Service } from "./service.ts";
 
 /**
- * This host as an agent of an organisation: who it is, what it signs with, whom it talks to, which
- * log it watches.
+ * This host as an agent of an organisation: who it is, what it signs with, which service it talks
+ * to, which log it watches.
  */
 export interface Attachment {
   readonly layout: Layout;

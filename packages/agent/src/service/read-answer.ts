@@ -12,9 +12,10 @@ const ErrorAnswer = Type.Object({
 });
 
 /**
- * The value of an expected answer. Fields that this version does not know are dropped, so that a newer service may say
- * more; everything that it does know has to be there and right.
- * @throws ServiceError `refused` for the contract's error body, `invalid_response` for anything else
+ * The value of an expected answer. Fields that this version does not know are dropped, so that a
+ * newer service may say more; the ones that it knows must all be there and be right.
+ * @throws ServiceError `refused` for the contract's error body, `invalid_response` for anything
+ * else
  */
 export function readAnswer<Schema extends TSchema>(
   host: string,
@@ -56,7 +57,7 @@ function invalid(host: string, answer: Answer, why: string): ServiceError {
   });
 }
 
-/** Whole seconds; a date (RFC 9110 section 10.2.3) counts from now. */
+/** Whole seconds; a date (RFC 9110 section 10.2.3) is converted to seconds from now. */
 function retryAfter({ headers }: Answer): number | null {
   const text = headers["retry-after"];
   if (text === undefined) return null;

@@ -13,12 +13,12 @@ export interface HeardHeartbeat {
   /** With the commands that this agent knows. */
   readonly response: HeartbeatResponse;
   /**
-   * Not to be acknowledged: an ack promises that there will be an outcome (contract, section 7).
+   * Must not be acknowledged: an ack promises that there will be an outcome (contract, section 7).
    */
   readonly unknownCommands: readonly UnknownCommand[];
 }
 
-/** The answer before its commands are looked at, each by itself. */
+/** The answer before each of its commands is checked. */
 export const HeartbeatAnswer = Type.Object(
   { ...HeartbeatResponse.properties, commands: Type.Array(Type.Unknown()) },
   { additionalProperties: false },
@@ -31,8 +31,9 @@ const NamedCommand = Type.Object({
 const KNOWN: readonly string[] = DeliveredCommand.properties.kind.enum;
 
 /**
- * Tells the commands that this agent can run from those of kinds that it has never heard of.
- * @throws ServiceError `invalid_response` for what is no command at all, or one of a known kind that is not whole
+ * Separates the commands that this agent can run from kinds that it does not know.
+ * @throws ServiceError `invalid_response` for something that is no command, or an incomplete one of
+ * a known kind
  */
 export function readHeartbeat(
   host: string,

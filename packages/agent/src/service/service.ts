@@ -41,7 +41,7 @@ const MAX_RECEIPT_ANSWER_BYTES = 8 * 1024 * 1024;
 
 export interface ServiceOptions {
   readonly url: URL;
-  /** PEM that the service's certificate has to lead to; null for the public CAs. */
+  /** PEM that the service's certificate must lead to; null for the public CAs. */
   readonly pinnedCa: string | null;
   /** The agent's token; null before the attach. */
   readonly token: string | null;
@@ -52,11 +52,11 @@ export interface ServiceOptions {
 export interface CallOptions {
   readonly signal: AbortSignal;
   /**
-   * Kept by whoever may have to repeat the call later; a fresh one otherwise. Null: none, repeating
-   * it does no more than once would.
+   * Kept by a caller that may have to repeat the call later; otherwise a fresh one. Null: none,
+   * because repeating the call changes nothing.
    */
   readonly idempotencyKey?: string | null;
-  /** Tries once and leaves repeating to the caller. */
+  /** Tries once; the caller repeats it. */
   readonly once?: boolean;
 }
 
@@ -74,21 +74,21 @@ export interface Service {
   uploadUrl(body: UploadUrlRequest, options: CallOptions): Promise<UploadUrl>;
   registerBackup(body: RegisterBackupRequest, options: CallOptions): Promise<BackupRecord>;
   downloadUrl(backupId: string, options: CallOptions): Promise<DownloadUrl>;
-  /** What the agent that made a backup signed of it; nothing of it is verified here. */
+  /** What the agent that made a backup signed about it; not verified here. */
   makersReceipt(backupId: string, options: CallOptions): Promise<MakersReceipt>;
   submitReceipt(envelope: EnvelopeRequest, options: CallOptions): Promise<ReceiptAccepted>;
-  /** Another signing key; the same rotation again gets the same answer. */
+  /** Sends a new signing key; the same rotation again gets the same answer. */
   rotateKey(rotation: RotateAgentKeyRequest, options: CallOptions): Promise<AgentKeyRecord>;
   submitEvent(event: EventRequest, options: CallOptions): Promise<EventAccepted>;
   /**
-   * `serverTime_ms`: the service's clock as it answered, to the second; null if it does not say.
+   * `serverTime_ms`: the service's clock when it answered, to the second; null if it does not say.
    */
   logHead(options: CallOptions): Promise<{ head: LogHead; serverTime_ms: number | null }>;
   logProof(
     query: { leaf: number; treeSize: number; from: number | null },
     options: CallOptions,
   ): Promise<LogProof>;
-  /** @returns the ETag that the object store gave. */
+  /** @returns the ETag that the object store returned. */
   upload(request: UploadRequest): Promise<string | null>;
   download(request: DownloadRequest): Promise<void>;
   /** Ends the idle connections, which would keep the process alive. */
@@ -101,18 +101,18 @@ export function openService(options: ServiceOptions): Service {
   const objects = objectConnections(options.pinnedCa);
 
   interface Reading {
-    /** What an answer has to be, by its status; anything else is thrown. */
+    /** What an answer must look like, by its status; any other is thrown. */
     expected: Readonly<Record<number, TSchema>>;
     credential?: string | null;
     timeout_ms?: number;
     maxResponseBytes?: number;
-    /** Is told the Date header. */
+    /** Gets the Date header. */
     onDate?: (date: string | undefined) => void;
   }
 
   /**
-   * The API's typed client over this agent's connections: it validates what comes, and repeats what
-   * may pass.
+   * The API's typed client over this agent's connections: it validates answers, and repeats calls
+   * after temporary failures.
    */
   function api(what: Reading, { signal, idempotencyKey, once = false }: CallOptions): Client {
     return createClient(async ({ method, path, headers, body }) => {
@@ -124,7 +124,8 @@ export function openService(options: ServiceOptions): Service {
         "user-agent": `attestore/${agentVersion}`,
       };
       if (credential !== null) sent["authorization"] = `Bearer ${credential}`;
-      // One key for all tries of one call: a try whose answer was lost has its effect once.
+      // One key for all tries of one call: if an answer was lost, the call still takes effect only
+      // once.
       if (method === "POST" && idempotencyKey !== null)
         sent["idempotency-key"] = idempotencyKey ?? randomUUID();
       const attempt = async () => {
@@ -166,8 +167,8 @@ export function openService(options: ServiceOptions): Service {
       ).call("get", "/api/bootstrap/{poll_token}", { path: { poll_token } });
       return answer.status === 202 ? null : answer.body;
     },
-    // Without a key: the service need not keep an answer a minute for each agent. Commands whose
-    // answer was lost come again.
+    // Without a key: otherwise the service would store an answer a minute for each agent. If the
+    // answer is lost, the commands come again.
     heartbeat: async (body, options) => {
       const reading = { expected: { 200: HeartbeatAnswer } };
       const client = api(reading, { ...options, idempotencyKey: null });

@@ -6,13 +6,14 @@ import { UserError } from "../errors/user-error.ts";
 import { ANSWER, encodeMessage, type Message, MessageReader } from "./protocol.ts";
 
 const ANSWER_MS = 30_000;
-/** It is started anew by an upgrade: a receipt is not lost over that. */
+/** An upgrade restarts it: that must not lose a receipt. */
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 250;
 
 /**
- * What the signing process at a socket answers to one request. Every request can be repeated: what was done already is done.
- * @throws UserError `signer` where it refuses or does not answer
+ * The answer of the signing process at a socket to one request. Every request can be repeated: what
+ * is done already stays done.
+ * @throws UserError `signer` if it refuses or does not answer
  */
 export async function askSigner(
   socket: string,

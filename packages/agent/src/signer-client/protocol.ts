@@ -1,33 +1,34 @@
 /**
  * What the agent and the signing process say to each other: one request on each connection, and one
- * answer. Both are a byte, a uint32 (big endian) of the length of what follows, and that.
+ * answer. Each is one byte, a uint32 (big endian) with the length of the rest, and the rest.
  */
 export const OPERATION = {
   /** Answer: the 32 bytes of the public key in use. */
   current: 1,
-  /** The same, made if there is none. */
+  /** The same; makes one if there is none. */
   ensure: 2,
   /**
-   * Of 32 bytes, the public key to sign with, and the message. Answer: the signature's 64 bytes.
+   * Contains 32 bytes, the public key to sign with, and the message. Answer: the signature's 64
+   * bytes.
    */
   sign: 3,
-  /** Answer: the 32 bytes of the next public key, made if there is none. */
+  /** Answer: the 32 bytes of the next public key; makes one if there is none. */
   next: 4,
-  /** Of 64 bytes: the public key in use, and the next one, which takes its place. */
+  /** Contains 64 bytes: the public key in use, and the next one, which replaces it. */
   takeNext: 5,
-  /** Of a fingerprint: the key that is in use again. */
+  /** Contains a fingerprint: the key that is to be used again. */
   takeBack: 6,
-  /** Of a fingerprint. */
+  /** Contains a fingerprint. */
   forget: 7,
-  /** Answer: the recipient of the host's own age identity, made if there is none. */
+  /** Answer: the recipient of the host's own age identity; makes one if there is none. */
   ensureIdentity: 8,
   /** Makes another identity. Answer: its recipient. */
   nextIdentity: 9,
-  /** Answer: the recipients of all identities, in lines; the host's own first. */
+  /** Answer: the recipients of all identities, one on each line; the host's own first. */
   recipients: 10,
   /**
-   * Of an age file's header with its MAC. Answer: a byte of OPENED, and the file key's 16 bytes
-   * where there is one.
+   * Contains an age file's header with its MAC. Answer: a byte of OPENED, and the file key's 16
+   * bytes if there is one.
    */
   openHeader: 11,
 } as const;
@@ -36,7 +37,7 @@ export const OPENED = { fileKey: 0, noIdentity: 1, damaged: 2 } as const;
 
 export const ANSWER = { done: 0, refused: 1 } as const;
 
-/** A payload of the largest envelope that anybody takes, and what is signed around it. */
+/** A payload of the largest envelope that anybody accepts, and what is signed around it. */
 export const MAX_MESSAGE = 264 * 1024;
 export const KEY_SIZE = 32;
 const HEADER = 5;
