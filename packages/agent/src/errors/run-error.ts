@@ -1,8 +1,8 @@
 import { errorCode } from "@attestore/host/errno";
 
 /**
- * Why a run came to no result. `failed` is for a run that ended and found the data wrong; this is
- * for everything that kept it from saying so. Both a backup and a restore test throw it.
+ * Why a run came to no result. A run that ended and found the data wrong has `failed`; this is for
+ * everything that kept it from finding out. Backups and restore tests throw it.
  */
 export type RunErrorCode =
   /** The caller aborted it (Ctrl-C, shutdown). */
@@ -11,48 +11,47 @@ export type RunErrorCode =
   | "disk_full"
   /** A program that the engine needs is not installed. */
   | "tool_missing"
-  /** It is installed, but too old for this server or this dump. */
+  /** It is installed, but too old for this server or dump. */
   | "tool_too_old"
   /** The configured `env:`, `file:` or URL does not give a usable connection. */
   | "connection_reference"
-  /** The database was not reachable or refused us. */
+  /** The database could not be reached or refused us. */
   | "connection_failed"
-  /** The source's file or directory is not there or not readable. */
+  /** The source's file or directory is missing or unreadable. */
   | "source_missing"
-  /** The source changed while it was read, so that no consistent copy came out. */
+  /** The source changed while it was read, so there is no consistent copy. */
   | "source_changed"
   /** The dump program failed or was killed. */
   | "dump_failed"
-  /** The throw-away place for the restore could not be made, or broke. */
+  /** The throw-away place for the restore could not be created, or broke. */
   | "sandbox_failed"
   /** The throw-away place lacks something that the backup needs, such as an extension. */
   | "sandbox_lacks"
-  /** The source is larger, or its dump takes longer, than its limits say. */
+  /** The source is larger, or its dump takes longer, than its limits allow. */
   | "limit_exceeded"
-  /** The secret of a canary cannot be read, is too short, or stands where it would be seen. */
+  /** A canary's secret can't be read, is too short, or is where it would be seen. */
   | "canary_unusable"
   /** A recipient is not an `age1…` key. */
   | "recipient_invalid"
-  /** An identity file holds no usable `AGE-SECRET-KEY-1…`. */
+  /** An identity file contains no usable `AGE-SECRET-KEY-1…`. */
   | "identity_invalid"
-  /** The ciphertext is not encrypted to any identity at hand. */
+  /** The ciphertext is not encrypted to any available identity. */
   | "identity_missing"
-  /**
-   * Another agent made the backup, and config.yaml here does not say that this one tests for it.
-   */
+  /** Another agent made the backup, and config.yaml does not say that this one tests for it. */
   | "maker_not_trusted"
   /**
-   * What its maker signed of the backup could not be had, so that nobody knows what the backup is.
+   * The maker's signed receipt of the backup could not be fetched, so nobody knows what the backup
+   * is.
    */
   | "receipt_missing"
   /**
-   * What the service gave as the maker's receipt is not one of this backup, in this log, by a key
-   * that is trusted here.
+   * What the service returned as the maker's receipt is not a receipt of this backup, in this log,
+   * by a key that is trusted here.
    */
   | "receipt_invalid"
-  /** The service says something else of the backup than its maker signed. */
+  /** The service's record of the backup contradicts what its maker signed. */
   | "record_mismatch"
-  /** The backup is of a source of another name than the one that it is given for. */
+  /** The backup is of a source with another name than the one that was asked for. */
   | "source_mismatch"
   /** The backup is of another database than the one that is pinned under its source's name. */
   | "identity_changed"
@@ -62,7 +61,7 @@ export type RunErrorCode =
   | "output_unwritable";
 
 /**
- * @see RunErrorCode. The message says what happened, to what, and what to do next; it holds no
+ * @see RunErrorCode. The message says what happened, to what, and what to do next; it contains no
  * secret and no row.
  */
 export class RunError extends Error {
@@ -80,8 +79,8 @@ export function stopIfAborted(signal: AbortSignal): void {
 }
 
 /**
- * ENOSPC, EDQUOT and EFBIG: three ways in which a file system or a limit says that there is no more
- * room.
+ * ENOSPC, EDQUOT and EFBIG: three ways in which a file system or a limit reports that there is no
+ * more room.
  */
 export function isDiskFull(error: unknown): boolean {
   const code = errorCode(error);

@@ -1,23 +1,23 @@
 export type UserErrorCode =
-  /** No install root was found, or the one that was named is not one. */
+  /** No install root was found, or the named one is not a root. */
   | "root_missing"
-  /** The root is there and can't be used: permissions, not a directory. */
+  /** The root exists but can't be used: permissions, or not a directory. */
   | "root_unusable"
   /** It was found, not named, and somebody else may have put it there. */
   | "root_untrusted"
-  /** config.yaml is missing, or something in it is wrong. */
+  /** config.yaml is missing or contains a mistake. */
   | "config_invalid"
-  /** config.yaml is not what it was when the change of it was shown. */
+  /** config.yaml has changed since its change was shown. */
   | "config_changed"
   /** Another process works on this root. */
   | "locked"
   | "not_attached"
   | "already_attached"
-  /** A file below keys/ is missing, unreadable or not what it should be. */
+  /** A file below keys/ is missing, unreadable or invalid. */
   | "key_file"
-  /** The process that holds the keys does not answer, or does not do that. */
+  /** The process that holds the keys does not answer, or refuses. */
   | "signer"
-  /** A flag, or its ATTESTORE_* twin, is missing or makes no sense. */
+  /** A flag, or the ATTESTORE_* variable in its place, is missing or invalid. */
   | "usage"
   | "source_unknown"
   /** There is no backup that the restore test could take. */
@@ -30,8 +30,8 @@ export type UserErrorCode =
   | "log_alarm";
 
 /**
- * Something that the person at the keyboard can put right: shown as its message alone, exit code 2.
- * A defect of ours is any other error.
+ * Something that the person at the keyboard can fix: only its message is shown, with exit code 2.
+ * Any other error is a defect of ours.
  */
 export class UserError extends Error {
   readonly code: UserErrorCode;

@@ -22,8 +22,8 @@ const MAX_STANZAS = 256;
 export type OpenedHeader = { readonly fileKey: Buffer } | "no identity" | "damaged";
 
 /**
- * Files `age.key` and `age-*.key` of the signing process's directory: identities of age, or an SSH
- * private key each.
+ * Files `age.key` and `age-*.key` in the signing process's directory; each contains age identities
+ * or an SSH private key.
  */
 export class HeldIdentities {
   readonly #directory: string;
@@ -33,7 +33,8 @@ export class HeldIdentities {
   }
 
   /**
-   * The recipient of the host's own identity, made if there is none. @throws UserError `key_file`
+   * The recipient of the host's own identity; makes one if there is none. @throws UserError
+   * `key_file`
    */
   async ensure(): Promise<string> {
     const path = join(this.#directory, OWN);
@@ -46,7 +47,7 @@ export class HeldIdentities {
   }
 
   /**
-   * Makes another one; gives its recipient. @throws UserError `key_file` where there are too many
+   * Makes another one and returns its recipient. @throws UserError `key_file` if there are too many
    */
   async make(): Promise<string> {
     const names = await this.#names();
@@ -66,8 +67,9 @@ export class HeldIdentities {
   }
 
   /**
-   * The file key of an age file, for whoever has its whole header: a stanza alone is answered with nothing, as the MAC binds it to its file.
-   * Each key that goes out is in the journal, by the header's SHA-256.
+   * The file key of an age file, for a caller that has its whole header. A stanza alone gets no
+   * answer, because the MAC binds it to its file. Every key that is handed out is recorded in the
+   * journal, by the header's SHA-256.
    * @throws UserError `key_file`
    */
   async open(header: Buffer): Promise<OpenedHeader> {

@@ -5,7 +5,7 @@ import { readText } from "../state/read-json.ts";
 import { ensureSigningKeyFile, readSigningKeyFile } from "./signing-key-file.ts";
 import type { SigningKey, SigningKeys } from "./signing-key.ts";
 
-/** The keys as files of a directory: the root's `keys/`, or the signing process's own. */
+/** The keys as files in a directory: the root's `keys/`, or the signing process's own. */
 export class KeyDirectory implements SigningKeys {
   readonly #directory: string;
 
@@ -25,7 +25,7 @@ export class KeyDirectory implements SigningKeys {
     return ensureSigningKeyFile(this.#next);
   }
 
-  /** Null where no rotation has begun. */
+  /** Null before a rotation begins. */
   async preparedNext(): Promise<SigningKey | null> {
     return existsSync(this.#next) ? readSigningKeyFile(this.#next) : null;
   }
@@ -68,7 +68,7 @@ export class KeyDirectory implements SigningKeys {
   }
 }
 
-/** Of both halves' files. */
+/** The files of both halves. */
 export function retiredName(fingerprint: string): string {
   return fingerprint.replace("SHA256:", "").replaceAll("/", "_");
 }

@@ -14,7 +14,7 @@ export interface Rotated {
   readonly agentId: string;
   readonly orgId: string;
   readonly at: string;
-  /** Public halves: base64 of a signing key as an attach names it, or age recipients. */
+  /** Public halves: base64 of a signing key in an attach's form, or age recipients. */
   readonly change:
     | { readonly key: "signing"; readonly before: PublicKey; readonly after: PublicKey }
     | { readonly key: "encryption"; readonly before: readonly string[]; readonly after: readonly string[] };

@@ -20,7 +20,7 @@ const CONNECTIONS = 32;
 const REQUEST_MS = 10_000;
 const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
 
-/** What is refused, in words for the agent's user. Nothing of a key is in them. */
+/** Refusals, in words for the agent's user. They contain nothing of a key. */
 class Refused extends Error {}
 
 /** What the signing process holds for the agent. */
@@ -30,8 +30,8 @@ export interface Held {
 }
 
 /**
- * Answers on a socket that only the agent's user may connect to. One request is worked on at a
- * time: some replace keys.
+ * Answers on a socket that only the agent's user may connect to. Handles one request at a time,
+ * because some replace keys.
  */
 export function serveSigner(server: Server, held: Held): void {
   let last: Promise<unknown> = Promise.resolve();
@@ -53,7 +53,7 @@ export function serveSigner(server: Server, held: Held): void {
       if (request === null) return;
       const whole = request;
       socket.off("end", giveUp);
-      // Whatever else comes is for nobody.
+      // Anything that comes later is ignored.
       socket.removeAllListeners("data").resume();
       last = last.then(() => reply(socket, held, whole));
     });
@@ -73,7 +73,7 @@ async function reply(socket: Socket, held: Held, request: Message): Promise<void
   socket.end(answer);
 }
 
-/** @throws Refused, UserError `key_file`, ProofError, and what the file system says */
+/** @throws Refused, UserError `key_file`, ProofError, and errors of the file system */
 export async function answerTo({ keys, identities }: Held, { kind, payload }: Message): Promise<Uint8Array> {
   switch (kind) {
     case OPERATION.current:
@@ -137,7 +137,7 @@ async function takeNext(keys: KeyDirectory, payload: Buffer): Promise<Uint8Array
   requireSize(payload, 2 * KEY_SIZE);
   const [before, after] = [keyIn(payload.subarray(0, KEY_SIZE)), keyIn(payload.subarray(KEY_SIZE))];
   const [current, next] = [await keys.current(), await keys.preparedNext()];
-  // Done before, by a request whose answer got lost.
+  // Done already, by a request whose answer was lost.
   if (isKey(current, after)) return Buffer.alloc(0);
   if (!isKey(current, before) || !isKey(next, after))
     throw new Refused("these are not the key in use and the next one");

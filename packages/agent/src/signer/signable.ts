@@ -33,9 +33,9 @@ const CLOCK_S = 300;
 const MAX_RECIPIENTS = 256;
 
 /**
- * For what an agent would sign these bytes; null if for nothing. Only what is the one way of
- * writing one of those counts, so that no bytes that mean something else to somebody else are ever
- * signed. `by` is the key that is to sign, of `keys`.
+ * What these bytes are that an agent would sign; null if nothing. Only the one canonical form of
+ * each counts, so no bytes are ever signed that mean something else to somebody else. `by` is the
+ * key, one of `keys`, that is to sign.
  */
 export function purposeOf(
   message: Uint8Array,
@@ -52,7 +52,7 @@ export function purposeOf(
     const { predicateType } = statement;
     if (predicateType === PREDICATE_KEY_ROTATION)
       return isRotation(statement.predicate, payload, isCurrent, keys) ? "key rotation" : null;
-    // The next key signs that it is held, and nothing else before it is in use.
+    // The next key signs to prove that it is held here, and nothing else before it is in use.
     if (!isCurrent) return null;
     if (predicateType === PREDICATE_BACKUP || predicateType === PREDICATE_RESTORE_TEST)
       return parseStatement(payload).ok ? "receipt" : null;
@@ -65,7 +65,7 @@ export function purposeOf(
   }
 }
 
-/** Of DSSE's pre-authentication encoding of an in-toto statement; null for any other bytes. */
+/** For DSSE's pre-authentication encoding of an in-toto statement; null for any other bytes. */
 function payloadOf(message: Uint8Array): Uint8Array | null {
   const start = utf8(PAE_START);
   if (!equalBytes(message.subarray(0, start.length), start)) return null;
@@ -75,10 +75,7 @@ function payloadOf(message: Uint8Array): Uint8Array | null {
   return equalBytes(pae(PAYLOAD_TYPE, payload), message) ? payload : null;
 }
 
-/**
- * C2SP tlog-cosignature of a checkpoint, at the time that it is: none for earlier and none for
- * later.
- */
+/** For a C2SP tlog-cosignature of a checkpoint at the current time, neither earlier nor later. */
 function isCosignature(message: Uint8Array, now_s: number): boolean {
   const text = fromUtf8(message);
   const [start = "", time = ""] = COSIGNATURE.exec(text) ?? [];
@@ -87,7 +84,7 @@ function isCosignature(message: Uint8Array, now_s: number): boolean {
   return true;
 }
 
-/** A new signing key is one that is held here: nobody else's is vouched for. */
+/** A new signing key must be held here: no other's is signed for. */
 function isRotation(
   predicate: unknown,
   payload: Uint8Array,

@@ -3,12 +3,12 @@ import { HeldIdentities } from "./held-identities.ts";
 import { KeyDirectory } from "./key-directory.ts";
 import { serveSigner } from "./serve-signer.ts";
 
-/** sd_listen_fds(3): the first descriptor that systemd hands down. */
+/** sd_listen_fds(3): the first descriptor that systemd passes. */
 const SOCKET_FD = 3;
 
 /**
- * `attestore internal-signer`: attestore-signer.service, with the socket of its unit. Holds the
- * agent's keys: signs what an agent signs, and opens headers of backups.
+ * `attestore internal-signer`: attestore-signer.service, with its unit's socket. Holds the agent's
+ * keys: signs what an agent signs, and opens headers of backups.
  */
 export function runSigner(): void {
   const directory = process.env["STATE_DIRECTORY"];
@@ -19,10 +19,10 @@ export function runSigner(): void {
     process.exit(2);
   }
   process.umask(0o077);
-  // Whoever asked may have closed its own half.
+  // The client may have closed its own half.
   const server = createServer({ allowHalfOpen: true });
   serveSigner(server, { keys: new KeyDirectory(directory), identities: new HeldIdentities(directory) });
   server.listen({ fd: SOCKET_FD });
-  // What was asked is answered first; systemd keeps the socket.
+  // Pending requests are answered first; systemd keeps the socket.
   for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => server.close());
 }

@@ -24,10 +24,7 @@ export async function readSigningKeyFile(file: string): Promise<SigningKey> {
   return signingKey(publicKey, (message) => sign(null, message, key));
 }
 
-/**
- * The key that is there, or a new one: one that is there is never replaced. @throws UserError
- * key_file
- */
+/** The existing key, or a new one: an existing key is never replaced. @throws UserError key_file */
 export async function ensureSigningKeyFile(file: string): Promise<SigningKey> {
   if ((await readText(file)) === null) {
     const { privateKey } = generateKeyPairSync("ed25519");

@@ -4,9 +4,9 @@ import type { PublicKey, Signer } from "@attestore/proof";
 /** The agent's Ed25519 key pair; the private half stays inside `sign`. */
 export interface SigningKey {
   readonly publicKey: PublicKey;
-  /** Base64 of the 32 raw bytes, as an attach names it. */
+  /** Base64 of the 32 raw bytes, as in an attach. */
   readonly wire: string;
-  /** `SHA256:…`, the keyid of every envelope and what a person compares. */
+  /** `SHA256:…`, the keyid of every envelope, which people compare. */
   readonly fingerprint: string;
   readonly sign: Signer;
 }
@@ -21,23 +21,22 @@ export function signingKey(publicKey: PublicKey, signer: Signer): SigningKey {
 }
 
 /**
- * Whoever holds the private halves of the agent's signing keys: the one in use, the next one, and
- * one that a rotation may have to give back.
+ * Holds the private halves of the agent's signing keys: the current one, the next one, and one that
+ * a rotation may have to bring back.
  */
 export interface SigningKeys {
   /** @throws UserError `key_file`, `signer` */
   current(): Promise<SigningKey>;
-  /** The same, made if there is none. */
+  /** The same; makes one if there is none. */
   ensure(): Promise<SigningKey>;
-  /** The one that a rotation takes into use: made if there is none. */
+  /** The key that a rotation will use; makes one if there is none. */
   next(): Promise<SigningKey>;
   /**
-   * The key in use is kept aside, and the next one takes its place, in one step. Repeats are
-   * harmless.
+   * Keeps the current key aside and replaces it by the next one, in one step. Repeats are harmless.
    */
   takeNext(old: SigningKey, next: SigningKey): Promise<void>;
   /** Undoes that. */
   takeBack(fingerprint: string): Promise<void>;
-  /** One that was kept aside, for good. */
+  /** Removes one that was kept aside, for good. */
   forget(fingerprint: string): Promise<void>;
 }

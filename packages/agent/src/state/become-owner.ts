@@ -6,8 +6,9 @@ import { UserError } from "../errors/user-error.ts";
 type Initgroups = (user: number, extraGroup: number) => void;
 
 /**
- * Works in a root of somebody else's as that somebody, for good, where the superuser calls: what root would write there the
- * service could not read, and what root can reach is not what the service's runs can. Groups are those of the owner.
+ * If root calls, becomes the owner of a root that belongs to somebody else, for good. The service
+ * could not read what root would write there, and root can reach things that the service's runs
+ * can't. Uses the owner's groups.
  * @throws UserError `root_untrusted`
  */
 export function becomeOwner(directory: string): void {
@@ -19,7 +20,7 @@ export function becomeOwner(directory: string): void {
     const { initgroups } = process as { initgroups?: Initgroups };
     initgroups?.(uid, gid);
   } catch {
-    // An owner that this host has no account of is in no groups.
+    // An owner without an account on this host is in no groups.
     process.setgroups?.([gid]);
   }
   process.setgid?.(gid);
@@ -29,9 +30,9 @@ export function becomeOwner(directory: string): void {
 const STICKY_FOR_GROUP = 0o1020;
 
 /**
- * The package's root is root's own, so that the service's user can't replace its `env`, and that
- * user works in it by its group: who that is says the directory of its keys, which no other user
- * can have put there. Null if it is root itself.
+ * The package's root belongs to root, so that the service's user can't replace its `env`; that user
+ * works in it through its group. The directory of its keys shows which user that is, because no
+ * other user can have put it there. Null if it is root itself.
  */
 function ownerOf(directory: string): Stats | null {
   const whole = statSync(directory);

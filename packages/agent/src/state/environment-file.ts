@@ -4,10 +4,10 @@ import { errorCode } from "@attestore/host/errno";
 const LINE = /^\s*([A-Za-z_][A-Za-z0-9_]*)=(.*)$/;
 
 /**
- * Sets what the file `env` of a root says and the environment does not: a command that somebody
- * types finds the secrets that the service's unit is started with. Read as systemd reads it
- * (EnvironmentFile= of systemd.exec(5)), but for lines that go on. A file that is not there or not
- * ours to read says nothing.
+ * Sets what a root's file `env` contains and the environment does not, so that a command typed by a
+ * person finds the secrets that the service's unit is started with. Read as systemd reads it
+ * (EnvironmentFile= of systemd.exec(5)), except for continued lines. A missing or unreadable file
+ * sets nothing.
  */
 export function loadEnvironmentFile(path: string, env: Record<string, string | undefined>): void {
   let text: string;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { makeDirectory } from "@attestore/host/durable-files";
 
-/** Where everything lies below the install root. Directories are 0700, files 0600. */
+/** Where everything is below the install root. Directories are 0700, files 0600. */
 export interface Layout {
   readonly root: string;
   readonly config: string;
@@ -12,8 +12,8 @@ export interface Layout {
   readonly signingKey: string;
   readonly publicKey: string;
   /**
-   * The socket of the signing process that has the key in place of `signingKey`; not there where
-   * nobody but us signs.
+   * The socket of the signing process that has the key instead of `signingKey`; missing if this
+   * process signs itself.
    */
   readonly signer: string;
   readonly token: string;
@@ -22,20 +22,20 @@ export interface Layout {
   readonly logKey: string;
   /** An attach that was started and whose answer is not on disk yet. */
   readonly pendingAttach: string;
-  /** Ciphertexts on their way to the object store, each with `<sha256>.json` once it is whole. */
+  /** Ciphertexts on their way to the object store; each has a `<sha256>.json` once it is whole. */
   readonly blobs: string;
-  /** Standalone: what is stored, and what its receipts can be tested against. */
+  /** Standalone: the stored backups, and what their receipts can be tested against. */
   readonly storedBackups: string;
   /** Accepted receipts with their proofs; standalone: all receipts. */
   readonly receipts: string;
   readonly receiptsWaiting: string;
   readonly receiptsRefused: string;
-  /** Answers of the service to receipts and events that did not verify. */
+  /** Answers of the service to receipts and events that could not be verified. */
   readonly alarms: string;
   readonly events: string;
   readonly eventsWaiting: string;
   readonly eventsRefused: string;
-  /** Commands that the service gave us and that are not done. */
+  /** Commands from the service that are not done. */
   readonly commands: string;
   readonly commandsDone: string;
   /** The log as this agent, its witness, has seen it. */
@@ -45,7 +45,7 @@ export interface Layout {
   readonly logAlarmsCleared: string;
   /** Files that the kernel locks; never removed. */
   readonly locks: string;
-  /** Where restore tests work; empty whenever none runs. */
+  /** Where restore tests work; empty while none runs. */
   readonly scratch: string;
   /** Slug to id, as the service told it. */
   readonly sources: string;
@@ -103,7 +103,7 @@ export function layoutOf(root: string): Layout {
   };
 }
 
-/** Makes what is missing of the layout. */
+/** Creates whatever is missing in the layout. */
 export async function makeLayout(layout: Layout): Promise<void> {
   for (const directory of [
     layout.root,

@@ -8,10 +8,11 @@ import { UserError } from "../errors/user-error.ts";
 export type { HeldLock };
 
 /**
- * - `run`: one agent service a root;
- * - `work`: a backup, a restore test, anything that touches blobs/, scratch/ or the chain of receipts;
+ * - `run`: one agent service for each root;
+ * - `work`: a backup, a restore test, anything that touches blobs/, scratch/ or the chain of
+ * receipts;
  * - `spool`: submitting what waits;
- * - `chain`: signing the next receipt or event, for as long as that takes;
+ * - `chain`: signing the next receipt or event;
  * - `log`: reading and advancing the kept head.
  */
 export type LockName = "run" | "work" | "spool" | "chain" | "log";
@@ -23,11 +24,11 @@ export function tryLock(layout: Layout, name: LockName, what: string): HeldLock 
 
 export interface LockPatience {
   readonly signal: AbortSignal;
-  /** Told once, when there is somebody to wait for. */
+  /** Called once, if there is somebody to wait for. */
   readonly onWait?: (holder: LockHolder | null) => void;
 }
 
-/** Takes the lock, waiting for whoever holds it. Rejects with the signal's reason when it fires. */
+/** Takes the lock, waiting for its holder. Rejects with the signal's reason when it fires. */
 export async function waitForLock(
   layout: Layout,
   name: LockName,
@@ -51,7 +52,7 @@ const LOOKS = 3;
 
 /** @throws UserError locked, which names the holder. */
 export async function lockOrRefuse(layout: Layout, name: LockName, what: string): Promise<HeldLock> {
-  // `status` and `doctor` look by taking it for a moment: what they hold is nobody's run.
+  // `status` and `doctor` check a lock by taking it for a moment; that counts as nobody's run.
   for (let attempt = 1; attempt <= LOOKS; attempt++) {
     const lock = tryLock(layout, name, what);
     if (lock !== null) return lock;
@@ -64,12 +65,12 @@ export async function lockOrRefuse(layout: Layout, name: LockName, what: string)
   );
 }
 
-/** Whether somebody holds the lock right now. */
+/** Whether somebody holds the lock at the moment. */
 export function isLocked(layout: Layout, name: LockName): boolean {
   return host.isLocked(pathOf(layout, name));
 }
 
-/** Who took the lock last; they hold it only if the lock is held. */
+/** Who took the lock last; they only hold it if the lock is held. */
 export function lockHolder(layout: Layout, name: LockName): LockHolder | null {
   return host.lockHolder(pathOf(layout, name));
 }

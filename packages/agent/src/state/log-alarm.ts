@@ -11,7 +11,7 @@ export type LogAlarmReason =
   /** Two roots for one size. */
   | "head_forked"
   /**
-   * The checkpoint's tree does not begin with the tree of the kept one, or nobody can show that it
+   * The checkpoint's tree does not begin with the kept one's tree, or nobody can prove that it
    * does.
    */
   | "head_inconsistent"
@@ -29,7 +29,7 @@ export interface LogAlarm {
 }
 
 /**
- * The log showed what it must never show. While the alarm's file lies there, this agent signs
+ * The log showed something that it must never show. While the alarm's file exists, this agent signs
  * nothing.
  */
 export class LogAlarmError extends UserError {
@@ -50,17 +50,17 @@ export async function readLogAlarm(layout: Layout): Promise<LogAlarm | null> {
   return (await readJson(layout.logAlarm)) as LogAlarm | null;
 }
 
-/** Called before every signature, of a receipt or of a checkpoint. @throws LogAlarmError */
+/** Called before every signature of a receipt or checkpoint. @throws LogAlarmError */
 export async function requireNoLogAlarm(layout: Layout): Promise<void> {
-  // A file that is there and can't be read stops us too.
+  // A file that exists but can't be read stops us too.
   if (!existsSync(layout.logAlarm)) return;
   const alarm = await readLogAlarm(layout);
   if (alarm !== null) throw new LogAlarmError(alarm);
 }
 
 /**
- * A person has decided. The evidence is moved aside, never deleted; with `forgetHead` the next
- * checkpoint is taken as the first, without it the kept one stays the measure.
+ * A person has decided. The evidence is moved aside, never deleted. With `forgetHead` the next
+ * checkpoint counts as the first one; without it, the kept one stays the reference.
  */
 export async function clearLogAlarm(
   layout: Layout,
@@ -73,12 +73,12 @@ export async function clearLogAlarm(
   const decided = { ...decision, cleared_at: new Date().toISOString() };
   await replaceJsonFile(join(layout.logAlarmsCleared, `${stem}.decision.json`), decided);
   if (decision.forgetHead) await removeFile(layout.keptCheckpoint);
-  // Last: a crash before it leaves the alarm standing.
+  // Last: after a crash before this, the alarm still stands.
   await moveFile(layout.logAlarm, kept);
   return kept;
 }
 
-/** A moment as a part of a file's name. */
+/** A moment as part of a file name. */
 export function fileStamp(timestamp: string): string {
   return timestamp.toLowerCase().replaceAll(/[:.]/g, "-");
 }

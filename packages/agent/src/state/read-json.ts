@@ -3,8 +3,8 @@ import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 
 /**
- * A file of the root that we wrote ourselves; null if it is not there. Throws SyntaxError if it is
- * not JSON.
+ * A file of the root that the agent wrote itself; null if it is missing. Throws SyntaxError if it
+ * is not JSON.
  */
 export async function readJson(path: string): Promise<unknown> {
   const text = await readText(path);
@@ -12,7 +12,7 @@ export async function readJson(path: string): Promise<unknown> {
 }
 
 /**
- * A text file's content, or null if it is not there. @throws UserError root_unusable if it is, and
+ * A text file's content, or null if it is missing. @throws UserError root_unusable if it exists and
  * can't be read
  */
 export async function readText(path: string): Promise<string | null> {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { UserError } from "../errors/user-error.ts";
 
-/** Which of the branches chose the root; `doctor` prints it. */
+/** What the root was chosen by; `doctor` prints it. */
 export type RootBranch =
   | "--root"
   | "ATTESTORE_HOME"
@@ -22,14 +22,15 @@ export interface RootSurroundings {
   readonly cwd: string;
   /** 0 for the superuser. */
   readonly uid: number;
-  /** For tests; `/var/lib/attestore` unless told. */
+  /** For tests; `/var/lib/attestore` by default. */
   readonly systemRoot?: string;
 }
 
 /**
- * The install root; the first hit wins (interface specification, agent distribution, item 6). `--root` and
- * ATTESTORE_HOME are hits as soon as they are given; every other place is one if it holds a config.yaml.
- * @throws UserError root_missing that names every place that was looked at.
+ * The install root: the first match (interface specification, agent distribution, item 6). `--root`
+ * and ATTESTORE_HOME match if they are given; every other place matches if it contains a
+ * config.yaml.
+ * @throws UserError root_missing that names every place that was checked.
  */
 export function resolveRoot(surroundings: RootSurroundings): ResolvedRoot {
   const { explicit, candidates } = places(surroundings);
@@ -48,8 +49,8 @@ export function resolveRoot(surroundings: RootSurroundings): ResolvedRoot {
 }
 
 /**
- * The root that `init` writes to: the same order; where nothing is hit, /var/lib/attestore for the
- * superuser and the state directory for everybody else.
+ * The root that `init` writes to, in the same order. Without a match it is /var/lib/attestore for
+ * root, and the state directory for everybody else.
  */
 export function resolveRootForInit(surroundings: RootSurroundings): ResolvedRoot {
   const { explicit, candidates } = places(surroundings);
@@ -78,7 +79,7 @@ function places(surroundings: RootSurroundings): {
   const candidates: ResolvedRoot[] = ancestors(cwd).map((path) => ({ path, branch: WALKED }));
   const xdg = env["XDG_STATE_HOME"];
   const user = env["HOME"];
-  // The XDG specification says that a relative path is to be ignored.
+  // The XDG specification says to ignore a relative path.
   if (xdg !== undefined && isAbsolute(xdg)) {
     candidates.push({ path: join(xdg, "attestore"), branch: "XDG_STATE_HOME" });
   } else if (user !== undefined && isAbsolute(user)) {

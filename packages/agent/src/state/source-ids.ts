@@ -10,7 +10,8 @@ export async function readSourceIds(layout: Layout): Promise<ReadonlyMap<string,
 }
 
 /**
- * Remembers ids. They are a copy of what the service knows: written only where something changed.
+ * Remembers ids. They are a copy of what the service knows, and are only written if something
+ * changed.
  */
 export async function rememberSourceIds(
   layout: Layout,

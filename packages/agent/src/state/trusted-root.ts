@@ -3,12 +3,13 @@ import { join } from "node:path";
 import type { ResolvedRoot } from "./resolve-root.ts";
 import { UserError } from "../errors/user-error.ts";
 
-/** Where the package has its root, which belongs to the service's user. */
+/** The package's root, which belongs to the service's user. */
 export const SYSTEM_ROOT = "/var/lib/attestore";
 
 /**
- * Refuses a root that was found, not named, where somebody else may have put it: a config.yaml in /tmp, or in a directory
- * above that another user owns, would tell us what to run and where to send it. As git does with its safe.directory.
+ * Refuses a root that was found, not named, if somebody else may have put it there. A config.yaml
+ * in /tmp, or in a parent directory of another user, would tell us what to run and where to send
+ * it. git's safe.directory does the same.
  * @throws UserError root_untrusted
  */
 export function requireTrustedRoot(
@@ -18,7 +19,7 @@ export function requireTrustedRoot(
   if (branch === "--root" || branch === "ATTESTORE_HOME" || branch === "/var/lib/attestore") return;
   const directory = lstatOf(path, true);
   if (directory === null || realpathSync(path) === SYSTEM_ROOT) return;
-  // root is whoever called sudo, too.
+  // root also acts for whoever called sudo.
   const caller = around.uid === 0 ? Number(around.env["SUDO_UID"] ?? 0) : around.uid;
   const trusted = new Set([0, around.uid, caller]);
   const refuse = (what: string): never => {

@@ -2,24 +2,25 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isTransient, ServiceError } from "./service-error.ts";
 
 export interface Backoff {
-  /** All in all, the first one included. */
+  /** The number of tries, including the first. */
   readonly tries: number;
   readonly first_ms: number;
   readonly longest_ms: number;
 }
 
-/** For a person who waits: rides out a restart of the service, and gives up in time to say so. */
+/** For a waiting person: survives a restart of the service, and gives up in time to say so. */
 export const PATIENT: Backoff = { tries: 5, first_ms: 500, longest_ms: 10_000 };
 
 /**
- * Whoever answers, and asks for more: an agent that is silent for days makes no backups. A timer
- * takes 24 days at most.
+ * Whoever answers may ask for more, but an agent that is silent for days makes no backups. A timer
+ * can wait 24 days at most.
  */
 export const LONGEST_WAIT_MS = 3_600_000;
 
 /**
- * How long to wait before try `attempt` + 1: doubling, between half and all of it at random so that
- * a fleet does not come back in step, and never less than Retry-After asks, up to an hour.
+ * How long to wait before try `attempt` + 1: doubles each time, with a random part between half and
+ * all of it, so that many agents don't come back at once. Never less than Retry-After asks, up to
+ * an hour.
  */
 export function backoffDelay(backoff: Backoff, attempt: number, retryAfter_s: number | null): number {
   const full = Math.min(backoff.longest_ms, backoff.first_ms * 2 ** Math.min(attempt - 1, 30));
@@ -27,8 +28,8 @@ export function backoffDelay(backoff: Backoff, attempt: number, retryAfter_s: nu
 }
 
 /**
- * Repeats an idempotent call while its failure may pass. A Retry-After longer than the longest wait
- * ends the tries: the caller has better things to do.
+ * Repeats an idempotent call while its failure may be temporary. A Retry-After longer than the
+ * longest wait ends the tries: the caller has better things to do.
  */
 export async function retrying<Result>(
   backoff: Backoff,

@@ -11,14 +11,14 @@ import { requireHttps } from "./object-url.ts";
 import { isTransient, ServiceError } from "./service-error.ts";
 
 export interface DownloadRequest {
-  /** Presigned: a credential, never part of a message. */
+  /** Presigned, so it is a credential and never part of a message. */
   readonly url: string;
-  /** Made for each request anew. */
+  /** Made for each request. */
   readonly headers?: () => Promise<Readonly<Record<string, string>>>;
   /** Created, or emptied. */
   readonly file: string;
   /**
-   * At most one byte more than this is taken: enough for the digest to be wrong, whatever the store
+   * Reads at most one byte more than this, which is enough for a wrong digest, whatever the store
    * sends.
    */
   readonly expectedBytes: number;
@@ -28,9 +28,10 @@ export interface DownloadRequest {
 
 const IDLE_MS = 60_000;
 /**
- * Downloads an object into a file. A connection that breaks is taken up again where it broke. What arrives is not
+ * Downloads an object to a file. A broken connection continues where it broke. The content is not
  * checked here: whoever uses the file compares its digest.
- * @throws ServiceError `object_refused` with the store's status, 404 when the object is not there; RunError `disk_full`
+ * @throws ServiceError `object_refused` with the store's status, 404 if the object is missing;
+ * RunError `disk_full`
  */
 export async function downloadObject(
   connections: Agent,
@@ -50,7 +51,7 @@ export async function downloadObject(
         download.signal.throwIfAborted();
         if (error instanceof RunError) throw error;
         const failure = error instanceof ServiceError ? error : connectionError(url, error);
-        // Tries count only while next to nothing arrives: a long download over a bad line gets
+        // Tries only count while almost nothing arrives, so a long download over a bad line gets
         // there.
         attempt = state.bytes > before && failure.code !== "timeout" ? 1 : attempt + 1;
         if (!isTransient(failure) || attempt > backoff.tries) throw failure;
@@ -66,7 +67,7 @@ export async function downloadObject(
 
 interface Received {
   bytes: number;
-  /** Of the first answer; a strong one lets the store say that the object is another by now. */
+  /** From the first answer; with a strong one the store can say that the object has changed. */
   etag: string | null;
 }
 
@@ -103,7 +104,7 @@ async function receive(
       throw new ServiceError("invalid_response", `${url.host} sent another range than was asked for`, {
         status: 206,
       });
-    // Without the range, or with a changed object, it starts again.
+    // Without the range, or if the object changed, it starts again.
     if (status === 200) {
       state.bytes = 0;
       await file.truncate(0);
@@ -125,7 +126,7 @@ async function receive(
   }
 }
 
-/** A disk that fills up takes a part of what it is given, and says so at the next write alone. */
+/** A disk that fills up writes a part, and only reports it at the next write. */
 async function writeWhole(file: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
@@ -150,7 +151,7 @@ function get(
       pace.end();
       resolve(incoming);
     });
-    // Of the answer's head nothing counts but its end.
+    // Only the end of the answer's head matters.
     const pace = watchPace(
       "answer",
       () => 0,

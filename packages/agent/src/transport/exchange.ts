@@ -82,10 +82,7 @@ function send(call: Exchange, signal: AbortSignal): Promise<Answer> {
   });
 }
 
-/**
- * For Node an answer that asks for another protocol is no response: nothing else would be heard of
- * it.
- */
+/** For Node an answer that switches protocols is no response, and nothing else would arrive. */
 export function refuseUpgrade(outgoing: ClientRequest, reject: (error: Error) => void): void {
   outgoing.on("upgrade", (_answer, socket) => {
     socket.destroy();
@@ -94,7 +91,8 @@ export function refuseUpgrade(outgoing: ClientRequest, reject: (error: Error) =>
 }
 
 /**
- * A failed connection in words that say what to do. Node's own errors name the host and the reason.
+ * A failed connection, in words that say what to do. Node's own errors name the host and the
+ * reason.
  */
 export function connectionError(url: URL, error: unknown): ServiceError {
   if (!(error instanceof Error)) return new ServiceError("unreachable", `${url.host} can't be reached`);
@@ -119,7 +117,7 @@ export function connectionError(url: URL, error: unknown): ServiceError {
     return new ServiceError("untrusted", `${url.host} does not speak TLS 1.3 (${code})`, { cause: error });
   }
   if (code === "ERR_PROXY_TUNNEL") {
-    // Node's message names the proxy, without its password, and what it answered.
+    // Node's message names the proxy, without its password, and its answer.
     return new ServiceError(
       "unreachable",
       `${url.host} can't be reached through the proxy (${error.message})`,
@@ -128,7 +126,7 @@ export function connectionError(url: URL, error: unknown): ServiceError {
       },
     );
   }
-  // An AggregateError, when every address of the host failed, has no message of its own.
+  // An AggregateError, for a host all of whose addresses failed, has no message of its own.
   return new ServiceError("unreachable", `${url.host} can't be reached (${error.message || code})`, {
     cause: error,
   });

@@ -1,15 +1,13 @@
 import { ServiceError } from "./service-error.ts";
 
 /**
- * Less than that in a minute is no transfer: an object store that takes or gives a byte now and
- * then would keep us for ever.
+ * Fewer bytes than this in a minute is no transfer: an object store that sends or takes a byte now
+ * and then would keep us for ever.
  */
 const LEAST_BYTES = 16 * 1024;
 const WITHIN_MS = 60_000;
 
-/**
- * Looks once a minute how many bytes there are by now. `stop` is told once if they come too slowly.
- */
+/** Checks the number of bytes once a minute. Calls `stop` once if they come too slowly. */
 export function watchPace(
   what: string,
   bytes: () => number,

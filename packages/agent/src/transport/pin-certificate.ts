@@ -6,9 +6,10 @@ import { connectionError } from "./exchange.ts";
 import { proxyEnvironment } from "./proxy.ts";
 
 /**
- * The certificate with this SHA-256 fingerprint that a service shows (its own, or a CA that it sends along), as PEM.
- * Nothing else that the service says is used: the fingerprint is what the person vouches for.
- * @throws UserError if it shows none with that fingerprint; ServiceError if it can't be reached
+ * The certificate with this SHA-256 fingerprint that a service presents (its own, or a CA that it
+ * sends along), as PEM. Nothing else from the service is used: the person vouches for the
+ * fingerprint.
+ * @throws UserError if none has that fingerprint; ServiceError if it can't be reached
  */
 export async function fetchPinnedCertificate(url: URL, sha256: string, signal: AbortSignal): Promise<string> {
   const wanted = normalizeFingerprint(sha256);
@@ -44,8 +45,8 @@ function normalizeFingerprint(text: string): string {
 const TIMEOUT_MS = 15_000;
 
 /**
- * The certificates that a service shows, its own first. Only to look: the connection, through a
- * proxy if there is one, is closed before anything is sent.
+ * The certificates that a service presents, its own first. This only looks: the connection, through
+ * a proxy if there is one, is closed before anything is sent.
  */
 export function shownCertificates(url: URL, signal: AbortSignal): Promise<X509Certificate[]> {
   const agent = new Agent({ proxyEnv: { ...proxyEnvironment() } });
@@ -64,8 +65,8 @@ export function shownCertificates(url: URL, signal: AbortSignal): Promise<X509Ce
       ...(isName ? { servername: host } : {}),
       rejectUnauthorized: false,
     };
-    // Through a proxy what it returns is the connection to the proxy; the callback gets the one to
-    // the service, once TLS stands.
+    // Through a proxy this returns the connection to the proxy; the callback gets the one to the
+    // service, after its TLS handshake.
     const connection = agent.createConnection(options, (error, socket) => {
       if (error !== null) reject(error);
       else if (socket instanceof TLSSocket) look(socket);

@@ -1,7 +1,7 @@
 import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
 
-/** PEM, or null where the public CAs are to be trusted. @throws UserError key_file */
+/** PEM, or null if the public CAs are trusted. @throws UserError key_file */
 export async function readPinnedCa(path: string | null): Promise<string | null> {
   if (path === null) return null;
   const pem = await readText(path);

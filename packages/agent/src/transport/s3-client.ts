@@ -23,11 +23,9 @@ export interface S3Client {
   readonly backoff: Backoff;
   /** Of an object below the prefix, or of the bucket for an empty key. */
   url(key: string, query?: Readonly<Record<string, string>>): URL;
-  /** Headers for a request that is sent right away: a signature is good for 15 minutes. */
+  /** Headers for a request that is sent immediately: a signature is valid for 15 minutes. */
   sign(method: string, url: URL, payloadSha256: string): Promise<Record<string, string>>;
-  /**
-   * A small request with a small answer. @throws ServiceError for a status that was not expected
-   */
+  /** A small request with a small answer. @throws ServiceError for an unexpected status */
   ask(request: SmallRequest): Promise<Answer>;
 }
 
@@ -45,7 +43,7 @@ export function s3Client(
   { connections, backoff }: { connections: Agent; backoff: Backoff },
 ): S3Client {
   const { bucket, region, endpoint, prefix } = location;
-  // Amazon wants the bucket in the host's name, most others take it in the path alone.
+  // Amazon expects the bucket in the host name, most other stores only accept it in the path.
   const base =
     endpoint === null ? `https://${bucket}.s3.${region}.amazonaws.com` : `${endpoint.origin}/${bucket}`;
   const url: S3Client["url"] = (key, query = {}) => {
@@ -80,7 +78,7 @@ export function s3Client(
   };
 }
 
-/** RFC 3986 with nothing left out: only the unreserved characters stay. */
+/** RFC 3986 without exceptions: only the unreserved characters stay. */
 function uriEncode(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

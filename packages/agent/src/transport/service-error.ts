@@ -1,25 +1,24 @@
-/** What became of a call that brought no usable answer. */
+/** Why a call brought no usable answer. */
 export type ServiceErrorCode =
   /** No connection, or it broke. */
   | "unreachable"
   | "timeout"
-  /** The service's certificate is not one that this agent trusts. */
+  /** This agent does not trust the service's certificate. */
   | "untrusted"
   /**
    * Something answered, but not as the contract says: a proxy's error page, a broken body, a
    * missing field.
    */
   | "invalid_response"
-  /** The service said no, in the contract's error body. */
+  /** The service refused, with the contract's error body. */
   | "refused"
-  /** The object store said no to a presigned URL. */
+  /** The object store refused a presigned URL. */
   | "object_refused"
-  /** `upload.windows` of config.yaml lets nothing be sent now. */
+  /** `upload.windows` in config.yaml allows no uploads now. */
   | "outside_window";
 
 /**
- * The contract's error body with its status. `error` may be a code that this agent's version does
- * not know.
+ * The contract's error body with its status. `error` may be a code that this version does not know.
  */
 export interface Refusal {
   readonly status: number;
@@ -30,15 +29,16 @@ export interface Refusal {
 }
 
 /**
- * A call that failed. Its message may be shown to a person; it holds no token and no presigned URL.
+ * A call that failed. Its message may be shown to a person; it contains no token and no presigned
+ * URL.
  */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
   /** For `refused`. */
   readonly refusal: Refusal | null;
-  /** The HTTP status, where there was one. */
+  /** The HTTP status, if there was one. */
   readonly status: number | null;
-  /** What Retry-After asked for. */
+  /** The value of Retry-After. */
   readonly retryAfter_s: number | null;
 
   constructor(
@@ -73,9 +73,9 @@ export function isTransient(error: ServiceError): boolean {
 }
 
 /**
- * Whether the service itself has said that it will never take this very request. Everything else (a
- * proxy's page, 401 of an agent that may be attached again, 408, 429, 5xx) says something of now,
- * not of the request.
+ * Whether the service itself said that it will never accept this request. Anything else (a proxy's
+ * page, 401 for an agent that may be attached again, 408, 429, 5xx) is about the moment, not about
+ * the request.
  */
 export function isPermanentRefusal(error: ServiceError): boolean {
   if (error.code !== "refused" || error.refusal === null) return false;
@@ -84,7 +84,7 @@ export function isPermanentRefusal(error: ServiceError): boolean {
   return status !== 401 && status !== 408 && status !== 429;
 }
 
-/** Whether a token is not accepted (any more). */
+/** Whether the token is not accepted, or not any more. */
 export function isUnauthenticated(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "refused" && error.status === 401;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * Passes chunks on at no more than so many bytes a second, measured over the whole of it: a pause
- * of the network is not made up for by more than a second's worth. Null: as they come.
+ * Passes chunks on at no more than this many bytes a second on average; after a pause of the
+ * network it catches up by at most a second's worth. Null: no limit.
  */
 export async function* throttled(
   chunks: AsyncIterable<Buffer>,
@@ -13,13 +13,13 @@ export async function* throttled(
     yield* chunks;
     return;
   }
-  // When the bytes so far may have been sent at the earliest.
+  // The earliest time at which the bytes so far may have been sent.
   let due = performance.now();
   for await (const chunk of chunks) {
     const step = Math.max(1, Math.min(chunk.length, Math.floor(maxBytesPerSecond / 4)));
     for (let at = 0; at < chunk.length; at += step) {
       const piece = chunk.subarray(at, at + step);
-      // A timer counts whole milliseconds, and may come a part of one early.
+      // A timer counts whole milliseconds, and may fire a fraction of one early.
       for (let wait_ms = due - performance.now(); wait_ms > 0; wait_ms = due - performance.now())
         await pause(Math.ceil(wait_ms), undefined, { signal });
       yield piece;

@@ -10,9 +10,9 @@ const KEEP_ALIVE: AgentOptions = {
 };
 
 /**
- * Connections to the service: TLS 1.3, and with a pinned certificate nothing else is trusted. The
- * pinned one may be a leaf as well as a CA. A proxy (HTTPS_PROXY) carries bytes: TLS is with the
- * service itself. @throws UserError for a proxy that is none
+ * Connections to the service use TLS 1.3, and with a pinned certificate nothing else is trusted.
+ * The pinned one may be a leaf or a CA. A proxy (HTTPS_PROXY) only carries bytes: TLS is with the
+ * service itself. @throws UserError for a malformed proxy
  */
 export function serviceConnections(pinnedCa: string | null): Agent {
   return new Agent({
@@ -23,9 +23,7 @@ export function serviceConnections(pinnedCa: string | null): Agent {
   });
 }
 
-/**
- * Connections to object stores, which are the service itself or somebody with a public certificate.
- */
+/** Connections to object stores: the service itself, or a host with a public certificate. */
 export function objectConnections(pinnedCa: string | null): Agent {
   return new Agent({
     ...KEEP_ALIVE,

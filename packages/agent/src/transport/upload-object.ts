@@ -12,9 +12,9 @@ import { ServiceError } from "./service-error.ts";
 import { throttled } from "./throttle.ts";
 
 export interface UploadRequest {
-  /** Presigned. It is a credential: never logged, never part of a message. */
+  /** Presigned, so it is a credential: never logged, never part of a message. */
   readonly url: string;
-  /** Or how to make them, for each try anew: a signature may hold the time. */
+  /** Or how to make them for each try: a signature may contain the time. */
   readonly headers: Readonly<Record<string, string>> | (() => Promise<Readonly<Record<string, string>>>);
   readonly file: string;
   /** The part of the file to send. */
@@ -28,12 +28,13 @@ export interface UploadRequest {
 
 /** How long a connection may be silent. */
 const IDLE_MS = 60_000;
-/** How long the store is given to say whether it wants the body. */
+/** How long the store may take to say whether it wants the body. */
 const CONTINUE_WITHIN_MS = 1000;
 
 /**
  * Streams a part of a file to a presigned PUT URL. @returns its ETag.
- * @throws ServiceError `object_refused` with the store's status, for instance 403 when the URL has run out
+ * @throws ServiceError `object_refused` with the store's status, for example 403 if the URL has
+ * expired
  */
 export async function uploadObject(
   connections: Agent,
@@ -59,7 +60,7 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     method: "PUT",
     agent: connections,
     signal,
-    // A stream without a length would go chunked, which object stores refuse.
+    // A stream without a length would be sent chunked, which object stores refuse.
     headers: { ...(await headersOf(upload)), "content-length": sizeBytes, expect: "100-continue" },
   });
   const answered = new Promise<StoreAnswer>((resolve, reject) => {
@@ -76,7 +77,7 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
   let sending: Promise<void> | null = null;
   let sent = 0;
   let isSent = false;
-  // From the last byte on it is the answer that has to come.
+  // After the last byte, only the answer is missing.
   const pace = watchPace(
     "upload",
     () => sent,
@@ -86,7 +87,7 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     const early = await answerBeforeBody(outgoing, answered);
     if (early !== null) throw refusal(url, early.status);
     sending = sendBody(outgoing, upload, (bytes) => (sent = bytes)).then(() => void (isSent = true));
-    // A store that refuses may answer, and close, before it has read the body: its answer says more
+    // A store that refuses may answer and close before it has read the body: its answer says more
     // than the broken pipe.
     const { status, etag } = await Promise.race([answered, sending.then(() => answered)]).catch(
       () => answered,
@@ -106,9 +107,10 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
 }
 
 /**
- * What the store says before it wants the body, which is why it refuses: while the body is sent,
- * its connection may be reset before the answer is read. Null when it is to be sent: the store said
- * so (RFC 9110, section 10.1.1), or nothing, as those do that don't know the question.
+ * What the store says before it wants the body, such as why it refuses: while the body is being
+ * sent, its connection may be reset before the answer is read. Null if the body is to be sent: the
+ * store said so (RFC 9110, section 10.1.1), or said nothing, as stores do that don't know the
+ * question.
  */
 async function answerBeforeBody(
   outgoing: ClientRequest,
@@ -116,7 +118,7 @@ async function answerBeforeBody(
 ): Promise<StoreAnswer | null> {
   const enough = new AbortController();
   const told = new Promise<null>((resolve) => outgoing.once("continue", () => resolve(null)));
-  // From the moment that the connection stands: before, nobody can say anything.
+  // From when the connection is established: nobody can say anything before that.
   const silent = new Promise<null>((resolve) => {
     outgoing.once("socket", (socket: Socket) => {
       const wait = (): void => {

@@ -4,31 +4,28 @@ import { chmod, type FileHandle, open, opendir } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 
 /**
- * A name on Linux is bytes: each character of a name or path in this folder is one byte (latin1).
+ * A name on Linux is bytes: in this folder each character of a name or path is one byte (latin1).
  */
 export type Name = string;
 
-/** Opens nothing, and needs no permission on what it names (open(2)); Node does not list it. */
+/** Opens nothing, and needs no permission on the target (open(2)); Node does not list it. */
 const O_PATH = 0o10000000;
 const NOT_A_LINK = constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Holds a directory by its descriptor. What is looked up in it stays in it, whoever moves or
- * replaces the path that led here, and however deep it lies. @throws the system's ENOTDIR for a
- * link or a file
+ * Holds a directory by its descriptor. Look-ups in it stay in it, whoever moves or replaces the
+ * path that led here, and however deep it is. @throws the system's ENOTDIR for a link or a file
  */
 export function openDirectory(path: string | Buffer): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | NOT_A_LINK);
 }
 
-/** The same for a place that we were told, which may be reached by links. */
+/** The same for a place that was configured, which may be reached by links. */
 export function openToldDirectory(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | constants.O_DIRECTORY);
 }
 
-/**
- * One that is to be thrown away: it is made readable if its owner, which we are, may not read it.
- */
+/** A directory that is to be removed: made readable if its owner, which we are, may not read it. */
 export async function openOwnDirectory(path: Buffer): Promise<FileHandle> {
   try {
     return await openDirectory(path);
@@ -39,7 +36,7 @@ export async function openOwnDirectory(path: Buffer): Promise<FileHandle> {
   return openDirectory(path);
 }
 
-/** `chmod u=rwx` of a directory of ours, and of nothing that a link leads to. */
+/** `chmod u=rwx` for a directory of ours, and never for a link's target. */
 export async function openUp(path: Buffer): Promise<void> {
   const itself = await open(path, O_PATH | NOT_A_LINK);
   try {
@@ -57,13 +54,13 @@ export function nameIn({ fd }: FileHandle, name: Name): Buffer {
   return Buffer.from(`/proc/self/fd/${fd}/${name}`, "latin1");
 }
 
-/** What is in a directory, one after the other: there may be millions. */
+/** The entries of a directory, one after the other: there may be millions. */
 export async function* entriesOf({ fd }: FileHandle): AsyncGenerator<Dirent, void, undefined> {
   const items = await opendir(`/proc/self/fd/${fd}`, { encoding: "latin1", bufferSize: 1024 });
   for await (const item of items) yield item;
 }
 
-/** What stands where a file should: a pipe, which would never end, a device, a directory. */
+/** Something else where a file should be: a pipe, which would never end, a device, a directory. */
 export class NotAFile extends Error {
   readonly code = "not a regular file";
   constructor() {
@@ -73,9 +70,10 @@ export class NotAFile extends Error {
 }
 
 /**
- * Opens a file to read it, if it is one: others may have put a pipe or a device there, whose mere opening may wait for ever or
- * do something. The path is looked up once, so what was looked at is what is read.
- * @throws NotAFile, whose `code` goes into messages as a system's does; what the system throws
+ * Opens a path for reading if it is a file: others may have put a pipe or a device there, and
+ * merely opening these may wait for ever or do something. The path is looked up once, so what was
+ * checked is what is read.
+ * @throws NotAFile, whose `code` goes into messages like a system's; system errors
  */
 export async function openRegularFile(path: string | Buffer): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

@@ -5,7 +5,7 @@ import { entriesOf, type Name, nameIn, openOwnDirectory, openUp } from "./open.t
 
 const AT_ONCE = 64;
 
-/** Something in a tree could not be removed; all else was. */
+/** Something in a tree could not be removed; everything else was. */
 export class LeftBehind extends Error {
   readonly code: string;
   constructor(code: string, options: ErrorOptions) {
@@ -16,9 +16,10 @@ export class LeftBehind extends Error {
 }
 
 /**
- * Removes what is called `name` in a directory, with all that is below it. No link is followed, and no path is used that is
- * longer than a name: each directory that is found is moved up to the top, so that a tree may be as deep as it likes and its
- * owner may go on changing it. What cannot be removed (an immutable file, a mount) does not keep the rest.
+ * Removes `name` in a directory, with everything below it. Follows no link, and uses no path longer
+ * than a name: each directory that is found is moved up to the top, so a tree may be as deep as it
+ * likes and its owner may keep changing it. Something that can't be removed (an immutable file, a
+ * mount) does not keep the rest.
  * @throws LeftBehind
  */
 export async function removeTree(parent: FileHandle, name: Name): Promise<void> {
@@ -57,7 +58,8 @@ async function unlinkOrLeave(path: Buffer): Promise<void> {
 }
 
 /**
- * Removes what is in a directory, the directories by `ofDirectory`; gives the first error, or null.
+ * Removes the contents of a directory, its directories with `ofDirectory`; returns the first error,
+ * or null.
  */
 async function removeAll(
   directory: FileHandle,
@@ -91,7 +93,7 @@ async function removeAll(
 }
 
 /**
- * Removes a directory of the top, whose own directories move into the top and wait there for their
+ * Removes a directory of the top. Its own directories move to the top and wait there for their
  * turn.
  */
 async function dissolve(top: FileHandle, name: Name): Promise<void> {
@@ -108,7 +110,7 @@ async function dissolve(top: FileHandle, name: Name): Promise<void> {
       try {
         await rename(from, to);
       } catch (error) {
-        // To move a directory is to write to it.
+        // Moving a directory requires writing to it.
         if (errorCode(error) !== "EACCES") throw error;
         await openUp(from);
         await rename(from, to);
@@ -124,12 +126,12 @@ async function dissolve(top: FileHandle, name: Name): Promise<void> {
   }
 }
 
-/** Where that is not ours to change, what is in it says so. */
+/** If we may not change that, its contents will report it. */
 async function makeWritable(directory: FileHandle): Promise<void> {
   if (((await directory.stat()).mode & 0o700) !== 0o700) await directory.chmod(0o700).catch(() => undefined);
 }
 
-/** Whether a directory was empty, and now is not there. */
+/** Whether a directory was empty and is now removed. */
 async function isGone(path: Buffer): Promise<boolean> {
   try {
     await rmdir(path);

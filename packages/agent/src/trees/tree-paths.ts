@@ -1,11 +1,11 @@
 import type { FileHandle } from "node:fs/promises";
 import { openDirectory, openToldDirectory } from "./open.ts";
 
-/** A path in a system call takes 4,095 bytes, and a name 255. */
+/** A path in a system call may have 4,095 bytes, and a name 255. */
 const LONGEST = 3_000;
 
 /**
- * Paths of a tree that may be longer than a system call takes: on the way down, a directory every
+ * Paths of a tree that may be longer than a system call accepts: on the way down, a directory every
  * few thousand bytes is held by its descriptor, and what is below it is named from there. For walks
  * that go down and up again in order.
  */
@@ -17,14 +17,14 @@ export class TreePaths {
     this.#root = root;
   }
 
-  /** `root` is one that we were told, and may be a link. */
+  /** `root` is a configured path, and may be a link. */
   static async of(root: string): Promise<TreePaths> {
     return new TreePaths(await openToldDirectory(root));
   }
 
   /**
-   * A name for `path` (latin1; `.` is the root) that is valid until the next one is asked for. Only
-   * its directories need be there, and none of them is reached by a link where it is held.
+   * A name for `path` (latin1; `.` is the root) that is valid until the next one is requested. Only
+   * its directories need to exist, and where one is held, no link leads to it.
    */
   async at(path: string): Promise<Buffer> {
     for (let last = this.#held.at(-1); last !== undefined; last = this.#held.at(-1)) {
