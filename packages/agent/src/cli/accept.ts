@@ -19,7 +19,7 @@ const MAX_REASON = 1000;
 
 /**
  * A person accepts that tables are gone or have lost rows: what tests saw of them until now is no
- * longer expected. Without tables, it lists what the newest backup lacks.
+ * longer expected. Without tables, lists what the newest backup lacks.
  */
 export const accept: Run = async (call, name, ...given) => {
   const { terminal, flags, signal } = call;
@@ -48,7 +48,7 @@ export const accept: Run = async (call, name, ...given) => {
     await requireNoLogAlarm(layout);
     const [at, by, upTo] = [new Date().toISOString(), personOf(call), seen.newest.madeAt];
     const accepted = tables.map((table) => ({ table, at, upTo, because, by }));
-    // Reported first: what nobody can see afterwards is not accepted.
+    // Reported first: nothing is accepted that nobody can see afterwards.
     await reportAccepted(layout, source.slug, at, {
       change: "tables",
       message: `${by} accepted changes of ${tables.join(", ")}: ${because}`,
@@ -89,7 +89,7 @@ function requireReason(because: string | undefined): string {
   throw new UserError("usage", `the reason may have ${MAX_REASON} characters, and has ${reason.length}`);
 }
 
-/** A name that no test saw is a mistake in typing. @throws UserError usage */
+/** A name that no test saw is a typing mistake. @throws UserError usage */
 function requireKnown(tables: readonly string[], { slug, engine }: SourceConfig, seen: Seen): void {
   const known = seen.known();
   for (const table of tables) {
@@ -132,7 +132,7 @@ async function list(
 }
 
 /**
- * What the newest backup lacks, by its own receipt; where that does not name all tables, what the
+ * What the newest backup lacks, by its own receipt; if that does not name all tables, what the
  * newest restore test missed.
  */
 async function lossesOf(

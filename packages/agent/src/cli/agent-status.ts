@@ -23,8 +23,8 @@ import { listEvents } from "../receipts/spooled-event.ts";
 import { listPending } from "../journal/pending-backup.ts";
 
 /**
- * `proven` and why not: by the rule of packages/proof. `untested` is also one whose newest backup,
- * or whose proof, is too old to count.
+ * `proven`, and why not, by the rule of packages/proof. `untested` also means that the newest
+ * backup, or its proof, is too old to count.
  */
 export type SourceVerdict = "proven" | "failed" | "untested" | "no_backup";
 
@@ -32,7 +32,7 @@ export interface SourceStatus {
   readonly source: string;
   readonly engine: string;
   readonly verdict: SourceVerdict;
-  /** Null where it is proven. */
+  /** Null if it is proven. */
   readonly because: NotProvenBecause | null;
   readonly last_backup: { readonly id: string; readonly at: string; readonly size_bytes: number } | null;
   readonly last_test: {
@@ -49,12 +49,12 @@ export interface SourceStatus {
     readonly not_checked: number;
     /** The same by name, each with the reason. */
     readonly not_checked_names: string | null;
-    /** Tables without rows in which no test saw any. */
+    /** Tables without rows, in which no test saw any. */
     readonly empty: number;
     readonly empty_tables: string | null;
-    /** How far tables' content was compared with the dump's; null where none was. */
+    /** How far the tables' content was compared with the dump; null if it was not. */
     readonly content: ComparedContent | null;
-    /** The same for people; null of a tree of files. */
+    /** The same for people; null for a tree of files. */
     readonly content_text: string | null;
   } | null;
 }
@@ -75,13 +75,13 @@ export interface AgentStatus {
   readonly sources: readonly SourceStatus[];
   readonly waiting: { readonly backups: number; readonly receipts: number; readonly events: number };
   readonly problems: readonly Problem[];
-  /** What keeps nothing from being proven, and should be done all the same. */
+  /** Things that don't keep a source from being proven, and should still be done. */
   readonly advice: readonly Problem[];
 }
 
 /**
- * What this host knows of itself, from its own files alone: quick, and the same with the service
- * gone.
+ * What this host knows about itself, only from its own files: fast, and the same when the service
+ * is gone.
  */
 export async function readAgentStatus(layout: Layout, config: Config): Promise<AgentStatus> {
   const ids = await readSourceIds(layout);
@@ -165,7 +165,7 @@ const VERDICTS: Readonly<Record<NotProvenBecause, SourceVerdict>> = {
   newest_not_proven: "untested",
 };
 
-/** What follows "backed up". */
+/** The text after "backed up". */
 const UNTESTED: Readonly<Record<string, string>> = {
   proof_too_old: "its last passed restore test is more than 7 days old",
   newest_not_proven: "its newest backup is not proven, and the last proven one is more than 36 hours old",
@@ -177,7 +177,7 @@ function storageOf({ standalone }: Config): string | null {
   return storage.kind === "directory" ? storage.path : `s3://${storage.s3.bucket}/${storage.s3.prefix}`;
 }
 
-/** While an alarm stands nothing would be signed: the way to a proof goes by it. */
+/** During an alarm nothing would be signed, so a proof has to wait for its end. */
 function sourceProblems(
   { source, verdict, because, last_test: test }: SourceStatus,
   alarmed: boolean,

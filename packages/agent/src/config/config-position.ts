@@ -8,7 +8,7 @@ export interface ConfigPosition {
   readonly column: number;
 }
 
-/** Where in the file the path lies; the deepest part of it that is there, if not all of it is. */
+/** Where in the file the path is; if not all of it exists, its deepest existing part. */
 export function positionOf(document: Document, lines: LineCounter, path: ConfigPath): ConfigPosition {
   let node: unknown = document.contents;
   let offset = 0;

@@ -6,7 +6,7 @@ const strict = { additionalProperties: false } as const;
 const FLAG_NAMES = (Object.keys(FLAGS) as FlagName[]).filter(isDefaultName);
 
 /**
- * Values for flags that a call leaves out: flag, then its ATTESTORE_* twin, then these, then the
+ * Values for flags that a call leaves out. The order is: flag, its ATTESTORE_* variable, these, the
  * built-in value. Every flag of a call has its field here, in snake_case.
  */
 const Defaults = Type.Object(
@@ -69,7 +69,7 @@ export const StandaloneBlock = Type.Object(
   strict,
 );
 
-/** config.yaml as it is written; `sources` are read one by one by `parseSourceConfig`. */
+/** config.yaml as it is written; `parseSourceConfig` reads each of the `sources`. */
 export const ConfigFile = Type.Object(
   {
     service: Type.Optional(
@@ -78,7 +78,7 @@ export const ConfigFile = Type.Object(
           /** `https://host[:port]`. */
           url: Type.String({ pattern: "^https://[^\\s/?#@]+/?$" }),
           /**
-           * The CA, or the one certificate, that the service has to show; without it the public
+           * The CA, or the one certificate, that the service must present; without it the public
            * CAs.
            */
           ca_file: Type.Optional(Type.String({ minLength: 1 })),
@@ -140,7 +140,7 @@ export const ConfigFile = Type.Object(
 );
 export type ConfigFile = Static<typeof ConfigFile>;
 
-/** What to say where a value does not fit, by JSON Pointer; the validator's own words elsewhere. */
+/** Messages for values that don't fit, by JSON Pointer; otherwise the validator's own words. */
 export const EXPECTED: Readonly<Record<string, string>> = {
   "/service/url": "must be https://HOST or https://HOST:PORT",
   "/standalone/storage/s3/endpoint": "must be https://HOST or https://HOST:PORT",

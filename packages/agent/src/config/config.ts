@@ -21,7 +21,7 @@ const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
 export interface Config {
   /** Null until the host is attached. */
   readonly service: { readonly url: URL; readonly caFile: string | null } | null;
-  /** Null unless there is no service, on purpose. */
+  /** Null unless this root deliberately has no service. */
   readonly standalone: StandaloneConfig | null;
   readonly upload: UploadConfig;
   readonly agent: { readonly id: string; readonly orgId: string; readonly name: string | null } | null;
@@ -33,11 +33,11 @@ export interface Config {
   readonly testFor: ReadonlyMap<string, TrustedMakers>;
 }
 
-/** The agents of other hosts whose signed receipts say here what a backup is. */
+/** The agents of other hosts whose signed receipts count here. */
 export interface TrustedMakers {
   /** Fingerprints of signing keys, as `ssh-keygen -lf` prints them. */
   readonly keys: readonly string[];
-  /** Which source of theirs it is; null where the name that they sign tells. */
+  /** Which of their sources it is; null if the name that they sign is enough. */
   readonly sourceId: string | null;
 }
 
@@ -47,7 +47,7 @@ export interface ConfigIssue {
   readonly message: string;
 }
 
-/** Everything that is wrong in config.yaml, in the order of the file. */
+/** All mistakes in config.yaml, in the order of the file. */
 export class ConfigError extends UserError {
   readonly issues: readonly ConfigIssue[];
 
@@ -80,7 +80,7 @@ export async function readConfig(file: string, root: string): Promise<Config> {
 const MAX_CONFIG_CHARACTERS = 1024 * 1024;
 
 /**
- * `file` is for messages alone; relative paths in the text are relative to `root`. @throws
+ * `file` is only for messages; relative paths in the text are relative to `root`. @throws
  * ConfigError
  */
 export function parseConfig(text: string, file: string, root: string): Config {
@@ -104,7 +104,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
 
   const value = withoutEmptyBlocks(valueOf(document, file));
   const isValid = Value.Check(ConfigFile, value);
-  // To look for what is wrong takes far longer than to see that nothing is.
+  // Finding out what is wrong takes far longer than seeing that nothing is.
   if (!isValid) for (const issue of schemaIssues(value)) report(issue.path, issue.message);
   if (issues.length > 0 || !isValid) throw new ConfigError(file, issues);
 
@@ -182,7 +182,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
   };
 }
 
-/** @throws ConfigError for an alias that leads nowhere, and for more of them than anybody writes */
+/** @throws ConfigError for an alias without a target, and for more aliases than anybody writes */
 function valueOf(document: Document.Parsed, file: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
@@ -206,7 +206,7 @@ interface SchemaIssue {
 function schemaIssues(value: unknown): SchemaIssue[] {
   return Value.Errors(ConfigFile, value).flatMap((error): SchemaIssue[] => {
     const path = fromPointer(error.instancePath);
-    // The validator's second word on an unknown key.
+    // The validator reports an unknown key a second time.
     if (error.keyword === "boolean") return [];
     if (error.keyword === "additionalProperties") {
       const known = fieldsAt(path);
@@ -222,7 +222,7 @@ function schemaIssues(value: unknown): SchemaIssue[] {
   });
 }
 
-/** The keys that the schema knows at a path. */
+/** The keys that the schema has at a path. */
 function fieldsAt(path: ConfigPath): string[] {
   let schema: unknown = ConfigFile;
   for (const step of path) schema = propertiesOf(schema)[String(step)];
@@ -234,7 +234,7 @@ function propertiesOf(schema: unknown): Record<string, unknown> {
   return schema.properties as Record<string, unknown>;
 }
 
-/** `sources:` with nothing under it says the same as no `sources:` at all. */
+/** `sources:` with nothing below it means the same as no `sources:` at all. */
 function withoutEmptyBlocks(value: unknown): unknown {
   if (value === null || value === undefined) return {};
   if (typeof value !== "object" || Array.isArray(value)) return value;

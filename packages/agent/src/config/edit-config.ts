@@ -5,22 +5,22 @@ import type { Layout } from "../state/layout.ts";
 import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
 
-/** A change of config.yaml that is not made yet. */
+/** A change of config.yaml that is not written yet. */
 export interface ConfigEdit {
   readonly before: string;
   readonly after: string;
-  /** @throws UserError config_changed if the file is no longer what it was read as */
+  /** @throws UserError config_changed if the file has changed since it was read */
   requireCurrent(): Promise<void>;
   /**
-   * The whole file at once: the old or the new one survives a crash. Somebody may have edited it
-   * since it was read, while a person thought about the change: then nothing is written. @throws
+   * Writes the whole file at once, so the old or the new one survives a crash. If somebody edited
+   * it since it was read, while a person thought about the change, nothing is written. @throws
    * UserError config_changed
    */
   write(): Promise<void>;
 }
 
 /**
- * Changes config.yaml and keeps what people wrote there, comments too. What comes out is read as
+ * Changes config.yaml and keeps what people wrote there, including comments. The result is read as
  * the agent will read it: a change that it would not understand is never written. @throws
  * ConfigError
  */

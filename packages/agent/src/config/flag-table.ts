@@ -5,8 +5,8 @@ export interface Flag {
 }
 
 /**
- * Every flag and its environment twin. A `<value>` in the form makes it take one; the others are
- * switches.
+ * Every flag and its environment variable. With a `<value>` in its form it takes one; the others
+ * are switches.
  */
 export const FLAGS = {
   root: { form: "--root <dir>", env: "ATTESTORE_HOME", about: "the install root" },
@@ -212,7 +212,7 @@ export const FLAGS = {
 export type FlagName = keyof typeof FLAGS;
 
 /**
- * The flags that `defaults:` of config.yaml can hold: all but the one that says where config.yaml
+ * The flags that `defaults:` in config.yaml can set: all except the one that says where config.yaml
  * is.
  */
 export type DefaultName = Exclude<FlagName, "root">;

@@ -1,6 +1,5 @@
 /**
- * How many backups to keep, by each rule; 0 keeps none by it. Their union is kept (contract section
- * 11).
+ * How many backups each rule keeps; 0 keeps none. What any rule keeps stays (contract section 11).
  */
 export interface KeepRules {
   /** The newest n. */
@@ -27,10 +26,10 @@ export function hasRules(rules: KeepRules): boolean {
 }
 
 /**
- * Why each backup of one source is kept, by id; one that is not there may go. `passed`: those that
- * ever passed a restore test, and those whose newest one did. Of each the newest is never pruned,
- * whatever the rules say: a backup that failed since, because it rots, must not be what an older
- * one that restores has to go for.
+ * Why each backup of one source is kept, by id; the others may be removed. `passed`: those that
+ * ever passed a restore test, and those whose newest test passed. The newest of each is never
+ * pruned, whatever the rules say: a backup that rots and has failed since must not be the reason to
+ * remove an older one that restores.
  */
 export function keptBy(
   backups: readonly Datable[],

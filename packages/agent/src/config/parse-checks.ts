@@ -21,7 +21,7 @@ interface Parsed {
   readonly issues: readonly SourceConfigIssue[];
 }
 
-/** `checks:` of a source, at the path `at`. With any issue the checks are not to be used. */
+/** `checks:` of a source, at the path `at`. If there is any issue, the checks must not be used. */
 export function parseChecks(value: unknown, at: string, baseDir: string): Parsed {
   if (value === undefined || value === null) return { checks: [], issues: [] };
   if (!Array.isArray(value)) return { checks: [], issues: [{ path: at, message: "must be a list" }] };
@@ -97,7 +97,7 @@ function mistakeIn(expect: string): string | null {
   }
 }
 
-/** Of any number of lines. */
+/** May have several lines. */
 function text(item: Record<string, unknown>, name: string, max: number, fields: SourceFields): string | null {
   const value = item[name];
   if (typeof value !== "string" || value.trim() === "") return fields.issue(name, "must be a non-empty text");

@@ -1,7 +1,7 @@
 import { type SourceConfigIssue, SourceFields } from "./source-fields.ts";
 import type { SecretReference } from "../secrets/secret-reference.ts";
 
-/** Where a source's backups are restored to be tested. */
+/** Where a source's backups are restored for a test. */
 export type SandboxConfig = "process" | ContainerSandboxConfig | UriSandboxConfig;
 export type SandboxKind = "process" | "container" | "uri";
 
@@ -9,22 +9,23 @@ export type SandboxKind = "process" | "container" | "uri";
 export interface ContainerSandboxConfig {
   readonly kind: "container";
   /**
-   * `{major}` in it stands for the backup's major version. Null: the engine's own official image.
+   * `{major}` in it is replaced by the backup's major version. Null: the engine's own official
+   * image.
    */
   readonly image: string | null;
   readonly memory_mb: number;
   readonly cpus: number;
   readonly pids: number;
-  /** After which it ends by itself, whatever became of us. */
+  /** After this time it ends by itself, whatever happens to the agent. */
   readonly timeLimit_s: number;
   /**
-   * Where the restored data lie: a volume of the runtime's, or memory, which counts towards
+   * Where the restored data is: in a volume of the runtime, or in memory, which counts towards
    * `memory_mb`.
    */
   readonly storage: "disk" | "memory";
 }
 
-/** A database that is there to be thrown away. */
+/** A database that may be emptied and filled. */
 export interface UriSandboxConfig {
   readonly kind: "uri";
   readonly database: SecretReference;
@@ -48,16 +49,16 @@ export const CONTAINER_DEFAULTS: ContainerSandboxConfig = {
   storage: "disk",
 };
 
-/** Those that an engine's backups can be restored in. */
+/** The kinds that an engine's backups can be restored in. */
 export interface EngineSandboxes {
-  /** As the configuration calls it. */
+  /** The name in the configuration. */
   readonly engine: string;
   readonly kinds: readonly SandboxKind[];
 }
 
 /**
- * `sandbox:` of a source: `process`, `container`, or a mapping with `kind`, of those that its
- * engine has. With any issue the sandbox is not to be used.
+ * `sandbox:` of a source: `process`, `container`, or a mapping with `kind`, if its engine has it.
+ * If there is any issue, the sandbox must not be used.
  */
 export function parseSandbox(
   value: unknown,

@@ -13,20 +13,21 @@ export { type ConnectionReference, SourceConfigError, type SourceConfigIssue } f
 export interface SourceCommon {
   readonly slug: string;
   readonly engine: string;
-  /** Where its backups are restored to be tested. */
+  /** Where its backups are restored for a test. */
   readonly sandbox: SandboxConfig;
   readonly checks: readonly CheckConfig[];
-  /** How long one check's query may run on the restored data. */
+  /** How long the query of one check may run on the restored data. */
   readonly checkTimeout_s: number;
-  /**
-   * False where tables, or a directory, may well lose half of what is in them between two tests.
-   */
+  /** False if tables, or a directory, may normally lose half of their content between two tests. */
   readonly rowFloors?: boolean;
-  /** What it may take; the built-in ones unless told. */
+  /** What it may use; the built-in limits by default. */
   readonly limits?: SourceLimits;
-  /** Tables that may, by the names that checks have of them, or by patterns with `*`; see `meansTable`. */
+  /**
+   * Tables that may shrink, by the names that checks use, or by patterns with `*`; see
+   * `meansTable`.
+   */
   readonly mayShrink?: readonly string[];
-  /** How long it may take to have its data back: download, decryption and restore. */
+  /** How long it may take to get its data back: download, decryption and restore. */
   readonly rto_s?: number;
 }
 
@@ -110,7 +111,7 @@ export function parseSourceConfig(
   const own = settings.parse(fields);
   issues.push(...fields.issues);
   if (issues.length > 0 || own === null) throw new SourceConfigError(issues);
-  // An engine's settings belong to its name, which the compiler can't follow through the table.
+  // An engine's settings depend on its name, which the compiler can't follow through the table.
   return {
     ...common,
     limits,
@@ -128,7 +129,7 @@ function nearest(typed: unknown, names: readonly string[]): string {
 
 type Report = (path: string, message: string) => void;
 
-/** Its RTO; how often it is backed up is for the service. */
+/** Its RTO; how often it is backed up is the service's business. */
 function parseObjectives(value: unknown, at: string, issue: Report): number | null {
   if (value === undefined || value === null) return null;
   const what = "must be { rto_s: seconds }, a whole number from 1";

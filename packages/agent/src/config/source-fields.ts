@@ -8,7 +8,7 @@ export interface SourceConfigIssue {
   readonly message: string;
 }
 
-/** The person who wrote the configuration can repair this. */
+/** The person who wrote the configuration can fix this. */
 export class SourceConfigError extends Error {
   readonly code = "source_config_invalid";
   readonly issues: readonly SourceConfigIssue[];
@@ -19,7 +19,9 @@ export class SourceConfigError extends Error {
   }
 }
 
-/** How to reach a database. The secret itself is never in the configuration, only where it lies. */
+/**
+ * How to reach a database. The configuration never contains the secret itself, only where it is.
+ */
 export type ConnectionReference =
   | SecretReference
   /** An entry of `pg_service.conf`. */
@@ -27,17 +29,17 @@ export type ConnectionReference =
   /** A URL without a password. */
   | { readonly kind: "url"; readonly url: string };
 
-/** The schemes of an engine's URLs, the first one for messages. */
+/** The schemes of an engine's URLs; messages use the first. */
 export interface ConnectionForms {
   readonly schemes: readonly [string, ...string[]];
-  /** Whether `service:NAME` is taken too. */
+  /** Whether `service:NAME` is accepted too. */
   readonly services: boolean;
 }
 
 /**
- * The fields of one entry of `sources:`, read one by one. What is wrong is collected, so that a
- * person sees all of it at once; a reader then gives null or the built-in value, which nobody gets
- * to use.
+ * Reads the fields of one entry of `sources:` one by one. Collects what is wrong, so that a person
+ * sees all of it at once. A reader then returns null or the built-in value, which nobody gets to
+ * use.
  */
 export class SourceFields {
   readonly issues: SourceConfigIssue[] = [];
@@ -76,7 +78,7 @@ export class SourceFields {
     return this.issue(name, `must be ${what}`);
   }
 
-  /** Null if it is not there. */
+  /** Null if it is missing. */
   optionalText(name: string, what: string): string | null {
     return this.has(name) ? this.text(name, what) : null;
   }
@@ -86,7 +88,7 @@ export class SourceFields {
     return path === null ? null : resolve(this.#baseDir, path);
   }
 
-  /** Texts, none of them twice. Null if it is not there. */
+  /** Texts, each only once. Null if it is missing. */
   texts(name: string, what: string): string[] | null {
     if (!this.has(name)) return null;
     const value = this.#value[name];
@@ -121,8 +123,8 @@ export class SourceFields {
   }
 
   /**
-   * The value itself is never repeated in a message: whoever mistook the field for the secret has
-   * it there.
+   * A message never repeats the value itself: somebody who mistook the field for the secret has it
+   * there.
    */
   secret(name: string): SecretReference | null {
     const value = this.#value[name];
@@ -148,7 +150,7 @@ export class SourceFields {
     if (scheme === undefined || !schemes.includes(scheme) || !URL.canParse(value))
       return this.issue(name, `must be ${forms}`);
     const url = new URL(value);
-    // The value itself is not repeated in the message: it holds a password.
+    // The message does not repeat the value itself, because it contains a password.
     if (url.password === "" && !url.searchParams.has("password")) return { kind: "url", url: value };
     return this.issue(
       name,

@@ -1,22 +1,22 @@
 /**
- * What a source may take, whatever is in it. What a host does beyond that, somebody else chose for
- * it.
+ * What a source may use, whatever is in it. Otherwise somebody else would decide what a host does.
  */
 export interface SourceLimits {
-  /** How long a dump may take; and a restore with its checks. */
+  /** How long a dump may take, and a restore with its checks. */
   readonly time_s: number;
-  /** Of the dump, before it is compressed: when it is made, and when it is restored. */
+  /** The size of the dump before compression, both when it is made and when it is restored. */
   readonly bytes: number;
   /**
-   * Of a directory's files together, holes included: every one of those bytes is read and hashed.
+   * The size of all files of a directory together, including holes: every one of those bytes is
+   * read and hashed.
    */
   readonly logicalBytes: number;
   /**
-   * Of the directory that is restored to; if it does not say, it follows from the backup's signed
+   * The size of the directory that is restored to; by default it follows from the backup's signed
    * size.
    */
   readonly restoreDisk?: number;
-  /** Of all processes of a restore together, where no control group holds them. */
+  /** For all processes of a restore together, if no control group limits them. */
   readonly restoreMemory?: number;
 }
 
@@ -33,7 +33,7 @@ const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, g: 1e9,
 
 /**
  * `limits:` of a source, or of config.yaml for all of them; `builtIn` for what it leaves out.
- * `report` gets what is wrong.
+ * `report` gets the mistakes.
  */
 export function parseLimits(
   value: unknown,

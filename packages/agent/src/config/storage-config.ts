@@ -23,7 +23,7 @@ export interface StandaloneConfig {
   readonly retention: KeepRules;
 }
 
-/** Takes what the schema has let through. */
+/** Reads what the schema has accepted. */
 export function standaloneConfig(
   { storage, retention }: Static<typeof StandaloneBlock>,
   root: string,
@@ -57,7 +57,7 @@ export function standaloneConfig(
   };
 }
 
-/** `env:NAME`, `file:PATH` or `credential:NAME`, as the schema's pattern has it. */
+/** `env:NAME`, `file:PATH` or `credential:NAME`, in the schema's pattern. */
 function secretReference(text: string, root: string): SecretReference {
   const at = text.indexOf(":");
   const [kind, rest] = [text.slice(0, at), text.slice(at + 1)];

@@ -1,6 +1,6 @@
 /**
- * A time of day in which uploads may run, in minutes since midnight on this host's clock; it may go
- * over midnight.
+ * A time of day in which uploads may run, in minutes since midnight on this host's clock; it may
+ * extend past midnight.
  */
 export interface UploadWindow {
   readonly from: number;
@@ -8,7 +8,7 @@ export interface UploadWindow {
 }
 
 export interface UploadConfig {
-  /** Null: as fast as it goes. */
+  /** Null: no limit. */
   readonly maxBytesPerSecond: number | null;
   /** Empty: at any time. */
   readonly windows: readonly UploadWindow[];
@@ -16,7 +16,7 @@ export interface UploadConfig {
 
 type Report = (path: readonly (string | number)[], message: string) => void;
 
-/** `upload:` of config.yaml. What is wrong is reported, and read as if it were not there. */
+/** `upload:` of config.yaml. A mistake is reported, and read as if it were missing. */
 export function uploadConfig(
   value: { readonly max_rate?: string | number; readonly windows?: readonly string[] },
   report: Report,
@@ -38,7 +38,10 @@ export function uploadConfig(
 
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, g: 1e9 };
 
-/** `20MB`, `500 kB/s`, `1.5M`, `4096`. Null if it is none, or less than a kilobyte a second. */
+/**
+ * `20MB`, `500 kB/s`, `1.5M`, `4096`. Null for any other text, and for less than a kilobyte a
+ * second.
+ */
 export function parseRate(text: string): number | null {
   const [, digits = "", unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?) ?([kmg]?)b?(?:\/s)?$/i.exec(text.trim()) ?? [];
   const rate = Math.floor(Number(digits) * (UNITS[unit.toLowerCase()] ?? Number.NaN));
@@ -62,6 +65,6 @@ export function untilWindow_ms(windows: readonly UploadWindow[], now: Date): num
   );
   if (isOpen) return 0;
   const waits = windows.map(({ from }) => (from - minute + 1440) % 1440);
-  // Clocks that are set forward or back in between make it be asked once more, no worse.
+  // If clocks change in between, the question is only asked once more.
   return Math.min(...waits) * 60_000 - now.getSeconds() * 1000 - now.getMilliseconds();
 }

@@ -4,7 +4,7 @@ import type { Layout } from "../state/layout.ts";
 import { readText } from "../state/read-json.ts";
 
 export interface RootSettings {
-  /** Either a service, or what `standalone:` holds. */
+  /** Either a service, or the content of `standalone:`. */
   readonly home:
     | { readonly kind: "service"; readonly url: URL; /** To keys/ca.pem. */ readonly isPinned: boolean }
     | { readonly kind: "standalone"; readonly block: Readonly<Record<string, unknown>> };
@@ -15,8 +15,8 @@ export interface RootSettings {
 }
 
 /**
- * Writes what `init` found out into config.yaml; what somebody has written there already stays,
- * comments and all.
+ * Writes what `init` found out to config.yaml; everything that somebody wrote there stays,
+ * including comments.
  */
 export async function writeRootConfig(layout: Layout, settings: RootSettings): Promise<void> {
   const before = await readText(layout.config);

@@ -6,8 +6,7 @@ import { bad, good, warn, type Finding } from "./finding.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * The service's certificate, and the one that it is held to, before they run out. @throws
- * ServiceError
+ * Checks the service's certificate, and the pinned one, before they expire. @throws ServiceError
  */
 export async function examineCertificates(
   url: URL,
@@ -30,7 +29,7 @@ export async function examineCertificates(
   return findings;
 }
 
-/** Worth a look in its last fortnight, or its last fifth if it does not live that long. */
+/** Worth a look in the last fortnight, or the last fifth of its life if that is shorter. */
 export function examineCertificate(
   title: string,
   { validFromDate, validToDate }: X509Certificate,

@@ -5,8 +5,8 @@ import { SYSTEM_ROOT } from "../../state/trusted-root.ts";
 import { good, warn, type Finding } from "./finding.ts";
 
 /**
- * Whether the file that systemd reads as root, for the packaged unit, is root's. Of other roots
- * nobody but their owner reads it.
+ * Whether the file that systemd reads as root for the packaged unit belongs to root. For other
+ * roots only their owner reads it.
  */
 export async function examineEnvironment(layout: Layout): Promise<Finding[]> {
   if ((await realpath(layout.root)) !== SYSTEM_ROOT) return [];

@@ -14,8 +14,8 @@ import { bad, good, type Finding } from "./finding.ts";
 import { examineSpool } from "./spool.ts";
 
 /**
- * Everything that can be looked at, in the order in which it would break. What is broken keeps the
- * rest from nothing.
+ * Checks everything, in the order in which it would break. A broken part does not keep the rest
+ * from being checked.
  */
 export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout): Promise<Finding[]> {
   const findings = [good("root", `${resolved.path} (from ${resolved.branch})`), await examineRelease()];

@@ -19,7 +19,7 @@ import { bad, good, warn, type Finding } from "./finding.ts";
 
 const LOW_BYTES = 1e9;
 
-/** Modes of keys, room on the disk, what runs left behind. */
+/** Modes of keys, free disk space, and what runs left behind. */
 export async function examineFiles(layout: Layout, config: Config | null): Promise<Finding[]> {
   return [...(await examineKeys(layout, config)), await examineDisk(layout), await examineScratch(layout)];
 }
@@ -33,7 +33,7 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
   for (const path of new Set([...expected, layout.ageIdentity, ...identities])) {
     const mode = await modeOf(path);
     const isIdentity = !expected.includes(path);
-    // Whoever keeps the identity elsewhere has none here, on purpose.
+    // Somebody who keeps the identity elsewhere deliberately has none here.
     if (mode === null && isIdentity && !identities.includes(path)) continue;
     if (mode === null && isIdentity)
       findings.push(
@@ -44,7 +44,7 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
         ),
       );
     else if (mode === null) findings.push(bad("keys", `${path} is missing`, "attestore init"));
-    // What systemd hands out is its own affair: readable by its group, in a place that nobody else
+    // What systemd passes is its own business: readable by its group, in a place that nobody else
     // can enter.
     else if ((mode & 0o077) !== 0 && !isCredential(path)) {
       const shown = mode.toString(8).padStart(3, "0");
@@ -59,10 +59,10 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
   return [...findings, ...(await examineSigningKey(layout))];
 }
 
-/** Which key signs, to be compared with what the service or an auditor has. */
+/** Which key signs, to compare with what the service or an auditor has. */
 async function examineSigningKey(layout: Layout): Promise<Finding[]> {
   const signer = await signerSocket(layout);
-  // That it is not there is said above.
+  // That it is missing is reported above.
   if (signer === null && !(await isReadable(layout.signingKey))) return [];
   try {
     const { fingerprint } = await readSigningKey(layout);
@@ -83,7 +83,7 @@ async function examineSigningKey(layout: Layout): Promise<Finding[]> {
 
 const MIGRATE = "systemctl stop attestore; /usr/lib/attestore/migrate; systemctl start attestore";
 
-/** Where a signing process is, it should hold the identities of this root too. */
+/** A signing process should also hold this root's identities. */
 async function examineIdentity(layout: Layout, signer: string | null): Promise<Finding[]> {
   if (signer === null) return [];
   const names = (await readdir(layout.keys)).filter((name) => /^age.*\.key$/.test(name)).toSorted();
@@ -112,10 +112,10 @@ async function examineIdentity(layout: Layout, signer: string | null): Promise<F
   ];
 }
 
-/** Who has the key: a process of its own, or whoever this user is. */
+/** Who has the key: a process of its own, or this user. */
 async function examineSigner({ root, signingKey }: Layout, signer: string | null): Promise<Finding> {
   const isThere = (await modeOf(signingKey)) !== null;
-  // Of a move that did not come to its end, or one that was brought back from a copy.
+  // Left from a move that did not finish, or restored from a copy.
   if (signer !== null && isThere)
     return warn("signer", `${signingKey} is not in use, and this user can read it`, `as root: ${MIGRATE}`);
   if (signer !== null) return good("signer", `a separate process holds the signing key, at ${signer}`);
@@ -137,7 +137,7 @@ async function examineDisk(layout: Layout): Promise<Finding> {
 async function examineScratch(layout: Layout): Promise<Finding> {
   let left;
   try {
-    // Restored data: nobody misses them, and what belongs to a run that lives is none of these.
+    // Restored data: nobody misses it, and data of a live run is not among it.
     left = await reapLeftovers(layout.scratch);
   } catch (error) {
     if (!(error instanceof EngineApiError)) throw error;

@@ -3,7 +3,7 @@ export interface Finding {
   readonly title: string;
   readonly result: "good" | "warn" | "bad";
   readonly detail: string;
-  /** What to do; null where there is nothing. */
+  /** What to do; null if nothing. */
   readonly next: string | null;
 }
 
@@ -14,7 +14,7 @@ export const good = (title: string, detail: string): Finding => ({
   next: null,
 });
 
-/** Works, and deserves a look. */
+/** Works, but deserves a look. */
 export const warn = (title: string, detail: string, next: string): Finding => ({
   title,
   result: "warn",

@@ -2,9 +2,7 @@ import { UserError } from "../../errors/user-error.ts";
 import { proxyHost } from "../../transport/proxy.ts";
 import { bad, good, type Finding } from "./finding.ts";
 
-/**
- * A proxy in the environment decides over every connection; nothing is said where there is none.
- */
+/** A proxy in the environment affects every connection; without one, nothing is reported. */
 export function examineProxy(): Finding[] {
   try {
     const host = proxyHost();

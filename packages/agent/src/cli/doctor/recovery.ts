@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
 import { good, warn, type Finding } from "./finding.ts";
 
-/** Whether the backups can be read once this host is gone, and somebody has tried. */
+/** Whether the backups can be read once this host is gone, and whether somebody has tried. */
 export async function examineRecovery(layout: Layout, config: Config): Promise<Finding> {
   const state = await readRecoveryState(layout);
   const gap = recoveryGap(state, config.recipients);

@@ -10,22 +10,22 @@ import { verifyMinisign } from "../../crypto/minisign.ts";
 import { good, warn, type Finding } from "./finding.ts";
 
 /**
- * Where the installer keeps the list that it verified, its signature and the key; root's, so that
- * the agent cannot change it.
+ * Where the installer keeps the list that it verified, with its signature and key; it belongs to
+ * root, so the agent can't change it.
  */
 const INSTALLED_FROM = "/usr/lib/attestore/release";
 const TITLE = "release";
 
 export interface Installed {
-  /** The program that runs. */
+  /** The running program. */
   readonly program: string;
   /** Its name in SHA256SUMS. */
   readonly name: string;
-  /** Holds SHA256SUMS, SHA256SUMS.minisig and minisign.pub. */
+  /** Contains SHA256SUMS, SHA256SUMS.minisig and minisign.pub. */
   readonly directory: string;
 }
 
-/** Who signed the program that runs. */
+/** Who signed the running program. */
 export function examineRelease(): Promise<Finding> {
   if (!isSea()) return Promise.resolve(good(TITLE, "runs from source, not from a release"));
   const name = `attestore-linux-${process.arch === "x64" ? "amd64" : process.arch}`;
@@ -33,7 +33,7 @@ export function examineRelease(): Promise<Finding> {
 }
 
 /**
- * Holds a program against the signed list that it was installed from, without believing who
+ * Compares a program with the signed list that it was installed from, without trusting whoever
  * installed it.
  */
 export async function examineInstalled(installed: Installed, releaseKey: string | null): Promise<Finding> {

@@ -14,10 +14,10 @@ import type { Call } from "../command.ts";
 import { examineCertificates } from "./certificates.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
-/** Idempotency and receipts do not need exact clocks; people who compare times do. */
+/** Idempotency and receipts don't need exact clocks; people who compare times do. */
 const MAX_SKEW_MS = 60_000;
 
-/** Reaches for the service with this agent's own credentials, and looks at its log. */
+/** Connects to the service with this agent's own credentials, and checks its log. */
 export async function examineService(call: Call, layout: Layout, config: Config): Promise<Finding[]> {
   let attachment;
   try {
@@ -72,7 +72,7 @@ async function examineHeartbeat(layout: Layout): Promise<Finding> {
 
 function examineClock(offset_ms: number): Finding {
   const skew_ms = Math.abs(offset_ms);
-  // The service tells whole seconds.
+  // The service reports whole seconds.
   if (skew_ms < 2_000) return good("clock", "agrees with the service's");
   const off = `${formatDuration(skew_ms)} ${offset_ms > 0 ? "behind" : "ahead of"} the service's`;
   return skew_ms > MAX_SKEW_MS

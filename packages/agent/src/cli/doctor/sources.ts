@@ -12,7 +12,8 @@ import { readSourceIds } from "../../state/source-ids.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
 /**
- * Whether each source can be reached, and the program that dumps it is new enough for its server.
+ * Whether each source can be reached, and whether the program that dumps it is new enough for its
+ * server.
  */
 export async function examineSources(
   layout: Layout,
@@ -44,7 +45,7 @@ export async function examineSources(
       findings.push(good(title, await reach(layout, source, signal)));
     } catch (error) {
       if (!(error instanceof RunError) || error.code === "interrupted") throw error;
-      // A host that only tests what another one makes need not reach the source.
+      // A host that only tests another host's backups need not reach the source.
       findings.push(
         (await onlyTests(layout, source.slug))
           ? warn(

@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import { parseReceipt, ProofError, type Statement } from "@attestore/proof";
 import { readStatement, type ReceiptFile } from "../../receipts/receipt-files.ts";
 
-/** A receipt on this host, as it is listed. */
+/** A receipt on this host, as lists show it. */
 export interface ReceiptLine {
   readonly number: number;
   readonly kind: ReceiptFile["kind"];
   readonly state: ReceiptFile["state"];
   readonly at: string | null;
-  /** Its slug, where this root knows it; else the source's id. */
+  /** Its slug if this root knows it; otherwise the source's id. */
   readonly source: string | null;
   readonly backup_id: string | null;
   /** Null for a backup. */
@@ -38,7 +38,7 @@ export async function receiptLine(
   };
 }
 
-/** Null where somebody has damaged the file: the list goes on. */
+/** Null if somebody damaged the file: the list continues. */
 async function readable(file: ReceiptFile): Promise<Statement | null> {
   try {
     return await readStatement(file);

@@ -9,8 +9,9 @@ import { transientFailure, type TransientFailure } from "./transient-failure.ts"
 const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
 
 /**
- * Heartbeats at the service's cadence until the signal fires. A command is on disk before it is
- * acked, and acked as often as it is delivered: whether it still runs is the journal's business.
+ * Sends heartbeats at the service's interval until the signal fires. A command is on disk before it
+ * is acknowledged, and acknowledged as often as it is delivered: the journal knows whether it still
+ * runs.
  */
 export async function heartbeatLoop(run: LoopContext): Promise<void> {
   const { attachment, signal, say } = run;
@@ -24,7 +25,8 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
   while (!signal.aborted) {
     let wait_ms: number;
     try {
-      // Also what was delivered to another process of this root, which asked the service something.
+      // Includes commands that were delivered to another process of this root, which asked the
+      // service something.
       const open = new Set((await openCommands(layout)).map(({ command }) => command.id));
       const handedOver = [...open].filter((id) => !inJournal.has(id));
       inJournal = open;
@@ -48,7 +50,7 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
         inJournal.add(command.id);
       }
       for (const { id, kind } of unknownCommands) {
-        // It comes again and again, since nobody acknowledges it.
+        // It comes again and again, because nobody acknowledges it.
         if (!unknown.has(id)) say(unknownKind(id, kind));
         unknown.add(id);
       }
@@ -56,7 +58,7 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
       if (troubled !== null)
         say(troubled === "disk" ? "there is disk space again" : "the service answers again");
       troubled = null;
-      // What waited for the service need not wait for its own turn.
+      // Whatever waited for the service can go now, without waiting for its own turn.
       if (failures > 0) run.spool.ring();
       if (failures > 0) run.work.ring();
       failures = 0;

@@ -7,15 +7,15 @@ import { Wakeup } from "./wakeup.ts";
 /** What the loops of a running agent share. */
 export interface LoopContext {
   readonly attachment: Attachment;
-  /** Fires when the agent is to stop; what is under way ends cleanly. */
+  /** Fires when the agent is to stop; whatever is running ends cleanly. */
   readonly signal: AbortSignal;
-  /** One line of what happens, for the journal. */
+  /** One line about what happens, for the journal. */
   readonly say: (line: string) => void;
-  /** config.yaml as it is now; the last good one while it is broken. */
+  /** The current config.yaml; the last good one while it is broken. */
   readonly config: () => Promise<Config>;
-  /** Something may be there to run, or to deliver. */
+  /** There may be something to run, or to deliver. */
   readonly work: Wakeup;
-  /** Something may be there to submit. */
+  /** There may be something to submit. */
   readonly spool: Wakeup;
 }
 
@@ -41,10 +41,10 @@ export function loopContext(
         last = { ...read, upload: pace(read.upload) };
         complaint = "";
       } catch (error) {
-        // A ConfigError, or that there is none at this moment, or none that we may read: editors
-        // replace a file in more ways than one.
+        // A ConfigError, or the file is missing or unreadable at this moment: editors replace a
+        // file in several ways.
         if (!(error instanceof UserError)) throw error;
-        // Said once, not at every heartbeat.
+        // Reported once, not at every heartbeat.
         if (error.message !== complaint)
           say(`config.yaml is invalid, so the last valid one stays in use:\n${error.message}`);
         complaint = error.message;

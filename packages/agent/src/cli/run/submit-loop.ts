@@ -5,7 +5,9 @@ import type { LoopContext } from "./loop-context.ts";
 import { transientFailure } from "./transient-failure.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 15 * 60_000 };
-/** How often the spool is looked at unasked: other processes of this root put things there too. */
+/**
+ * How often the spool is checked without being asked: other processes of this root add to it too.
+ */
 const UNASKED_MS = 60_000;
 
 /** Submits receipts and events, in order, until each has its answer. */

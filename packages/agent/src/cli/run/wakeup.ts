@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * Lets one loop tell another that there is something to do. A ring that nobody waits for is kept.
+ * Lets one loop tell another that there is something to do. A ring that nobody waits for is
+ * remembered.
  */
 export class Wakeup {
   #rung = false;
@@ -12,7 +13,7 @@ export class Wakeup {
     this.#stopWaiting?.();
   }
 
-  /** Until the next ring, `longest_ms`, or the signal; which of them it was is not told. */
+  /** Until the next ring, `longest_ms`, or the signal; the caller does not learn which. */
   async wait(longest_ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#rung && !signal.aborted) {
       const rung = new AbortController();

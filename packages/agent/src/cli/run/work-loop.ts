@@ -24,7 +24,7 @@ const AFTER_FAILURE = { tries: Infinity, first_ms: 2_000, longest_ms: 5 * 60_000
 const UNASKED_MS = 60_000;
 
 /**
- * Runs the commands of the journal, one at a time, and delivers ciphertexts that are still on their
+ * Runs the commands in the journal, one at a time, and delivers ciphertexts that are still on their
  * way.
  */
 export async function workLoop(run: LoopContext): Promise<void> {
@@ -46,7 +46,7 @@ export async function workLoop(run: LoopContext): Promise<void> {
       throw error;
     }
     failures = blocked === null && !isFull ? 0 : failures + 1;
-    // Said once, not at every try. That the service is away, the heartbeat says.
+    // Reported once, not at every try. The heartbeat reports that the service can't be reached.
     const what = blocked === null ? (isFull ? "full" : "") : withoutRequestId(blocked);
     if (what !== complaint) {
       if (isOfOneBackup(blocked)) run.say(`a backup is queued in blobs/: ${blocked.message}`);
@@ -59,7 +59,7 @@ export async function workLoop(run: LoopContext): Promise<void> {
   }
 }
 
-/** The same at each try, where a refusal's message names the request. */
+/** The same at each try, even if a refusal's message names the request. */
 function withoutRequestId(error: ServiceError | UserError): string {
   return (error instanceof ServiceError ? error.refusal?.message : undefined) ?? error.message;
 }
@@ -86,9 +86,7 @@ async function deliverPending(run: LoopContext): Promise<ServiceError | UserErro
   return blocked;
 }
 
-/**
- * False where it could not even be begun, for want of room on the disk: it stays in the journal.
- */
+/** False if it could not even begin for lack of disk space: it stays in the journal. */
 async function runCommand(run: LoopContext, received: JournaledCommand): Promise<boolean> {
   const { attachment, say } = run;
   const { layout } = attachment;
@@ -107,7 +105,7 @@ async function runCommand(run: LoopContext, received: JournaledCommand): Promise
     say(`${command.id}: ${await perform(run, config, command)}`);
   } catch (error) {
     const stopped = run.signal.aborted;
-    // The ciphertext is whole: the command goes on when the service can be reached.
+    // The ciphertext is whole: the command continues when the service can be reached.
     const waits = (await listPending(layout)).some(({ command_id }) => command_id === command.id);
     if (waits && (stopped || error instanceof ServiceError)) {
       say(`${command.id}: the ciphertext is queued (${error instanceof Error ? error.message : "stopped"})`);

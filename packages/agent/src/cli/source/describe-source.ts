@@ -12,14 +12,14 @@ import type { Call } from "../command.ts";
 export interface DescribedSource {
   readonly name: string;
   readonly entry: Readonly<Record<string, unknown>>;
-  /** A URL with a password in it: it goes into a file of its own, and `entry` names that. */
+  /** A URL with a password: it goes into a file of its own, and `entry` names that. */
   readonly secret: { readonly file: string; readonly text: string } | null;
 }
 
 const ENGINE_NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
 
 /**
- * From the command line; what is missing is asked for where somebody is there to ask. @throws
+ * From the command line; missing parts are asked for if somebody is there to answer. @throws
  * UserError usage
  */
 export async function describeSource(
@@ -105,8 +105,7 @@ async function nameOf(
 }
 
 /**
- * A URL with a password is taken from a terminal, unseen, or from stdin: never from the command
- * line.
+ * A URL with a password comes from a terminal, unseen, or from stdin, never from the command line.
  */
 async function connectionOf(
   { flags, signal }: Call,
@@ -138,7 +137,7 @@ async function wanted({ flags, signal }: Call, name: FlagName, question: string)
   return value;
 }
 
-/** What is of another engine was meant for something: it is not left out in silence. */
+/** Somebody meant a flag of another engine for something, so it is not ignored silently. */
 function refuseForeign({ flags }: Call, engine: EngineName, fields: readonly string[]): void {
   const ofFields: readonly [FlagName, string][] = [
     ["connection", "connection"],

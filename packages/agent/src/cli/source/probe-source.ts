@@ -3,7 +3,7 @@ import type { SourceMetadata } from "../../engines/engine.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
 
 export interface Probed {
-  /** What the source says of itself; null where only a whole backup finds that out. */
+  /** What the source says about itself; null if only a whole backup can find out. */
   readonly metadata: SourceMetadata | null;
   /** Parts of the configuration that this did not try. */
   readonly untried: string | null;
@@ -13,8 +13,9 @@ export interface Probed {
 const DESCRIBES_EARLY: ReadonlySet<string> = new Set(["postgresql", "mariadb", "mysql", "sqlite"]);
 
 /**
- * Begins a backup and breaks it off at its first byte. By then the engine has connected and its dump program holds what it needs of
- * every table (pg_dump locks them all first), so that a missing right shows here and not at night.
+ * Begins a backup and stops at its first byte. By then the engine has connected, and its dump
+ * program has what it needs of every table (pg_dump locks them all first), so a missing permission
+ * shows here and not at night.
  * @throws RunError
  */
 export async function probeSource(
@@ -34,8 +35,8 @@ export async function probeSource(
 }
 
 /**
- * Several databases of a PostgreSQL server are dumped one by one, each whole: only the connection's
- * own is tried.
+ * Several databases of a PostgreSQL server are dumped one by one, each whole; this only tries the
+ * connection's own.
  */
 function firstPart(source: SourceConfig): { tried: SourceConfig; untried: string | null } {
   if (source.engine !== "postgresql") return { tried: source, untried: null };

@@ -1,7 +1,7 @@
 import type { SourceMetadata } from "../../engines/engine.ts";
 import { tablesOfMetadata } from "../../engines/tables-of-metadata.ts";
 
-/** As config.yaml has it. */
+/** In config.yaml's form. */
 export interface ProposedCheck {
   readonly id: string;
   readonly query: string;
@@ -11,9 +11,9 @@ export interface ProposedCheck {
 const MOST = 3;
 
 /**
- * Checks for a person to start from: the largest tables keep half of the rows that they have today.
- * Besides these every restore test makes the engine's own. None where nobody has counted: a check
- * has to be able to fail.
+ * Checks for a person to start from: the largest tables keep half of their present rows. Every
+ * restore test also makes the engine's own checks. None if nobody has counted, because a check must
+ * be able to fail.
  */
 export function proposeChecks(engine: string, metadata: SourceMetadata | null): ProposedCheck[] {
   if (metadata === null) return [];
@@ -34,7 +34,7 @@ export function proposeChecks(engine: string, metadata: SourceMetadata | null): 
   return [...checks.values()];
 }
 
-/** How a name of the metadata stands in SQL: those of the servers are quoted already. */
+/** How a name in the metadata is written in SQL; those of the servers are quoted already. */
 const QUOTES: Readonly<Record<string, (name: string) => string>> = {
   postgresql: (name) => name,
   mariadb: (name) => name,

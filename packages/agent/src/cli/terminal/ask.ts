@@ -1,12 +1,12 @@
 import { createInterface } from "node:readline/promises";
 import { UserError } from "../../errors/user-error.ts";
 
-/** Whether a person sits there who can be asked. */
+/** Whether there is somebody who can be asked. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Asks for a line; Enter alone takes the proposal. @throws the signal's reason */
+/** Asks for a line; Enter alone accepts the proposal. @throws the signal's reason */
 export async function ask(question: string, proposal: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -18,7 +18,7 @@ export async function ask(question: string, proposal: string, signal: AbortSigna
   }
 }
 
-/** A yes or a no. @throws UserError where nobody can be asked and `--yes` was not given */
+/** A yes or a no. @throws UserError if nobody can be asked and `--yes` was not given */
 export async function confirm(
   question: string,
   { yes, signal }: { readonly yes: boolean; readonly signal: AbortSignal },

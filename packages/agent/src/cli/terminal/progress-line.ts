@@ -1,14 +1,14 @@
 import { formatBytes, formatDuration } from "@attestore/host/amounts";
 
 export interface ProgressLine {
-  /** `totalBytes`, where it is known, gives the time left. */
+  /** `totalBytes`, if known, gives the time left. */
   readonly update: (phase: string, bytes: number, totalBytes?: number) => void;
   readonly clear: () => void;
 }
 
 const REDRAW_MS = 100;
 
-/** `write` is null where there is no terminal to draw on. */
+/** `write` is null if there is no terminal to draw on. */
 export function progressLine(
   write: ((text: string) => void) | null,
   now: () => number = () => performance.now(),

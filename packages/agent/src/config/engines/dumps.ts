@@ -5,16 +5,16 @@ import type { EngineSettings } from "./settings.ts";
 import { globPattern } from "./glob.ts";
 
 export interface DumpsSettings {
-  /** What the dumps are written to. */
+  /** Where the dumps are written. */
   readonly place:
     /** Absolute. */
     | { readonly kind: "directory"; readonly path: string }
     | { readonly kind: "bucket"; readonly s3: S3Location };
-  /** Which files of it: `*` and `?` in each part between slashes. */
+  /** Which of its files: `*` and `?` in each part between slashes. */
   readonly pattern: string;
-  /** A file that was written to more recently may not be whole yet. */
+  /** A file that was written more recently may be incomplete. */
   readonly min_age_s: number;
-  /** The newest one may be as old as that; null if it may be of any age. */
+  /** How old the newest one may be; null for any age. */
   readonly max_age_s: number | null;
   /** A smaller file is no dump. */
   readonly min_bytes: number;

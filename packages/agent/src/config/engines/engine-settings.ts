@@ -6,7 +6,7 @@ import { postgresqlSettings } from "./postgresql.ts";
 import { resticSettings } from "./restic.ts";
 import { sqliteSettings } from "./sqlite.ts";
 
-/** What a source of each engine has in config.yaml, by the engine's name there. */
+/** The fields of each engine's sources in config.yaml, by the engine's name there. */
 export const ENGINE_SETTINGS = {
   postgresql: postgresqlSettings,
   mariadb: mariadbSettings,

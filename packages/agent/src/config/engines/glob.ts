@@ -7,7 +7,7 @@ export function globPattern(pattern: string): RegExp[] | null {
   if (parts.length > 8 || parts.some((part) => part === "" || part === "." || part === "..")) return null;
   return parts.map((part) => {
     const hidden = part.startsWith(".") ? "" : "(?!\\.)";
-    // Several stars in a row are one: that way an expression cannot take forever.
+    // Several stars in a row count as one, so an expression can't take for ever.
     const expression = part
       .replaceAll(/\*+/g, "*")
       .replaceAll(/[^A-Za-z0-9]/g, (character) =>

@@ -3,7 +3,7 @@ import type { EngineSettings } from "./settings.ts";
 
 export interface MariadbSettings {
   readonly connection: ConnectionReference;
-  /** What is backed up together; null for the connection's own database alone. */
+  /** The databases that are backed up together; null for only the connection's own. */
   readonly databases: readonly string[] | "all" | null;
 }
 

@@ -2,7 +2,7 @@ import type { ConnectionReference } from "../source-fields.ts";
 import type { EngineSettings } from "./settings.ts";
 
 export interface MongodbSettings {
-  /** The database of its path is backed up; without one every database of the server. */
+  /** The database in its path is backed up; without one, every database of the server. */
   readonly connection: ConnectionReference;
 }
 

@@ -4,13 +4,13 @@ import type { EngineSettings } from "./settings.ts";
 export interface PostgresqlSettings {
   readonly connection: ConnectionReference;
   /**
-   * The databases of the server that are backed up together; null for the connection's own alone.
+   * The databases of the server that are backed up together; null for only the connection's own.
    */
   readonly databases: readonly string[] | "all" | null;
-  /** Whether the server's roles and tablespaces are in the backup. */
+  /** Whether the backup includes the server's roles and tablespaces. */
   readonly globals: boolean;
   /**
-   * Tables that are dumped, and restored, at once. More than one needs room on disk for the plain
+   * Tables that are dumped, and restored, at once. More than one needs disk space for the plain
    * dump.
    */
   readonly jobs: number;

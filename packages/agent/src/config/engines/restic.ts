@@ -3,7 +3,7 @@ import { maxAgeOf } from "./max-age.ts";
 import type { EngineSettings } from "./settings.ts";
 
 export interface ResticSettings {
-  /** As `restic --repo` takes it. */
+  /** As in `restic --repo`. */
   readonly repository: string;
   readonly password: SecretReference;
   /** Only snapshots with all of these. */
@@ -11,9 +11,12 @@ export interface ResticSettings {
   readonly host: string | null;
   /** A file of the snapshot that is a dump of a database; null for the whole tree. */
   readonly file: string | null;
-  /** The newest snapshot may be as old as that; null if it may be of any age. */
+  /** How old the newest snapshot may be; null for any age. */
   readonly max_age_s: number | null;
-  /** Restic runs as the agent, with its files and the network, and reads the repository itself. */
+  /**
+   * Restic runs as the agent, with the agent's files and the network, and reads the repository
+   * itself.
+   */
   readonly as_agent: boolean;
 }
 
@@ -21,7 +24,7 @@ export const resticSettings: EngineSettings<ResticSettings> = {
   fields: ["repository", "password", "tags", "host", "file", "max_age_s", "as_agent"],
   parse: (fields) => {
     const repository = fields.text("repository", "the repository, as restic --repo takes it");
-    // It would stand in argument lists, which everybody on the host can read.
+    // It would be in argument lists, which everybody on the host can read.
     if (repository !== null && /^[^/]*:\/\/[^/@]*:[^/@]*@/.test(repository.replace(/^rest:/, "")))
       fields.issue(
         "repository",
