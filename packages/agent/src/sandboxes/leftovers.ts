@@ -8,25 +8,29 @@ import {
   removeAbandonedDirectories,
 } from "./process/abandoned-directories.ts";
 
-/** What a run that was killed left: it holds restored data. */
+/** What a killed run left behind; it contains restored data. */
 export interface Leftover {
   readonly kind: "directory" | "container" | "volume";
   /** The directory's path, the container's id, the volume's name. */
   readonly name: string;
-  /** Why it could not be removed; null if it is gone, or was only looked for. */
+  /** Why it could not be removed; null if it is gone, or was only searched for. */
   readonly problem: string | null;
 }
 
 /**
- * What is there although the process that made it is gone: directories (a server may still run in one), containers and
- * volumes. Containers only where a runtime answers. What belongs to a run that lives is none.
+ * What exists although the process that made it is gone: directories (a server may still run in
+ * one), containers and volumes. Containers only if a runtime answers. Nothing that belongs to a
+ * live run.
  * @throws EngineApiError if a runtime breaks off
  */
 export async function findLeftovers(scratchDir: string): Promise<Leftover[]> {
   return collect(await findAbandonedDirectories(scratchDir), findAbandoned);
 }
 
-/** Removes all of that, and says what it was. Two at once do no harm. @throws EngineApiError */
+/**
+ * Removes all of that, and returns what it was. Two calls at once do no harm. @throws
+ * EngineApiError
+ */
 export async function reapLeftovers(scratchDir: string): Promise<Leftover[]> {
   return collect(await removeAbandonedDirectories(scratchDir), reapContainers);
 }

@@ -2,13 +2,13 @@ import type { SourceLimits } from "../config/source-limits.ts";
 import type { Confinement } from "./bounds/confinement.ts";
 
 export interface RunContext {
-  /** Where plaintext may lie for as long as the run lasts. */
+  /** Where plaintext may be during the run. */
   readonly scratchDir: string;
   readonly signal: AbortSignal;
-  /** Of a restore that is held to limits. */
+  /** For a restore that has limits. */
   readonly confinement?: Confinement;
-  /** Of a dump: the backup's own key, under which what its tables hold is signed. */
+  /** For a dump: the backup's own key, which signs what its tables hold. */
   readonly contentKey?: Buffer;
-  /** The source's; the built-in ones unless told. */
+  /** The source's limits; the built-in ones by default. */
   readonly limits?: SourceLimits;
 }

@@ -4,15 +4,17 @@ import { RunError } from "../../errors/run-error.ts";
 import { RestoreTooLarge } from "./restore-too-large.ts";
 
 /**
- * What holds the programs of a restore on this host:
- * - `unit`: the packaged sandbox unit: a user of its own, no network, no other files, limits of memory, processes, disk and time;
- * - `namespaces`: the same by namespaces that the agent makes: as root with another user, else with the agent's own and without its files;
+ * How the programs of a restore are confined on this host:
+ * - `unit`: the packaged sandbox unit: its own user, no network, no other files, limits of memory,
+ * processes, disk and time;
+ * - `namespaces`: the same with namespaces that the agent makes: as root with another user,
+ * otherwise with the agent's user and without its files;
  * - `user`: another user and limits for each process, nothing more;
  * - `none`: the agent's own user.
  */
 export type IsolationLevel = "unit" | "namespaces" | "user" | "none";
 
-/** From the best. */
+/** Best first. */
 const LEVELS: readonly IsolationLevel[] = ["unit", "namespaces", "user", "none"];
 
 const GIB = 1 << 30;
@@ -22,30 +24,30 @@ const GIB = 1 << 30;
  */
 const TIMES_PLAINTEXT = 16;
 const LEAST_DISK = 8 * GIB;
-/** For a backup whose receipt does not say how large its plaintext is. */
+/** For a backup whose receipt does not give the plaintext's size. */
 const UNKNOWN_DISK = 256 * GIB;
 /** Of what is free when the restore begins. */
 const UNKNOWN_SHARE = 0.5;
-/** As the packaged unit has it. */
+/** As in the packaged unit. */
 const MEMORY_SHARE = 0.8;
 
 /**
- * `disk`: more than the maker's signed size accounts for. `host`: what is left of the file system.
+ * `disk`: more than the maker's signed size explains. `host`: what is left on the file system.
  * `memory`: of this host.
  */
 export type ReachedLimit = "disk" | "host" | "memory";
 
 export interface ConfinementOptions {
   readonly programs?: readonly string[];
-  /** As config.yaml says; null for what follows from the backup's size and the host's. */
+  /** As in config.yaml; null for what follows from the backup's size and the host's. */
   readonly restoreDisk?: number | null;
   readonly restoreMemory?: number | null;
 }
 
-/** How one restore is held, and what became of that. */
+/** How one restore is confined, and what became of it. */
 export class Confinement {
   diskBytes: number;
-  /** Of all the processes together, where they are counted. */
+  /** For all processes together, if they are counted. */
   readonly memoryBytes: number;
   #level: IsolationLevel | null = null;
   #reached: ReachedLimit | null = null;
@@ -53,11 +55,11 @@ export class Confinement {
   readonly #followsFromFree: boolean;
 
   /**
-   * Directories with programs of the customer's, which have to be seen where the restored data are.
+   * Directories with the customer's own programs, which must be visible where the restored data is.
    */
   readonly programs: readonly string[];
 
-  /** `plaintextBytes`: of the dump as the maker signed it; null if it does not say. */
+  /** `plaintextBytes`: the dump's size as its maker signed it; null if the receipt does not say. */
   constructor(
     plaintextBytes: number | null,
     { programs = [], restoreDisk = null, restoreMemory = null }: ConfinementOptions = {},
@@ -70,12 +72,12 @@ export class Confinement {
       (plaintextBytes === null ? UNKNOWN_DISK : Math.max(LEAST_DISK, TIMES_PLAINTEXT * plaintextBytes));
   }
 
-  /** `freeBytes`: of the file system that is restored to, as it is when the restore begins. */
+  /** `freeBytes`: free on the file system of the restore when it begins. */
   fitTo(freeBytes: number): void {
     if (this.#followsFromFree) this.diskBytes = Math.min(UNKNOWN_DISK, Math.floor(UNKNOWN_SHARE * freeBytes));
   }
 
-  /** The least of all that held its programs; null until the first was held. */
+  /** The weakest confinement of its programs so far; null before the first. */
   get level(): IsolationLevel | null {
     return this.#level;
   }
@@ -94,9 +96,9 @@ export class Confinement {
     if (ended instanceof Error) throw ended;
   }
 
-  /** Why it broke: what its programs say of their end is of no use if a limit ended them. */
+  /** Why it broke: if a limit ended its programs, their own account of it is of no use. */
   whatEnded(otherwise: unknown): unknown {
-    // What is free is the host's doing, and says nothing of the backup.
+    // Free space depends on the host, and says nothing about the backup.
     if (this.#reached === "disk" && this.#followsFromFree)
       return new RunError(
         "disk_full",

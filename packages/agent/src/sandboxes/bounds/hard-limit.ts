@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Of ours, which no program may exceed (proc(5), /proc/PID/limits). */
+/** Our own limit, which no program may exceed (proc(5), /proc/PID/limits). */
 export function hardLimit(name: string): number {
   const line = readFileSync("/proc/self/limits", "latin1")
     .split("\n")

@@ -5,10 +5,10 @@ import type { SandboxLimits } from "./sandbox-limits.ts";
 import { holdsMore } from "./watch-disk.ts";
 
 /**
- * The same place, whose programs have ended only once the disk was measured: a server that met its
- * bound may take its client with it before the next look, or tell it of a full disk, and a dump
- * could choose in that way that its test could not run. Clients pass over errors, so an exit code
- * says nothing. What is being stopped is not waited for.
+ * The same place, but its programs count as ended only after the disk was measured. A server that
+ * reached its limit may take its client with it before the next look, or tell it that the disk is
+ * full; a dump could use this to choose that its test could not run. Clients ignore errors, so an
+ * exit code says nothing. Does not wait for programs that are being stopped.
  */
 export function measuredAtEnd(
   place: Place,

@@ -6,8 +6,8 @@ const HERE = "packages/agent/src/sandboxes/bounds/own-program.ts";
 const MAIN = "packages/agent/src/single-executable.ts";
 
 /**
- * What runs here besides the executable: nothing for a single executable, the sources, or one file
- * that is made of them.
+ * What runs here besides the executable: nothing for a single executable, otherwise the sources, or
+ * one file made from them.
  */
 function programFile(): { readonly directory: string; readonly file: string } | null {
   if (isSea()) return null;
@@ -23,17 +23,17 @@ function started(executable: string, directory: string | null): readonly string[
   return [executable, "--no-warnings", join(directory ?? program.directory, program.file)];
 }
 
-/** How this very program is started once more: the name of what it is to do follows. */
+/** How to start this same program once more; the name of the command follows. */
 export function ownProgram(): readonly string[] {
   return started(process.execPath, null);
 }
 
-/** The same where its files are mounted at other paths. */
+/** The same if its files are mounted at other paths. */
 export function ownProgramAt(executable: string, directory: string): readonly string[] {
   return started(executable, directory);
 }
 
-/** The directory with what it consists of besides the executable; null for a single executable. */
+/** The directory with its files besides the executable; null for a single executable. */
 export function programDirectory(): string | null {
   return programFile()?.directory ?? null;
 }

@@ -1,6 +1,6 @@
 import { formatBytes } from "@attestore/host/amounts";
 
-/** What a dump unpacks to is far more than its maker signed. */
+/** A dump unpacks to far more than its maker signed. */
 export class RestoreTooLarge extends Error {
   readonly code = "restore_too_large";
 

@@ -1,8 +1,8 @@
-/** What the programs of a sandbox may take. */
+/** What the programs of a sandbox may use. */
 export interface SandboxLimits {
-  /** Of all that lies in the sandbox's directory. */
+  /** For everything in the sandbox's directory. */
   readonly disk_bytes: number;
-  /** Of each file. */
+  /** For each file. */
   readonly file_bytes: number;
   readonly processes: number;
 }

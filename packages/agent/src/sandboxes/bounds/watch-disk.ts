@@ -4,8 +4,8 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
- * `disk`: more lies in the directory than may. `host`: its file system has next to nothing left,
- * whoever took it.
+ * `disk`: the directory holds more than it may. `host`: its file system is nearly full, whoever
+ * filled it.
  */
 export type DiskLimit = "disk" | "host";
 
@@ -15,9 +15,9 @@ const RESERVE_BYTES = 1 << 30;
 const RESERVE_SHARE = 0.02;
 
 /**
- * Waits until a directory holds more than it may, or its file system is nearly full: files that
- * were removed and are still open are in no directory, and take room all the same. Null once it is
- * told to stop.
+ * Waits until a directory holds more than it may, or its file system is nearly full: removed files
+ * that are still open are in no directory, but take room all the same. Null once it is told to
+ * stop.
  */
 export async function watchDisk(
   directory: string,
@@ -30,7 +30,7 @@ export async function watchDisk(
     if (performance.now() - measured >= MEASURE_MS) {
       const began = performance.now();
       if ((await usedBytes(directory, signal)) > maxBytes) return "disk";
-      // A directory of a million files is not looked at without pause.
+      // A directory with a million files is not measured without pause.
       measured = performance.now() + 4 * (performance.now() - began);
     }
     await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
@@ -38,7 +38,7 @@ export async function watchDisk(
   return null;
 }
 
-/** Whether it holds more now: what met a bound may have ended before the next look. */
+/** Whether it holds more now: what reached a limit may have ended before the next look. */
 export async function holdsMore(directory: string, maxBytes: number): Promise<boolean> {
   return (await usedBytes(directory, new AbortController().signal)) > maxBytes;
 }
@@ -48,7 +48,7 @@ async function isNearlyFull(directory: string): Promise<boolean> {
   return bfree * bsize < Math.min(RESERVE_BYTES, RESERVE_SHARE * blocks * bsize);
 }
 
-/** By du(1), which walks whatever depth a directory has; what goes away meanwhile it leaves out. */
+/** With du(1), which handles directories of any depth; it leaves out what goes away meanwhile. */
 async function usedBytes(directory: string, signal: AbortSignal): Promise<number> {
   const du = spawn("du", ["--summarize", "--one-file-system", "--block-size=1", "--", directory], {
     stdio: ["ignore", "pipe", "ignore"],

@@ -9,12 +9,12 @@ const STDERR_BYTES = 16 * 1024;
 const GRACE_MS = 2_000;
 const ASK_AGAIN_MS = 50;
 const KILLED = { code: null, signal: "SIGKILL" } as const;
-/** 128 and SIGKILL's 9, which is how runtimes put it: the time limit, or want of memory. */
+/** 128 plus SIGKILL's 9, which is how runtimes report it: the time limit, or lack of memory. */
 const KILLED_CODE = 137;
 
 /**
- * A program that an `exec` started in a container, with the look of a child process. It can't be
- * sent a signal: `stop` ends its stdin, waits a little, and lets go of it; what runs on then ends
+ * A program that an `exec` started in a container, in the form of a child process. It can't be sent
+ * a signal: `stop` ends its stdin, waits a little, and lets go of it; a program that runs on ends
  * with its container.
  */
 export function containerChild(
@@ -45,11 +45,12 @@ export function containerChild(
     fellSilent();
     stdout.end();
     stderr.end();
-    // Nobody reads what would still be written: whoever waits for that is told so.
+    // Nobody reads what would still be written; whoever waits for that is told so.
     socket.destroy();
   };
   socket.on("error", () => undefined);
-  // Whoever starts it listens first: its first words may have come with the answer that it started.
+  // Lets whoever starts it listen first: its first output may have come with the answer that it
+  // started.
   setImmediate(() => {
     socket.on("data", take);
     socket.once("end", end);
@@ -78,7 +79,7 @@ export function containerChild(
   void settle();
 
   return {
-    // It has none that means anything out here.
+    // It has no pid that means anything outside.
     pid: 0,
     stdin: socket,
     stdout,
@@ -92,8 +93,8 @@ export function containerChild(
 }
 
 /**
- * The runtime may learn of an exit a moment after the streams' end. Of what we let go of, we do not
- * wait for the end.
+ * The runtime may learn of an exit a moment after the streams end. If we let go of a program, we
+ * don't wait for its end.
  */
 async function exitOf(
   api: EngineApi,
@@ -105,7 +106,7 @@ async function exitOf(
     try {
       answer = await api.call("GET", `/exec/${execId}/json`);
     } catch (error) {
-      // With the container, which is gone, the program is gone.
+      // When its container is gone, so is the program.
       if (error instanceof EngineApiError) return KILLED;
       throw error;
     }

@@ -14,34 +14,35 @@ const SOCKETS = "/attestore/run";
 const MIB = 1024 * 1024;
 
 /**
- * What keeps a container going: it ends when our connection to its stdin does, or at the time
- * limit. Root, without a capability. The shell stays its first process, which the timeout of newer
- * coreutils (seen in 9.10) refuses to be.
+ * What keeps a container running: it ends when our connection to its stdin does, or at the time
+ * limit. Runs as root, without capabilities. The shell stays its first process, because the timeout
+ * of newer coreutils (seen in 9.10) refuses to be.
  */
 const MAIN = 'chmod 1777 /attestore/data && { timeout -s KILL "$0" cat; exit; }';
 
 /**
- * Runs a program, then reads the rest of its stdin: of one that ends while more is sent to it, a
- * runtime's streams break, and what it said last is gone.
+ * Runs a program, then reads the rest of its stdin. If a program ends while more is sent to it, a
+ * runtime's streams break, and its last output is lost.
  */
 const DRAINING = ["/bin/sh", "-c", '"$@"; code=$?; cat >/dev/null; exit "$code"', "sh"];
 
 export interface ContainerRequest {
   readonly api: EngineApi;
-  /** `sha256:…`, so that what was looked at is what runs. */
+  /** `sha256:…`, so that what was examined is what runs. */
   readonly imageId: string;
-  /** Of the image, that the programs run as: an unprivileged one. */
+  /** The image's user that the programs run as: an unprivileged one. */
   readonly user: string;
   readonly limits: Omit<ContainerSandboxConfig, "kind" | "image">;
   readonly signal: AbortSignal;
 }
 
 /**
- * A container without network, capabilities or a writable file system but for what is thrown away with it. Data come and go
- * through the streams of its programs, so nothing of this host is mounted in it.
- *
- * It ends by itself when this process does, however that ends (the runtime then sees our connection close), and the runtime
- * removes it; its volume goes with the next run (`reapContainers`).
+ * A container without network or capabilities, whose only writable file system is thrown away with
+ * it. Data comes and goes through the streams of its programs, so nothing of this host is mounted
+ * in it.
+ * It ends by itself when this process ends, however that happens (the runtime then sees our
+ * connection close), and the runtime removes it; the next run removes its volume
+ * (`reapContainers`).
  * @throws RunError
  */
 export async function openContainerPlace(request: ContainerRequest): Promise<Place> {
@@ -55,8 +56,8 @@ export async function openContainerPlace(request: ContainerRequest): Promise<Pla
     stopIfAborted(signal);
     if (limits.storage === "disk") await api.call("POST", "/volumes/create", { Name: name, Labels: labels });
     await api.call("POST", `/containers/create?name=${name}`, specification(request, name, labels));
-    // Before the start: Podman's conmon and Docker both keep what is attached to stdin from then
-    // on.
+    // Before the start: from then on Podman's conmon and Docker both keep what is attached to
+    // stdin.
     const main = await api.hijack(
       `/containers/${name}/attach?stream=1&stdin=1&stdout=1&stderr=1&logs=0`,
       undefined,
@@ -117,12 +118,12 @@ function specification(
       IpcMode: "private",
       LogConfig: { Type: "none", Config: {} },
       Memory: memory,
-      // No swap: what was restored shall not get there.
+      // No swap, so that restored data does not get there.
       MemorySwap: memory,
       NanoCpus: Math.round(limits.cpus * 1e9),
       PidsLimit: limits.pids,
-      // Said, because Podman's API otherwise takes the kernel's own maximum, which not every host
-      // lets it have.
+      // Set explicitly: otherwise Podman's API uses the kernel's own maximum, which not every host
+      // allows.
       Ulimits: [
         { Name: "nofile", Soft: 1024, Hard: 4096 },
         { Name: "nproc", Soft: 4096, Hard: 4096 },
@@ -131,8 +132,8 @@ function specification(
       Tmpfs: {
         "/tmp": `${scratch},size=64m`,
         [SOCKETS]: `${scratch},size=1m`,
-        // Smaller than the memory, so that a full disk is what it looks like, not a process killed
-        // for want of memory.
+        // Smaller than the memory, so that a full disk shows as such, and not as a process killed
+        // for lack of memory.
         ...(limits.storage === "memory" ? { [HOME]: `${scratch},size=${Math.floor(memory / 2)}` } : {}),
       },
       ...(limits.storage === "disk" ? { Mounts: [{ Type: "volume", Source: volume, Target: HOME }] } : {}),
@@ -176,7 +177,7 @@ async function startIn(
   }
 }
 
-/** One that its runtime is about to remove has ended, whatever the runtime says of that. */
+/** If its runtime is about to remove a container, it has ended, whatever the runtime says. */
 async function hasEnded(api: EngineApi, container: string): Promise<boolean> {
   try {
     const inspected = await api.call("GET", `/containers/${container}/json`);

@@ -21,8 +21,8 @@ export class EngineApiError extends Error {
 
 /**
  * The Docker Engine API (docs.docker.com/reference/api/engine) over a unix socket, as Docker and
- * Podman serve it. Paths are without a version: each then speaks its newest, and what we use has
- * been the same in all of them.
+ * Podman offer it. Paths have no version, so each uses its newest; what we use has been the same in
+ * all of them.
  */
 export class EngineApi {
   readonly socket: string;
@@ -36,7 +36,7 @@ export class EngineApi {
   }
 
   /**
-   * The answer's body as JSON, null where there is none.
+   * The answer's body as JSON, null if there is none.
    * @throws EngineApiError
    */
   async call(
@@ -51,8 +51,8 @@ export class EngineApi {
   }
 
   /**
-   * A POST whose connection turns into the streams of a process: raw bytes to its stdin, frames from it (`FrameReader`).
-   * `rest` is what has come of them with the answer.
+   * A POST whose connection turns into the streams of a process: raw bytes to its stdin, frames
+   * from it (`FrameReader`). `rest` is the part of them that came with the answer.
    * @throws EngineApiError
    */
   hijack(path: string, body: unknown): Promise<{ socket: Socket; rest: Buffer }> {
@@ -109,7 +109,7 @@ export class EngineApi {
       );
     });
     outgoing.on("error", (error) => reject(unreachable(path, error)));
-    // For Node this is no response: nothing else would be heard of it.
+    // Node does not treat this as a response, and nothing else would arrive.
     outgoing.on("upgrade", (_answer, stream) => {
       stream.destroy();
       reject(

@@ -4,7 +4,7 @@ const HEADER = 8;
 const STDERR = 2;
 
 /**
- * Takes apart what a process without a terminal sends through the API: frames of one byte for the
+ * Splits what a process without a terminal sends through the API into frames: one byte for the
  * stream (1 stdout, 2 stderr), three zeros, a big-endian length, and that many bytes ("Stream
  * format" of the Engine API's attach).
  */
@@ -20,7 +20,7 @@ export class FrameReader {
     this.#stderr = stderr;
   }
 
-  /** The streams that now hold as much as they should: wait for `drain` before more is pushed. */
+  /** The streams that are full: wait for `drain` before pushing more. */
   push(piece: Buffer): PassThrough[] {
     const full = new Set<PassThrough>();
     let rest = piece;

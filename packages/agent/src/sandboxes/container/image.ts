@@ -2,17 +2,17 @@ import { RunError } from "../../errors/run-error.ts";
 import { type EngineApi, EngineApiError } from "./engine-api.ts";
 
 export interface Image {
-  /** As it was asked for. */
+  /** The requested name. */
   readonly name: string;
-  /** By which a container is made, so that nobody can put another in between. */
+  /** Containers are made by this, so nobody can substitute another image in between. */
   readonly id: string;
-  /** `sha256:…`: of the registry's manifest, or, for an image of no registry, its id. */
+  /** `sha256:…`: of the registry's manifest or, for an image without a registry, its id. */
   readonly digest: string;
 }
 
 /**
- * An image that this host has. None is ever pulled: what runs on a host is decided by its people, not by a tag that somebody
- * moves.
+ * An image that this host has. Images are never pulled: the host's people decide what runs on it,
+ * not a tag that somebody moves.
  * @throws RunError `tool_missing`
  */
 export async function findImage(api: EngineApi, name: string): Promise<Image> {

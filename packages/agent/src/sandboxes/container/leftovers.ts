@@ -3,8 +3,7 @@ import type { EngineApi } from "./engine-api.ts";
 import { type ContainerLeftover, removeForCertain } from "./remove.ts";
 
 /**
- * On all containers and volumes of ours; its value is the process that they belong to
- * (`ProcessTag`).
+ * On all our containers and volumes; its value is the process that they belong to (`ProcessTag`).
  */
 export const OWNER_LABEL = "dev.attestore.sandbox";
 
@@ -26,8 +25,7 @@ interface Labelled {
 }
 
 /**
- * By the label itself: whether a runtime heeds the filter is not left to it, where things are
- * removed.
+ * Checks the label itself: when things are removed, we don't rely on a runtime to apply the filter.
  */
 function abandoned(records: readonly unknown[]): Labelled[] {
   return (records as Labelled[]).filter(({ Labels }) => {
@@ -37,8 +35,8 @@ function abandoned(records: readonly unknown[]): Labelled[] {
 }
 
 /**
- * Removes what `findAbandoned` finds, and says what that was. What another run removes at the same
- * time is gone, too.
+ * Removes what `findAbandoned` finds, and returns what it was. What another run removes at the same
+ * time counts as removed too.
  */
 export async function reapContainers(api: EngineApi): Promise<ContainerLeftover[]> {
   const found = await findAbandoned(api);

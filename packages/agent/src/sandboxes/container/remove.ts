@@ -10,9 +10,10 @@ const TRY_AGAIN_MS = 100;
 const GIVE_UP_MS = 30_000;
 
 /**
- * Removes a container or volume of ours, and returns when it is gone. A runtime that is at that moment removing the container
- * by itself refuses for a while (409, or Podman's 500), and a volume is in use until its container is gone.
- * @throws EngineApiError the runtime's last word
+ * Removes one of our containers or volumes, and returns when it is gone. A runtime that is just
+ * removing the container by itself refuses for a while (409, or Podman's 500), and a volume is in
+ * use until its container is gone.
+ * @throws EngineApiError the runtime's last answer
  */
 export async function removeForCertain(api: EngineApi, { kind, name }: ContainerLeftover): Promise<void> {
   const path = kind === "container" ? `/containers/${name}?force=1&v=1` : `/volumes/${name}?force=1`;

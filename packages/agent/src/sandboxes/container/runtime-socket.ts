@@ -8,8 +8,9 @@ const INSTALL =
   "install one (apt-get install podman && systemctl enable --now podman.socket), or set DOCKER_HOST=unix:///path to its socket";
 
 /**
- * The Docker Engine API of this host: where DOCKER_HOST says, else Docker's socket, else Podman's, the first that answers.
- * @throws RunError `tool_missing` where none does; the message says what was found at each place.
+ * The Docker Engine API of this host: the first that answers of DOCKER_HOST, Docker's socket and
+ * Podman's.
+ * @throws RunError `tool_missing` if none does; the message says what was found at each place.
  */
 export async function findEngineApi(environment: NodeJS.ProcessEnv = process.env): Promise<EngineApi> {
   const troubles: string[] = [];
@@ -26,7 +27,7 @@ function candidates(environment: NodeJS.ProcessEnv): string[] {
   if (host !== "") {
     const path = /^unix:\/\/(\/.+)$/.exec(host)?.[1];
     if (path !== undefined) return [path];
-    // The restored data would travel through whatever it is.
+    // The restored data would travel through it.
     throw new RunError(
       "tool_missing",
       "DOCKER_HOST is not a unix socket: a sandbox runs only on this host, so set it to unix:///path/of/the/socket",

@@ -12,33 +12,33 @@ export interface ServerImageRequest<Programs> {
   readonly config: ContainerSandboxConfig;
   /** For messages: `PostgreSQL`. */
   readonly product: string;
-  /** The image that is taken where the configuration names none. */
+  /** The image to use if the configuration names none. */
   readonly official: string;
   /**
-   * What `{major}` stands for in the image's name: the backup's version. Null for a backup that is
-   * not known.
+   * Replaces `{major}` in the image's name: the backup's version. Null if the backup is not known.
    */
   readonly major: string | null;
-  /** Of the image, that the programs run as: an unprivileged one. */
+  /** The image's user that the programs run as: an unprivileged one. */
   readonly user: string;
-  /** For `/bin/sh` in the image: prints where the server is and what it says of itself. */
+  /** For `/bin/sh` in the image: prints where the server is and what it says about itself. */
   readonly script: string;
-  /** What such output says; null if it is none. */
+  /** What such output says; null if it is something else. */
   readonly read: (output: string) => Programs | null;
 }
 
 export interface ServerImage<Programs> {
-  /** As it was asked for. */
+  /** The requested name. */
   readonly name: string;
   readonly digest: string;
   readonly programs: Programs;
-  /** A container of it, with the limits of the configuration. @throws RunError */
+  /** A container of it, with the limits in the configuration. @throws RunError */
   readonly open: (signal: AbortSignal) => Promise<Place>;
 }
 
 /**
- * An image of this host with a database server in it; what is in it is seen by running it.
- * @throws RunError `tool_missing` without a runtime or the image, `sandbox_lacks` for an image without such a server.
+ * An image on this host that contains a database server; running it shows what it contains.
+ * @throws RunError `tool_missing` without a runtime or the image, `sandbox_lacks` if the image has
+ * no such server.
  */
 export async function findServerImage<Programs>(
   request: ServerImageRequest<Programs>,

@@ -1,5 +1,5 @@
 /**
- * Hidden commands by which our own program does its part inside a sandbox; see
+ * Hidden commands with which our own program does its part inside a sandbox; see
  * `single-executable.ts`.
  */
 export const SERVE_COMMAND = "internal-sandbox";

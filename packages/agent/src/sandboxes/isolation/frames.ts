@@ -1,9 +1,8 @@
 /**
- * What the agent and a sandbox say to each other over one stream: frames of a type, a channel (one
- * for each program) and at most 64 KiB.
- *
- * Each direction of each program has a window of a MiB: who sends stops there until the other side
- * says what it took. So a program that nobody reads holds up no other.
+ * What the agent and a sandbox say to each other over one stream: frames with a type, a channel
+ * (one for each program) and at most 64 KiB.
+ * Each direction of each program has a window of a MiB: the sender stops there until the other side
+ * says how much it has read. So a program that nobody reads does not block the others.
  */
 export const FRAME = {
   /** To the sandbox, first: JSON `SandboxLimits`. */
@@ -14,7 +13,7 @@ export const FRAME = {
   stdinEnd: 4,
   /** To the sandbox: a signal's name. */
   kill: 5,
-  /** To the sandbox: a uint32, so many bytes of stdout and of stderr were read. */
+  /** To the sandbox: a uint32, how many bytes of stdout and stderr were read. */
   outputTaken: 6,
   errorsTaken: 7,
   /** From the sandbox, first: JSON `Ready`. */
@@ -26,7 +25,7 @@ export const FRAME = {
   stderr: 20,
   /** From the sandbox: JSON `Ended`, after all of its output. */
   exit: 21,
-  /** From the sandbox: a uint32, so many bytes of stdin were taken. */
+  /** From the sandbox: a uint32, how many bytes of stdin were read. */
   stdinTaken: 22,
   /** From the sandbox, last: which limit ended it. */
   limit: 23,
@@ -52,7 +51,7 @@ export interface Ready {
   /** Where programs find an empty directory, and one for sockets. */
   readonly home: string;
   readonly sockets: string;
-  /** How the agent's own program is started in there; the name of what it is to do follows. */
+  /** How the agent's own program is started in there; the name of the command follows. */
   readonly self: readonly string[];
 }
 
@@ -86,16 +85,13 @@ export function countFrame(type: FrameType, channel: number, count: number): Buf
 }
 
 /**
- * A stream of bytes, cut into its frames. Attacker-controlled on the agent's side: nothing is kept
- * beyond one frame's length.
+ * A stream of bytes, cut into its frames. On the agent's side an attacker controls it, so at most
+ * one frame is buffered.
  */
 export class FrameDecoder {
   #rest: Buffer = Buffer.alloc(0);
 
-  /**
-   * @throws RangeError for a frame that is longer than any may be: the stream is then of no more
-   * use.
-   */
+  /** @throws RangeError for a frame that is longer than allowed; the stream is then useless */
   *push(bytes: Buffer): Generator<Frame, void, undefined> {
     let left = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     while (left.length >= HEADER) {

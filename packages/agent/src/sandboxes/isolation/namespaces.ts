@@ -18,13 +18,11 @@ const PROGRAM = `${INSIDE}/program`;
 export const NAMESPACE_SOCKETS = `${INSIDE}/sockets`;
 
 /**
- * Run as the first process of new mount, process, network and IPC namespaces, by whoever is root in
- * them. What is left of the file system is read-only, and without the places where sockets of
- * others and files of ours lie.
- *
+ * Runs as the first process of new mount, process, network and IPC namespaces, as their root. What
+ * is left of the file system is read-only, without the places that have sockets of others and files
+ * of ours.
  * sh SCRIPT DIRECTORY EXECUTABLE PROGRAM OWNER KEPT… -- HIDDEN… -- COMMAND…
- *
- * The KEPT are directories with programs: they stay where they are, though what is around them is
+ * The KEPT are directories with programs: they stay where they are, although their surroundings are
  * hidden.
  */
 const SCRIPT = `set -eu
@@ -87,16 +85,16 @@ exec "$@"
 export interface NamespaceRequest {
   /** A directory of ours, empty, for what is restored. */
   readonly directory: string;
-  /** Ours too, with keys in it: not to be seen in there. */
+  /** Also ours, with keys in it: must not be visible in there. */
   readonly root: string;
-  /** With programs of the customer's, which are. */
+  /** With the customer's programs, which must be visible. */
   readonly programs: readonly string[];
 }
 
 /**
- * Starts a sandbox in namespaces of its own. As root its programs are another user's; as anybody
- * else they are ours, in a user namespace. With this process it ends, however that ends. Null where
- * the kernel or this process may not make namespaces.
+ * Starts a sandbox in namespaces of its own. If we are root, its programs run as another user;
+ * otherwise as ourselves, in a user namespace. It ends with this process, however that ends. Null
+ * if the kernel or this process may not make namespaces.
  */
 export async function enterNamespaces({
   directory,
@@ -171,9 +169,9 @@ export async function enterNamespaces({
 }
 
 /**
- * In a user namespace of its own where the kernel lets that user make one: the kernel counts a
- * user's processes in each such namespace by themselves. Without it one dump that forks without end
- * takes the processes of every other restore, and of all else that runs as that user.
+ * In a user namespace of its own if the kernel lets that user make one: the kernel counts a user's
+ * processes separately in each such namespace. Otherwise one dump that forks without end would use
+ * up the processes of every other restore, and of everything else that runs as that user.
  */
 async function becomeUser({ uid, gid }: User): Promise<string[]> {
   const change = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--inh-caps=-all"];
@@ -184,8 +182,8 @@ async function becomeUser({ uid, gid }: User): Promise<string[]> {
 }
 
 /**
- * Those with programs that would be hidden with what is around them; never one that the keys are
- * in.
+ * Directories with programs that would be hidden with their surroundings; never one that contains
+ * the keys.
  */
 function directoriesKept(programs: readonly string[], root: string): string[] {
   const around = ["/tmp", "/var/tmp", "/run", homedir(), root];

@@ -16,16 +16,16 @@ import { watchDisk } from "../bounds/watch-disk.ts";
 
 const PROCESSES = 512;
 /**
- * So that whoever reaches the bound of one file is beyond that of all, even if it grows a file by
- * large steps.
+ * Whoever reaches the limit of one file is beyond the limit of all, even if a file grows in large
+ * steps.
  */
 const FILE_SLACK = 256 << 20;
-/** On whose file system attestore-sandbox@.service restores. */
+/** attestore-sandbox@.service restores on this file system. */
 const UNIT_CACHE = "/var/cache";
 
 /**
- * A throw-away place of this host for programs that touch a dump: as well held as this host and this process allow. Which it
- * was, `context.confinement` then says.
+ * A throw-away place on this host for programs that handle a dump, confined as well as this host
+ * and this process allow. `context.confinement` then says how.
  * @throws RunError
  */
 export async function openIsolatedPlace(context: RunContext): Promise<Place> {
@@ -66,7 +66,7 @@ async function openInNamespaces(
   const { programs } = confinement;
   const onLimit = (limit: ReachedLimit): void => confinement.reach(limit);
   const directory = await makeScratchDirectory(scratchDir, null);
-  // In a directory that only we walk to: nobody here meets a set-user-ID program that was restored.
+  // Only we walk into this directory, so nobody here meets a restored set-user-ID program.
   const data = join(directory.path, "data");
   await mkdir(data, { mode: 0o700 });
   const stream = await enterNamespaces({ directory: data, root: dirname(scratchDir), programs });
@@ -98,7 +98,7 @@ async function openInNamespaces(
   return { ...measuredAtEnd(place, data, limits, onLimit), shared: data };
 }
 
-/** How well a restore would be held here now. */
+/** How well a restore would be confined here now. */
 export async function isolationHere(scratchDir: string): Promise<IsolationLevel> {
   const confinement = new Confinement(null);
   const place = await openIsolatedPlace({

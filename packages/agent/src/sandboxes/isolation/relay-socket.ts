@@ -6,7 +6,7 @@ import type { Place } from "../place.ts";
 import { makeSocketDirectory } from "../process/scratch-directory.ts";
 
 export interface RelayedSocket {
-  /** Where this process reaches it. */
+  /** The path at which this process reaches it. */
   readonly path: string;
   close(): Promise<void>;
 }

@@ -22,9 +22,9 @@ export interface RemoteRequest extends StartRequest {
   readonly stopSignal: NodeJS.Signals;
 }
 
-/** A program in a sandbox, with the look of a child process of ours. */
+/** A program in a sandbox, in the form of a child process. */
 export class RemoteChild {
-  /** Resolves once it runs; an errno's name if it could not be started. */
+  /** Resolves once it runs; with an errno's name if it could not be started. */
   readonly begun: Promise<string | null>;
   readonly #channel: number;
   readonly #send: (bytes: Buffer) => void;
@@ -62,7 +62,7 @@ export class RemoteChild {
         done();
       },
     });
-    // One that goes away before it has read everything is told by its exit.
+    // If it ends before it has read everything, its exit says so.
     this.#stdin.on("error", () => undefined);
     this.#stdout.on("error", () => undefined);
     this.#stderr.setEncoding("utf8");
@@ -74,7 +74,7 @@ export class RemoteChild {
 
   get child(): Child {
     return {
-      // It has none that means anything out here.
+      // It has no pid that means anything outside.
       pid: 0,
       stdin: this.#stdin,
       stdout: this.#stdout,
@@ -104,15 +104,15 @@ export class RemoteChild {
     } else if (type === FRAME.exit) this.#end(JSON.parse(payload.toString()) as Ended);
   }
 
-  /** The sandbox is gone, and it with it. */
+  /** The sandbox is gone, and the program with it. */
   lose(): void {
     this.#begin("EPIPE");
     this.#end({ code: null, signal: "SIGKILL" });
   }
 
   /**
-   * Whoever started it listens first: its first words may have come in the same piece as the word
-   * that it started.
+   * Lets whoever started it listen first: its first output may have come in the same piece as the
+   * message that it started.
    */
   #flowSoon(): void {
     setImmediate(() => this.#stderr.resume());
@@ -137,7 +137,8 @@ export class RemoteChild {
         next.bytes = next.bytes.subarray(piece.length);
         if (next.bytes.length > 0) continue;
       }
-      // First: who is told that it is done may write the next at once, and so come back in here.
+      // First: a caller that learns that it is done may write the next piece at once, and so come
+      // back here.
       this.#waiting.shift();
       next.done(this.#isOver ? brokenPipe() : null);
     }
@@ -170,7 +171,7 @@ function brokenPipe(): Error {
   return Object.assign(new Error("the program has stopped reading"), { code: "EPIPE" });
 }
 
-/** Whether an errno's name says that there is no such program. */
+/** Whether an errno's name means that there is no such program. */
 export function isMissing(code: string): boolean {
   return code === "ENOENT" || code === "EACCES";
 }

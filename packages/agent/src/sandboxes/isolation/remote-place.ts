@@ -7,20 +7,20 @@ import { FRAME, type Frame, FrameDecoder, jsonFrame, type Ready } from "./frames
 import type { SandboxLimits } from "../bounds/sandbox-limits.ts";
 import { isMissing, RemoteChild, type RemoteRequest } from "./remote-child.ts";
 
-/** A way to a sandbox that was just made, and nobody else has spoken to. */
+/** A connection to a sandbox that was just made, and that nobody else has used. */
 export interface SandboxStream {
   readonly input: Writable;
   readonly output: Readable;
-  /** Its first process, where it is one of this host's. */
+  /** Its first process, if that is on this host. */
   readonly pid?: number;
-  /** Ends it, with everything in it; resolves when it is gone. */
+  /** Ends it with everything in it; resolves when it is gone. */
   close(): Promise<void>;
 }
 
 const READY_MS = 30_000;
 
 /**
- * Speaks to a sandbox: its programs look like children of ours.
+ * Talks to a sandbox: its programs look like children of ours.
  * @throws RunError `sandbox_failed` if it does not answer
  */
 export async function openRemotePlace(
@@ -121,8 +121,8 @@ export async function openRemotePlace(
     start,
     connect,
     close: () => {
-      // What still runs in there is stopped by whoever started it, perhaps a moment later: there is
-      // nobody to tell any more.
+      // Whoever started the sandbox stops what still runs in there, perhaps a moment later: there
+      // is nobody to tell any more.
       isLost = true;
       return (closing ??= stream.close());
     },

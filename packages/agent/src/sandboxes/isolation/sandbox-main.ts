@@ -6,12 +6,12 @@ import { NAMESPACE_HOME, NAMESPACE_SOCKETS } from "./namespaces.ts";
 import { ownProgram } from "../bounds/own-program.ts";
 import { type ServedSandbox, serveSandbox } from "./serve-sandbox.ts";
 
-/** The package makes it; nothing belongs to it. */
+/** The package creates it; it owns nothing. */
 const UNIT_USER = "attestore-sandbox";
 
 /**
- * `attestore internal-sandbox [unit]`: in namespaces that the agent made, or as the packaged unit,
- * with a socket for stdin.
+ * `attestore internal-sandbox [unit]`: runs in namespaces that the agent made, or as the packaged
+ * unit with a socket as stdin.
  */
 export async function runSandbox([where]: readonly string[]): Promise<void> {
   const input = new Socket({ fd: 0 });
@@ -29,7 +29,7 @@ function namespaceSandbox(): ServedSandbox {
     sockets: NAMESPACE_SOCKETS,
     self: ownProgram(),
     user: null,
-    // The agent sees the directory, and cannot be reached from in here.
+    // The agent sees the directory, and can't be reached from in here.
     watchesDisk: false,
   };
 }
@@ -48,7 +48,8 @@ function unitSandbox(): ServedSandbox {
 }
 
 /**
- * As the user whose it all is. What still runs may make more: that goes when the unit has ended.
+ * Runs as the user who owns everything. Programs that still run may create more; that goes when the
+ * unit ends.
  */
 function empty(directory: string, user: { uid: number; gid: number }): void {
   spawnSync("/bin/sh", ["-c", "chmod -R u+rwX . && find . -mindepth 1 -delete"], {

@@ -13,7 +13,7 @@ import type { SandboxStream } from "./remote-place.ts";
 export const SANDBOX_SOCKET = "/run/attestore/sandbox.sock";
 const GONE_MS = 15_000;
 
-/** Whether the packaged sandbox is there for this user. */
+/** Whether the packaged sandbox is available to this user. */
 export async function hasSandboxUnit(): Promise<boolean> {
   return access(SANDBOX_SOCKET, constants.R_OK | constants.W_OK).then(
     () => true,
@@ -21,7 +21,7 @@ export async function hasSandboxUnit(): Promise<boolean> {
   );
 }
 
-/** @throws RunError `sandbox_failed`: where the unit is, nothing less is used instead. */
+/** @throws RunError `sandbox_failed`: if the unit exists, nothing weaker is used instead. */
 export async function connectSandboxUnit(): Promise<SandboxStream> {
   const socket = connect(SANDBOX_SOCKET);
   try {

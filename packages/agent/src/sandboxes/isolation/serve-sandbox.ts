@@ -22,17 +22,17 @@ import { hardLimit } from "../bounds/hard-limit.ts";
 import { holdsMore, watchDisk } from "../bounds/watch-disk.ts";
 
 export interface ServedSandbox extends Ready {
-  /** Who programs run as; null for whoever we are. */
+  /** The user that programs run as; null for the current one. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
-  /** The directory is watched here; else whoever started us watches it. */
+  /** The directory is watched here; otherwise whoever started us watches it. */
   readonly watchesDisk: boolean;
 }
 
 /**
- * The inside of a sandbox: starts the programs that the agent asks for, and carries their streams.
- * It looks at nothing that they print. Resolves when the agent has gone away, or a limit is
- * reached; then nothing that it started may run on, which is for whoever made the sandbox to see to
- * (the unit's control group, the process namespace), and here for each program's group.
+ * The inside of a sandbox: starts the programs that the agent asks for, and relays their streams.
+ * It looks at nothing that they print. Resolves when the agent is gone, or a limit is reached. Then
+ * nothing that it started may run on: whoever made the sandbox takes care of that (the unit's
+ * control group, the process namespace), and here each program's group is killed.
  */
 export async function serveSandbox(input: Readable, output: Writable, sandbox: ServedSandbox): Promise<void> {
   const decoder = new FrameDecoder();
@@ -84,7 +84,7 @@ function readyOf({ home, sockets, self }: ServedSandbox): Ready {
   return { home, sockets, self };
 }
 
-/** A program, or a connection that looks like one. */
+/** A program, or a connection in the form of one. */
 type Carried = EventEmitter & Pick<ChildProcess, "stdin" | "stdout" | "stderr" | "pid">;
 
 /** One program, by its channel. */
@@ -129,7 +129,7 @@ class Program {
     ];
     const child = spawn("prlimit", [...limits, "--", path, ...args], {
       stdio: ["pipe", "pipe", "pipe"],
-      // A group of its own, that can be killed as a whole.
+      // A group of its own, which can be killed as a whole.
       detached: true,
       cwd: cwd ?? home,
       env: {
@@ -197,8 +197,8 @@ class Program {
   }
 
   /**
-   * Once: after all of its output, or of what was killed at once, for what it started may hold its
-   * output open for ever.
+   * Once: after all of its output, or immediately if it was killed, because something that it
+   * started may keep its output open for ever.
    */
   #tell(): void {
     if (this.#ended === null || this.#isTold) return;
@@ -209,20 +209,20 @@ class Program {
       this.#onEnd();
     };
     if (this.#isKilled || !this.#sandbox.watchesDisk) return tell();
-    // As measuredAtEnd does where the agent itself sees the directory.
+    // As measuredAtEnd does if the agent itself sees the directory.
     void holdsMore(this.#sandbox.home, this.#limits.disk_bytes).then((isTooMuch) => {
       if (isTooMuch) this.#send(frame(FRAME.limit, 0, Buffer.from("disk")));
       tell();
     });
   }
 
-  /** `bytes` are ours: frames are read into buffers that are used again. */
+  /** `bytes` must be copied: frames are read into buffers that are used again. */
   write(bytes: Buffer): void {
     if (this.#child === null) {
       this.#early.push(() => this.write(bytes));
       return;
     }
-    // One that reads no more takes everything: what came of it its exit says.
+    // If it reads no more, the rest is dropped: its exit says what became of it.
     const taken = (): void => this.#send(countFrame(FRAME.stdinTaken, this.#channel, bytes.length));
     const { stdin } = this.#child;
     if (stdin === null || stdin.destroyed || stdin.writableEnded) taken();
@@ -243,7 +243,7 @@ class Program {
     const { pid, stdin } = this.#child;
     if (pid === undefined) return void stdin?.destroy();
     try {
-      // What it started itself too.
+      // Including what it started itself.
       process.kill(-pid, signal);
     } catch (error) {
       if (errorCode(error) !== "ESRCH") throw error;

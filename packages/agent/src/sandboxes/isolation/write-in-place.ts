@@ -6,8 +6,8 @@ import type { Place } from "../place.ts";
 const FULL = /No space left on device|Disk quota exceeded|File too large/;
 
 /**
- * Writes a file of a place and the directory that it lies in, as the user of its programs. @throws
- * RunError, and whatever the content throws.
+ * Writes a file of a place, and the directory that it is in, as the user of the place's programs.
+ * @throws RunError, and whatever the content throws.
  */
 export async function writeInPlace(
   place: Place,

@@ -11,30 +11,30 @@ import { removeTree } from "../../trees/remove-tree.ts";
 import { stopAbandonedServer } from "./abandoned-server.ts";
 import { findPrivateParents, openPrivate, ownUid } from "./private-parent.ts";
 
-/**
- * The owner is in the name, so that there is no moment at which a directory exists and its owner is
- * unknown.
- */
+/** The owner is in the name, so a directory never exists without its owner being known. */
 const NAME = /^(?:attestore-)?([0-9]+-[0-9]+-[0-9a-f]{8}-[0-9]+)-[0-9a-f]{8}$/;
 /** What its own run could not remove. */
 const LEFT = /^leftover-[0-9a-f]{8}$/;
 
 export interface AbandonedDirectory {
   readonly path: string;
-  /** Why it is still there; null if it is not, or nobody tried. */
+  /** Why it still exists; null if it does not, or nobody tried. */
   readonly problem: string | null;
 }
 
-/** Where unix sockets may lie: as short a path as can be, for the socket's is at most 107 bytes. */
+/**
+ * Where unix sockets may be. The path is as short as possible, because a socket's path has at most
+ * 107 bytes.
+ */
 export function socketPlace(): string {
   return tmpdir().length > 12 ? "/tmp" : tmpdir();
 }
 
-/** Where plaintext may lie that another user's programs have to reach. */
+/** Where plaintext may be that another user's programs have to reach. */
 export const REACHABLE_PLACE = "/var/tmp";
 
 /**
- * Directories of ours whose process is gone, wherever runs make them, if plaintext belongs in
+ * Our directories whose process is gone, wherever runs make them, if plaintext belongs in
  * `scratchDir`.
  */
 export function findAbandonedDirectories(scratchDir: string): Promise<AbandonedDirectory[]> {
@@ -42,8 +42,8 @@ export function findAbandonedDirectories(scratchDir: string): Promise<AbandonedD
 }
 
 /**
- * Removes them, and stops the server that may still run in one. What cannot be removed is said, and
- * keeps nobody from anything. Two at once do no harm.
+ * Removes them, and stops a server that may still run in one. What can't be removed is reported,
+ * and blocks nobody. Two calls at once do no harm.
  */
 export function removeAbandonedDirectories(scratchDir: string): Promise<AbandonedDirectory[]> {
   return eachAbandoned(scratchDir, async (parent, name, path) => {
@@ -83,7 +83,7 @@ async function eachAbandoned(scratchDir: string, ofEach: OfEach): Promise<Abando
     });
     if (problem !== null) found.push({ path, problem });
   }
-  // Older versions made them right in these places, where everybody may make such a name.
+  // Older versions made them directly in these places, where everybody may create such a name.
   const former = await formerOwners();
   for (const path of places) {
     await inDirectory(path, openToldDirectory, async (parent) => {
@@ -106,7 +106,7 @@ async function abandonedIn(parent: FileHandle): Promise<Name[]> {
   return names;
 }
 
-/** Why it could not be looked at; null too where there is none. */
+/** Why it could not be examined; also null if there is none. */
 async function inDirectory(
   path: string,
   openIt: (path: string) => Promise<FileHandle>,
@@ -129,7 +129,10 @@ async function inDirectory(
   }
 }
 
-/** Whom scratch directories were made for: us, and whom root has run scratch servers as. */
+/**
+ * The users that scratch directories were made for: the current one, and those that root has run
+ * scratch servers as.
+ */
 async function formerOwners(): Promise<Set<number>> {
   const user = await unprivilegedUser().catch(() => null);
   return new Set([ownUid(), ...(user === null ? [] : [user.uid])]);

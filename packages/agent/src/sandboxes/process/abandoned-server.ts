@@ -6,11 +6,10 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /**
  * Stops the PostgreSQL that still runs on `<directory>/data` although whoever started it is gone.
- *
- * What is in the directory a restored dump may have written, and the process id in postmaster.pid
- * may long be another process's. So it is killed only if it is a `postgres` of the directory's own
- * user whose working directory is that very data directory, which no other process has: no link
- * leads to another one.
+ * A restored dump may have written what is in the directory, and the process id in postmaster.pid
+ * may long belong to another process. So it is killed only if it is a `postgres` of the directory's
+ * own user whose working directory is that very data directory. No other process has that, and no
+ * link leads to another one.
  */
 export async function stopAbandonedServer(directory: string): Promise<void> {
   const data = join(directory, "data");

@@ -6,12 +6,12 @@ import type { User } from "../../processes/unprivileged-user.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { openDirectory, openToldDirectory } from "../../trees/open.ts";
 
-/** `attestore-<uid>-<gid>`, and eight digits more where somebody else had made that name first. */
+/** `attestore-<uid>-<gid>`, with eight more digits if somebody else had created that name first. */
 const NAME = /^attestore-([0-9]+)-([0-9]+)(?:-x[0-9a-f]{8})?$/;
 
 /**
- * A directory of ours in a place where everybody may make names, such as /tmp: only we can make anything in it, so that what is
- * in it is ours. Nobody but `user` can walk through it.
+ * A directory of ours in a place where everybody may create names, such as /tmp: only we can create
+ * anything in it, so its content is ours. Only `user` can walk through it.
  * @throws RunError `sandbox_failed`
  */
 export async function makePrivateParent(place: string, user: User | null): Promise<string> {
@@ -23,7 +23,7 @@ export async function makePrivateParent(place: string, user: User | null): Promi
     if (stats !== null && stats.gid === gid && (stats.mode & 0o7777) === mode) return path;
   }
   const name = `attestore-${ownUid()}-${gid}`;
-  // A name that somebody else took is no reason to stay away: another one is as good.
+  // If somebody else took a name, another one is as good.
   for (const path of [join(place, name), join(place, `${name}-x${randomBytes(4).toString("hex")}`)]) {
     try {
       await mkdir(path, { mode: 0o700 });
@@ -43,7 +43,7 @@ export async function makePrivateParent(place: string, user: User | null): Promi
   throw new RunError("sandbox_failed", `no private directory could be created in ${place}`);
 }
 
-/** Those of ours: a link, or a directory that somebody else may write to, is none. */
+/** Those that are ours: not a link, and not a directory that somebody else may write to. */
 export async function findPrivateParents(place: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of (await readdir(place).catch((): string[] => [])).sort()) {
@@ -57,8 +57,8 @@ export async function findPrivateParents(place: string): Promise<string[]> {
 }
 
 /**
- * Holds a directory that we were told to work in. What is called by a name in it can be trusted only if nobody else could have
- * made that name.
+ * Holds a directory that we were told to work in. A name in it can only be trusted if nobody else
+ * could have created it.
  * @throws RunError `sandbox_failed`; the system's own error if there is none
  */
 export async function openPrivate(path: string): Promise<FileHandle> {
@@ -77,7 +77,7 @@ export function ownUid(): number {
   return process.geteuid?.() ?? -1;
 }
 
-/** Where others may write, only the sticky bit keeps them from moving our names away. */
+/** If others may write there, only the sticky bit keeps them from moving our names away. */
 async function requireSticky(place: string): Promise<void> {
   const { mode, uid } = await lstat(place);
   const isOthers = uid !== 0 && uid !== ownUid();

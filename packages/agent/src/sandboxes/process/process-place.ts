@@ -13,23 +13,25 @@ import { preferToEnd } from "./prefer-to-end.ts";
 import { ProcessWatch, threadsOf } from "./process-watch.ts";
 import { makeScratchDirectory, makeSocketDirectory } from "./scratch-directory.ts";
 
-/** Seen by everyone who may see a process's environment: it names a place, and is no secret. */
+/**
+ * Everyone who may see a process's environment can see this: it names a place, and is no secret.
+ */
 const MARK = "ATTESTORE_PLACE";
-/** Of processor time, for what outlives us. */
+/** Processor time, for processes that outlive us. */
 const CPU_S = 12 * 3600;
 
-/** What programs of a place may take of this host. */
+/** What a place's programs may use of this host. */
 export interface PlaceBounds extends SandboxLimits {
-  /** Of all of them together. */
+  /** For all of them together. */
   readonly memory_bytes: number;
   /** They have been ended, or are about to be. */
-  /** May be told more than once; what was reached first counts. */
+  /** May be called more than once; the limit that was reached first counts. */
   readonly onLimit: (limit: ReachedLimit) => void;
 }
 
 /**
- * Two throw-away directories of this host, and programs that run as an unprivileged user. What kill -9 leaves of them
- * goes with the next run.
+ * Two throw-away directories on this host, and programs that run as an unprivileged user. Whatever
+ * kill -9 leaves of them, the next run removes.
  * @throws RunError
  */
 export async function openProcessPlace(
@@ -59,7 +61,7 @@ export async function openProcessPlace(
   }
 
   async function start({ diesWithUs = false, ...program }: PlaceProgram): Promise<Child> {
-    // Without it there is still the next run, which finds what is left.
+    // Without this, the next run still finds what is left.
     const setpriv = diesWithUs ? await findProgram("setpriv") : null;
     const { command, args } = await limited(program, bounds, user?.uid ?? null);
     const child = await startChild({
@@ -102,7 +104,7 @@ export async function openProcessPlace(
   return bounds === null ? place : measuredAtEnd(place, directory.path, bounds, bounds.onLimit);
 }
 
-/** The same by prlimit(1), where it is there. What it starts can raise none of it. */
+/** The same with prlimit(1), if it is installed. What it starts can't raise any of these limits. */
 async function limited(
   { command, args }: PlaceProgram,
   bounds: PlaceBounds | null,
@@ -112,10 +114,11 @@ async function limited(
     await findProgram("prlimit"),
     command.includes("/") ? command : await findProgram(command),
   ];
-  // What is not there says so itself.
+  // If it is missing, that shows by itself.
   if (bounds === null || prlimit === null || path === null || !(await isExecutable(path)))
     return { command, args };
-  // The kernel counts all of a user's processes: as ourselves they come on top of what we have.
+  // The kernel counts all of a user's processes: run as ourselves, they are added to those that we
+  // have.
   const processes = bounds.processes + threadsOf(uid ?? process.getuid?.() ?? -1);
   const limits = [
     "--core=0",

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const PAGE_BYTES = 4096;
 const LOOK_MS = 200;
 const GONE_MS = 10_000;
-/** Longer than any exec(2) takes, in which a process has no environment. */
+/** Longer than any exec(2) takes; during it a process has no environment. */
 const UNDECIDED_MS = 2_000;
 /** kthreadd, whose children have none at all. */
 const KERNEL = 2;
@@ -13,27 +13,27 @@ interface Seen {
   readonly pid: number;
   readonly parent: number;
   readonly isZombie: boolean;
-  /** In ticks after the boot: with the pid it names a process for good. */
+  /** In ticks since boot: together with the pid it identifies a process for good. */
   readonly started: string;
   readonly residentBytes: number;
 }
 
 /**
- * The processes of a place that no control group and no process namespace of ours holds: those that
- * we started, what those started, and whatever has the place's mark in its environment, which is
- * how one is found whose parent went away between two looks.
+ * The processes of a place that no control group and no process namespace of ours contains: those
+ * that we started, what those started, and whatever has the place's mark in its environment. The
+ * mark finds a process whose parent went away between two looks.
  */
 export class ProcessWatch {
   readonly #mark: string | null;
   readonly #members = new Map<number, string>();
-  /** Looked at, and not the place's. */
+  /** Examined, and not the place's. */
   readonly #others = new Map<number, string>();
   /** Without an environment at the last look: since when. */
   readonly #undecided = new Map<number, { readonly started: string; readonly since: number }>();
 
   /**
-   * `mark`: what is in the environment of each of its programs and of nothing else; null where
-   * descent tells all.
+   * `mark`: in the environment of each of its programs and of nothing else; null if descent is
+   * enough.
    */
   constructor(mark: string | null) {
     this.#mark = mark;
@@ -46,37 +46,38 @@ export class ProcessWatch {
   }
 
   /**
-   * Learns who they are now: once a parent has gone away, its children cannot be told by descent
+   * Finds out who they are now: once a parent is gone, its children can't be recognised by descent
    * any more.
    */
   note(): void {
     this.#look();
   }
 
-  /** Waits until they hold more memory than they may together; false once it is told to stop. */
+  /** Waits until they use more memory than they may together; false once it is told to stop. */
   async exceeds(maxBytes: number, signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted) {
       const began = performance.now();
       if (this.#residentBytes(maxBytes) > maxBytes) return true;
-      // A host of many processes is not looked at without pause.
+      // A host with many processes is not examined without pause.
       const pause = Math.max(LOOK_MS, 4 * (performance.now() - began));
       await delay(pause, undefined, { signal }).catch(() => undefined);
     }
     return false;
   }
 
-  /** Ends them all, those too that went into a session of their own. */
+  /** Ends them all, including those that moved to a session of their own. */
   async killAll(): Promise<void> {
     const until = performance.now() + GONE_MS;
     while (performance.now() < until) {
       const living = this.#look().filter(({ isZombie }) => !isZombie);
       if (living.length === 0) {
-        // One that is just becoming another program may be the place's.
+        // A process that is just becoming another program may belong to the place.
         if (this.#undecided.size === 0) return;
         await delay(10);
         continue;
       }
-      // First all of them stop: what forks without end is else never complete.
+      // All of them are stopped first: otherwise a list of processes that fork without end would
+      // never be complete.
       for (const { pid } of living) send(pid, "SIGSTOP");
       const stopped = new Set(living.map(({ pid }) => pid));
       const isComplete = this.#look().every(({ pid, isZombie }) => isZombie || stopped.has(pid));
@@ -85,7 +86,7 @@ export class ProcessWatch {
     }
   }
 
-  /** Pages that several share count once, which is looked at closely only where it matters. */
+  /** Pages that several processes share count once; this is only checked closely if it matters. */
   #residentBytes(maxBytes: number): number {
     const members = this.#look();
     const atMost = members.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
@@ -160,7 +161,7 @@ function pids(): number[] {
   }
 }
 
-/** proc(5), /proc/PID/stat: the program's name, which may hold anything, is in parentheses. */
+/** proc(5), /proc/PID/stat: the program's name, which may contain anything, is in parentheses. */
 function read(pid: number): Seen | null {
   const text = readText(`/proc/${pid}/stat`);
   const [state, parent = "", ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -180,8 +181,8 @@ function proportionalBytes(pid: number): number | null {
 }
 
 /**
- * Empty of one that is just becoming another program; null of one that is gone, or not ours to look
- * at.
+ * Empty for one that is just becoming another program; null for one that is gone, or not ours to
+ * read.
  */
 function environmentOf(pid: number): string | null {
   try {
@@ -191,7 +192,7 @@ function environmentOf(pid: number): string | null {
   }
 }
 
-/** Empty of a process that is gone, or that is not ours to look at. */
+/** Empty for a process that is gone, or that is not ours to read. */
 function readText(path: string): string {
   try {
     return readFileSync(path, "latin1");

@@ -16,14 +16,15 @@ import { makePrivateParent, openPrivate } from "./private-parent.ts";
 
 export interface ScratchDirectory {
   readonly path: string;
-  /** What cannot be removed stays under a name that the next run knows, which says so. */
+  /** What can't be removed stays under a name that the next run knows, which reports it. */
   remove(): Promise<void>;
 }
 
 /**
- * A new directory of mode 0700 in `parent`, for plaintext that is thrown away. If we are to hand it to another user who
- * cannot reach `parent`, it is made in a directory of ours in /var/tmp instead. Directories of processes that are gone are
- * removed first, wherever they are: that is how what kill -9 leaves behind goes away.
+ * A new directory with mode 0700 in `parent`, for plaintext that is thrown away. If it is for
+ * another user who can't reach `parent`, it is made in a directory of ours in /var/tmp instead.
+ * First removes directories of processes that are gone, wherever they are: this cleans up after
+ * kill -9.
  * @throws RunError
  */
 export async function makeScratchDirectory(parent: string, user: User | null): Promise<ScratchDirectory> {
@@ -34,7 +35,7 @@ export async function makeScratchDirectory(parent: string, user: User | null): P
   });
 }
 
-/** As short a path as can be: a unix socket's is at most 107 bytes. @throws RunError */
+/** As short a path as possible: a unix socket's path has at most 107 bytes. @throws RunError */
 export function makeSocketDirectory(user: User | null): Promise<ScratchDirectory> {
   return make(socketPlace(), "", user, () => makePrivateParent(socketPlace(), user));
 }
@@ -76,7 +77,7 @@ function cannotMake(parent: string, error: unknown): RunError {
   );
 }
 
-/** Whether another user can walk to it: every directory above has to let others through. */
+/** Whether another user can walk to it: every directory above must let others through. */
 async function isReachable(path: string): Promise<boolean> {
   for (let directory = path; ; directory = dirname(directory)) {
     const { mode } = await stat(directory).catch(() => ({ mode: 0 }));
