@@ -8,12 +8,12 @@ import { notInTime } from "./not-in-time.ts";
 import type { QueryOutcome } from "./query-outcome.ts";
 import { MalformedRow, type Observation, parseRow } from "./row.ts";
 
-/** Shorter ones can be guessed, and found again in a row by chance. */
+/** Shorter ones can be guessed, and can occur in a row by chance. */
 const MIN_BYTES = 16;
 const MAX_BYTES = 4_096;
 const EXPECTATION = "the one value of the row is the canary, byte for byte";
 
-/** The person who keeps the secret can repair this. The message never holds it. */
+/** The person who keeps the secret can fix this. The message never contains it. */
 export class CanaryError extends Error {
   readonly code = "canary_unusable";
   constructor(message: string) {
@@ -22,7 +22,7 @@ export class CanaryError extends Error {
   }
 }
 
-/** A secret whose bytes nobody sees but the database. Neither printing nor JSON shows it. */
+/** A secret whose bytes only the database sees. Neither printing nor JSON shows it. */
 export class Canary {
   readonly #text: string;
 
@@ -34,14 +34,14 @@ export class Canary {
     this.#text = text;
   }
 
-  /** Whether a text holds it, as it is or as JSON, `bytea` or `hex()` write it. */
+  /** Whether a text contains it, as it is or in the form of JSON, `bytea` or `hex()`. */
   isIn(text: string): boolean {
     const written = JSON.stringify(this.#text).slice(1, -1);
     const forms = [this.#text, written, this.#hex(), this.#hex().toUpperCase()];
     return forms.some((form) => text.includes(form));
   }
 
-  /** Byte for byte. A `bytea` comes as `\x` and hex. In constant time. */
+  /** Byte for byte, in constant time. A `bytea` comes as `\x` and hex. */
   is(value: string): boolean {
     const seen = sha256(utf8(value));
     const isText = timingSafeEqual(seen, sha256(utf8(this.#text)));
@@ -55,7 +55,8 @@ export class Canary {
 }
 
 /**
- * From an environment variable, or the first line of a file: as it stands there, spaces too.
+ * From an environment variable, or the first line of a file, exactly as it is there, including
+ * spaces.
  * @throws CanaryError
  */
 export async function readCanary(reference: SecretReference): Promise<Canary> {
@@ -91,7 +92,7 @@ export function evaluateCanary(
   );
 }
 
-/** Null if it held. The database's own message is left out: it may quote what it was given. */
+/** Null if it held. Leaves out the database's own message, which may quote what it was given. */
 function troubleWith(outcome: QueryOutcome, canary: Canary): string | null {
   if (outcome.kind === "timeout") return notInTime("query", outcome.after_s);
   if (outcome.kind === "error")
@@ -115,9 +116,9 @@ function troubleWith(outcome: QueryOutcome, canary: Canary): string | null {
 }
 
 /**
- * A check's outcome, but nothing of what was observed where that holds a canary: a query may select
- * its column by mistake. `seen` is all that came out of the database, of which a receipt may show a
- * part only.
+ * A check's outcome, but nothing of what was observed if that contains a canary: a query may select
+ * its column by mistake. `seen` is everything that came out of the database; a receipt may show
+ * only a part of it.
  */
 export function withoutCanaries(
   outcome: CheckOutcome,
@@ -129,7 +130,7 @@ export function withoutCanaries(
   return { ...outcome, observed: { withheld: "the observed values contain a canary" } };
 }
 
-/** In one way of writing, whatever escapes were used; the text itself where it is no JSON. */
+/** In one form, whatever escapes were used; the text itself if it is not JSON. */
 function plainJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text));

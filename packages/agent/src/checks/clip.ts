@@ -1,6 +1,6 @@
 /**
- * At most `max` characters of a text, and that it was longer. Never half a surrogate pair: receipts
- * hold well-formed text only.
+ * At most `max` characters of a text, with a mark if it was longer. Never half a surrogate pair,
+ * because receipts only contain well-formed text.
  */
 export function clip(text: string, max: number): string {
   return text.length <= max ? text : `${startOf(text, max)}…`;

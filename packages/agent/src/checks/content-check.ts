@@ -5,27 +5,30 @@ import { quoteText } from "./expectation/expression.ts";
 import { formatRow } from "./format-row.ts";
 import { contentCheckId } from "./inferred-checks.ts";
 
-/** What became of the tables that a backup has digests of, and of what it has none of. */
+/** The result for the tables that a backup has digests of, and for what it has none of. */
 export interface ComparedContent {
-  /** The database, where there are several. */
+  /** The database, if there are several. */
   readonly of?: string;
   /** Tables that were compared. */
   readonly tables: number;
-  /** Of those: the tables that hold something else, by name. */
+  /** The compared tables whose content differs, by name. */
   readonly differing: readonly string[];
   /** What was not compared: names, and how many in all. */
   readonly notCompared: { readonly names: readonly string[]; readonly count: number };
   /** One digest over what was compared: as the backup signed it, and as it came back. */
   readonly expectedSha256: string;
   readonly sha256: string;
-  /** Over all that the backup signed. */
+  /** Over everything that the backup signed. */
   readonly signedSha256: string;
   readonly duration_ms: number;
 }
 
 const MAX_NAMES = 200;
 
-/** What came back is what went in. Nothing that was compared may differ; what was not is named. */
+/**
+ * What came back is what went in. Nothing that was compared may differ; what was not compared is
+ * named.
+ */
 export function contentCheck(compared: ComparedContent): CheckOutcome {
   const { of, tables, differing, notCompared, expectedSha256, sha256, signedSha256, duration_ms } = compared;
   const names = (all: readonly string[]): string => clip(all.join(", "), MAX_NAMES);

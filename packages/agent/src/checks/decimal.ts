@@ -2,8 +2,9 @@ const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/;
 const ZERO = 0x30;
 
 /**
- * An exact decimal number, never a double: counts beyond 2^53 and numeric(30,10) compare as they are. It is `sign` ×
- * 0.DIGITS × 10^`exponent`, with neither leading nor trailing zeros in `digits`, so that 1e999999999 takes no room.
+ * An exact decimal number, never a double: counts beyond 2^53 and numeric(30,10) compare exactly.
+ * It is `sign` × 0.DIGITS × 10^`exponent`, without leading or trailing zeros in `digits`, so
+ * 1e999999999 takes no room.
  */
 export interface Decimal {
   readonly sign: -1 | 0 | 1;
@@ -11,7 +12,7 @@ export interface Decimal {
   readonly exponent: number;
 }
 
-/** A number as JSON or SQL writes it: `12`, `-0.50`, `.5`, `1e300`. Null for anything else. */
+/** A number in JSON's or SQL's form: `12`, `-0.50`, `.5`, `1e300`. Null for anything else. */
 export function parseDecimal(text: string): Decimal | null {
   const [, sign, whole = "", fraction = "", power = "0"] = DECIMAL.exec(text) ?? [];
   if (sign === undefined || whole + fraction === "") return null;
@@ -31,6 +32,6 @@ export function compareDecimals(a: Decimal, b: Decimal): number {
   if (a.sign !== b.sign) return a.sign - b.sign;
   if (a.exponent !== b.exponent) return a.exponent < b.exponent ? -a.sign : a.sign;
   if (a.digits === b.digits) return 0;
-  // Of one magnitude, and without leading zeros, digits are in the order of their texts.
+  // With one magnitude and no leading zeros, digits sort like their texts.
   return a.digits < b.digits ? -a.sign : a.sign;
 }

@@ -8,7 +8,7 @@ import { queryErrorReason } from "./query-error-reason.ts";
 import type { QueryOutcome } from "./query-outcome.ts";
 import { MalformedRow, type Observation, parseRow } from "./row.ts";
 
-/** What is asked of the restored data: one row of `query`, held against `expect`. */
+/** What the restored data is asked: one row of `query`, compared with `expect`. */
 export interface CheckDefinition {
   readonly id: string;
   readonly query: string;
@@ -29,7 +29,7 @@ export function definitionSha256(definition: AnyDefinition): string {
   return toHex(sha256(utf8(canonicalJson(fieldsOf(definition)))));
 }
 
-/** Canonical JSON has no text for lone surrogates; a table may well be named with one. */
+/** Canonical JSON has no text for lone surrogates, and a table's name may contain one. */
 function fieldsOf(definition: AnyDefinition): Record<string, string | boolean | string[]> {
   const id = definition.id.toWellFormed();
   if ("canary" in definition) return { canary: true, id, query: definition.query.toWellFormed() };
@@ -40,8 +40,8 @@ function fieldsOf(definition: AnyDefinition): Record<string, string | boolean | 
 }
 
 /**
- * One check as a receipt carries it. It passed only if the query gave exactly one row for which the
- * expectation is true. Everything else is a failed check, whose reason stands in `observed.error`
+ * One check in a receipt's form. It passed only if the query returned exactly one row for which the
+ * expectation is true. Everything else is a failed check, with the reason in `observed.error`
  * (`observedRecord`). Never throws.
  */
 export function evaluateCheck(
@@ -54,7 +54,7 @@ export function evaluateCheck(
   return entryOf(definition, expect, decide(expect, outcome, now), duration_ms);
 }
 
-/** What a command printed, or why that cannot be held against anything. */
+/** What a command printed, or why that can't be compared with anything. */
 export type Printed =
   | { readonly kind: "printed"; readonly text: string }
   | { readonly kind: "useless"; readonly reason: string };
@@ -74,7 +74,7 @@ export function evaluateCommand(
   return entryOf(definition, expect, decision, duration_ms);
 }
 
-/** A check that failed before there was anything to hold against its expectation. */
+/** A check that failed before there was anything to compare with its expectation. */
 export function failCheck(definition: CheckDefinition, reason: string, duration_ms: number): CheckOutcome {
   return entryOf(definition, definition.expect, failed(reason), duration_ms);
 }

@@ -1,10 +1,10 @@
-/** What a driver gives for a value: `node:sqlite`'s types, and booleans. */
+/** What a driver returns for a value: `node:sqlite`'s types, and booleans. */
 export type DriverValue = null | boolean | number | bigint | string | Uint8Array;
 
 /**
- * A row as the JSON text that `parseRow` takes, from columns in their order. Bytes become text,
- * `\x` and hex, and numbers that JSON lacks their names, `Infinity` and `NaN`, both as in
- * PostgreSQL's `to_jsonb`: text, so that no number compares with them.
+ * A row as the JSON text that `parseRow` reads, from columns in their order. Bytes become text,
+ * `\x` and hex. Numbers that JSON lacks become their names, `Infinity` and `NaN`. Both are as in
+ * PostgreSQL's `to_jsonb`: text, so no number compares with them.
  */
 export function formatRow(columns: Iterable<readonly [name: string, value: DriverValue]>): string {
   const members = Array.from(columns, ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value)}`);

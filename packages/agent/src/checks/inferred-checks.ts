@@ -6,9 +6,9 @@ import { formatRow } from "./format-row.ts";
 import type { QueryOutcome } from "./query-outcome.ts";
 
 /**
- * Checks that nobody has to write: what the backup says of itself, held against what was restored,
- * by the same evaluator. Their ids hold a colon, which no configured check's id can, so that
- * neither is taken for the other.
+ * Checks that nobody has to write: the same evaluator compares what the backup says about itself
+ * with what was restored. Their ids contain a colon, which a configured check's id can't, so the
+ * two are never confused.
  */
 const INFERRED = "inferred:";
 const MAX_TABLE = 200;
@@ -22,8 +22,8 @@ interface Timed {
 }
 
 /**
- * Every table that the backup's metadata names is there. null where it names none: that would be no
- * check. `of` is the database, where there are several.
+ * Every table that the backup's metadata names exists. Null if it names none: that would be no
+ * check. `of` is the database, if there are several.
  */
 export function tablesPresentCheck({
   expected,
@@ -36,9 +36,9 @@ export function tablesPresentCheck({
 }: Timed & {
   readonly expected: readonly string[];
   readonly present: readonly string[];
-  /** Whose rows nobody counted: by name, and how many more that have no names here. */
+  /** Tables whose rows nobody counted: by name, and how many more without names here. */
   readonly notCounted?: { readonly names: readonly string[]; readonly more: number };
-  /** There, but this host lacks something to read them with: shown, and held against nothing. */
+  /** They exist, but this host lacks something to read them with: shown, and not compared. */
   readonly notRead?: readonly string[];
   /** Without rows, and no test saw any in them. Nobody knows whether that is right. */
   readonly empty?: readonly string[];
@@ -74,7 +74,7 @@ export function tablesPresentCheck({
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }
 
-/** Shown, and held against nothing: nobody knows what should be in them. */
+/** Shown, and not compared: nobody knows what should be in them. */
 function notCountedCells(
   { names, more }: { readonly names: readonly string[]; readonly more: number } = { names: [], more: 0 },
 ): (readonly [string, string | number])[] {
@@ -83,7 +83,7 @@ function notCountedCells(
   return [["not_counted", names.length + more], ...listed];
 }
 
-/** Every role that the backup's metadata names is there. null where it names none. */
+/** Every role that the backup's metadata names exists. Null if it names none. */
 export function rolesPresentCheck({
   expected,
   present,
@@ -109,12 +109,12 @@ export function rolesPresentCheck({
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }
 
-/** `of` is the database, where there are several. */
+/** `of` is the database, if there are several. */
 export function contentCheckId(of?: string): string {
   return `${INFERRED}content${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
 }
 
-/** `of` is the database, where there are several. */
+/** `of` is the database, if there are several. */
 export function objectsCheckId(of?: string): string {
   return `${INFERRED}objects${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
 }
@@ -124,7 +124,8 @@ export function rowCheckId(table: string): string {
 }
 
 /**
- * How a table's rows are counted: `query` gives one row with the column `rows`, and gave `outcome`.
+ * How a table's rows are counted: `query` returns one row with the column `rows`, and returned
+ * `outcome`.
  */
 interface Counted extends Timed {
   readonly table: string;
@@ -132,10 +133,7 @@ interface Counted extends Timed {
   readonly outcome: QueryOutcome;
 }
 
-/**
- * A table has exactly the rows that were counted in what was dumped, and these are no fewer than a
- * floor.
- */
+/** A table has exactly the rows that were counted in the dump, and no fewer than a floor. */
 export function rowCountCheck({
   rows,
   floor = null,
@@ -144,7 +142,7 @@ export function rowCountCheck({
   return countCheck("=", rows, counted, floor === null ? "" : ` and rows >= ${floor}`);
 }
 
-/** A table has at least so many rows. */
+/** A table has at least this many rows. */
 export function rowFloorCheck({
   floor,
   ...counted
@@ -153,9 +151,8 @@ export function rowFloorCheck({
 }
 
 /**
- * The tables that a receipt has no room to name have the very counts that were signed. `expected`
- * is null where those are not known: then this only shows what there is, for the next test's
- * floors.
+ * The tables that a receipt has no room to name have exactly the signed counts. `expected` is null
+ * if those are not known: then this only shows what there is, for the next test's floors.
  */
 export function restCheck({
   of,
@@ -190,7 +187,7 @@ export function restCheck({
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }
 
-/** What is not a count fails the check: `rows >= -1` holds whatever was restored. */
+/** Anything that is not a count fails the check: `rows >= -1` would hold whatever was restored. */
 function countCheck(
   operator: "=" | ">=",
   count: number | bigint,
@@ -205,9 +202,9 @@ function countCheck(
 }
 
 /**
- * Something whose SHA-256 the backup's metadata holds, such as the manifest of a file tree, has it
- * still. What is not a SHA-256 fails the check: two empty texts would be equal whatever was
- * restored.
+ * Something whose SHA-256 is in the backup's metadata, such as the manifest of a file tree, still
+ * has it. Anything that is not a SHA-256 fails the check: two empty texts would be equal whatever
+ * was restored.
  */
 export function digestCheck({
   name,
@@ -215,7 +212,7 @@ export function digestCheck({
   observedSha256,
   duration_ms,
 }: Timed & {
-  /** Of what the digest is, as the check's id: `manifest`. */
+  /** What the digest covers, for the check's id: `manifest`. */
   readonly name: string;
   readonly expectedSha256: string;
   readonly observedSha256: string;
@@ -233,8 +230,8 @@ export function digestCheck({
 }
 
 /**
- * SQLite's own opinion: `messages` are the rows of `pragma integrity_check`, a single `ok` when all
- * is well. `notChecked` names what SQLite here lacks something for: it is shown, and not held.
+ * SQLite's own opinion: `messages` are the rows of `pragma integrity_check`, a single `ok` if all
+ * is well. `notChecked` names what this SQLite lacks something for: it is shown, and not compared.
  */
 export function sqliteIntegrityCheck({
   messages,

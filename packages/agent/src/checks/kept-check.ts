@@ -7,8 +7,8 @@ import { parseRow } from "./row.ts";
 import { goneText, type Seen } from "./seen.ts";
 
 /**
- * Every table that the newest passed test saw is still there. A backup says nothing of a table that
- * was dropped or renamed before it was made. Null where no test saw any.
+ * Every table that the newest passed test saw still exists. A backup says nothing about a table
+ * that was dropped or renamed before it. Null if no test saw any.
  */
 export function keptCheck(present: readonly string[], seen: Seen): CheckOutcome | null {
   const expected = seen.expected();
@@ -36,7 +36,10 @@ export function keptCheck(present: readonly string[], seen: Seen): CheckOutcome 
 
 const ROWS = rowCheckId("");
 
-/** The tables that a restore test missed, or found too few rows in, as far as its receipt names them. */
+/**
+ * The tables that a restore test missed, or found too few rows in, as far as its receipt names
+ * them.
+ */
 export function missedTables(checks: readonly Pick<CheckOutcome, "id" | "result" | "observed">[]): {
   readonly tables: readonly { readonly table: string; readonly rows: number | null }[];
   /** False if the receipt had no room for all names. */
@@ -47,12 +50,12 @@ export function missedTables(checks: readonly Pick<CheckOutcome, "id" | "result"
   const isCut = typeof gone === "object" && gone !== null && "text" in gone;
   const text = isCut ? gone.text : gone;
   const names = typeof text === "string" ? text.split(", ") : [];
-  // The last one is cut, too.
+  // The last one is cut too.
   const whole = isCut ? names.slice(0, -1) : names;
   const few = failed.flatMap(({ id, observed: { rows } }) =>
     id.startsWith(ROWS) && typeof rows === "number" ? [{ table: id.slice(ROWS.length), rows }] : [],
   );
-  // A tree of files has no tables: it is called `.` as a whole.
+  // A tree of files has no tables: the whole tree is called `.`.
   const tree = failed.flatMap(({ id, observed: { files, error } }) =>
     id === "inferred:files" && typeof files === "number" && typeof error === "string"
       ? [{ table: ".", rows: files }]

@@ -1,7 +1,7 @@
 import type { CheckOutcome, NegativeControl } from "@attestore/proof";
 import { clip } from "./clip.ts";
 
-/** What a check made of data that were ruined in one way. */
+/** How a check reacted to data that was ruined in one way. */
 export interface Tried {
   /** Names the way: `an empty public.orders`. */
   readonly how: string;
@@ -10,7 +10,7 @@ export interface Tried {
   readonly reason?: string;
 }
 
-/** A receipt has room for so many ways of each result. */
+/** A receipt has room for this many ways of each result. */
 const MAX_WAYS = 8;
 const MAX_TEXT = 200;
 
@@ -32,7 +32,7 @@ export function negativeControl(tried: readonly Tried[], at: string): NegativeCo
   };
 }
 
-/** For people, one line each; none for a check that noticed all that was tried. */
+/** For people, one line each; none for a check that noticed everything that was tried. */
 export function negativeControlLines({ negative_control: control }: CheckOutcome): string[] {
   if (control === undefined) return [];
   const { noticed, not_noticed } = control;

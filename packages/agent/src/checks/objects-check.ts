@@ -5,15 +5,15 @@ import { quoteText } from "./expectation/expression.ts";
 import { formatRow } from "./format-row.ts";
 import { objectsCheckId } from "./inferred-checks.ts";
 
-/** What became of the objects that a backup has digests of. */
+/** The result for the objects that a backup has digests of. */
 export interface ComparedObjects {
-  /** The database, where there are several. */
+  /** The database, if there are several. */
   readonly of?: string;
   /** How many the backup has. */
   readonly objects: number;
   /** How many the restored copy has. */
   readonly found: number;
-  /** Those that are missing, different or too many: kind, name and which of these. */
+  /** Those that are missing, different or extra: kind, name and which of these. */
   readonly differing: readonly string[];
   /** Over all in the restored copy. */
   readonly sha256: string;
@@ -24,7 +24,10 @@ export interface ComparedObjects {
 
 const MAX_NAMES = 400;
 
-/** Indexes, triggers, functions and whatever else a database has besides rows came back as they were. */
+/**
+ * Indexes, triggers, functions and everything else in a database besides rows came back as they
+ * were.
+ */
 export function objectsCheck(compared: ComparedObjects): CheckOutcome {
   const { of, objects, found, differing, sha256, signedSha256, duration_ms } = compared;
   const row = formatRow([

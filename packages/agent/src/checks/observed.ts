@@ -8,14 +8,12 @@ const MAX_BYTES = 1_024;
 
 /**
  * A row as a receipt records it, in a kilobyte: its columns, and under `error` why the check failed
- * where that is more than an unmet expectation.
- *
- * Null, booleans, texts up to 256 characters, and whole numbers within ±(2^53 - 1) stand as
- * themselves. Any other number is `{"number": "12.50"}`, in the database's own digits, and an
- * object or array `{"json": "[1,2]"}`; what is longer is cut, as in `{"text": its start, "length",
- * "sha256" of its UTF-8}`. Columns that find no room are counted under `…`. A column that is itself
- * called `error` or `…` stands in double quotes. Comparisons saw the whole row: what is cut is only
- * the record.
+ * if that is more than an unmet expectation.
+ * Null, booleans, texts up to 256 characters, and whole numbers within ±(2^53 - 1) are recorded as
+ * they are. Any other number is `{"number": "12.50"}`, in the database's own digits, and an object
+ * or array `{"json": "[1,2]"}`; a longer value is cut, as in `{"text": its start, "length",
+ * "sha256" of its UTF-8}`. Columns without room are counted under `…`. A column that is itself
+ * called `error` or `…` is in double quotes. Comparisons saw the whole row: only the record is cut.
  */
 export function observedRecord(row: Observation, error: string | null): Record<string, unknown> {
   const members: [string, unknown][] = error === null ? [] : [["error", clip(error, MAX_ERROR)]];
@@ -29,7 +27,7 @@ export function observedRecord(row: Observation, error: string | null): Record<s
     }
     members.push(member);
   }
-  // Unlike assignments, this takes a column called `__proto__` for one.
+  // Unlike an assignment, this treats a column called `__proto__` as a column.
   return Object.fromEntries(members);
 }
 

@@ -4,11 +4,11 @@ const MAX_REASON = 300;
 const QUOTE = /["«»“”„]|(?<!\p{L})'/u;
 
 /**
- * Why a query failed, fit for a receipt: one bounded line without secrets, paths or values of the
- * data. Databases quote values in their messages (`invalid input syntax for type integer: "…"`), so
- * that a message ends at its first quote, except where it is about names that the query uses
- * (SQLSTATE class 42, but for syntax errors, which quote the query). What functions of the database
- * raise themselves (P0001) can be anything, and is left out.
+ * Why a query failed, in a form for receipts: one bounded line without secrets, paths or values of
+ * the data. Databases quote values in their messages (`invalid input syntax for type integer:
+ * "…"`), so a message ends at its first quote. The exception are messages about names in the query
+ * (SQLSTATE class 42, but not syntax errors, which quote the query). Functions in the database can
+ * raise any text themselves (P0001), so that is left out.
  */
 export function queryErrorReason(message: string, sqlstate?: string): string {
   const state = sqlstate !== undefined && /^[0-9A-Z]{5}$/.test(sqlstate) ? ` (SQLSTATE ${sqlstate})` : "";

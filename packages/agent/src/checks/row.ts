@@ -1,14 +1,14 @@
 import { type Decimal, parseDecimal } from "./decimal.ts";
 
-/** One value of a row, with nothing lost between the database's JSON text and here. */
+/** One value of a row; nothing is lost between the database's JSON text and here. */
 export type Value =
   | { readonly kind: "null" }
   | { readonly kind: "boolean"; readonly value: boolean }
   /** `text` is the number as the database wrote it. */
   | { readonly kind: "number"; readonly value: Decimal; readonly text: string }
-  /** Dates and times too, in the form in which the engine gives them. */
+  /** Also dates and times, in the engine's form. */
   | { readonly kind: "text"; readonly value: string }
-  /** An object or array, which no comparison takes. */
+  /** An object or array, which can't be compared with anything. */
   | { readonly kind: "json"; readonly text: string };
 
 export interface Column {
@@ -16,10 +16,10 @@ export interface Column {
   readonly value: Value;
 }
 
-/** What a check's query saw: the columns of its one row, in their order. No two have one name. */
+/** What a check's query returned: the columns of its one row, in order. Their names differ. */
 export type Observation = readonly Column[];
 
-/** The row can't be held against anything. The message names columns, but no value. */
+/** The row can't be compared with anything. The message names columns, but no value. */
 export class MalformedRow extends Error {
   readonly code = "row_malformed";
   constructor(message: string) {
@@ -33,14 +33,15 @@ const MAX_ROW = 262_144;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]/g;
 
 /**
- * One row as the text of a JSON object, such as PostgreSQL's `row_to_json` and `formatRow` give it. Numbers keep their digits.
- * @throws MalformedRow for what is no such text, and for rows that can be read in two ways (two columns of one name).
+ * One row as the text of a JSON object, such as PostgreSQL's `row_to_json` and `formatRow` return.
+ * Numbers keep their digits.
+ * @throws MalformedRow for any other text, and for ambiguous rows (two columns with one name)
  */
 export function parseRow(text: string): Observation {
   if (text.length > MAX_ROW) {
     throw new MalformedRow(`the row is larger than ${MAX_ROW} characters: select less`);
   }
-  // A lone surrogate has no UTF-8: it could neither be compared as bytes nor stand in a receipt.
+  // A lone surrogate has no UTF-8: it could neither be compared as bytes nor be in a receipt.
   if (!text.isWellFormed()) throw new MalformedRow("the row is not Unicode: it holds a lone surrogate");
   requireObject(text);
   const columns: Column[] = [];
@@ -74,7 +75,8 @@ function requireObject(text: string): void {
 
 /**
  * The members of the outermost object, for text already known to be JSON. JSON.parse itself would
- * reorder columns that are called by numbers, keep the last of two of one name, and round numbers.
+ * reorder columns whose names are numbers, keep only the last of two with one name, and round
+ * numbers.
  */
 function* members(text: string): Generator<Column> {
   let depth = 0;

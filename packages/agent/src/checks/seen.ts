@@ -10,12 +10,12 @@ interface Observed {
   readonly negative_control?: NegativeControl;
 }
 
-/** A restore test that passed, as its receipt has it. */
+/** A passed restore test, from its receipt. */
 export interface PassedTest {
   /** RFC 3339 in UTC, with milliseconds: when it ended. */
   readonly at: string;
   readonly backupId: string;
-  /** When its backup was made; what was there then is not what was there when it was tested. */
+  /** When its backup was made; what existed then may be gone when it is tested. */
   readonly madeAt: string;
   readonly checks: readonly Observed[];
   /** The tables that the backup's own receipt names, counted or not. */
@@ -29,14 +29,14 @@ export interface UnnamedTable {
   readonly seen: readonly { readonly rows: number; readonly test: Omit<PassedTest, "checks" | "tables"> }[];
 }
 
-/** A person said that a loss is right. */
+/** A person accepted a loss. */
 export interface AcceptedLoss {
-  /** A table as in the ids of checks, or a pattern with `*`. */
+  /** A table in the form of check ids, or a pattern with `*`. */
   readonly table: string;
   readonly at: string;
   /**
-   * When the newest backup that had passed by then was made: what it and older ones had is no longer
-   * expected.
+   * When the newest backup was made that had passed by then: what it and older ones had is no
+   * longer expected.
    */
   readonly upTo: string;
 }
@@ -48,7 +48,7 @@ export interface PassedBefore {
   readonly tests: readonly PassedTest[];
   readonly unnamed?: readonly UnnamedTable[];
   readonly accepted?: readonly AcceptedLoss[];
-  /** Tables that may lose rows; those that a pattern means may also disappear. */
+  /** Tables that may lose rows; those that a pattern matches may also disappear. */
   readonly mayShrink?: readonly string[];
   /** False if no table is compared with the rows that it had. */
   readonly rowFloors?: boolean;
@@ -63,9 +63,9 @@ export interface SeenRows {
 }
 
 export interface Floor {
-  /** It must have at least so many. */
+  /** The least number of rows it must have. */
   readonly rows: bigint;
-  /** The most that it had. */
+  /** The most rows it had. */
   readonly best: SeenRows;
 }
 
@@ -79,24 +79,24 @@ const ROWS = rowCheckId("");
 const DAY_MS = 24 * 3600 * 1000;
 /** Counts are compared with the best of these days. */
 export const FLOOR_DAYS = 30;
-/** Whether a table ever shrinks is seen over these. */
+/** Whether a table ever shrinks is judged over these days. */
 export const STEADY_DAYS = 90;
-/** A table is steady if that many tests over that many days saw it lose nothing to speak of. */
+/** A table is steady if this many tests over this many days saw it lose nothing significant. */
 const STEADY_TESTS = 4;
 const STEADY_SPAN_DAYS = 7;
-/** What a steady table may lose: this share of its rows, or that many where it is small. */
+/** What a steady table may lose: this share of its rows, or this many if it is small. */
 const SLACK_SHARE = 0.05;
 const SLACK_ROWS = 5;
 
 /**
- * What passed restore tests of a source saw, and what a backup must therefore still hold. Counts
+ * What passed restore tests of a source saw, and what a backup must therefore still contain. Counts
  * are compared with the best of 30 days, not only with the last test's: otherwise each pass would
  * lower the floor of the next.
  */
 export class Seen {
   readonly #before: PassedBefore;
   readonly #now: number;
-  /** The newest backup's first, without those that somebody's `accept *` covers. */
+  /** Newest backup first, without those that somebody's `accept *` covers. */
   readonly #tests: readonly PassedTest[];
   /** Oldest first. */
   readonly #rows = new Map<string, SeenRows[]>();
@@ -158,7 +158,7 @@ export class Seen {
     return !this.hasFloors || (this.#before.mayShrink ?? []).some((each) => meansTable(each, table));
   }
 
-  /** Whether a person accepted that it lost rows or went, at any time that is looked at. */
+  /** Whether a person accepted, within the time considered, that it lost rows or is gone. */
   wasAccepted(table: string): boolean {
     const from = this.#daysAgo(STEADY_DAYS);
     return (this.#before.accepted ?? []).some(
@@ -167,8 +167,8 @@ export class Seen {
   }
 
   /**
-   * Tables with rows that receipts do not name and whose loss somebody accepted: they are in earlier
-   * totals.
+   * Tables with rows that receipts do not name and whose loss somebody accepted: earlier totals
+   * include them.
    */
   get acceptedUnnamed(): { readonly tables: number; readonly rows: number } {
     const accepted = (this.#before.unnamed ?? []).filter(({ name }) => this.wasAccepted(name));
@@ -184,7 +184,7 @@ export class Seen {
     return this.#of(table).some(({ rows }) => rows > 0);
   }
 
-  /** Null where nothing is known that it must have. */
+  /** Null if nothing is known that it must have. */
   floorOf(table: string): Floor | null {
     if (this.mayShrink(table)) return null;
     const seen = this.#of(table);
@@ -219,7 +219,7 @@ export class Seen {
     return [...new Set([...this.#rows.keys(), ...this.expected().map(({ name }) => name)])].toSorted();
   }
 
-  /** The best that a check observed of a source without tables, such as how many files there are. */
+  /** The best that a check observed of a source without tables, such as the number of files. */
   best(checkId: string, column: string): number | null {
     if (this.mayShrink(".")) return null;
     const values = this.recent
@@ -260,7 +260,7 @@ export class Seen {
   }
 }
 
-/** The least count of which nobody can say that half is gone. */
+/** The smallest count for which less than half is gone. */
 export function moreThanHalf(rows: number): number {
   return Math.floor(rows / 2) + 1;
 }
@@ -269,7 +269,7 @@ function withoutSlack(rows: number): number {
   return rows - Math.max(SLACK_ROWS, Math.floor(rows * SLACK_SHARE));
 }
 
-/** A table's name as the ids of checks have it. */
+/** A table's name in the form of check ids. */
 function nameInId(table: string): string {
   return rowCheckId(table).slice(ROWS.length);
 }
@@ -303,7 +303,7 @@ export function lossText(table: string, rows: number | bigint, floor: Floor, see
   );
 }
 
-/** The same for tables that are no longer there. */
+/** The same for tables that no longer exist. */
 export function goneText(
   gone: readonly SeenTable[],
   { at, backupId }: Pick<PassedTest, "at" | "backupId">,
@@ -323,7 +323,7 @@ export function goneText(
   );
 }
 
-/** The one command, if the loss is meant; without tables, the one that lists them. */
+/** The one command for an intended loss; without tables, the one that lists them. */
 export function nextStep(tables: readonly string[], source: string): string {
   if (tables.length === 0) return `To list all: attestore accept ${source}`;
   return `If that is right: attestore accept ${source} ${tables.map(shellWord).join(" ")} --because REASON`;

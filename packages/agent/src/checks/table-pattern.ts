@@ -1,6 +1,6 @@
 /**
- * Whether a name or pattern means this table. `*` stands for any text. Without a dot it is compared
- * with the last part of the name too, so that `sessions` means `public.sessions`.
+ * Whether a name or pattern means this table. `*` stands for any text. Without a dot it is also
+ * compared with the last part of the name, so `sessions` means `public.sessions`.
  */
 export function meansTable(pattern: string, table: string): boolean {
   if (pattern === table) return true;
@@ -12,7 +12,7 @@ export function isPattern(text: string): boolean {
   return text.includes("*");
 }
 
-/** In linear time: no expression that somebody could make expensive. */
+/** In linear time: no regular expression, which somebody could make expensive. */
 function matches([first = "", ...rest]: readonly string[], name: string): boolean {
   if (rest.length === 0) return name === first;
   if (!name.startsWith(first)) return false;

@@ -8,8 +8,8 @@ import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
 
 /**
- * The age identity at `path`, made if it is not there, in the form of age-keygen; by the signing process where `signer` is its socket,
- * which then holds it.
+ * The age identity at `path`, in age-keygen's form; made if it is missing. If `signer` is the
+ * socket of a signing process, that makes and holds it.
  * @returns its recipient, `age1…`. @throws UserError `key_file`, `signer`
  */
 export async function ensureAgeIdentity(path: string, signer: string | null): Promise<string> {
@@ -26,14 +26,14 @@ export async function ensureAgeIdentity(path: string, signer: string | null): Pr
   return recipient;
 }
 
-/** An identity file as age-keygen writes it. */
+/** An identity file in age-keygen's form. */
 export async function identityText(identity: string): Promise<string> {
   return `# created: ${new Date().toISOString()}\n# public key: ${await identityToRecipient(identity)}\n${identity}\n`;
 }
 
 /**
- * The identities of files: `AGE-SECRET-KEY-1…` lines, or an SSH private key, whole; or a line that
- * says who holds them. @throws UserError key_file
+ * The identities in files: `AGE-SECRET-KEY-1…` lines, a whole SSH private key, or a line that says
+ * who holds them. @throws UserError key_file
  */
 export async function readIdentities(paths: readonly string[]): Promise<string[]> {
   const identities: string[] = [];
@@ -52,7 +52,7 @@ export function parseIdentities(text: string, name: string): string[] {
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"));
-  // The line itself is not repeated: it may be a secret.
+  // The line itself is not repeated, because it may be a secret.
   if (!found.every((line) => line.startsWith("AGE-SECRET-KEY-1") || socketOf(line) !== null))
     throw new UserError(
       "key_file",

@@ -16,8 +16,8 @@ const CIPHER_OPTIONS = { authTagLength: TAG_BYTES };
 type Flag = "more" | "last";
 
 /**
- * Seals a stream. A piece of output (many chunks) is valid until the next one is asked for: its
- * memory is used again, because fresh memory costs more than the cipher does.
+ * Seals a stream. A piece of output (many chunks) is valid until the next one is requested: its
+ * memory is reused, because fresh memory costs more than the cipher.
  */
 export async function* encryptPayload(
   source: AsyncIterable<Uint8Array>,
@@ -38,8 +38,9 @@ export async function* encryptPayload(
 }
 
 /**
- * Opens a stream. A piece of output is valid until the next one is asked for. Each chunk is authenticated before it is handed on, but only the return of the generator says that
- * the stream was whole: a reader that stops earlier has read an unauthenticated length.
+ * Opens a stream. A piece of output is valid until the next one is requested. Each chunk is
+ * authenticated before it is handed on, but only the generator's return means that the stream was
+ * whole: a reader that stops earlier has read an unauthenticated length.
  * @throws DamagedCiphertext `payload_damaged`, `truncated`, `trailing_data`.
  */
 export async function* decryptPayload(
@@ -68,8 +69,8 @@ export async function* decryptPayload(
 }
 
 /**
- * Blocks of `size`, one held back: only what follows tells whether a block is the last. An empty
- * stream has an empty one.
+ * Blocks of `size`, one held back: only what follows shows whether a block is the last. An empty
+ * stream has one empty block.
  */
 async function* blocksAndTheirLast(
   source: AsyncIterable<Uint8Array>,
@@ -97,12 +98,11 @@ function damagedChunk(key: KeyObject, counter: number, sealed: Buffer): DamagedC
 }
 
 function damagedEnd(key: KeyObject, counter: number, rest: Buffer): DamagedCiphertext {
-  // At a chunk's border what is left is a whole chunk that says itself that more follows.
+  // At a chunk boundary the rest is a whole chunk that itself says that more follows.
   if (rest.length < TAG_BYTES || openChunk(key, counter, "more", rest) !== null) {
     return new DamagedCiphertext("truncated", `the age payload stops after chunk ${counter}, before its end`);
   }
-  // Anywhere else a cut and a changed byte look alike, and a short last chunk may also be followed
-  // by something.
+  // Anywhere else a cut and a changed byte look alike, and something may follow a short last chunk.
   return new DamagedCiphertext(
     "payload_damaged",
     `chunk ${counter}, the last of the age payload, is cut short or does not authenticate`,

@@ -14,12 +14,11 @@ export interface Blob {
 const PARTIAL = /^\.partial-([0-9a-f-]+)\.[0-9a-f]{12}$/;
 
 /**
- * Writes a ciphertext into `blobsDir` under the name `<sha256>.age`, hashing it on the way.
- *
- * The bytes are fsynced before the rename and the directory after it, so a name that can be seen
- * always holds a whole file, and a file that was answered for survives a power cut. kill -9 before
- * the rename leaves a `.partial-…` of ciphertext, which the next call removes. Two at once never
- * share a partial; the same bytes twice give the same name.
+ * Writes a ciphertext to `blobsDir` under the name `<sha256>.age`, and hashes it meanwhile.
+ * The bytes are fsynced before the rename and the directory after it. So a visible name always has
+ * a whole file, and a file that was acknowledged survives a power cut. kill -9 before the rename
+ * leaves a `.partial-…` of ciphertext, which the next call removes. Two calls at once never share a
+ * partial file; the same bytes get the same name.
  */
 export async function writeBlob(
   ciphertext: AsyncIterable<Uint8Array>,

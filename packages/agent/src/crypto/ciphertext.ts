@@ -5,11 +5,13 @@ import { RunError } from "../errors/run-error.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 import { readFilePieces } from "./file-pieces.ts";
 
-/** Where the ciphertext comes from: a local file, or whatever `open` gives, such as a download. */
+/**
+ * Where the ciphertext comes from: a local file, or whatever `open` returns, such as a download.
+ */
 export type CiphertextSource = { readonly path: string } | { open(): Promise<Readable> };
 
 /**
- * The ciphertext's bytes; a piece is valid until the next one is asked for. @throws RunError
+ * The ciphertext's bytes; a piece is valid until the next one is requested. @throws RunError
  * `ciphertext_unavailable`.
  */
 export async function* readCiphertext(source: CiphertextSource): AsyncGenerator<Buffer, void, undefined> {
@@ -33,7 +35,8 @@ export async function* readCiphertext(source: CiphertextSource): AsyncGenerator<
 }
 
 /**
- * Passes the ciphertext on and compares its SHA-256 (lower-case hex) with the recorded one at its end.
+ * Passes the ciphertext on and, at its end, compares its SHA-256 (lower-case hex) with the recorded
+ * one.
  * @throws DamagedCiphertext `digest_mismatch` instead of returning.
  */
 export async function* holdToDigest(

@@ -3,15 +3,15 @@ import { BlockPool, cutIntoBlocks, release } from "../processes/blocks.ts";
 import { mapInOrder } from "./map-in-order.ts";
 
 /**
- * Input bytes a frame. Costs about 1 % in size against one endless frame, and lets frames use all
- * cores both ways.
+ * Input bytes of each frame. Costs about 1 % in size compared with one endless frame, and lets
+ * frames use all cores in both directions.
  */
 export const FRAME_INPUT_BYTES = 1 << 20;
 const FRAMES_AT_ONCE = 8;
 
 /**
- * What a frame has at most (`ZSTD_compressBound`): given room for it, zstd compresses from our
- * memory into our memory, without buffers of its own.
+ * The most that a frame can take (`ZSTD_compressBound`): with that much room zstd compresses from
+ * our memory into our memory, without buffers of its own.
  */
 const FRAME_BYTES_AT_MOST = FRAME_INPUT_BYTES + (FRAME_INPUT_BYTES >> 8);
 
@@ -27,11 +27,9 @@ const OPTIONS = {
 };
 
 /**
- * A piece is valid until the next one is asked for.
- *
  * A stream as independent zstd frames (RFC 8878) of 1 MiB of input each, which any zstd decoder
- * reads one after another. No input at all gives one empty frame: an empty file is not a zstd
- * stream.
+ * reads one after another. Without any input there is one empty frame, because an empty file is not
+ * a zstd stream. A piece is valid until the next one is requested.
  */
 export async function* compress(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
   const pool = new BlockPool(FRAME_INPUT_BYTES);
@@ -50,9 +48,9 @@ export async function* compress(source: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 /**
- * One frame. Node's `zstdCompress` would copy it once more, and have zstd copy all that goes in: it
- * ends a frame in a second call. A compressor that is used again would write the next frame behind
- * this one, in memory that is to be freed.
+ * One frame. Node's `zstdCompress` would copy it once more, and make zstd copy all of its input,
+ * because it ends a frame in a second call. A reused compressor would write the next frame behind
+ * this one, into memory that is to be freed.
  */
 function compressFrame(block: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {

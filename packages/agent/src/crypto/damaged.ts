@@ -1,7 +1,7 @@
 export type DamageCode =
-  /** SHA-256 of the ciphertext is not the one that was recorded. */
+  /** SHA-256 of the ciphertext is not the recorded one. */
   | "digest_mismatch"
-  /** It does not start as an age v1 file does. */
+  /** It does not start like an age v1 file. */
   | "not_age"
   /** The age header is malformed, or its MAC does not verify. */
   | "header_damaged"

@@ -6,7 +6,7 @@ import { DamagedCiphertext } from "./damaged.ts";
 import { type FrameSegment, ZstdFrameWalker } from "./zstd-frames.ts";
 
 const FRAMES_AT_ONCE = 12;
-/** The largest window that is decoded: 128 MiB, as the zstd program does unless told otherwise. */
+/** The largest window that is decoded: 128 MiB, the zstd program's default. */
 const STREAM_CHUNK_BYTES = 1 << 20;
 
 const decompressFrame = promisify(zstdDecompress);
@@ -14,9 +14,9 @@ const decompressFrame = promisify(zstdDecompress);
 type Part = Extract<FrameSegment, { kind: "part" }>;
 
 /**
- * Any sequence of zstd frames, decoded; small frames in parallel, a large one as a stream. A piece of output is valid
- * until the next one is asked for.
- * Only the return of the generator says that the data were whole.
+ * Decodes any sequence of zstd frames; small frames in parallel, a large one as a stream. A piece
+ * of output is valid until the next one is requested. Only the generator's return means that the
+ * data was whole.
  * @throws DamagedCiphertext `zstd_damaged`, `trailing_data`.
  */
 export async function* decompress(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
@@ -31,7 +31,7 @@ export async function* decompress(source: AsyncIterable<Buffer>): AsyncGenerator
         continue;
       }
       const output = decodeWhole(segment.bytes, segment.maxOutput);
-      // Its rejection is seen when its turn comes; until then it must not count as unhandled.
+      // Its rejection is handled when its turn comes; until then it must not count as unhandled.
       output.catch(() => undefined);
       running.push(output);
       if (running.length >= FRAMES_AT_ONCE) {
@@ -59,8 +59,8 @@ async function* walk(source: AsyncIterable<Buffer>): AsyncGenerator<FrameSegment
 
 async function decodeWhole(frame: Buffer, maxOutput: number): Promise<Buffer> {
   try {
-    // chunkSize has a least value, and one byte more than the content lets the decoder end in a
-    // single call.
+    // chunkSize has a minimum, and one byte more than the content lets the decoder end in a single
+    // call.
     return await decompressFrame(frame, {
       maxOutputLength: Math.max(maxOutput, 1),
       chunkSize: Math.max(maxOutput + 1, 64),

@@ -4,9 +4,10 @@ import { openRegularFile } from "../trees/open.ts";
 const READ_BYTES = 1 << 20;
 
 /**
- * A file in pieces, reading on while the last piece is being worked on. A piece is valid until the next one is asked
- * for: two buffers take turns, because fresh memory for each piece costs as much as reading it.
- * @throws NotAFile for pipes, devices and directories, which are not even opened to be read
+ * Reads a file in pieces, continuing while the last piece is used. A piece is valid until the next
+ * one is requested: two buffers alternate, because fresh memory for each piece costs as much as
+ * reading it.
+ * @throws NotAFile for pipes, devices and directories, which are not even opened for reading
  */
 export async function* readFilePieces(path: string): AsyncGenerator<Buffer, void, undefined> {
   const file = await openRegularFile(path);
@@ -25,12 +26,12 @@ export async function* readFilePieces(path: string): AsyncGenerator<Buffer, void
       position += piece.length;
       [buffer, other] = [other, buffer];
       next = read(buffer, position);
-      // Its rejection is seen when its turn comes.
+      // Its rejection is handled when its turn comes.
       next.catch(() => undefined);
       yield piece;
     }
   } finally {
-    // Not closed while it is being read.
+    // Not closed during a read.
     await next.catch(() => undefined);
     await file.close();
   }
@@ -38,7 +39,8 @@ export async function* readFilePieces(path: string): AsyncGenerator<Buffer, void
 
 /**
  * Writes a new file (mode 0600), fsyncs it, and returns its length. Each piece is written before
- * the next one is asked for. On any error, abort included, the file stays for the caller to remove.
+ * the next one is requested. After any error, including an abort, the caller has to remove the
+ * file.
  */
 export async function writeFilePieces(
   path: string,

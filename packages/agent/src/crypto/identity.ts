@@ -5,9 +5,8 @@ import { sshIdentity } from "./ssh-age.ts";
 import { isPrivateKeyPem, parseSshPrivateKey } from "./ssh-private-key.ts";
 
 /**
- * What an `AGE-SECRET-KEY-1…` or an SSH private key's file decrypts, for age-encryption's
- * Decrypter; null if it is neither, or damaged. Throws SshKeyError for an SSH key that can't be
- * used.
+ * What an `AGE-SECRET-KEY-1…` or an SSH private key file decrypts, for age-encryption's Decrypter;
+ * null if it is neither, or damaged. Throws SshKeyError for an SSH key that can't be used.
  */
 export function identityFrom(text: string): string | Identity | null {
   if (isPrivateKeyPem(text)) return sshIdentity(parseSshPrivateKey(text));
@@ -22,15 +21,15 @@ export function identityFrom(text: string): string | Identity | null {
 }
 
 /**
- * The public halves of an identity, or of all that the signing process holds. @throws UserError
- * `signer`, SshKeyError
+ * The public halves of an identity, or of all identities that the signing process holds. @throws
+ * UserError `signer`, SshKeyError
  */
 export async function recipientsOf(text: string): Promise<readonly string[]> {
   const socket = socketOf(text);
   return socket === null ? [await recipientOf(text)] : heldRecipients(socket);
 }
 
-/** The public half of an identity, as config.yaml would name it. */
+/** The public half of an identity, in config.yaml's form. */
 export async function recipientOf(text: string): Promise<string> {
   if (!isPrivateKeyPem(text)) return identityToRecipient(text);
   const { type, wire } = parseSshPrivateKey(text).publicKey;

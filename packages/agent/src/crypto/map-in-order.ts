@@ -3,11 +3,10 @@ interface Taken<Result> {
 }
 
 /**
- * Runs `work` on up to `width` items at once and yields the results in the order of the items.
- *
- * No more than `width` items are taken ahead of the reader: that is the backpressure. Up to there
- * they are taken whatever the reader is busy with: while it waits for the disk, the next ones are
- * read and worked on.
+ * Runs `work` on up to `width` items at once and yields the results in the items' order.
+ * At most `width` items are taken ahead of the reader: that is the backpressure. Up to that number
+ * they are taken whatever the reader is doing: while it waits for the disk, the next ones are read
+ * and processed.
  */
 export async function* mapInOrder<Item, Result>(
   items: AsyncIterable<Item>,
@@ -21,7 +20,7 @@ export async function* mapInOrder<Item, Result>(
     const result = work(item);
     running.add(result);
     const end = (): void => void running.delete(result);
-    // Its rejection is seen when its turn comes; until then it must not count as unhandled.
+    // Its rejection is handled when its turn comes; until then it must not count as unhandled.
     result.then(end, end);
     return { result };
   };
@@ -45,9 +44,9 @@ export async function* mapInOrder<Item, Result>(
     }
   } finally {
     isOver = true;
-    // A reader that has stopped need not wait for an item that may be long in coming.
+    // A reader that has stopped need not wait for an item that may take long.
     iterator.return?.().catch(() => undefined);
-    // Work in the thread pool cannot be cancelled, and it still reads its buffers.
+    // Work in the thread pool can't be cancelled, and it still reads its buffers.
     await Promise.allSettled(running);
   }
 }

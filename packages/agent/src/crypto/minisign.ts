@@ -1,8 +1,8 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 
 /**
- * Of the public keys that node:crypto takes: SubjectPublicKeyInfo of Ed25519 without the key (RFC
- * 8410).
+ * For the public keys that node:crypto accepts: SubjectPublicKeyInfo of Ed25519 without the key
+ * (RFC 8410).
  */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
@@ -13,12 +13,12 @@ const SIGNATURE =
   /^untrusted comment: [^\n]{0,1024}\n([A-Za-z0-9+/]{99}=)\ntrusted comment: ([^\n]{0,8192})\n([A-Za-z0-9+/]{86}==)\n?$/;
 
 /**
- * Verifies a detached signature of minisign's (https://jedisct1.github.io/minisign/), the prehashed kind (`ED`, BLAKE2b-512) that
- * minisign 0.10 and later makes.
- *
+ * Verifies a detached minisign signature (https://jedisct1.github.io/minisign/) of the prehashed
+ * kind (`ED`, BLAKE2b-512), which minisign 0.10 and later make.
  * @param publicKey `RW` and 54 characters of base64
  * @param signature the text of the `.minisig` file
- * @returns the trusted comment, which is signed too; null where the signature is not one of this key over these bytes
+ * @returns the trusted comment, which is signed too; null if the signature is not one of this key
+ * over these bytes
  */
 export function verifyMinisign(publicKey: string, signed: Buffer, signature: string): string | null {
   const key = Buffer.from(publicKey, "base64");

@@ -2,7 +2,10 @@ import { Encrypter, type Recipient } from "age-encryption";
 import { parseSshPublicKey } from "./ssh-public-key.ts";
 import { sshRecipient } from "./ssh-age.ts";
 
-/** `age1…` (X25519), as written: anything else that begins so is another kind of key, or a slip. */
+/**
+ * `age1…` (X25519), as written: anything else that begins like this is another kind of key, or a
+ * typing mistake.
+ */
 const AGE_RECIPIENT = /^age1[02-9ac-hj-np-z]{58}$/;
 
 /**
@@ -23,7 +26,7 @@ export function recipientFrom(text: string): string | Recipient | null {
 }
 
 /**
- * As config.yaml and receipts name a recipient: an SSH key without its comment, which may be
+ * A recipient's form in config.yaml and receipts: an SSH key without its comment, which may be
  * anything.
  */
 export function normalRecipient(text: string): string {

@@ -3,7 +3,7 @@ import { makeHeader } from "./age-header.ts";
 import { compress } from "./compress.ts";
 
 /**
- * A dump as ciphertext: zstd frames in an age v1 file, which `age -d | zstd -d` turns back.
+ * A dump as ciphertext: zstd frames in an age v1 file, which `age -d | zstd -d` reads.
  * @throws RunError `recipient_invalid`; whatever `source` throws.
  */
 export async function* seal(

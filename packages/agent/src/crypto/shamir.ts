@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 
-/** One share of a secret: any `threshold` of them give it back, fewer say nothing about it. */
+/** One share of a secret: any `threshold` of them restore it, fewer say nothing about it. */
 export interface Share {
-  /** 1 to 255; where the polynomials are evaluated. */
+  /** 1 to 255: where the polynomials are evaluated. */
   readonly number: number;
   /** As long as the secret. */
   readonly bytes: Uint8Array;
@@ -18,7 +18,7 @@ export class ShareError extends Error {
 
 /**
  * Shamir's secret sharing, byte by byte, over GF(2^8) with the polynomial x^8+x^4+x^3+x^2+1
- * (0x11d): that of libgfshare, so that Debian's `gfcombine` puts our shares together with us gone.
+ * (0x11d), the one of libgfshare: Debian's `gfcombine` can join our shares without us.
  */
 const EXP = new Uint8Array(510);
 const LOG = new Uint8Array(256);
@@ -47,7 +47,7 @@ export function splitSecret(
     throw new ShareError(
       "a secret can be split into at most 255 shares, and the threshold must be between 2 and the number of shares",
     );
-  // For each byte of the secret the other coefficients of its polynomial, the highest first.
+  // For each byte of the secret the other coefficients of its polynomial, highest first.
   const coefficients = randomBytes(secret.length * (threshold - 1));
   return Array.from({ length: count }, (_, index) => {
     const number = index + 1;
@@ -62,8 +62,9 @@ export function splitSecret(
 }
 
 /**
- * The secret of enough shares. Too few of them, or wrong ones, give a wrong secret: whoever calls knows how to tell.
- * @throws ShareError if two are the same share, or they are not of one secret's length
+ * The secret from enough shares. Too few of them, or wrong ones, give a wrong secret; the caller
+ * has a way to tell.
+ * @throws ShareError if two are the same share, or their lengths differ
  */
 export function combineShares(shares: readonly Share[]): Uint8Array {
   const [first] = shares;

@@ -21,7 +21,9 @@ export function formatShare({ number, bytes }: Share): string {
   return lines.join("\n");
 }
 
-/** The share in a text that may hold much else. @throws ShareError that says which line is wrong */
+/**
+ * The share in a text that may contain much else. @throws ShareError that says which line is wrong
+ */
 export function parseShare(text: string): Share {
   const rows = new Map<number, string>();
   let number: number | null = null;

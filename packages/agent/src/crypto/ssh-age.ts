@@ -69,7 +69,7 @@ export function sshIdentity({ publicKey, key, seed }: SshPrivateKey): Identity {
 function unwrapRsa(args: readonly string[], body: Uint8Array, key: KeyObject): Uint8Array | null {
   if (args.length !== 2) throw new Error("malformed ssh-rsa stanza");
   const oaep = { key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: "sha256", oaepLabel: RSA_LABEL };
-  // Four bytes of tag may be another key's too.
+  // Another key may have the same four bytes of tag.
   return quietly(() => privateDecrypt(oaep, body));
 }
 

@@ -11,8 +11,8 @@ export interface SshPrivateKey {
 }
 
 /**
- * Why a file that looks like a private key can't be an identity; its message holds nothing of the
- * key.
+ * Why a file that looks like a private key can't be an identity; its message contains nothing of
+ * the key.
  */
 export class SshKeyError extends Error {
   readonly code = "ssh_key";
@@ -28,7 +28,7 @@ export function isPrivateKeyPem(text: string): boolean {
 
 /**
  * An unencrypted private key: OpenSSH's own form (PROTOCOL.key of OpenSSH), PKCS#1 or PKCS#8.
- * @throws SshKeyError, also for one that is behind a passphrase: nobody is there to type it.
+ * @throws SshKeyError, also for a key with a passphrase, because nobody is there to type it
  */
 export function parseSshPrivateKey(pem: string): SshPrivateKey {
   const [, armoured] =

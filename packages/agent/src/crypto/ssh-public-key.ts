@@ -6,7 +6,7 @@ export type SshKeyType = "ssh-ed25519" | "ssh-rsa";
 /** An SSH public key that age can encrypt to. */
 export interface SshPublicKey {
   readonly type: SshKeyType;
-  /** SSH's wire form, as the base64 of an authorized_keys line has it. */
+  /** SSH's wire form, the base64 in an authorized_keys line. */
   readonly wire: Buffer;
   readonly key: KeyObject;
   /** The 32 raw bytes of an ssh-ed25519 key; null for ssh-rsa. */
@@ -18,8 +18,8 @@ const LEAST_RSA_BITS = 2048;
 const MOST_RSA_BITS = 16_384;
 
 /**
- * The key of `ssh-ed25519 AAAA… comment` or `ssh-rsa AAAA…`; null if it is none. Options before the
- * type are not taken.
+ * The key of `ssh-ed25519 AAAA… comment` or `ssh-rsa AAAA…`; null for anything else. Options before
+ * the type are not accepted.
  */
 export function parseSshPublicKey(line: string): SshPublicKey | null {
   const [type, encoded = ""] = line.trim().split(/[ \t]+/);

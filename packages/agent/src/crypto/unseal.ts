@@ -4,9 +4,8 @@ import { DamagedCiphertext } from "./damaged.ts";
 import { decompress } from "./decompress.ts";
 
 /**
- * The dump in a ciphertext. What it yields is authentic byte by byte, but only its return says that it is whole:
- * nothing that was made of it counts before that.
- *
+ * The dump in a ciphertext. Everything it yields is authentic, but only its return means that it is
+ * whole: nothing made from it counts before that.
  * @throws DamagedCiphertext; RunError `identity_missing`; whatever `ciphertext` throws.
  */
 export async function* unseal(
@@ -38,7 +37,7 @@ async function readStart(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
   while (length < MAX_HEADER_BYTES + PAYLOAD_NONCE_BYTES) {
     const next = await pieces.next();
     if (next.done === true) break;
-    // A copy: a piece is valid until the next one is asked for.
+    // A copy, because a piece is valid until the next one is requested.
     read.push(Buffer.from(next.value));
     length += next.value.length;
   }

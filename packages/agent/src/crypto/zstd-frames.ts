@@ -1,14 +1,13 @@
 import { DamagedCiphertext } from "./damaged.ts";
 
 /**
- * What the walker found. A frame that is small enough comes whole; of a larger one come the parts,
- * in order.
+ * What the walker found. A small enough frame comes whole; a larger one comes in parts, in order.
  */
 export type FrameSegment =
   | { readonly kind: "frame"; readonly bytes: Buffer; readonly maxOutput: number }
   | { readonly kind: "part"; readonly bytes: Buffer; readonly last: boolean };
 
-/** Frames beyond this, compressed or not, are streamed: that is what bounds the memory. */
+/** Larger frames, compressed or not, are streamed, which limits the memory. */
 export const MAX_WHOLE_FRAME = 2 << 20;
 
 const MAGIC = 0xfd2fb528;
@@ -24,20 +23,20 @@ type State =
 interface Frame {
   readonly hasChecksum: boolean;
   readonly contentSize: number | null;
-  /** What its blocks can at most decode to, so far. */
+  /** The most that its blocks so far can decode to. */
   blocksOutput: number;
   streamed: boolean;
 }
 
 /**
  * Finds where zstd frames end (RFC 8878, section 3) by walking frame and block headers, without
- * decoding. Needed because Node's decoder stops after one frame, in silence, whatever follows.
+ * decoding. Needed because Node's decoder stops after one frame, silently, whatever follows.
  */
 export class ZstdFrameWalker {
   #memory: Buffer = Buffer.allocUnsafeSlow(2 << 20);
   /**
-   * What is not handed on yet, in the memory. It begins where the frame, or what is left of a
-   * streamed one, does.
+   * What is not handed on yet, in memory. It begins where the frame, or the rest of a streamed one,
+   * begins.
    */
   #buffer: Buffer = this.#memory.subarray(0, 0);
   /**
@@ -67,7 +66,7 @@ export class ZstdFrameWalker {
   }
 
   /**
-   * Says that the input ended. @throws DamagedCiphertext if it ended within a frame, or without
+   * Tells that the input ended. @throws DamagedCiphertext if it ended within a frame, or without
    * any.
    */
   end(): void {
@@ -147,7 +146,7 @@ export class ZstdFrameWalker {
     return true;
   }
 
-  /** The last block's body, and the checksum if there is one: with them the frame is whole. */
+  /** The last block's body, and the checksum if there is one: these complete the frame. */
   #checksum(frame: Frame, segments: FrameSegment[]): boolean {
     const end = this.#next + (frame.hasChecksum ? 4 : 0);
     if (this.#buffer.length < end) return false;
@@ -165,7 +164,7 @@ export class ZstdFrameWalker {
   }
 
   /**
-   * Out of input within a frame: once that is too large to wait for, what is here goes on as a
+   * Out of input within a frame: if that is too large to wait for, the bytes so far go on as a
    * part.
    */
   #handOn(frame: Frame, segments: FrameSegment[]): false {
@@ -176,7 +175,7 @@ export class ZstdFrameWalker {
       frame.streamed = true;
     }
     if (!frame.streamed) return false;
-    // A header that is cut in two stays: what is handed on is not seen again.
+    // A header that is cut in two stays here: what is handed on is not seen again.
     const upTo = Math.min(this.#next, this.#buffer.length);
     if (upTo > 0) segments.push({ kind: "part", bytes: copyOf(this.#buffer.subarray(0, upTo)), last: false });
     this.#buffer = this.#buffer.subarray(upTo);
@@ -194,7 +193,7 @@ export class ZstdFrameWalker {
   }
 }
 
-/** In memory of its own, so that it can be released alone. */
+/** In memory of its own, so that it can be freed alone. */
 function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
