@@ -94,7 +94,14 @@ it("reaches for each source, and compares the programs with the server", async (
   expect(found.get("source desk")?.detail).toMatch(
     /^MariaDB \d+\.\S+, dumped by mariadb-dump \d+\.\d+\.\d+$/,
   );
-  expect(found.get("source shop")?.detail).toMatch(/^PostgreSQL \d+\.\d+, dumped by pg_dump \d+\.\d+$/);
+  // initdb of PostgreSQL 15 makes a cluster without checksums.
+  expect(found.get("source shop")).toMatchObject({
+    result: "warn",
+    detail: expect.stringMatching(
+      /^PostgreSQL \d+\.\d+, dumped by pg_dump \d+\.\d+; the server has no data checksums: /,
+    ),
+    next: expect.stringContaining("pg_checksums --enable"),
+  });
   expect(found.get("sandbox of shop")).toMatchObject({
     result: "good",
     detail: "uri: the required version is known after the first backup",
@@ -106,6 +113,34 @@ it("reaches for each source, and compares the programs with the server", async (
   const away = await doctor(1, { SHOP_URL: "postgresql://u:hunter2@localhost:1/x", DESK_URL });
   expect(away.get("source shop")).toMatchObject({ result: "bad" });
   expect(JSON.stringify([...away])).not.toContain("hunter2");
+});
+
+it("does not warn of a PostgreSQL with data checksums", async () => {
+  const data = join(base, "with-checksums");
+  const programs = { ...process.env, PATH: `${server.bin}:${process.env["PATH"]}` };
+  const asPostgres = (command: string): string =>
+    execFileSync(
+      "setpriv",
+      ["--reuid=postgres", "--regid=postgres", "--clear-groups", "sh", "-euc", command],
+      {
+        env: programs,
+        encoding: "utf8",
+      },
+    );
+  chmodSync(base, 0o755);
+  mkdirSync(data);
+  execFileSync("chown", ["postgres", data]);
+  asPostgres(`initdb --data-checksums --no-sync -A trust -U postgres -D ${data}/db`);
+  asPostgres(
+    `pg_ctl -w -D ${data}/db -l ${data}/log -o "-c listen_addresses= -c fsync=off -k ${data}" start`,
+  );
+  try {
+    declare("shop: { engine: postgresql, connection: env:SHOP_URL }");
+    const SHOP_URL = `postgresql://postgres@/postgres?host=${encodeURIComponent(data)}`;
+    expect((await doctor(0, { SHOP_URL })).get("source shop")).toMatchObject({ result: "good", next: null });
+  } finally {
+    asPostgres(`pg_ctl -m immediate -D ${data}/db stop`);
+  }
 });
 
 it("finds storage that can't be written", async () => {

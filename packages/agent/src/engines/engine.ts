@@ -42,6 +42,8 @@ export type SourceOf<Settings extends object> = SourceCommon & Settings;
 export interface ClientVersions {
   readonly server: string;
   readonly client: string;
+  /** What about the server can let damage pass unnoticed into every dump. */
+  readonly warning?: { readonly text: string; readonly next: string };
 }
 
 /** One database engine, or what is backed up like one. */

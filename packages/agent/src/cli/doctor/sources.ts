@@ -42,7 +42,7 @@ export async function examineSources(
         ),
       );
     try {
-      findings.push(good(title, await reach(layout, source, signal)));
+      findings.push(await reach(title, layout, source, signal));
     } catch (error) {
       if (!(error instanceof RunError) || error.code === "interrupted") throw error;
       // A host that only tests another host's backups need not reach the source.
@@ -60,15 +60,27 @@ export async function examineSources(
   return findings;
 }
 
-async function reach(layout: Layout, source: SourceConfig, signal: AbortSignal): Promise<string> {
+async function reach(
+  title: string,
+  layout: Layout,
+  source: SourceConfig,
+  signal: AbortSignal,
+): Promise<Finding> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(30_000)]);
   const versions = await clientVersions(source, { scratchDir: layout.scratch, signal: within });
-  if (versions !== null) return `${versions.server}, dumped by ${versions.client}`;
-  if (source.engine === "restic" && !source.as_agent) return requireRepository(source.repository, within);
-  if (!("path" in source)) return source.engine;
+  if (versions !== null) {
+    const detail = `${versions.server}, dumped by ${versions.client}`;
+    const { warning } = versions;
+    return warning === undefined
+      ? good(title, detail)
+      : warn(title, `${detail}; ${warning.text}`, warning.next);
+  }
+  if (source.engine === "restic" && !source.as_agent)
+    return good(title, await requireRepository(source.repository, within));
+  if (!("path" in source)) return good(title, source.engine);
   try {
     await access(source.path, constants.R_OK);
-    return source.path;
+    return good(title, source.path);
   } catch (error) {
     const why = `${source.path} cannot be read (${errorCode(error) ?? "unknown error"})`;
     throw new RunError("source_missing", why, { cause: error });

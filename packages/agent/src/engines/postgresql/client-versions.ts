@@ -9,6 +9,15 @@ import { PsqlSession, SessionEnded } from "./psql-session.ts";
 import { connectionFailed } from "./session-error.ts";
 import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
+/**
+ * Without them PostgreSQL gives out a page that its disk has damaged as if nothing had happened, as
+ * long as the page still looks like one.
+ */
+const NO_CHECKSUMS = {
+  text: "the server has no data checksums: rows that its disk damages can be dumped without an error",
+  next: "to switch them on, stop the server and run: pg_checksums --enable -D DATA_DIRECTORY",
+};
+
 /** The server's version, and that of the pg_dump that would dump it. @throws RunError */
 export async function postgresqlVersions(
   source: SourceOf<PostgresqlSettings>,
@@ -22,7 +31,11 @@ export async function postgresqlVersions(
   try {
     const version = await serverVersion(session);
     const { version: client } = toolsFor(version, installations, newest);
-    return { server: `PostgreSQL ${version}`, client: `pg_dump ${client}` };
+    const versions = { server: `PostgreSQL ${version}`, client: `pg_dump ${client}` };
+    const checksums = await session.run("show data_checksums");
+    return checksums.ok && checksums.output.trim() === "off"
+      ? { ...versions, warning: NO_CHECKSUMS }
+      : versions;
   } catch (error) {
     stopIfAborted(signal);
     throw error instanceof SessionEnded
