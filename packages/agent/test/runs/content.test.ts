@@ -62,7 +62,9 @@ beforeAll(async () => {
     insert into events values ('2026-05-05', 1);
     create table child (extra text) inherits (empty); insert into child values (1, 'inherited');
     create materialized view totals as select count(*) from orders;
-    select lo_from_bytea(0, 'large object');
+    select lo_from_bytea(0, 'large object'), lo_create(0), lo_from_bytea(0, convert_to(repeat('0123456789abcdef', 10000) || 'the object that is WHOLE', 'UTF8'));
+    -- One with a hole.
+    select lo_put(lo_create(0), 1000000, 'behind');
     create database many;
     \\connect many
     select format('create table t%s (id int, note text); insert into t%s values (%s, ''note %s'')', i, i, i, i) from generate_series(1, 320) i \\gexec
@@ -133,15 +135,15 @@ test("a copy that is as it was passes, and the receipts say what was compared an
     "public.child",
   ]);
   expect(content).toMatchObject({
-    tables: 7,
+    tables: 8,
     rest: null,
+    large_objects: expect.stringMatching(/^[0-9a-f]{32}$/),
     settings: { bytea_output: "escape", client_encoding: "UTF8" },
     not_compared: {
-      count: 4,
+      count: 3,
       named: [
         { name: "public.child", why: "inherited_columns" },
         { name: "public.orders.twice", why: "generated_column" },
-        { name: "1", why: "large_objects" },
         { name: "public.totals", why: "materialized_view" },
       ],
     },
@@ -152,13 +154,13 @@ test("a copy that is as it was passes, and the receipts say what was compared an
   expect(contentOf(tested)).toMatchObject({
     result: "passed",
     observed: {
-      tables: 7,
+      tables: 8,
       differing: 0,
-      not_compared: 4,
+      not_compared: 3,
       sha256: content["sha256"],
       signed_sha256: content["sha256"],
       not_compared_tables:
-        "public.child (inherited_columns), public.orders.twice (generated_column), 1 (large_objects), public.totals (materialized_view)",
+        "public.child (inherited_columns), public.orders.twice (generated_column), public.totals (materialized_view)",
     },
   });
 });
@@ -175,13 +177,14 @@ test("whoever has an identity can recompute a digest; the metadata alone give no
     .slice(0, 32);
   const { tables, content } = backup.sourceMetadata as unknown as {
     tables: { name: string; content?: string }[];
-    content: { sha256: string };
+    content: { sha256: string; large_objects: string };
   };
   expect(tables.find(({ name }) => name === "public.events_2026")?.content).toBe(tag);
   expect(content.sha256).toBe(
-    contentDigest(
-      tables.flatMap((each) => (each.content === undefined ? [] : [[each.name, each.content] as const])),
-    ),
+    contentDigest([
+      ...tables.flatMap((each) => (each.content === undefined ? [] : [[each.name, each.content] as const])),
+      ["pg_catalog.pg_largeobject", content.large_objects],
+    ]),
   );
   expect(JSON.stringify(backup.sourceMetadata)).not.toContain(sha256);
   // Another backup of the same rows has other digests.
@@ -202,11 +205,23 @@ test("one value that is another fails the test, which names the table and quotes
   );
   expect(contentOf(tested)).toMatchObject({
     result: "failed",
-    observed: { tables: 7, differing: 1, differing_tables: "public.orders" },
+    observed: { tables: 8, differing: 1, differing_tables: "public.orders" },
   });
   expect(JSON.stringify(tested)).not.toContain("the value");
   // Everything else that the test looks at is as it should be.
   expect(tested.checks.filter(({ result }) => result === "failed")).toHaveLength(1);
+});
+
+test("one byte of a large object that is another fails the test", async () => {
+  const tested = await testIt(backup, {
+    instead: await changed(backup, "the object that is WHOLE", "the object that is wHOLE"),
+  });
+  expect(tested.reason).toMatch(
+    /^check inferred:content failed: the content of pg_catalog\.pg_largeobject is not what the dump holds: /,
+  );
+  expect(tested.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
+    "inferred:content",
+  ]);
 });
 
 test("a backup from before is tested as ever, and its content is not said to be compared", async () => {
@@ -251,7 +266,7 @@ test("several databases, each under a key of its own", async () => {
   expect(good.reason).toBeUndefined();
   expect(contentOf(good, "inferred:content:postgres")).toMatchObject({
     result: "passed",
-    observed: { tables: 7, not_compared: 4 },
+    observed: { tables: 8, not_compared: 3 },
   });
   expect(contentOf(good, "inferred:content:many")).toMatchObject({ observed: { tables: 320, differing: 0 } });
 });
@@ -262,7 +277,7 @@ test("a dump of several jobs, which is restored by several", async () => {
   expect(good.reason).toBeUndefined();
   expect(contentOf(good, "inferred:content:postgres")).toMatchObject({
     result: "passed",
-    observed: { tables: 7, not_compared: 4 },
+    observed: { tables: 8, not_compared: 3 },
   });
   const bad = await testIt(made, { instead: await changed(made, "that is FLIPPED", "that is flipped") });
   expect(bad.reason).toContain("the content of postgres.public.orders is not what the dump holds");

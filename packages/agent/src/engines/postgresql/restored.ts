@@ -19,7 +19,7 @@ import { compareContent } from "./content/compare-content.ts";
 import { compareObjects, expectedObjects } from "./content/compare-objects.ts";
 import { expectedContent } from "./content/expected-content.ts";
 import { databaseObjects, RESTORED_OBJECTS } from "./content/objects.ts";
-import { catalogueTables, CONTENT_TABLES } from "./content/tables.ts";
+import { catalogueTables, RESTORED_CONTENT_TABLES } from "./content/tables.ts";
 import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
@@ -156,7 +156,7 @@ export class RestoredPostgresql implements Restored {
     const expected = expectedContent(metadata);
     if (expected === null) return [];
     const tables = await this.#inSession(signal, async (session) =>
-      catalogueTables(ownOutput(await session.run(CONTENT_TABLES))),
+      catalogueTables(ownOutput(await session.run(RESTORED_CONTENT_TABLES))),
     );
     const restored = {
       server: this.#server,

@@ -47,10 +47,27 @@ one\ttwo
 \\.
 
 
-SELECT pg_catalog.lowrite(0, '\\x${"61;".repeat(1500)}');
+BEGIN;
+
+SELECT pg_catalog.lo_open('16400', 131072);
+SELECT pg_catalog.lowrite(0, '\\x${"61".repeat(16_384)}');
+SELECT pg_catalog.lowrite(0, '\\x6263');
+SELECT pg_catalog.lo_close(0);
+
+SELECT pg_catalog.lo_open('4294967295', 131072);
+SELECT pg_catalog.lo_close(0);
+
+COMMIT;
+
 \\unrestrict abc
 
 `;
+
+const piecesOf = (...pieces: string[]): string =>
+  createHash("sha256")
+    .update(Buffer.concat(pieces.map((piece) => createHash("sha256").update(piece).digest())))
+    .digest("hex");
+const LARGE_OBJECTS = sha256(`16400 ${piecesOf("a".repeat(16_384), "bc")}\n4294967295 ${piecesOf()}\n`);
 
 const TABLES = [
   {
@@ -85,12 +102,30 @@ test("each table's rows are hashed, wherever the pieces of the script begin and 
         { schema: "public", sequence: HOSTILE, value: "3" },
         { schema: "s", sequence: "it's", value: null },
       ],
+      largeObjects: LARGE_OBJECTS,
     });
 });
 
 test("of a sequence's value that is not understood, only the sequences are unknown", () => {
   const script = SCRIPT.replace("-5, false", "least(1, 2), false");
   expect(digestsOf(script, 64)).toMatchObject({ tables: TABLES, sequences: null });
+});
+
+test("of large objects in another order or shape, only the large objects are unknown", () => {
+  for (const [from, to] of [
+    ["4294967295", "16400"],
+    ["'\\x6263'", "'bc'"],
+    ["SELECT pg_catalog.lowrite(0, '\\x6263');\n", ""],
+    ["SELECT pg_catalog.lo_close(0);\n\nSELECT", "SELECT"],
+    ["SELECT pg_catalog.lo_open('16400', 131072);\n", ""],
+  ] as const) {
+    const script = SCRIPT.replace(from, to);
+    const isShorter = from.includes("lowrite")
+      ? { largeObjects: expect.not.stringMatching(LARGE_OBJECTS) }
+      : { largeObjects: null };
+    expect(script, from).not.toBe(SCRIPT);
+    expect(digestsOf(script, 64), from).toMatchObject({ tables: TABLES, ...isShorter });
+  }
 });
 
 test("a script that stops, or is none of pg_restore's, gives nothing", () => {

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import { LargeObjectDigest, WRITE_END, WRITE_START } from "./large-object-digest.ts";
 
 /** What a dump sets a sequence to. */
 export interface SequenceValue {
@@ -43,6 +44,7 @@ export class CopyDigests {
   #tables: TableContent[] | null = [];
   /** Null once one was not understood. */
   #sequences: SequenceValue[] | null = [];
+  readonly #largeObjects = new LargeObjectDigest();
   #encoding: string | null = null;
   /**
    * Of the statements: what is not a whole one yet. Of rows: the bytes that may begin their end.
@@ -58,24 +60,38 @@ export class CopyDigests {
   }
 
   /**
-   * The tables in the dump's order, the sequences if all were understood, and the encoding of its
-   * texts; null if it was not understood to its end.
+   * The tables in the dump's order, the sequences if all were understood, a digest of the large
+   * objects, and the encoding of its texts; null if it was not understood to its end.
    */
   end(): {
     readonly tables: readonly TableContent[];
     readonly sequences: readonly SequenceValue[] | null;
+    readonly largeObjects: string | null;
     readonly encoding: string;
   } | null {
     const isWhole = this.#copying === null && this.#held.length === 0;
     return this.#tables === null || this.#encoding === null || !isWhole
       ? null
-      : { tables: this.#tables, sequences: this.#sequences, encoding: this.#encoding };
+      : {
+          tables: this.#tables,
+          sequences: this.#sequences,
+          largeObjects: this.#largeObjects.end(),
+          encoding: this.#encoding,
+        };
   }
 
   /** What comes after the next COPY; null when more has to come first. */
   #readStatements(bytes: Buffer): Buffer | null {
     for (let at = 0, window = WINDOW; ;) {
       const text = bytes.toString("latin1", at, at + window);
+      if (text.startsWith(WRITE_START)) {
+        const end = bytes.indexOf(WRITE_END, at);
+        if (end === -1) return this.#hold(bytes.subarray(at));
+        this.#largeObjects.add(bytes.toString("latin1", at, end + WRITE_END.length));
+        at = end + WRITE_END.length;
+        window = WINDOW;
+        continue;
+      }
       const length = lengthOfNext(text);
       if (length === null) {
         if (at + window >= bytes.length) return this.#hold(bytes.subarray(at));
@@ -91,6 +107,7 @@ export class CopyDigests {
         if (sequence === null) this.#sequences = null;
         else this.#sequences?.push(sequence);
       }
+      if (/^SELECT pg_catalog\.lo_(?:open|close)\(/.test(statement)) this.#largeObjects.add(statement);
       if (!statement.startsWith("COPY ")) continue;
       const table = tableOf(bytes.toString("utf8", at - length, at));
       if (table === null) return this.#giveUp();

@@ -2,7 +2,8 @@ import { text } from "node:stream/consumers";
 import { largeWrites } from "../../../processes/large-writes.ts";
 import type { RunProgram } from "../../../processes/run-program.ts";
 import type { ContentMetadata } from "./describe-content.ts";
-import type { CatalogueTable, ValueSettings } from "./tables.ts";
+import { LARGE_OBJECT_LINES } from "./large-object-digest.ts";
+import { type CatalogueTable, LARGE_OBJECTS, type ValueSettings } from "./tables.ts";
 
 /** So many tables by one psql, and no more bytes of arguments than every system takes. */
 const MAX_BATCH = 64;
@@ -97,7 +98,8 @@ export async function copyDigests(
   return digests;
 }
 
-function copyStatement({ schema, table, columns }: CatalogueTable): string {
+function copyStatement({ name, schema, table, columns }: CatalogueTable): string {
+  if (name === LARGE_OBJECTS) return `copy (${LARGE_OBJECT_LINES}) to stdout`;
   const list = columns.length === 0 ? "" : ` (${columns.map(quoted).join(", ")})`;
   return `copy ${quoted(schema)}.${quoted(table)}${list} to stdout`;
 }

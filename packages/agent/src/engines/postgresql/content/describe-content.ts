@@ -12,6 +12,7 @@ import {
   type CatalogueTable,
   catalogueTables,
   CONTENT_TABLES,
+  LARGE_OBJECTS,
   NOT_COMPARED,
   VALUE_SETTINGS,
   type ValueSettings,
@@ -41,6 +42,8 @@ export interface ContentMetadata {
   readonly sha256: string | null;
   /** Those of them that `tables` of the metadata does not name. */
   readonly rest: { readonly tables: number; readonly sha256: string } | null;
+  /** The tag of all large objects, as of a table. */
+  readonly large_objects?: string;
   readonly settings: (ValueSettings & { readonly client_encoding: string }) | null;
   readonly not_compared: { readonly count: number; readonly named: readonly NotCompared[] };
   /** Everything besides rows; absent where it could not be listed or changed during the dump. */
@@ -105,10 +108,16 @@ export function withContent(
 ): SourceMetadata {
   const objects = describeObjects(before, after, archive?.sequences ?? null, key);
   const found = new Map(archive?.tables.map((each) => [nameKey(each), each]));
+  const lines = archive?.largeObjects ?? null;
   const tags = new Map<string, string>();
   const notCompared: NotCompared[] = [];
   for (const table of tables) {
-    const content = found.get(nameKey(table));
+    const content =
+      table.name !== LARGE_OBJECTS
+        ? found.get(nameKey(table))
+        : lines === null
+          ? undefined
+          : { ...table, sha256: lines };
     const why =
       whyNotCompared(table, settings) ??
       (archive === null ? "dump_not_read" : content === undefined ? "not_in_dump" : null);
@@ -120,7 +129,8 @@ export function withContent(
     const tag = tags.get(table.name);
     return tag === undefined ? table : { ...table, content: tag };
   });
-  const names = new Set(named.map(({ name }) => name));
+  const largeObjects = tags.get(LARGE_OBJECTS);
+  const names = new Set([LARGE_OBJECTS, ...named.map(({ name }) => name)]);
   const listed = [...tags].filter(([name]) => names.has(name));
   const unlisted = [...tags].filter(([name]) => !names.has(name));
   const rest = unlisted.length === 0 ? null : { tables: unlisted.length, sha256: contentDigest(unlisted) };
@@ -129,6 +139,7 @@ export function withContent(
     tables: tags.size,
     sha256: tags.size === 0 ? null : contentDigest(rest === null ? listed : [...listed, [REST, rest.sha256]]),
     rest,
+    ...(largeObjects === undefined ? {} : { large_objects: largeObjects }),
     settings: archive === null ? null : { ...settings, client_encoding: archive.encoding },
     not_compared: {
       count: all.length,

@@ -1,5 +1,6 @@
 import type { ForeignMetadata } from "../../engine.ts";
 import type { ContentMetadata } from "./describe-content.ts";
+import { LARGE_OBJECTS } from "./tables.ts";
 
 /** What a backup's metadata says of content. */
 export interface ExpectedContent {
@@ -14,11 +15,12 @@ export interface ExpectedContent {
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
+const TAG = /^[0-9a-f]{32}$/;
 const MAX_NAMES = 40;
 
 /** It came over the wire: null unless there is something to compare with. */
 export function expectedContent(metadata: ForeignMetadata): ExpectedContent | null {
-  const { tables, sha256, rest, settings, not_compared } = recordOf(metadata["content"]);
+  const { tables, sha256, rest, settings, not_compared, large_objects } = recordOf(metadata["content"]);
   const { bytea_output, quote_all_identifiers, lc_monetary, client_encoding } = recordOf(settings);
   const isKnown =
     typeof tables === "number" &&
@@ -31,12 +33,13 @@ export function expectedContent(metadata: ForeignMetadata): ExpectedContent | nu
     /^[A-Za-z0-9_]{1,32}$/.test(client_encoding);
   if (!isKnown) return null;
   const listed = (Array.isArray(metadata["tables"]) ? metadata["tables"] : []).map(recordOf);
+  if (large_objects !== undefined) listed.push({ name: LARGE_OBJECTS, content: large_objects });
   const ofRest = recordOf(rest);
   const { count, named } = recordOf(not_compared);
   return {
     tags: new Map(
       listed.flatMap(({ name, content }) =>
-        typeof name === "string" && typeof content === "string" && /^[0-9a-f]{32}$/.test(content)
+        typeof name === "string" && typeof content === "string" && TAG.test(content)
           ? [[name, content] as const]
           : [],
       ),

@@ -8,6 +8,8 @@ export interface ArchiveContent {
   readonly tables: readonly TableContent[];
   /** Null where they were not understood. */
   readonly sequences: readonly SequenceValue[] | null;
+  /** SHA-256 in hex; see `LargeObjectDigest`. Null where they were not understood. */
+  readonly largeObjects: string | null;
   /** Of its texts, as PostgreSQL calls it. */
   readonly encoding: string;
 }

@@ -14,8 +14,13 @@ export interface CatalogueTable {
   readonly hasMoney: boolean;
 }
 
-/** The largest first, as JSON arrays of texts. */
-export const CONTENT_TABLES = `
+/**
+ * The one table of a database's catalogue whose rows a dump has: all large objects together. They
+ * are compared as if they were a table.
+ */
+export const LARGE_OBJECTS = "pg_catalog.pg_largeobject";
+
+const TABLES = (largeObjects: string): string => `
   with recursive money(type) as (
     select 790::oid
     union
@@ -33,8 +38,13 @@ export const CONTENT_TABLES = `
     (select coalesce(json_agg(a.attname order by a.attnum), '[]'::json)::text from pg_attribute a
      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''))
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where c.relkind = 'r' and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
+  where (c.relkind = 'r' and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}) or (c.oid = 'pg_catalog.pg_largeobject'::regclass and ${largeObjects})
   order by pg_table_size(c.oid) desc, n.nspname, c.relname`;
+
+/** Of a source: the largest first, as JSON arrays of texts. */
+export const CONTENT_TABLES = TABLES("exists (select from pg_largeobject_metadata)");
+/** Of a restored copy, from which the large objects may be missing. */
+export const RESTORED_CONTENT_TABLES = TABLES("true");
 
 export function catalogueTables(output: string): CatalogueTable[] {
   return rowsOf(output).map(([name = "", schema = "", table = "", isChild, hasMoney, columns = "[]"]) => ({
@@ -60,8 +70,6 @@ export const NOT_COMPARED = `
     select 'generated_column', format('%I.%I.%I', n.nspname, c.relname, a.attname)
     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
     where c.relkind = 'r' and a.attgenerated <> '' and not a.attisdropped and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
-    union all
-    select 'large_objects', count(*)::text from pg_largeobject_metadata having count(*) > 0
   ) data order by kind, name`;
 
 /**
