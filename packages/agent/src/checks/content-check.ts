@@ -9,6 +9,8 @@ import { contentCheckId } from "./inferred-checks.ts";
 export interface ComparedContent {
   /** The database, if there are several. */
   readonly of?: string;
+  /** How the engine reads rows, for the check's definition. */
+  readonly query: string;
   /** Tables that were compared. */
   readonly tables: number;
   /** The compared tables whose content differs, by name. */
@@ -30,7 +32,8 @@ const MAX_NAMES = 200;
  * named.
  */
 export function contentCheck(compared: ComparedContent): CheckOutcome {
-  const { of, tables, differing, notCompared, expectedSha256, sha256, signedSha256, duration_ms } = compared;
+  const { of, query, tables, differing, notCompared, expectedSha256, sha256, signedSha256, duration_ms } =
+    compared;
   const names = (all: readonly string[]): string => clip(all.join(", "), MAX_NAMES);
   const row = formatRow([
     ["tables", tables],
@@ -44,7 +47,7 @@ export function contentCheck(compared: ComparedContent): CheckOutcome {
   const outcome = evaluateCheck(
     {
       id: contentCheckId(of),
-      query: "the rows of each table, as COPY gives them in the dump's order",
+      query,
       expect: `differing = 0 and sha256 = ${quoteText(expectedSha256)}`,
     },
     { kind: "rows", rows: [row] },

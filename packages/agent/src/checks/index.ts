@@ -13,7 +13,7 @@ export {
   type Printed,
 } from "./evaluate-check.ts";
 export { contentCheck } from "./content-check.ts";
-export { objectsCheck } from "./objects-check.ts";
+export { objectsCheck, type ObjectsWords } from "./objects-check.ts";
 export { notInTime } from "./not-in-time.ts";
 export { parseExpectation } from "./expectation/parse.ts";
 export { ExpectationError, type ExpectationErrorCode } from "./expectation/expectation-error.ts";

@@ -20,6 +20,15 @@ export interface ComparedObjects {
   /** The same, as the backup signed it. */
   readonly signedSha256: string;
   readonly duration_ms: number;
+  readonly words: ObjectsWords;
+}
+
+/** What is different from engine to engine. */
+export interface ObjectsWords {
+  /** For the check's definition. */
+  readonly query: string;
+  /** Where to look. */
+  readonly hint: string;
 }
 
 const MAX_NAMES = 400;
@@ -29,7 +38,7 @@ const MAX_NAMES = 400;
  * were.
  */
 export function objectsCheck(compared: ComparedObjects): CheckOutcome {
-  const { of, objects, found, differing, sha256, signedSha256, duration_ms } = compared;
+  const { of, objects, found, differing, sha256, signedSha256, duration_ms, words } = compared;
   const row = formatRow([
     ["objects", objects],
     ["found", found],
@@ -43,7 +52,7 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
   const outcome = evaluateCheck(
     {
       id: objectsCheckId(of),
-      query: "the definition of each index, constraint, trigger, function, view and so on",
+      query: words.query,
       expect: `differing = 0 and sha256 = ${quoteText(signedSha256)}`,
     },
     { kind: "rows", rows: [row] },
@@ -54,6 +63,6 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
   const more = differing.length > 1 ? ` and ${differing.length - 1} more` : "";
   const error =
     `the restored copy is not like the source: ${clip(first, 160)}${more}. Keep this backup, make another and test that one; ` +
-    "if it differs too, compare what pg_dump --schema-only prints of both";
+    `if it differs too, ${words.hint}`;
   return { ...outcome, observed: { ...outcome.observed, error } };
 }

@@ -10,7 +10,7 @@ import { connectionArguments, PsqlSession, SessionEnded } from "./psql-session.t
 import { rowsOf } from "./schema.ts";
 import { type ContentFacts, contentFacts, withContent } from "./content/describe-content.ts";
 import { listObjects } from "./content/describe-objects.ts";
-import type { DatabaseObject } from "./content/objects.ts";
+import type { DatabaseObject } from "../content/tagged-objects.ts";
 import { type ArchiveContent, ArchiveReader } from "./content/read-archive.ts";
 import { connectionFailed, outputOf } from "./session-error.ts";
 import { describeSnapshot, exportSnapshot } from "./snapshot.ts";

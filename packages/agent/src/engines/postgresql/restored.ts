@@ -13,12 +13,12 @@ import {
   type StartCommand,
 } from "../engine.ts";
 import { checkTables } from "../check-tables.ts";
+import { compareObjects, expectedObjects } from "../content/compare-objects.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { compareContent } from "./content/compare-content.ts";
-import { compareObjects, expectedObjects } from "./content/compare-objects.ts";
-import { expectedContent } from "./content/expected-content.ts";
-import { databaseObjects, RESTORED_OBJECTS } from "./content/objects.ts";
+import { expectedRows } from "./content/expected-content.ts";
+import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS } from "./content/objects.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./content/tables.ts";
 import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
@@ -143,7 +143,7 @@ export class RestoredPostgresql implements Restored {
     // Without an answer in time nothing is known of them, and the receipt says so by having no such check.
     if (!listed.ok && listed.sqlstate === TIMED_OUT) return [];
     const restored = databaseObjects(ownOutput(listed));
-    const context = { of: this.#ownName, duration_ms: performance.now() - started };
+    const context = { of: this.#ownName, duration_ms: performance.now() - started, words: OBJECTS_WORDS };
     return [compareObjects(restored, expected, key, context)];
   }
 
@@ -153,7 +153,7 @@ export class RestoredPostgresql implements Restored {
     budget_ms,
     signal,
   }: ContentComparison): Promise<readonly CheckOutcome[]> {
-    const expected = expectedContent(metadata);
+    const expected = expectedRows(metadata);
     if (expected === null) return [];
     const tables = await this.#inSession(signal, async (session) =>
       catalogueTables(ownOutput(await session.run(RESTORED_CONTENT_TABLES))),

@@ -1,12 +1,11 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { contentCheck } from "../../../checks/index.ts";
 import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
+import { compareTags } from "../../content/compare-tags.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { batchesOf, copyDigests } from "./copy-out.ts";
-import { contentDigest } from "./content-digest.ts";
-import { contentTag, REST } from "./describe-content.ts";
-import type { ExpectedContent } from "./expected-content.ts";
+import { contentTag } from "./describe-content.ts";
+import type { ExpectedRows } from "./expected-content.ts";
 import { type CatalogueTable, LARGE_OBJECTS, whyNotCompared } from "./tables.ts";
 
 export interface RestoredTables {
@@ -27,7 +26,7 @@ export interface RestoredTables {
  */
 export async function compareContent(
   restored: RestoredTables,
-  expected: ExpectedContent,
+  expected: ExpectedRows,
   {
     key,
     budget_ms,
@@ -51,49 +50,17 @@ export async function compareContent(
     key,
     AbortSignal.any([signal, time]),
   );
-  const compared: [name: string, is: string, shouldBe: string][] = [];
-  const differing: string[] = [];
-  const skipped: string[] = [];
-  let count = 0;
-  const hold = (name: string, tables: number, is: string | undefined, shouldBe: string): void => {
-    const differs = is !== shouldBe;
-    if (is === undefined || (differs && !restored.keepsOrder)) {
-      skipped.push(`${name} (${is !== undefined ? "row_order" : time.aborted ? "no_time" : "not_read"})`);
-      return;
-    }
-    count += tables;
-    compared.push([name, is, shouldBe]);
-    if (differs) differing.push(of === null ? name : nameInSet(of, name));
-  };
-  for (const [name, tag] of expected.tags) hold(name, 1, tags.get(name), tag);
-  let skippedRest = 0;
-  if (expected.rest !== null) {
-    const own = rest.flatMap(({ name }) => {
-      const tag = tags.get(name);
-      return tag === undefined ? [] : [[name, tag] as const];
-    });
-    const isWhole = own.length === rest.length;
-    const before = compared.length;
-    const what = `one of the ${expected.rest.tables} tables that the receipt does not name`;
-    hold(what, expected.rest.tables, isWhole ? contentDigest(own) : undefined, expected.rest.sha256);
-    if (compared.length === before) skippedRest = expected.rest.tables - 1;
-  }
   stopIfAborted(signal);
   if (restored.server.hasDied())
     throw new RunError("sandbox_failed", "the scratch PostgreSQL broke while tables were compared");
-  if (compared.length === 0) return null;
-  const isOfRest = (name: string): string => (expected.tags.has(name) ? name : REST);
-  return contentCheck({
-    ...(of === null ? {} : { of }),
-    tables: count,
-    differing,
-    notCompared: {
-      names: [...skipped, ...expected.notCompared.names],
-      count: skipped.length + skippedRest + expected.notCompared.count,
-    },
-    expectedSha256: contentDigest(compared.map(([name, , shouldBe]) => [isOfRest(name), shouldBe])),
-    sha256: contentDigest(compared.map(([name, is]) => [isOfRest(name), is])),
-    signedSha256: expected.sha256,
+  return compareTags(expected, {
+    tags,
+    unnamed: rest.map(({ name }) => name),
+    whyNot: () => (time.aborted ? "no_time" : "not_read"),
+    keepsOrder: restored.keepsOrder,
+    of,
+    nameOf: (name) => (of === null ? name : nameInSet(of, name)),
+    query: "the rows of each table, as COPY gives them in the dump's order",
     duration_ms: performance.now() - started,
   });
 }
@@ -101,7 +68,7 @@ export async function compareContent(
 /** By table, of those for which there was time. */
 async function tagsOf(
   { server, environment, tables: bySize }: RestoredTables,
-  { settings }: ExpectedContent,
+  { settings }: ExpectedRows,
   tables: readonly CatalogueTable[],
   key: Buffer,
   within: AbortSignal,

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { largeWrites } from "../../../processes/large-writes.ts";
 import type { RunProgram } from "../../../processes/run-program.ts";
-import type { ContentMetadata } from "./describe-content.ts";
+import type { ContentSettings } from "./describe-content.ts";
 import { LARGE_OBJECT_LINES } from "./large-object-digest.ts";
 import { type CatalogueTable, LARGE_OBJECTS, type ValueSettings } from "./tables.ts";
 
@@ -19,7 +19,7 @@ const COPIED = /^([0-9]+) false$/gm;
 export interface CopyOut {
   readonly run: RunProgram;
   readonly environment: Readonly<Record<string, string>>;
-  readonly settings: NonNullable<ContentMetadata["settings"]>;
+  readonly settings: ContentSettings;
   readonly signal: AbortSignal;
 }
 

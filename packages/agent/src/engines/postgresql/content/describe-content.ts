@@ -1,12 +1,12 @@
 import { createHmac } from "node:crypto";
 import type { SourceMetadata } from "../../engine.ts";
+import { type NotCompared, signContent } from "../../content/signed-content.ts";
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { rowsOf } from "../schema.ts";
 import { outputOf } from "../session-error.ts";
 import type { TableContent } from "./copy-digests.ts";
-import { contentDigest } from "./content-digest.ts";
-import { describeObjects, type ObjectsMetadata } from "./describe-objects.ts";
-import type { DatabaseObject } from "./objects.ts";
+import { describeObjects } from "./describe-objects.ts";
 import type { ArchiveContent } from "./read-archive.ts";
 import {
   type CatalogueTable,
@@ -26,35 +26,11 @@ export interface ContentFacts {
   readonly others: readonly NotCompared[];
 }
 
-export interface NotCompared {
-  readonly name: string;
-  readonly why: string;
-}
+/** Fields of `content` with a tag, each with the name of what has it. */
+export const TAGS_APART = { large_objects: LARGE_OBJECTS };
 
-/** Signed in a backup's metadata. */
-export interface ContentMetadata {
-  /** Tables with a digest. */
-  readonly tables: number;
-  /**
-   * Of `contentDigest`, over those that are named, and `REST` with the digest of the others; null
-   * where there are none.
-   */
-  readonly sha256: string | null;
-  /** Those of them that `tables` of the metadata does not name. */
-  readonly rest: { readonly tables: number; readonly sha256: string } | null;
-  /** The tag of all large objects, as of a table. */
-  readonly large_objects?: string;
-  readonly settings: (ValueSettings & { readonly client_encoding: string }) | null;
-  readonly not_compared: { readonly count: number; readonly named: readonly NotCompared[] };
-  /** Everything besides rows; absent where it could not be listed or changed during the dump. */
-  readonly objects?: ObjectsMetadata;
-}
-
-/** In the digest over everything, the name of all tables that have no name in the metadata. */
-export const REST = "";
-/** Names of what is not compared that a receipt has room for. */
-export const MAX_NOT_COMPARED = 40;
-const MAX_NAME = 300;
+/** How the dump's session printed values. */
+export type ContentSettings = ValueSettings & { readonly client_encoding: string };
 
 /** In the transaction of the dump's snapshot. @throws RunError, SessionEnded */
 export async function contentFacts(session: PsqlSession): Promise<ContentFacts> {
@@ -125,29 +101,13 @@ export function withContent(
       notCompared.push({ name: table.name, why: why ?? "not_in_dump" });
     else tags.set(table.name, contentTag(key, content));
   }
-  const named = (metadata["tables"] as readonly { readonly name: string }[]).map((table) => {
-    const tag = tags.get(table.name);
-    return tag === undefined ? table : { ...table, content: tag };
-  });
-  const largeObjects = tags.get(LARGE_OBJECTS);
-  const names = new Set([LARGE_OBJECTS, ...named.map(({ name }) => name)]);
-  const listed = [...tags].filter(([name]) => names.has(name));
-  const unlisted = [...tags].filter(([name]) => !names.has(name));
-  const rest = unlisted.length === 0 ? null : { tables: unlisted.length, sha256: contentDigest(unlisted) };
-  const all = [...notCompared, ...others];
-  const content: ContentMetadata = {
-    tables: tags.size,
-    sha256: tags.size === 0 ? null : contentDigest(rest === null ? listed : [...listed, [REST, rest.sha256]]),
-    rest,
-    ...(largeObjects === undefined ? {} : { large_objects: largeObjects }),
+  return signContent(metadata, {
+    tags,
+    apart: TAGS_APART,
+    notCompared: [...notCompared, ...others],
     settings: archive === null ? null : { ...settings, client_encoding: archive.encoding },
-    not_compared: {
-      count: all.length,
-      named: all.slice(0, MAX_NOT_COMPARED).map(({ name, why }) => ({ name: name.slice(0, MAX_NAME), why })),
-    },
-    ...(objects === null ? {} : { objects }),
-  };
-  return { ...metadata, tables: named, content };
+    objects,
+  });
 }
 
 function nameKey({ schema, table }: Pick<TableContent, "schema" | "table">): string {

@@ -1,13 +1,6 @@
+import type { ObjectsWords } from "../../../checks/index.ts";
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { notOfExtension, OWN_SCHEMAS, plain, rowsOf } from "../schema.ts";
-
-/** Something of a database besides its tables' rows, as the server itself describes it. */
-export interface DatabaseObject {
-  /** `index`, `trigger`, `function`, … */
-  readonly kind: string;
-  readonly name: string;
-  /** Everything that a restore has to bring back of it. */
-  readonly definition: string;
-}
 
 /** Its definition is the value, which only the dump knows: a sequence goes on while a snapshot is held. */
 export const SEQUENCE_VALUE = "sequence_value";
@@ -134,3 +127,9 @@ export function databaseObjects(output: string): DatabaseObject[] {
     definition: `${exact} ${plain(expression)}`,
   }));
 }
+
+/** For people, of a check of them. */
+export const OBJECTS_WORDS: ObjectsWords = {
+  query: "the definition of each index, constraint, trigger, function, view and so on",
+  hint: "compare what pg_dump --schema-only prints of both",
+};

@@ -1,5 +1,5 @@
 import type { SourceMetadata } from "../../engine.ts";
-import type { ContentMetadata } from "../content/describe-content.ts";
+import type { ContentMetadata } from "../../content/signed-content.ts";
 import type { RowCounts } from "../../row-counts.ts";
 import { nameInSet } from "../name-in-set.ts";
 

@@ -1,9 +1,15 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { objectsCheck } from "../../../checks/index.ts";
-import type { ForeignMetadata } from "../../engine.ts";
+import { objectsCheck, type ObjectsWords } from "../../checks/index.ts";
+import type { ForeignMetadata } from "../engine.ts";
 import { contentDigest } from "./content-digest.ts";
-import { countOf, objectsDigest, taggedKinds, type TaggedKinds } from "./describe-objects.ts";
-import type { DatabaseObject } from "./objects.ts";
+import { recordOf } from "./expected-content.ts";
+import {
+  countOf,
+  type DatabaseObject,
+  objectsDigest,
+  taggedKinds,
+  type TaggedKinds,
+} from "./tagged-objects.ts";
 
 /** What a backup's metadata say of the objects. */
 export interface ExpectedObjects {
@@ -43,12 +49,18 @@ export function expectedObjects(metadata: ForeignMetadata): ExpectedObjects | nu
   };
 }
 
+export interface ObjectsContext {
+  readonly of: string | null;
+  readonly duration_ms: number;
+  readonly words: ObjectsWords;
+}
+
 /** Whether the restored copy has the objects that the backup says, each as it was. */
 export function compareObjects(
   restored: readonly DatabaseObject[],
   expected: ExpectedObjects,
   key: Buffer,
-  { of, duration_ms }: { readonly of: string | null; readonly duration_ms: number },
+  { of, duration_ms, words }: ObjectsContext,
 ): CheckOutcome {
   const kinds = taggedKinds(restored, key);
   const sha256 = objectsDigest(kinds);
@@ -61,6 +73,7 @@ export function compareObjects(
     sha256,
     signedSha256: expected.sha256,
     duration_ms,
+    words,
   });
 }
 
@@ -97,10 +110,4 @@ function differencesOf(
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
 }

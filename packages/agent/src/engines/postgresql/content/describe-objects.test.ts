@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { compareObjects, expectedObjects } from "./compare-objects.ts";
-import { describeObjects, MAX_NAMED } from "./describe-objects.ts";
-import { type DatabaseObject, databaseObjects } from "./objects.ts";
+import { compareObjects, expectedObjects } from "../../content/compare-objects.ts";
+import { type DatabaseObject, MAX_NAMED } from "../../content/tagged-objects.ts";
+import { describeObjects } from "./describe-objects.ts";
+import { databaseObjects, OBJECTS_WORDS as words } from "./objects.ts";
 
 const key = randomBytes(32);
 
@@ -16,7 +17,7 @@ function compare(source: readonly DatabaseObject[], restored: readonly DatabaseO
   const objects = describeObjects(source, source, [], key);
   const expected = expectedObjects(JSON.parse(JSON.stringify({ content: { objects } })) as never);
   if (expected === null) throw new Error("nothing to compare with");
-  return compareObjects(restored, expected, key, { of: null, duration_ms: 1 });
+  return compareObjects(restored, expected, key, { of: null, duration_ms: 1, words });
 }
 
 const views = Array.from({ length: MAX_NAMED + 50 }, (_, n) => object("view", `v${n}`));
@@ -53,7 +54,7 @@ test("a sequence has the value of the dump, whatever it is at by now", () => {
   const objects = describeObjects(listed("x"), listed("x"), [sequence], key);
   const expected = expectedObjects({ content: { objects } } as never);
   if (expected === null) throw new Error("nothing to compare with");
-  const context = { of: null, duration_ms: 1 };
+  const context = { of: null, duration_ms: 1, words };
   expect(compareObjects(listed(sha256), expected, key, context)).toMatchObject({ result: "passed" });
   expect(compareObjects(listed("x"), expected, key, context)).toMatchObject({ result: "failed" });
 });

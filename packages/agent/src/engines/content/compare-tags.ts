@@ -1,0 +1,79 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { contentCheck } from "../../checks/index.ts";
+import { contentDigest } from "./content-digest.ts";
+import type { ExpectedContent } from "./expected-content.ts";
+import { REST } from "./signed-content.ts";
+
+/** What was read of a restored copy. */
+export interface FoundContent {
+  /** By table, of those that could be read. */
+  readonly tags: ReadonlyMap<string, string>;
+  /** Tables of the copy that the metadata do not name, and which have a tag if all is well. */
+  readonly unnamed: readonly string[];
+  /** Why a table has no tag. */
+  readonly whyNot: (name: string) => string;
+  /** Whether rows come back in the dump's order; else two tags that differ say nothing. */
+  readonly keepsOrder: boolean;
+  /** What the database was called, where there are several. */
+  readonly of: string | null;
+  /** As messages name a table of it. */
+  readonly nameOf: (name: string) => string;
+  /** How the engine reads rows, for the check's definition. */
+  readonly query: string;
+  readonly duration_ms: number;
+}
+
+/** Null if nothing could be compared. */
+export function compareTags(expected: ExpectedContent, found: FoundContent): CheckOutcome | null {
+  const { tags, unnamed, of } = found;
+  const compared: [name: string, is: string, shouldBe: string][] = [];
+  const differing: string[] = [];
+  const skipped: string[] = [];
+  let count = 0;
+  const hold = (
+    name: string,
+    tables: number,
+    is: string | undefined,
+    shouldBe: string,
+    why: string,
+  ): void => {
+    const differs = is !== shouldBe;
+    if (is === undefined || (differs && !found.keepsOrder)) {
+      skipped.push(`${name} (${is === undefined ? why : "row_order"})`);
+      return;
+    }
+    count += tables;
+    compared.push([name, is, shouldBe]);
+    if (differs) differing.push(found.nameOf(name));
+  };
+  for (const [name, tag] of expected.tags) hold(name, 1, tags.get(name), tag, found.whyNot(name));
+  let skippedRest = 0;
+  if (expected.rest !== null) {
+    const own = unnamed.flatMap((name) => {
+      const tag = tags.get(name);
+      return tag === undefined ? [] : [[name, tag] as const];
+    });
+    const missing = unnamed.find((name) => !tags.has(name));
+    const before = compared.length;
+    const what = `one of the ${expected.rest.tables} tables that the receipt does not name`;
+    const is = missing === undefined ? contentDigest(own) : undefined;
+    hold(what, expected.rest.tables, is, expected.rest.sha256, found.whyNot(missing ?? ""));
+    if (compared.length === before) skippedRest = expected.rest.tables - 1;
+  }
+  if (compared.length === 0) return null;
+  const isOfRest = (name: string): string => (expected.tags.has(name) ? name : REST);
+  return contentCheck({
+    ...(of === null ? {} : { of }),
+    query: found.query,
+    tables: count,
+    differing,
+    notCompared: {
+      names: [...skipped, ...expected.notCompared.names],
+      count: skipped.length + skippedRest + expected.notCompared.count,
+    },
+    expectedSha256: contentDigest(compared.map(([name, , shouldBe]) => [isOfRest(name), shouldBe])),
+    sha256: contentDigest(compared.map(([name, is]) => [isOfRest(name), is])),
+    signedSha256: expected.sha256,
+    duration_ms: found.duration_ms,
+  });
+}

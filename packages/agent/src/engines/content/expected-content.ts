@@ -1,0 +1,68 @@
+import type { ForeignMetadata } from "../engine.ts";
+import type { ContentMetadata } from "./signed-content.ts";
+
+/** What a backup's metadata says of content. */
+export interface ExpectedContent {
+  /** By table. */
+  readonly tags: ReadonlyMap<string, string>;
+  /** Every table that is named, with or without. */
+  readonly named: ReadonlySet<string>;
+  readonly sha256: string;
+  readonly rest: ContentMetadata["rest"];
+  readonly notCompared: { readonly count: number; readonly names: readonly string[] };
+}
+
+const SHA256 = /^[0-9a-f]{64}$/;
+const MAX_NAMES = 40;
+
+/**
+ * It came over the wire: null unless there is something to compare with. `apart` are fields of
+ * `content` with a tag, each with the name of what has it.
+ */
+export function expectedContent(
+  metadata: ForeignMetadata,
+  apart: Readonly<Record<string, string>> = {},
+): ExpectedContent | null {
+  const signed = recordOf(metadata["content"]);
+  const { tables, sha256, rest, not_compared } = signed;
+  if (typeof tables !== "number" || tables <= 0 || !isSha256(sha256)) return null;
+  const listed = (Array.isArray(metadata["tables"]) ? metadata["tables"] : []).map(recordOf);
+  for (const [field, name] of Object.entries(apart))
+    if (signed[field] !== undefined) listed.push({ name, content: signed[field] });
+  const ofRest = recordOf(rest);
+  const { count, named } = recordOf(not_compared);
+  return {
+    tags: new Map(
+      listed.flatMap(({ name, content }) =>
+        typeof name === "string" && typeof content === "string" && /^[0-9a-f]{32}$/.test(content)
+          ? [[name, content] as const]
+          : [],
+      ),
+    ),
+    named: new Set(listed.flatMap(({ name }) => (typeof name === "string" ? [name] : []))),
+    sha256,
+    rest:
+      isSha256(ofRest["sha256"]) && typeof ofRest["tables"] === "number"
+        ? { tables: ofRest["tables"], sha256: ofRest["sha256"] }
+        : null,
+    notCompared: {
+      count: typeof count === "number" && Number.isSafeInteger(count) && count > 0 ? count : 0,
+      names: (Array.isArray(named) ? named : [])
+        .slice(0, MAX_NAMES)
+        .map(recordOf)
+        .flatMap(({ name, why }) =>
+          typeof name === "string" && typeof why === "string" ? [`${name} (${why})`] : [],
+        ),
+    },
+  };
+}
+
+function isSha256(value: unknown): value is string {
+  return typeof value === "string" && SHA256.test(value);
+}
+
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}

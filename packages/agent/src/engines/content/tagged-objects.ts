@@ -1,0 +1,72 @@
+import { createHmac } from "node:crypto";
+import { contentDigest } from "./content-digest.ts";
+
+/** Something of a database besides its tables' rows, as the server itself describes it. */
+export interface DatabaseObject {
+  /** `index`, `trigger`, `function`, … */
+  readonly kind: string;
+  readonly name: string;
+  /** Everything that a restore has to bring back of it. */
+  readonly definition: string;
+}
+
+/** Signed in a backup's metadata. */
+export interface ObjectsMetadata {
+  readonly count: number;
+  /** Over the kinds, each with its digest. */
+  readonly sha256: string;
+  /** Of each kind: how many, and a digest over their names and tags. Empty where a receipt has no room. */
+  readonly kinds: Readonly<Record<string, { readonly count: number; readonly sha256: string }>>;
+  /** Kind, name and the first half of the tag of as many as there is room for. */
+  readonly named: readonly (readonly [kind: string, name: string, tag: string])[];
+}
+
+/** The objects of one kind, by name, each with its tag. */
+export type TaggedKinds = ReadonlyMap<string, readonly (readonly [name: string, tag: string])[]>;
+
+/** A receipt has room for so many names of objects, and for so many bytes of them. */
+export const MAX_NAMED = 200;
+const MAX_NAMED_BYTES = 12 * 1024;
+const MAX_NAME = 200;
+
+/** Of one object: HMAC-SHA-256 over the JSON array of kind, name and definition, its first half in hex. */
+export function taggedKinds(objects: readonly DatabaseObject[], key: Buffer): TaggedKinds {
+  const kinds = new Map<string, [name: string, tag: string][]>();
+  for (const { kind, name, definition } of objects) {
+    const tag = createHmac("sha256", key)
+      .update(JSON.stringify([kind, name, definition]))
+      .digest("hex")
+      .slice(0, 32);
+    const own = kinds.get(kind) ?? [];
+    own.push([name, tag]);
+    kinds.set(kind, own);
+  }
+  return kinds;
+}
+
+/** One digest over everything. */
+export function objectsDigest(kinds: TaggedKinds): string {
+  return contentDigest([...kinds].map(([kind, tags]) => [kind, contentDigest(tags)]));
+}
+
+export function countOf(kinds: TaggedKinds): number {
+  return [...kinds.values()].reduce((total, { length }) => total + length, 0);
+}
+
+export function objectsMetadata(objects: readonly DatabaseObject[], key: Buffer): ObjectsMetadata {
+  const kinds = taggedKinds(objects, key);
+  let room = MAX_NAMED_BYTES;
+  const named = [...kinds]
+    .flatMap(([kind, tags]) => tags.map(([name, tag]) => [kind, name, tag.slice(0, 16)] as const))
+    .filter(([, name]) => name.length <= MAX_NAME)
+    .slice(0, MAX_NAMED)
+    .filter((each) => (room -= Buffer.byteLength(JSON.stringify(each)) + 1) >= 0);
+  return {
+    count: countOf(kinds),
+    sha256: objectsDigest(kinds),
+    kinds: Object.fromEntries(
+      [...kinds].map(([kind, tags]) => [kind, { count: tags.length, sha256: contentDigest(tags) }]),
+    ),
+    named,
+  };
+}
