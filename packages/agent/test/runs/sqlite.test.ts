@@ -91,6 +91,8 @@ test("there and back, numbers exact", async () => {
     "large passed",
     "sum passed",
     "inferred:schema passed",
+    "inferred:content passed",
+    "inferred:objects passed",
   ]);
   expect(await place.leftovers()).toEqual([`${made.sha256}.age`]);
 });
@@ -274,6 +276,8 @@ describe("a database that has virtual tables alone", () => {
       "inferred:rows:notes passed",
       "own passed",
       "inferred:schema passed",
+      "inferred:content passed",
+      "inferred:objects passed",
     ]);
     const emptied = new DatabaseSync(source.path);
     emptied.exec("delete from notes");

@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { backup, DatabaseSync } from "node:sqlite";
 import { errorMessage } from "@attestore/host/errno";
 import { formatRow } from "../../checks/index.ts";
+import { readContent, type SqliteContent } from "./content/row-digests.ts";
 import { readBy, ruinInTurn } from "./ruin.ts";
 import type { Request, Response } from "./protocol.ts";
 
@@ -28,16 +29,11 @@ export async function serveSqlite(input: Readable, output: Writable): Promise<vo
 
 async function answer(request: Request): Promise<Partial<Extract<Response, { ok: true }>>> {
   switch (request.op) {
-    case "copy": {
-      const database = new DatabaseSync(request.path, { readOnly: true, timeout: 60_000 });
-      try {
-        // All pages in one step: in several, every write of another process in between starts it
-        // anew.
-        await backup(database, request.target, { rate: 2 ** 31 - 1 });
-      } finally {
-        database.close();
-      }
-      return {};
+    case "copy":
+      return copied(request);
+    case "content": {
+      const until = performance.now() + request.budget_ms;
+      return withDatabase(request.path, (database) => ({ content: readContent(database, { until }) }));
     }
     case "roll back": {
       // The first read undoes it.
@@ -66,6 +62,48 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
     }
   }
 }
+
+/** What the source holds is read in the same transaction as the copy is made. */
+async function copied({
+  path,
+  target,
+  contentBudget_ms,
+}: Extract<Request, { op: "copy" }>): Promise<{ content?: SqliteContent }> {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 60_000 });
+  try {
+    database.exec("pragma trusted_schema = off; begin");
+    database.prepare("select 1 from sqlite_schema").get();
+    const started = performance.now();
+    // All pages in one step: in several, every write of another process in between starts it anew.
+    await backup(database, target, { rate: 2 ** 31 - 1 });
+    if (contentBudget_ms === 0) return {};
+    return contentOf(database, contentBudget_ms, performance.now() - started);
+  } finally {
+    database.close();
+  }
+}
+
+/** Where readers keep writers waiting, these wait no longer than for the copy, or a second. */
+function contentOf(
+  database: DatabaseSync,
+  budget_ms: number,
+  copying_ms: number,
+): { content?: SqliteContent } {
+  const now = performance.now();
+  try {
+    const isWal = database.prepare("pragma journal_mode").get()?.["journal_mode"] === "wal";
+    const content = readContent(database, {
+      until: now + budget_ms,
+      ...(isWal ? {} : { transactionUntil: now + Math.max(copying_ms, MIN_WAIT_MS) }),
+    });
+    return { content };
+  } catch {
+    // The copy is made all the same. That nothing is known of its content, the metadata say.
+    return {};
+  }
+}
+
+const MIN_WAIT_MS = 1_000;
 
 function withDatabase<Result>(
   path: string,

@@ -7,6 +7,8 @@ import { RunError } from "../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import type { Dump, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
+import { COUNTING_S } from "../row-counts.ts";
+import { signRows } from "./content/sign-rows.ts";
 import { describeSqlite } from "./describe.ts";
 import { originOfPath } from "../origin.ts";
 import { copyAndRollBack, hasHotJournal } from "./hot-journal.ts";
@@ -20,7 +22,7 @@ import type { SqliteSettings } from "../../config/engines/sqlite.ts";
  */
 export async function dumpSqlite(
   source: SourceOf<SqliteSettings>,
-  { scratchDir, signal }: RunContext,
+  { scratchDir, signal, contentKey }: RunContext,
 ): Promise<Dump> {
   await requireFile(source.path);
   const scratch = await makeScratchDirectory(scratchDir, null);
@@ -31,14 +33,23 @@ export async function dumpSqlite(
   };
   try {
     const copy = join(scratch.path, "copy.sqlite");
-    const copied = await copyOf(source.path, copy, sqlite, signal);
+    const copied = await copyOf(source.path, copy, {
+      sqlite,
+      contentBudget_ms: contentKey === undefined ? 0 : COUNTING_S * 1000,
+      signal,
+    });
     if (copied?.ok !== true) {
       const { code = -1, message = "no answer" } = copied ?? {};
       if (isFull(code))
         throw new RunError("disk_full", `not enough space in ${scratchDir} for a copy of ${source.path}`);
       throw new RunError("dump_failed", `SQLite cannot copy ${source.path}: ${message}`);
     }
-    const metadata = await describeSqlite(sqlite, copy);
+    const described = await describeSqlite(sqlite, copy);
+    const { content } = copied;
+    const metadata =
+      contentKey === undefined || content === undefined
+        ? described
+        : signRows(described, content, contentKey);
     await sqlite.close();
     const { size } = await stat(copy);
     return {
@@ -57,10 +68,13 @@ export async function dumpSqlite(
 async function copyOf(
   path: string,
   target: string,
-  sqlite: SqliteProcess,
-  signal: AbortSignal,
+  {
+    sqlite,
+    contentBudget_ms,
+    signal,
+  }: { readonly sqlite: SqliteProcess; readonly contentBudget_ms: number; readonly signal: AbortSignal },
 ): Promise<Response | null> {
-  const request = { op: "copy", path, target } as const;
+  const request = { op: "copy", path, target, contentBudget_ms } as const;
   const copied = await sqlite.request(request);
   if (!hasHotJournal(copied)) return copied;
   return (await copyAndRollBack(path, target, sqlite, signal)) ? { ok: true } : sqlite.request(request);

@@ -1,7 +1,17 @@
+import type { SqliteContent } from "./content/row-digests.ts";
+
 export type Request =
   | { readonly op: "version" }
   /** A consistent copy of a live database. */
-  | { readonly op: "copy"; readonly path: string; readonly target: string }
+  | {
+      readonly op: "copy";
+      readonly path: string;
+      readonly target: string;
+      /** How long what it holds may be read for digests; 0 if nobody wants them. */
+      readonly contentBudget_ms: number;
+    }
+  /** What a copy holds. */
+  | { readonly op: "content"; readonly path: string; readonly budget_ms: number }
   /** Has SQLite undo the half transaction of a copy whose journal lies beside it. */
   | { readonly op: "roll back"; readonly path: string }
   /** A statement of ours; `rows` are JSON arrays of texts. */
@@ -23,6 +33,7 @@ export type Response =
       readonly rows?: readonly string[];
       readonly readsData?: boolean;
       readonly ruined?: readonly RuinedCopy[];
+      readonly content?: SqliteContent;
     }
   /** `code` is SQLite's extended result code, -1 if it was not SQLite. */
   | { readonly ok: false; readonly code: number; readonly message: string };

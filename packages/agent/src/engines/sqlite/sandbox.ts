@@ -8,6 +8,7 @@ import type { Place } from "../../sandboxes/place.ts";
 import type { Child } from "../../processes/child.ts";
 import { checkTables } from "../check-tables.ts";
 import {
+  type ContentComparison,
   type InferredContext,
   type QueryLimits,
   type Restored,
@@ -19,6 +20,7 @@ import {
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { runCheckProgram } from "../run-check-program.ts";
 import { schemaHash } from "../schema.ts";
+import { compareRows } from "./content/compare-rows.ts";
 import { counting, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { isFull, isOfThePlace, type Response, type RuinedCopy } from "./protocol.ts";
@@ -48,6 +50,8 @@ async function restore(content: AsyncIterable<Buffer>, context: RunContext): Pro
     throw error;
   }
 }
+
+const LATE_MS = 5_000;
 
 class RestoredSqlite implements Restored {
   /** In the place. */
@@ -148,6 +152,23 @@ class RestoredSqlite implements Restored {
     });
     // An empty file is whole too: integrity alone has read no data.
     return tables.length === 0 ? [] : [checked, ...tables];
+  }
+
+  async compareContent({ metadata, key, budget_ms }: ContentComparison): Promise<readonly CheckOutcome[]> {
+    const started = performance.now();
+    const request = { op: "content", path: this.path, budget_ms } as const;
+    // A single row may take longer than there is time.
+    const response = await this.#sqlite.request(request, (budget_ms + LATE_MS) / 1000);
+    if (response === null) return [];
+    if (!response.ok) {
+      if (isOfThePlace(response.code)) throw ofThePlace(response);
+      return [];
+    }
+    const { content } = response;
+    if (content === undefined) throw new Error("an answer without what was asked for");
+    const broken = content.notRead.find(({ code }) => code !== undefined && isOfThePlace(code));
+    if (broken?.code !== undefined) throw ofThePlace({ code: broken.code, message: "a table was not read" });
+    return compareRows(metadata, content, { key, duration_ms: performance.now() - started });
   }
 
   async close(): Promise<void> {

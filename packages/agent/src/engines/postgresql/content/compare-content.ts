@@ -4,7 +4,7 @@ import type { ScratchServer } from "../../scratch-server.ts";
 import { compareTags } from "../../content/compare-tags.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { batchesOf, copyDigests } from "./copy-out.ts";
-import { contentTag } from "./describe-content.ts";
+import { tableTag } from "./describe-content.ts";
 import type { ExpectedRows } from "./expected-content.ts";
 import { type CatalogueTable, LARGE_OBJECTS, whyNotCompared } from "./tables.ts";
 
@@ -79,7 +79,7 @@ async function tagsOf(
     if (within.aborted) break;
     const copied = await copyDigests(batch, { run: server.run, environment, settings, signal: within });
     for (const [{ name, schema, table, columns }, sha256] of copied)
-      tags.set(name, contentTag(key, { schema, table, columns, sha256 }));
+      tags.set(name, tableTag(key, { schema, table, columns, sha256 }));
   }
   return tags;
 }

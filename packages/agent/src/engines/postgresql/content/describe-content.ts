@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { SourceMetadata } from "../../engine.ts";
+import { contentTag } from "../../content/content-tag.ts";
 import { type NotCompared, signContent } from "../../content/signed-content.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { PsqlSession } from "../psql-session.ts";
@@ -48,16 +49,8 @@ export async function contentFacts(session: PsqlSession): Promise<ContentFacts> 
   };
 }
 
-/**
- * What of a table's content is signed: HMAC-SHA-256, its first half in hex, over the JSON array of
- * schema, table, columns and the SHA-256 of the rows. The key is the backup's own, so that whoever
- * reads a receipt can try no guesses.
- */
-export function contentTag(key: Buffer, { schema, table, columns, sha256 }: TableContent): string {
-  return createHmac("sha256", key)
-    .update(JSON.stringify([schema, table, columns, sha256]))
-    .digest("hex")
-    .slice(0, 32);
+export function tableTag(key: Buffer, { schema, table, columns, sha256 }: TableContent): string {
+  return contentTag(key, [schema, table, columns, sha256]);
 }
 
 /** A database's own key, where a backup has several. */
@@ -99,7 +92,7 @@ export function withContent(
       (archive === null ? "dump_not_read" : content === undefined ? "not_in_dump" : null);
     if (why !== null || content === undefined)
       notCompared.push({ name: table.name, why: why ?? "not_in_dump" });
-    else tags.set(table.name, contentTag(key, content));
+    else tags.set(table.name, tableTag(key, content));
   }
   return signContent(metadata, {
     tags,

@@ -1,0 +1,289 @@
+import { createHash, createHmac } from "node:crypto";
+import { copyFileSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { comparedContentText } from "@attestore/proof";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { readContent } from "../../src/engines/sqlite/content/row-digests.ts";
+import { openContentKey } from "../../src/runs/content-key.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
+
+/** What came back is what went in: the content of SQLite's tables. */
+
+const never = new AbortController().signal;
+let place: TestPlace;
+let source: SourceConfigOf<"sqlite">;
+
+beforeEach(async () => {
+  place = await makeTestPlace();
+  source = {
+    slug: "shop",
+    engine: "sqlite",
+    sandbox: "process",
+    checkTimeout_s: 30,
+    checks: [],
+    path: join(place.dir, "shop.sqlite"),
+  };
+});
+afterEach(() => place.remove());
+
+function make(sql: string, path = source.path): void {
+  const database = new DatabaseSync(path, { defensive: false });
+  database.exec(sql);
+  database.close();
+}
+
+const back = (): Promise<MadeBackup> =>
+  writeEncryptedDump({ source, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
+
+function testIt(
+  made: Pick<MadeBackup, "path" | "sha256" | "sourceMetadata">,
+  metadata: object = {},
+): Promise<RestoreTestResult> {
+  return restoreAndCheck({
+    source,
+    ciphertext: { path: made.path },
+    sha256: made.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...metadata })) as Record<
+      string,
+      unknown
+    >,
+    signal: never,
+  });
+}
+
+/** The same backup with a dump to which something happened on the way. */
+async function testChanged(made: MadeBackup, sql: string): Promise<RestoreTestResult> {
+  const copy = join(place.dir, "changed.sqlite");
+  copyFileSync(source.path, copy);
+  make(`pragma ignore_check_constraints = on; ${sql}`, copy);
+  const bytes = readFileSync(copy);
+  rmSync(copy);
+  const resealed = await reseal(place, bytes);
+  return testIt({ ...resealed, sourceMetadata: made.sourceMetadata }, { plaintext_size_bytes: bytes.length });
+}
+
+const checkOf = (tested: RestoreTestResult, id: string) => tested.checks.find((check) => check.id === id);
+const failedOf = ({ checks }: RestoreTestResult) =>
+  checks.filter(({ result }) => result === "failed").map(({ id }) => id);
+
+/** Everything that could make an honest copy look like another. */
+const EVERYTHING = `
+  create table kinds (a, "b ""c" any, c real, d int, e text, f blob, primary key (e));
+  insert into kinds values (1, 1.0, 1, '1', 'one', x'31'), (-9223372036854775808, 9223372036854775807, -0.0, 1.5, 'two', zeroblob(3)),
+    (0.1, 1e300, 9e999, -9e999, 'three', ''), (5e-324, 1.7976931348623157e308, 0.1, null, '', x''), ('text', x'00ff', null, 'x', cast(x'ff00fe' as text), 'a' || char(0) || 'b');
+  create table far (n); insert into far (rowid, n) values (-9223372036854775808, 1), (-1, 2), (0, 3), (9223372036854775807, 4);
+  create table shadowing (rowid text, _rowid_ text, oid text); insert into shadowing values ('a', 'b', 'c');
+  create table half (rowid text, n); insert into half values ('a', 1);
+  create table keyed (a text collate nocase, b real, primary key (a, b desc)) without rowid; insert into keyed values ('b', 2.5), ('A', 1), ('a', 3);
+  create table made (n int, stored int generated always as (n * 2) stored, gone int as (n * 3)); insert into made (n) values (1), (2);
+  create table exact (n int, r real, t text, b blob, x any) strict; insert into exact values (1, 2, '3', x'04', 5.5);
+  create table counted (id integer primary key autoincrement, n); insert into counted (n) values (1), (2); delete from counted where id = 2;
+  create table wide (${Array.from({ length: 700 }, (_, n) => `c${n}`).join(", ")}); insert into wide (c0, c699) values (0.5, 'last');
+  create table empty (n);
+  create table gaps (n); insert into gaps values (1), (2), (3); delete from gaps where n = 2;
+  create virtual table found using fts5 (body); insert into found values ('a note'), ('another');
+  create virtual table near using rtree (id, x0, x1); insert into near values (1, 1.5, 2.5);
+  create index kinds_c on kinds (c); create view cheap as select * from kinds; create trigger t after insert on far begin select 1; end;
+  create table many (id integer primary key, note text, price real);
+  with recursive n(i) as (select 1 union all select i + 1 from n where i < 45000) insert into many select i * 2, 'note ' || i, i * 0.1 from n;
+  alter table empty add column later default 7.25; insert into empty (n) values (1);
+  analyze; pragma user_version = 42; pragma application_id = 77;`;
+
+describe("with something of every kind, a copy that is as it was passes", () => {
+  test.each([
+    ["UTF-8", ""],
+    ["UTF-16le", "pragma encoding = 'UTF-16le';"],
+    ["UTF-16be", "pragma encoding = 'UTF-16be';"],
+    ["write-ahead log", "pragma journal_mode = wal;"],
+    ["small pages that are vacuumed", "pragma page_size = 512; pragma auto_vacuum = full;"],
+  ])("%s", async (_, first) => {
+    make(`${first} ${EVERYTHING}`);
+    const made = await back();
+    const { tables, content } = made.sourceMetadata as unknown as {
+      tables: { name: string; content?: string }[];
+      content: { tables: number; not_compared: object; rest: { tables: number } };
+    };
+    expect(tables.filter((each) => each.content === undefined)).toEqual([]);
+    expect(content.not_compared).toEqual({ count: 0, named: [] });
+    expect(content.tables).toBe(tables.length + content.rest.tables);
+    const tested = await testIt(made);
+    expect(tested.reason).toBeUndefined();
+    expect(checkOf(tested, "inferred:content")).toMatchObject({
+      result: "passed",
+      observed: { tables: content.tables, differing: 0, not_compared: 0 },
+    });
+    expect(checkOf(tested, "inferred:objects")).toMatchObject({ result: "passed" });
+    expect(comparedContentText(tested.checks)).toMatch(
+      /^content of \d+ tables compared; \d+ objects compared$/,
+    );
+  });
+});
+
+test("what is another in a table fails the test, which names each and quotes no row", async () => {
+  make(EVERYTHING.replace("analyze;", ""));
+  const made = await back();
+  const tested = await testChanged(
+    made,
+    `update many set note = 'mote 4711' where note = 'note 4711';
+     update keyed set b = 2.25 where b = 2.5;
+     update made set n = 3 where n = 2;
+     delete from gaps where n = 3; insert into gaps (rowid, n) values (9, 3);
+     update empty set later = null;
+     update wide set c698 = 1;
+     update sqlite_sequence set seq = 3`,
+  );
+  expect(failedOf(tested)).toEqual(["inferred:content"]);
+  const differing = String(checkOf(tested, "inferred:content")?.observed["differing_tables"]).split(", ");
+  expect(differing.toSorted()).toEqual([
+    "empty",
+    "gaps",
+    "keyed",
+    "made",
+    "many",
+    "one of the 9 tables that the receipt does not name",
+    "wide",
+  ]);
+  expect(tested.reason).toMatch(/the content of \w+ is not what the dump holds, nor is that of 6 more/);
+  expect(JSON.stringify(tested)).not.toMatch(/[nm]ote/);
+});
+
+describe("one value that is another, or of another type, fails the test", () => {
+  test.each([
+    "update kinds set a = '1' where a = 1",
+    "update kinds set a = 1.0 where a = 1",
+    "update kinds set b = cast(b as text)",
+    "update kinds set b = null",
+    "update kinds set b = x'00' where b = x'0000'",
+    "update kinds set c = 0.30000000000000004",
+    "update kinds set rowid = rowid + 1",
+  ])("%s", async (sql) => {
+    make("create table kinds (a, b, c real); insert into kinds values (1, x'0000', 0.3)");
+    const tested = await testChanged(await back(), sql);
+    expect(failedOf(tested)).toEqual(["inferred:content"]);
+    expect(tested.reason).toContain("the content of kinds is not what the dump holds");
+  });
+});
+
+test("an index, trigger, view or setting that is missing, another or too many fails the test, which names it", async () => {
+  make(EVERYTHING);
+  const tested = await testChanged(
+    await back(),
+    `drop index kinds_c; drop trigger t; create trigger t after insert on far begin select 2; end;
+     drop view cheap; create view cheap as select * from kinds where a > 1; create view more as select 1;
+     pragma user_version = 43; pragma application_id = 78`,
+  );
+  expect(failedOf(tested)).toContain("inferred:objects");
+  const observed = checkOf(tested, "inferred:objects")?.observed;
+  expect(observed).toMatchObject({ differing: 6 });
+  expect(String(observed?.["differing_objects"]).split(", ").toSorted()).toEqual([
+    "index kinds_c (missing)",
+    "setting application_id (other)",
+    "setting user_version (other)",
+    "trigger t (other)",
+    "view cheap (other)",
+    "view more (not at the source)",
+  ]);
+});
+
+test("more tables than a receipt names are compared all the same", async () => {
+  make(
+    Array.from({ length: 320 }, (_, n) => `create table t${n} (n); insert into t${n} values (${n});`).join(
+      " ",
+    ),
+  );
+  const made = await back();
+  expect(made.sourceMetadata["content"]).toMatchObject({ tables: 320, rest: { tables: 20 } });
+  const tested = await testIt(made);
+  expect(tested.reason).toBeUndefined();
+  expect(checkOf(tested, "inferred:content")?.observed).toMatchObject({ tables: 320, not_compared: 0 });
+});
+
+test("a table that SQLite here cannot read is named, and the others are compared", async () => {
+  make(`create table plain (n); insert into plain values (1);
+    create table keyed (a text primary key, n) without rowid; insert into keyed values ('a', 1);
+    pragma writable_schema = on; update sqlite_schema set sql = replace(sql, 'a text primary', 'a text collate own primary') where name = 'keyed';`);
+  const made = await back();
+  expect(made.sourceMetadata["content"]).toMatchObject({
+    tables: 1,
+    not_compared: { count: 1, named: [{ name: "keyed", why: "not_read" }] },
+  });
+  const tested = await testIt(made);
+  expect(tested.reason).toBeUndefined();
+  expect(checkOf(tested, "inferred:content")?.observed).toMatchObject({
+    tables: 1,
+    not_compared: 1,
+    not_compared_tables: "keyed (not_read)",
+  });
+});
+
+test("whoever has an identity can recompute a digest; the metadata alone give no guess away", async () => {
+  make(
+    "create table prices (name text, price real, n int, picture blob); insert into prices values ('é', 1.5, -7, x'00ff'), (null, 2, null, null)",
+  );
+  const made = await back();
+  const key = await openContentKey(made.sourceMetadata, [place.identity]);
+  const sha256 = createHash("sha256")
+    .update("1,tC3A9,r,-7,b00FF;3ff8000000000000\n2,n,r,n,n;4000000000000000\n")
+    .digest("hex");
+  const tag = createHmac("sha256", key ?? "")
+    .update(JSON.stringify(["prices", ["name", "price", "n", "picture"], sha256]))
+    .digest("hex")
+    .slice(0, 32);
+  expect(made.sourceMetadata["tables"]).toMatchObject([{ name: "prices", content: tag }]);
+  expect(JSON.stringify(made.sourceMetadata)).not.toContain(sha256);
+});
+
+test("a backup from before is tested as ever, and its content is not said to be compared", async () => {
+  make("create table t (n); insert into t values (1)");
+  const made = await back();
+  for (const without of ["content", "content_key"]) {
+    const tested = await testIt(made, { [without]: undefined });
+    expect(tested.reason).toBeUndefined();
+    expect(comparedContentText(tested.checks)).toBe("content not compared");
+  }
+});
+
+describe("where readers keep writers waiting", () => {
+  const read = (whenAsked: (times: number) => void, limits = { until: Infinity, transactionUntil: 0 }) => {
+    make(EVERYTHING.replace("analyze;", ""));
+    const database = new DatabaseSync(source.path, { readOnly: true });
+    database.exec("begin");
+    database.prepare("select 1 from sqlite_schema").get();
+    let times = 0;
+    database.setAuthorizer((_, name) => {
+      if (name === "data_version") whenAsked((times += 1));
+      return 0;
+    });
+    try {
+      return readContent(database, limits);
+    } finally {
+      database.setAuthorizer(null);
+      database.close();
+    }
+  };
+
+  test("they wait no longer than they have to, and what nobody changed meanwhile is known", () => {
+    expect(read(() => undefined)).toMatchObject({ notRead: [] });
+  });
+
+  test("what was read while one of them wrote is not known", () => {
+    const { tables, notRead } = read((times) => {
+      if (times === 2) make("update far set n = 9");
+    });
+    expect(tables).toEqual([]);
+    expect(notRead.length).toBeGreaterThan(15);
+    expect(new Set(notRead.map(({ why }) => why))).toEqual(new Set(["source_changed"]));
+  });
+
+  test("what there was no time for is not known either", () => {
+    const { tables, notRead } = read(() => undefined, { until: 0, transactionUntil: 0 });
+    expect(tables).toEqual([]);
+    expect(new Set(notRead.map(({ why }) => why))).toEqual(new Set(["no_time"]));
+  });
+});
