@@ -74,9 +74,14 @@ it("tries a check that is not written down yet, or another expectation of one th
     checks: [{ id: "tried", observed: { last: 199 } }],
   });
   expect(await json(["check", "try", "orders", "many", "--expect", "n > 150"])).toMatchObject({ held: true });
-  expect(await json(["check", "try", "orders", "rows", "--can-fail"])).toMatchObject({
+  // A check is also tried on ruined data, as a restore test would do.
+  expect(await json(["check", "try", "orders", "rows"])).toMatchObject({
     checks: [{ id: "rows", result: "passed", negative_control: { not_noticed: [] } }],
   });
+  const toothless = ["--query", "select count(*) as n from orders", "--expect", "n >= 0"];
+  expect((await cli("check", "try", "orders", ...toothless)).stdout).toContain(
+    "! would not notice an empty orders",
+  );
   const shown = await cli("check", "try", "orders", ...query, "--expect", "last = 1");
   expect(shown.code).toBe(1);
   expect(shown.stdout).toContain('✗ tried  last = 1  {"last":199');

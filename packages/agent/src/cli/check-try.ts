@@ -38,7 +38,7 @@ export const checkTry: Run = async (call, sourceName, checkId) => {
       { ...source, checks },
       {
         backupId: flags.text("backup"),
-        negativeControls: flags.isOn("canFail") ? "all" : "none",
+        negativeControls: flags.isOn("canFail") ? "all" : "untried",
         signal,
         onProgress: line.update,
       },

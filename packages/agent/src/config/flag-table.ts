@@ -204,7 +204,7 @@ export const FLAGS = {
   canFail: {
     form: "--can-fail",
     env: "ATTESTORE_CAN_FAIL",
-    about: "also ruin the restored copy, and say which checks do not notice",
+    about: "try all checks on ruined data, also those that were tried before",
   },
   limit: { form: "--limit <count>", env: "ATTESTORE_LIMIT", about: "how many to list; default: 20" },
 } as const satisfies Record<string, Flag>;

@@ -11,8 +11,11 @@ import {
 import type { Restored, Ruined } from "../engines/engine.ts";
 import type { ChecksToRun } from "./run-checks.ts";
 
-/** `changed`: those whose definition no passed test has tried; `all` and `none` for a person who asks. */
-export type WhichControls = "changed" | "all" | "none";
+/**
+ * `changed`: in a restore test where no check failed, those whose definition no passed test has tried. For
+ * a person who asks: `untried`, the same whatever the other checks say, or `all`.
+ */
+export type WhichControls = "changed" | "untried" | "all";
 
 export interface ControlsToRun extends Pick<ChecksToRun, "source" | "canaries" | "seen" | "signal"> {
   readonly which: WhichControls;
@@ -37,7 +40,9 @@ export async function runNegativeControls(
     const check = source.checks.find(({ id }) => id === outcome.id);
     const before = seen?.negativeControl(outcome.definition_sha256) ?? null;
     const isWanted =
-      which === "all" ? outcome.result === "passed" : which === "changed" && before === null && !hasFailed;
+      which === "changed"
+        ? before === null && !hasFailed
+        : outcome.result === "passed" && (which === "all" || before === null);
     if (check !== undefined && isWanted) {
       const tried = await tryCheck(restored, check, { ...run, budget_ms: deadline - performance.now() });
       const at = new Date().toISOString();
