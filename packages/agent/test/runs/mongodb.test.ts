@@ -159,6 +159,8 @@ test("a restore test passes, with the indexes and every count the same; checks r
     "bytes passed",
     "command passed",
     "count passed",
+    "inferred:content passed",
+    "inferred:objects passed",
     "inferred:rows:shop.empty passed",
     "inferred:rows:shop.odd name (3 documents) passed",
     "inferred:rows:shop.orders passed",
@@ -268,14 +270,16 @@ describe("damage", () => {
     try {
       const [one = { _id: new ObjectId() }] = orders;
       expect(failed(await restoredFrom(() => shop.collection("orders").deleteOne({ _id: one._id })))).toEqual(
-        ["inferred:rows:shop.orders"],
+        ["inferred:rows:shop.orders", "inferred:content"],
       );
       expect(failed(await restoredFrom(() => shop.collection("orders").deleteMany({})))).toEqual([
         "inferred:rows:shop.orders",
+        "inferred:content",
       ]);
       expect(failed(await restoredFrom(() => shop.collection("orders").drop()))).toEqual([
         "inferred:tables",
         "inferred:schema",
+        "inferred:objects",
       ]);
     } finally {
       await shop

@@ -8,6 +8,8 @@ import { describeTables } from "../row-counts.ts";
 import { schemaHash, schemaSummary } from "../schema.ts";
 import { withClient } from "./client.ts";
 import { type Connection, resolveConnection, writeConfigFile } from "./connection.ts";
+import { ArchiveDigests } from "./content/archive-digests.ts";
+import { signDocuments } from "./content/sign-documents.ts";
 import { databasesOf, type Look, look, nameOf } from "./describe.ts";
 import { originOf } from "./origin.ts";
 import { findTool, versionOfTool } from "./programs.ts";
@@ -28,7 +30,7 @@ interface SourceLook extends Look {
  */
 export async function dumpMongodb(
   source: SourceOf<MongodbSettings>,
-  { scratchDir, signal }: RunContext,
+  { scratchDir, signal, contentKey }: RunContext,
 ): Promise<Dump> {
   const tool = await findTool("mongodump");
   const connection = await resolveConnection(source.connection);
@@ -39,13 +41,18 @@ export async function dumpMongodb(
     const child = await startChild({ command: tool, args, signal, isDump: true });
     child.stdin.end();
     const written = documentsOf(child);
+    const digests = contentKey === undefined ? null : new ArchiveDigests(contentKey);
     return {
       origin: before.origin,
-      content: contentOf(child, signal),
+      content: contentOf(child, digests, signal),
       expectedBytes: null,
       metadata: async () => {
         const after = await lookAt(connection, source.slug, signal);
-        return describeDump(before, after, await written, await versionOfTool(tool));
+        const counted = await written;
+        const described = describeDump(before, after, counted, await versionOfTool(tool));
+        if (contentKey === undefined || digests === null) return described;
+        const dumped = { collections: digests.end(), written: counted, lines: before.lines };
+        return signDocuments(described, dumped, { names: collectionsOf(before), key: contentKey });
       },
       close: async () => {
         await child.stop();
@@ -86,14 +93,26 @@ async function documentsOf(child: Child): Promise<ReadonlyMap<string, bigint>> {
   return written;
 }
 
-async function* contentOf(child: Child, signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
-  yield* releasing(child.stdout);
+async function* contentOf(
+  child: Child,
+  digests: ArchiveDigests | null,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
+  for await (const piece of releasing(child.stdout)) {
+    digests?.add(piece);
+    yield piece;
+  }
   const exit = await child.exited;
   stopIfAborted(signal);
   if (exit.code === 0) return;
   const line = exit.stderr.split("\n").find((each) => each.includes("Failed:")) ?? "";
   const why = line === "" ? "" : `: ${line.slice(line.indexOf("Failed:") + 8, 400)}`;
   throw new RunError("dump_failed", `mongodump ended with ${endedWith(exit)}${why}`);
+}
+
+/** By name; no views. */
+function collectionsOf({ namespaces }: Look): string[] {
+  return namespaces.filter(({ isView }) => !isView).map(nameOf);
 }
 
 /** @throws RunError `source_changed`, `dump_failed` */
@@ -110,7 +129,7 @@ function describeDump(
       "collections or indexes changed during the dump, so it may match neither version: back it up again",
     );
   }
-  const collections = before.namespaces.filter(({ isView }) => !isView).map(nameOf);
+  const collections = collectionsOf(before);
   const missing = collections.filter((name) => !written.has(name));
   if (missing.length > 0) {
     throw new RunError(

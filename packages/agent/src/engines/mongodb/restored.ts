@@ -4,12 +4,22 @@ import type { QueryOutcome } from "../../checks/index.ts";
 import type { Child } from "../../processes/child.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
-import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
+import { compareObjects, expectedObjects } from "../content/compare-objects.ts";
+import type {
+  ContentComparison,
+  ForeignMetadata,
+  InferredContext,
+  QueryLimits,
+  Restored,
+} from "../engine.ts";
 import { schemaHash } from "../schema.ts";
 import { parseCheckQuery } from "./check-query.ts";
 import { isOfTheConnection, withClient } from "./client.ts";
+import { compareDocuments } from "./content/compare-documents.ts";
+import { objectsOf } from "./content/sign-documents.ts";
 import { look, nameOf, type Namespace } from "./describe.ts";
 import { productOf, releaseOf } from "./product.ts";
+import { findTool } from "./programs.ts";
 import { NotAScalar, rowOf } from "./row-of.ts";
 import type { ScratchMongodb } from "./scratch-mongodb.ts";
 
@@ -17,6 +27,10 @@ import type { ScratchMongodb } from "./scratch-mongodb.ts";
 const TIMED_OUT: ReadonlySet<unknown> = new Set([50]);
 /** An aggregation over this many is waited for; it is only ever a count. */
 const COUNT = [{ $count: "rows" }];
+const OBJECTS_WORDS = {
+  query: "the options of each collection, each index, and each view",
+  hint: "compare what listCollections and listIndexes give of both",
+};
 
 export class RestoredMongodb implements Restored {
   readonly #server: ScratchMongodb;
@@ -32,9 +46,7 @@ export class RestoredMongodb implements Restored {
   /** Another release or product may show the same options in another way. */
   fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
     const { engine_version: version } = metadata;
-    const isSame =
-      productOf(version) === productOf(this.#version) && releaseOf(version) === releaseOf(this.#version);
-    if (!isSame) return Promise.resolve(null);
+    if (!this.#isLike(version)) return Promise.resolve(null);
     return this.#inClient(signal, async (client) => schemaHash((await look(client, this.#databases)).lines));
   }
 
@@ -89,8 +101,33 @@ export class RestoredMongodb implements Restored {
     });
   }
 
+  async compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
+    const started = performance.now();
+    const { metadata, key, signal } = comparison;
+    const { lines, namespaces } = await this.#inClient(signal, (client) => look(client, this.#databases));
+    const duration_ms = performance.now() - started;
+    const version = metadata["engine_version"];
+    const expected = this.#isLike(version) ? expectedObjects(metadata) : null;
+    // FerretDB makes documents anew from what it stores.
+    const keepsBytes = productOf(version) === "MongoDB" || this.#isLike(version);
+    const mongodump = keepsBytes ? await findTool("mongodump").catch(() => null) : null;
+    const names = namespaces.filter(({ isView }) => !isView).map(nameOf);
+    const documents =
+      mongodump === null ? null : await compareDocuments(this.#server, mongodump, names, comparison);
+    return [
+      ...(documents === null ? [] : [documents]),
+      ...(expected === null
+        ? []
+        : [compareObjects(objectsOf(lines), expected, key, { of: null, duration_ms, words: OBJECTS_WORDS })]),
+    ];
+  }
+
   close(): Promise<void> {
     return this.#server.close();
+  }
+
+  #isLike(version: unknown): boolean {
+    return productOf(version) === productOf(this.#version) && releaseOf(version) === releaseOf(this.#version);
   }
 
   async #collections(client: MongoClient): Promise<readonly Namespace[]> {

@@ -1,0 +1,69 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
+import { releasing } from "../../../processes/gather.ts";
+import { compareTags } from "../../content/compare-tags.ts";
+import { expectedContent } from "../../content/expected-content.ts";
+import type { ContentComparison } from "../../engine.ts";
+import type { ScratchMongodb } from "../scratch-mongodb.ts";
+import { ArchiveDigests, type CollectionContent } from "./archive-digests.ts";
+import { documentsTag, nameOf } from "./sign-documents.ts";
+
+/**
+ * Dumps the restored copy again, for as long as there is time, and compares what its collections
+ * hold. Null if none could be compared.
+ * @throws RunError
+ */
+export async function compareDocuments(
+  server: ScratchMongodb,
+  /** mongodump's path. */
+  command: string,
+  /** Of the copy. */
+  names: readonly string[],
+  { metadata, key, budget_ms, signal }: ContentComparison,
+): Promise<CheckOutcome | null> {
+  const expected = expectedContent(metadata);
+  if (expected === null) return null;
+  const started = performance.now();
+  const time = AbortSignal.timeout(Math.max(1, Math.floor(budget_ms)));
+  const found = await dumpedAgain(server, command, key, { signal, time });
+  stopIfAborted(signal);
+  if (server.hasDied())
+    throw new RunError("sandbox_failed", "the scratch server broke while collections were compared");
+  return compareTags(expected, {
+    tags: new Map(found.map((each) => [nameOf(each), documentsTag(key, each)])),
+    unnamed: names.filter((name) => !expected.named.has(name)),
+    whyNot: () => (time.aborted ? "no_time" : "not_read"),
+    keepsOrder: true,
+    of: null,
+    nameOf: (name) => name,
+    query: "the documents of each collection, as mongodump dumps them, in any order",
+    duration_ms: performance.now() - started,
+  });
+}
+
+/** Collections that are complete. */
+async function dumpedAgain(
+  server: ScratchMongodb,
+  command: string,
+  key: Buffer,
+  { signal, time }: { readonly signal: AbortSignal; readonly time: AbortSignal },
+): Promise<readonly CollectionContent[]> {
+  const args = [`--uri=${server.uriInside}`, "--archive"];
+  // If it ended in order, it would say that a collection is complete of which it wrote a part.
+  const child = await server.start({ command, args, signal, isDump: true, stopSignal: "SIGKILL" });
+  const stop = (): void => void child.stop();
+  time.addEventListener("abort", stop, { once: true });
+  if (time.aborted) stop();
+  const digests = new ArchiveDigests(key);
+  try {
+    child.stdin.end();
+    for await (const piece of releasing(child.stdout)) digests.add(piece);
+  } catch (error) {
+    if (!time.aborted) throw error;
+  } finally {
+    time.removeEventListener("abort", stop);
+    await child.stop();
+  }
+  const { code } = await child.exited;
+  return code === 0 || time.aborted ? (digests.complete() ?? []) : [];
+}

@@ -1,0 +1,65 @@
+import { contentTag } from "../../content/content-tag.ts";
+import { withKnownRest } from "../../content/known-rest.ts";
+import { type NotCompared, signContent } from "../../content/signed-content.ts";
+import { type DatabaseObject, objectsMetadata } from "../../content/tagged-objects.ts";
+import type { SourceMetadata } from "../../engine.ts";
+import type { SchemaLine } from "../../schema.ts";
+import type { CollectionContent } from "./archive-digests.ts";
+
+/** What a dump wrote. */
+export interface DumpedDocuments {
+  /** Null if its archive was not understood. */
+  readonly collections: readonly CollectionContent[] | null;
+  /** As mongodump itself counted them, by name. */
+  readonly written: ReadonlyMap<string, bigint>;
+  readonly lines: readonly SchemaLine[];
+}
+
+/** The metadata of a dump with what its collections hold. `names` are those that a test restores. */
+export function signDocuments(
+  metadata: SourceMetadata,
+  { collections, written, lines }: DumpedDocuments,
+  { names, key }: { readonly names: readonly string[]; readonly key: Buffer },
+): SourceMetadata {
+  const found = new Map(collections?.map((each) => [nameOf(each), each]));
+  const tags = new Map<string, string>();
+  const notKnown: NotCompared[] = [];
+  for (const name of names) {
+    const content = found.get(name);
+    if (content !== undefined && content.documents === written.get(name))
+      tags.set(name, documentsTag(key, content));
+    else notKnown.push({ name, why: collections === null ? "dump_not_read" : "not_in_dump" });
+  }
+  const known = withKnownRest(metadata, tags, notKnown);
+  const others = [...found.keys()].filter((name) => !names.includes(name) && !VIEWS.test(name));
+  return signContent(metadata, {
+    tags: known.tags,
+    notCompared: [...known.notCompared, ...others.map((name) => ({ name, why: "system_collection" }))],
+    settings: null,
+    objects: objectsMetadata(objectsOf(lines), key),
+  });
+}
+
+/** What it holds is compared as objects. */
+const VIEWS = /\.system\.views$/;
+
+export function documentsTag(
+  key: Buffer,
+  { database, collection, documents, sum }: CollectionContent,
+): string {
+  return contentTag(key, [database, collection, String(documents), sum]);
+}
+
+/** As metadata and checks have it: `shop.orders`. */
+export function nameOf({ database, collection }: CollectionContent): string {
+  return `${database}.${collection}`;
+}
+
+/** Collections with their options, views, and indexes. */
+export function objectsOf(lines: readonly SchemaLine[]): DatabaseObject[] {
+  return lines.map(({ kind, relation, name, definition }) => ({
+    kind,
+    name: name === "" ? relation : `${relation} ${name}`,
+    definition,
+  }));
+}

@@ -1,0 +1,260 @@
+import { createHash, createHmac } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { comparedContentText } from "@attestore/proof";
+import { Binary, BSON, BSONRegExp, Double, Int32, Long, ObjectId, Timestamp } from "mongodb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readCiphertext } from "../../src/crypto/ciphertext.ts";
+import { unseal } from "../../src/crypto/unseal.ts";
+import { mongodb } from "../../src/engines/mongodb/index.ts";
+import { openContentKey } from "../../src/runs/content-key.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { makeTestPlace, reseal, type Resealed, sizeOf, type TestPlace } from "./scratch.ts";
+import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
+
+/** What came back is what went in: the content of MongoDB's collections. */
+
+const never = new AbortController().signal;
+let place: TestPlace;
+let server: SourceMongodb;
+let backup: MadeBackup;
+
+/** Everything of BSON that FerretDB takes. */
+const KINDS = {
+  minusZero: new Double(-0),
+  wholeDouble: new Double(1),
+  int: new Int32(1),
+  long: new Long(1),
+  largest: Long.MAX_VALUE,
+  tiny: 5e-324,
+  tenth: 0.1,
+  beforeEpoch: new Date(-1),
+  late: new Date(253_402_300_799_999),
+  regex: new BSONRegExp("^a|b$", "i"),
+  time: new Timestamp({ t: 1, i: 2 }),
+  uuid: new Binary(Buffer.alloc(16, 9), 4),
+  own: new Binary(Buffer.from("a"), 128),
+  noBytes: new Binary(Buffer.alloc(0)),
+  nothing: null,
+  list: [1, "two", { three: [3] }],
+  noList: [],
+  noDocument: {},
+  order: { b: 1, a: 2, c: { z: 1, y: 2 } },
+  text: 'line\n\ttab "quote" \\ ü€😀',
+  noText: "",
+  id: new ObjectId("0123456789abcdef01234567"),
+  yes: true,
+};
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourceMongodb(place.dir);
+  const { shop } = server;
+  await shop
+    .collection("orders")
+    .insertMany(Array.from({ length: 3_000 }, (_, n) => ({ n, note: `secret note ${n}` })));
+  // In the room of those that are gone, and in another order than their ids.
+  await shop.collection("orders").deleteMany({ n: { $lt: 500 } });
+  await shop
+    .collection("orders")
+    .insertMany(Array.from({ length: 300 }, (_, n) => ({ _id: `z${300 - n}` as never, n: -n })));
+  await shop.collection("orders").createIndex({ n: 1 }, { name: "by n" });
+  await shop
+    .collection("kinds")
+    .insertMany(Object.entries(KINDS).map(([_id, v]) => ({ _id: _id as never, v })));
+  await shop
+    .collection("large")
+    .insertMany(Array.from({ length: 3 }, (_, n) => ({ n, bytes: "x".repeat(4_000_000) })));
+  await shop.createCollection("empty");
+  await shop.collection("odd name").insertOne({ ok: true });
+  backup = await back();
+});
+
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+const back = (): Promise<MadeBackup> =>
+  writeEncryptedDump({
+    source: server.source,
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    signal: never,
+  });
+
+async function testIt(
+  instead: Resealed = backup,
+  without: readonly string[] = [],
+): Promise<RestoreTestResult> {
+  const metadata = Object.entries({ ...backup.sourceMetadata, ...sizeOf(instead) });
+  const tested = await restoreAndCheck({
+    source: server.source,
+    ciphertext: { path: instead.path },
+    sha256: instead.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(
+      JSON.stringify(Object.fromEntries(metadata.filter(([name]) => !without.includes(name)))),
+    ) as Record<string, unknown>,
+    signal: never,
+  });
+  expect(readdirSync(place.scratch)).toEqual([]);
+  return tested;
+}
+
+async function plaintext(): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of unseal(readCiphertext({ path: backup.path }), [place.identity]))
+    pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+}
+
+/** The same backup with a dump of a source in which something is otherwise. */
+async function testOtherwise(
+  change: () => Promise<unknown>,
+  undo: () => Promise<unknown>,
+): Promise<RestoreTestResult> {
+  await change();
+  try {
+    const made = await back();
+    return await testIt({ ...made, plaintextBytes: Number(made.sourceMetadata["plaintext_size_bytes"]) });
+  } finally {
+    await undo();
+  }
+}
+
+const checkOf = (tested: RestoreTestResult, id: string) => tested.checks.find((check) => check.id === id);
+const failedOf = ({ checks }: RestoreTestResult) =>
+  checks.filter(({ result }) => result === "failed").map(({ id }) => id);
+
+test("a copy that is as it was passes, whatever its documents hold", async () => {
+  expect(backup.sourceMetadata["content"]).toMatchObject({
+    tables: 5,
+    rest: null,
+    not_compared: { count: 0, named: [] },
+    objects: { kinds: { collection: { count: 5 }, index: { count: 6 } } },
+  });
+  const tested = await testIt();
+  expect(tested.reason).toBeUndefined();
+  expect(checkOf(tested, "inferred:content")).toMatchObject({
+    result: "passed",
+    observed: { tables: 5, differing: 0, not_compared: 0 },
+  });
+  expect(checkOf(tested, "inferred:objects")).toMatchObject({ result: "passed", observed: { objects: 11 } });
+  expect(comparedContentText(tested.checks)).toBe("content of 5 tables compared; 11 objects compared");
+});
+
+test("one value that is another, or of another type, fails the test, which names each collection and quotes no document", async () => {
+  const { shop } = server;
+  const orders = shop.collection("orders");
+  const kinds = shop.collection<{ _id: string; v: unknown }>("kinds");
+  const tested = await testOtherwise(
+    async () => {
+      await orders.updateOne({ n: 1000 }, { $set: { note: "secret mote 1000" } });
+      await kinds.replaceOne({ _id: "int" }, { v: new Long(1) });
+    },
+    async () => {
+      await orders.updateOne({ n: 1000 }, { $set: { note: "secret note 1000" } });
+      await kinds.replaceOne({ _id: "int" }, { v: new Int32(1) });
+    },
+  );
+  expect(failedOf(tested)).toEqual(["inferred:content"]);
+  expect(checkOf(tested, "inferred:content")?.observed).toMatchObject({ tables: 5, differing: 2 });
+  const names = String(checkOf(tested, "inferred:content")?.observed["differing_tables"]).split(", ");
+  expect(names.toSorted()).toEqual(["shop.kinds", "shop.orders"]);
+  expect(JSON.stringify(tested)).not.toMatch(/secret [nm]ote/);
+});
+
+test("the order of fields counts, the order of documents does not", async () => {
+  const kinds = server.shop.collection<{ _id: string; v: unknown }>("kinds");
+  const order = KINDS.order;
+  const moved = await testOtherwise(
+    async () => {
+      await kinds.deleteOne({ _id: "int" });
+      await kinds.insertOne({ _id: "int", v: new Int32(1) });
+    },
+    () => Promise.resolve(),
+  );
+  expect(moved.reason).toBeUndefined();
+  const turned = await testOtherwise(
+    () => kinds.replaceOne({ _id: "order" }, { v: { a: order.a, b: order.b, c: order.c } }),
+    () => kinds.replaceOne({ _id: "order" }, { v: order }),
+  );
+  expect(failedOf(turned)).toEqual(["inferred:content"]);
+});
+
+test("a byte that is another in the archive never passes", async () => {
+  const bytes = await plaintext();
+  bytes.write("secret mote", bytes.indexOf("secret note 2999"), "latin1");
+  const tested = await testIt(await reseal(place, bytes));
+  expect(tested.result).toBe("failed");
+});
+
+test("an index that is missing or another, and a collection too many, fail the test, which names them", async () => {
+  const { shop } = server;
+  const orders = shop.collection("orders");
+  const tested = await testOtherwise(
+    async () => {
+      await orders.dropIndex("by n");
+      await shop.collection("kinds").createIndex({ v: 1 }, { name: "late" });
+      await shop.createCollection("more");
+    },
+    async () => {
+      await orders.createIndex({ n: 1 }, { name: "by n" });
+      await shop.collection("kinds").dropIndex("late");
+      await shop.collection("more").drop();
+    },
+  );
+  expect(failedOf(tested)).toEqual(["inferred:schema", "inferred:objects"]);
+  const differing = String(checkOf(tested, "inferred:objects")?.observed["differing_objects"]).split(", ");
+  expect(differing.toSorted()).toEqual([
+    "collection shop.more (not at the source)",
+    "index shop.kinds late (not at the source)",
+    "index shop.more _id_ (not at the source)",
+    "index shop.orders by n (missing)",
+  ]);
+});
+
+test("whoever has an identity can recompute a digest; the metadata alone give no guess away", async () => {
+  const key = (await openContentKey(backup.sourceMetadata, [place.identity])) ?? Buffer.of();
+  const document = BSON.serialize((await server.shop.collection("odd name").findOne()) ?? {});
+  const own = createHmac("sha256", key).update("documents").digest();
+  const sum = createHash("sha256").update(own).update(document).digest("hex");
+  const tag = createHmac("sha256", key)
+    .update(JSON.stringify(["shop", "odd name", "1", sum]))
+    .digest("hex")
+    .slice(0, 32);
+  const tables = backup.sourceMetadata["tables"] as { name: string; content?: string }[];
+  expect(tables.find(({ name }) => name === "shop.odd name")?.content).toBe(tag);
+  expect(JSON.stringify(backup.sourceMetadata)).not.toContain(sum);
+});
+
+test("a backup from before is tested as ever, and its content is not said to be compared", async () => {
+  for (const without of ["content", "content_key"]) {
+    const tested = await testIt(backup, [without]);
+    expect(tested.reason).toBeUndefined();
+    expect(comparedContentText(tested.checks)).toBe("content not compared");
+  }
+});
+
+test("without time, nothing is said to be compared", async () => {
+  const metadata = backup.sourceMetadata;
+  const key = (await openContentKey(metadata, [place.identity])) ?? Buffer.of();
+  const sandbox = await mongodb.findSandbox(metadata, server.source);
+  const bytes = await plaintext();
+  async function* once(): AsyncGenerator<Buffer, void, undefined> {
+    yield await Promise.resolve(bytes);
+  }
+  const restored = await sandbox.restore(once(), { scratchDir: place.scratch, signal: never });
+  try {
+    const compared = (budget_ms: number) =>
+      restored.compareContent?.({ metadata, key, budget_ms, signal: never }) ?? Promise.resolve([]);
+    const ids = async (budget_ms: number) =>
+      (await compared(budget_ms)).map(({ id, result }) => `${id} ${result}`);
+    expect(await ids(0)).toEqual(["inferred:objects passed"]);
+    expect(await ids(600_000)).toEqual(["inferred:content passed", "inferred:objects passed"]);
+  } finally {
+    await restored.close();
+  }
+});
