@@ -213,6 +213,60 @@ test("checks that do not hold: no document, several, none there, a mistake, a do
   nothingLeft();
 });
 
+test("each check is tried on ruined documents, and the copy stays as it was", async () => {
+  const since = [{ $match: { placed_at: { $gt: { $date: "2026-01-01T00:00:00Z" } } } }, { $count: "n" }];
+  const newest = [{ $sort: { placed_at: -1 } }, { $limit: 1 }, { $project: { placed_at: 1, _id: 0 } }];
+  const tested = await testIt([
+    { id: "since", query: query("orders", since), expect: "n = 1999" },
+    { id: "newest", query: query("orders", newest), expect: "placed_at is not null" },
+    {
+      id: "deep",
+      query: query("orders", [{ $match: { "lines.sku": "a" } }, { $count: "n" }]),
+      expect: "n = 2000",
+    },
+    {
+      id: "any",
+      query: query("orders", [{ $limit: 1 }, { $project: { paid: 1, nowhere: 1, _id: 0 } }]),
+      expect: "paid or not paid or paid is null",
+    },
+    { id: "whole", query: query("orders", [{ $count: "n" }]), expect: `n = ${ORDERS}` },
+  ]);
+  expect(tested.reason).toBeUndefined();
+  const controls = tested.checks.flatMap(({ id, negative_control }) => {
+    if (negative_control === undefined) return [];
+    const { at: _, ...ways } = negative_control;
+    return [[id, ways] as const];
+  });
+  expect(Object.fromEntries(controls)).toEqual({
+    since: {
+      noticed: [
+        "an empty shop.orders",
+        "shop.orders.placed_at null in every document",
+        "shop.orders.placed_at a year before its newest",
+      ],
+      not_noticed: [],
+      not_tried: [],
+    },
+    newest: {
+      noticed: ["an empty shop.orders", "shop.orders.placed_at null in every document"],
+      not_noticed: ["shop.orders.placed_at a year before its newest"],
+      not_tried: [],
+    },
+    deep: {
+      noticed: ["an empty shop.orders"],
+      not_noticed: [],
+      // FerretDB changes no field of documents in a list.
+      not_tried: ["shop.orders.lines.sku null in every document: the server did not change all"],
+    },
+    any: {
+      noticed: ["an empty shop.orders"],
+      not_noticed: ["shop.orders.paid null in every document"],
+      not_tried: [],
+    },
+    whole: { noticed: ["an empty shop.orders"], not_noticed: [], not_tried: [] },
+  });
+});
+
 describe("damage", () => {
   async function plaintext(): Promise<Buffer> {
     const pieces: Buffer[] = [];

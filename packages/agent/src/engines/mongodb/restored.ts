@@ -1,8 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { type Document, type MongoClient, MongoServerError } from "mongodb";
+import type { MongoClient } from "mongodb";
 import type { QueryOutcome } from "../../checks/index.ts";
 import type { Child } from "../../processes/child.ts";
-import { RunError } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import { compareObjects, expectedObjects } from "../content/compare-objects.ts";
 import type {
@@ -11,20 +10,21 @@ import type {
   InferredContext,
   QueryLimits,
   Restored,
+  Ruined,
+  RuinLimits,
 } from "../engine.ts";
 import { schemaHash } from "../schema.ts";
+import { aggregate } from "./aggregate.ts";
 import { parseCheckQuery } from "./check-query.ts";
-import { isOfTheConnection, withClient } from "./client.ts";
+import { withClient } from "./client.ts";
 import { compareDocuments } from "./content/compare-documents.ts";
 import { objectsOf } from "./content/sign-documents.ts";
 import { look, nameOf, type Namespace } from "./describe.ts";
 import { productOf, releaseOf } from "./product.ts";
 import { findTool } from "./programs.ts";
-import { NotAScalar, rowOf } from "./row-of.ts";
+import { ruinInTurn } from "./ruin.ts";
 import type { ScratchMongodb } from "./scratch-mongodb.ts";
 
-/** MaxTimeMSExpired, and what FerretDB says instead. */
-const TIMED_OUT: ReadonlySet<unknown> = new Set([50]);
 /** An aggregation over this many is waited for; it is only ever a count. */
 const COUNT = [{ $count: "rows" }];
 const OBJECTS_WORDS = {
@@ -58,6 +58,15 @@ export class RestoredMongodb implements Restored {
       return Promise.resolve({ kind: "error", message: "the restored data has no such database" });
     return this.#inClient(signal, (client) =>
       aggregate(client, { database, collection: query.collection }, query.pipeline, timeout_s),
+    );
+  }
+
+  ruin(text: string, { timeout_s, budget_ms, signal }: RuinLimits): Promise<readonly Ruined[]> {
+    const query = parseCheckQuery(text);
+    const database = typeof query === "string" ? undefined : (query.database ?? this.#databases[0]);
+    if (typeof query === "string" || database === undefined) return Promise.resolve([]);
+    return this.#inClient(signal, (client) =>
+      ruinInTurn(client, { ...query, database }, { timeout_s, deadline: performance.now() + budget_ms }),
     );
   }
 
@@ -145,45 +154,4 @@ export class RestoredMongodb implements Restored {
 
 function withoutView({ database, collection }: Namespace): Omit<Namespace, "isView"> {
   return { database, collection };
-}
-
-/** At most two rows; `timeout_s` 0 is without end. */
-async function aggregate(
-  client: MongoClient,
-  { database, collection }: Omit<Namespace, "isView">,
-  pipeline: readonly Document[],
-  timeout_s: number,
-  format: (document: Document) => string = rowOf,
-): Promise<QueryOutcome> {
-  const cursor = client
-    .db(database)
-    .collection(collection)
-    .aggregate([...pipeline], {
-      batchSize: 2,
-      ...(timeout_s === 0 ? {} : { maxTimeMS: Math.ceil(timeout_s * 1000) }),
-    });
-  try {
-    const rows: string[] = [];
-    for (let row = await cursor.next(); row !== null && rows.length < 2; row = await cursor.next())
-      rows.push(format(row));
-    return { kind: "rows", rows };
-  } catch (error) {
-    return outcomeOf(error, timeout_s);
-  } finally {
-    await cursor.close().catch(() => undefined);
-  }
-}
-
-function outcomeOf(error: unknown, timeout_s: number): QueryOutcome {
-  if (error instanceof NotAScalar)
-    return { kind: "error", message: `${error.message}: project it to a number, text, date or truth value` };
-  if (!(error instanceof MongoServerError) || isOfTheConnection(error)) throw error;
-  if (TIMED_OUT.has(error.code)) return { kind: "timeout", after_s: timeout_s };
-  if (/No space left|disk is full/i.test(error.message)) {
-    throw new RunError(
-      "disk_full",
-      "the scratch directory's file system filled up during the checks: give it more space",
-    );
-  }
-  return { kind: "error", message: error.message };
 }

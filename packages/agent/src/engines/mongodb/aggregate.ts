@@ -1,0 +1,50 @@
+import { type Document, type MongoClient, MongoServerError } from "mongodb";
+import type { QueryOutcome } from "../../checks/index.ts";
+import { RunError } from "../../errors/run-error.ts";
+import { isOfTheConnection } from "./client.ts";
+import type { Namespace } from "./describe.ts";
+import { NotAScalar, rowOf } from "./row-of.ts";
+
+/** MaxTimeMSExpired, and what FerretDB says instead. */
+const TIMED_OUT: ReadonlySet<unknown> = new Set([50]);
+
+/** At most two rows; `timeout_s` 0 is without end. */
+export async function aggregate(
+  client: MongoClient,
+  { database, collection }: Omit<Namespace, "isView">,
+  pipeline: readonly Document[],
+  timeout_s: number,
+  format: (document: Document) => string = rowOf,
+): Promise<QueryOutcome> {
+  const cursor = client
+    .db(database)
+    .collection(collection)
+    .aggregate([...pipeline], {
+      batchSize: 2,
+      ...(timeout_s === 0 ? {} : { maxTimeMS: Math.ceil(timeout_s * 1000) }),
+    });
+  try {
+    const rows: string[] = [];
+    for (let row = await cursor.next(); row !== null && rows.length < 2; row = await cursor.next())
+      rows.push(format(row));
+    return { kind: "rows", rows };
+  } catch (error) {
+    return outcomeOf(error, timeout_s);
+  } finally {
+    await cursor.close().catch(() => undefined);
+  }
+}
+
+function outcomeOf(error: unknown, timeout_s: number): QueryOutcome {
+  if (error instanceof NotAScalar)
+    return { kind: "error", message: `${error.message}: project it to a number, text, date or truth value` };
+  if (!(error instanceof MongoServerError) || isOfTheConnection(error)) throw error;
+  if (TIMED_OUT.has(error.code)) return { kind: "timeout", after_s: timeout_s };
+  if (/No space left|disk is full/i.test(error.message)) {
+    throw new RunError(
+      "disk_full",
+      "the scratch directory's file system filled up during the checks: give it more space",
+    );
+  }
+  return { kind: "error", message: error.message };
+}
