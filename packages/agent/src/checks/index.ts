@@ -21,6 +21,7 @@ export { type DriverValue, formatRow } from "./format-row.ts";
 export { type QueryOutcome } from "./query-outcome.ts";
 export {
   digestCheck,
+  foreignKeysCheck,
   restCheck,
   rowCheckId,
   rowCountCheck,

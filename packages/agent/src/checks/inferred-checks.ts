@@ -258,3 +258,29 @@ export function sqliteIntegrityCheck({
   ]);
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }
+
+/**
+ * As many of a SQLite database's rows refer to one that is not there as did in the dump. That is
+ * the source's own matter, and shown.
+ */
+export function foreignKeysCheck({
+  expected,
+  broken,
+  tables,
+  duration_ms,
+}: Timed & {
+  readonly expected: number;
+  readonly broken: number;
+  readonly tables: readonly string[];
+}): CheckOutcome {
+  const definition = {
+    id: `${INFERRED}foreign_keys`,
+    query: "pragma foreign_key_check",
+    expect: `broken = ${expected}`,
+  };
+  const row = formatRow([
+    ["broken", broken],
+    ...(tables.length === 0 ? [] : [["tables", clip(tables.join(", "), MAX_TABLE)] as const]),
+  ]);
+  return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
+}

@@ -61,7 +61,7 @@ function testIt(
 async function testChanged(made: MadeBackup, sql: string): Promise<RestoreTestResult> {
   const copy = join(place.dir, "changed.sqlite");
   copyFileSync(source.path, copy);
-  make(`pragma ignore_check_constraints = on; ${sql}`, copy);
+  make(`pragma ignore_check_constraints = on; pragma foreign_keys = off; ${sql}`, copy);
   const bytes = readFileSync(copy);
   rmSync(copy);
   const resealed = await reseal(place, bytes);
@@ -247,6 +247,35 @@ test("a backup from before is tested as ever, and its content is not said to be 
     expect(tested.reason).toBeUndefined();
     expect(comparedContentText(tested.checks)).toBe("content not compared");
   }
+});
+
+test("rows that refer to nothing are shown; more or fewer than in the dump fail the test", async () => {
+  make(`pragma foreign_keys = off;
+    create table orders (id integer primary key);
+    create table lines (id integer primary key, order_id references orders (id));
+    insert into orders values (1); insert into lines values (1, 1), (2, 7), (3, null), (4, 8);`);
+  const made = await back();
+  expect(made.sourceMetadata["foreign_keys"]).toEqual({ broken: 2 });
+  const tested = await testIt(made);
+  expect(tested.reason).toBeUndefined();
+  expect(checkOf(tested, "inferred:foreign_keys")).toMatchObject({
+    result: "passed",
+    observed: { broken: 2, tables: "lines" },
+  });
+  const changed = await testChanged(made, "update lines set order_id = 9 where id = 1");
+  expect(failedOf(changed)).toEqual(["inferred:foreign_keys", "inferred:content"]);
+  const mended = await testChanged(made, "insert into orders values (7), (8)");
+  expect(failedOf(mended)).toContain("inferred:foreign_keys");
+});
+
+test("foreign keys that SQLite cannot look at are not said to be looked at", async () => {
+  make(`pragma foreign_keys = off; create table orders (id); create table lines (order_id references orders (id));
+    insert into orders values (1); insert into lines values (1)`);
+  const made = await back();
+  expect(made.sourceMetadata).not.toHaveProperty("foreign_keys");
+  const tested = await testIt(made);
+  expect(tested.reason).toBeUndefined();
+  expect(checkOf(tested, "inferred:foreign_keys")).toBeUndefined();
 });
 
 describe("where readers keep writers waiting", () => {

@@ -2,7 +2,8 @@ import { RunError } from "../../errors/run-error.ts";
 import type { SourceMetadata } from "../engine.ts";
 import { countEach, describeTables, type TableCount, COUNTING_S } from "../row-counts.ts";
 import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
-import { lackIn, type Response } from "./protocol.ts";
+import { brokenForeignKeys, FOREIGN_KEYS_S } from "./foreign-keys.ts";
+import { cells, lackIn, type Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
 
 /**
@@ -38,6 +39,9 @@ export async function describeSqlite(sqlite: SqliteProcess, path: string): Promi
     const rows = counts.get(name);
     return rows === undefined ? { name } : { name, rows };
   });
+  const foreignKeys = await brokenForeignKeys((sql) =>
+    sqlite.request({ op: "list", path, sql }, FOREIGN_KEYS_S),
+  );
   return {
     engine: "sqlite",
     engine_version: await versionOf(sqlite),
@@ -48,6 +52,7 @@ export async function describeSqlite(sqlite: SqliteProcess, path: string): Promi
       tables.toSorted((a, b) => Number((b.rows ?? 0n) - (a.rows ?? 0n))),
       { budget_s: COUNTING_S },
     ),
+    ...(foreignKeys === null ? {} : { foreign_keys: { broken: foreignKeys.broken } }),
     schema_summary: schemaSummary([
       ...lines,
       ...(await listed(sqlite, path, COLUMNS, "listing the columns")),
@@ -109,11 +114,6 @@ export async function counting(
 ): Promise<Response | null> {
   const counted = await ask(countQuery(table));
   return lackIn(counted) === null ? counted : ask(`${countQuery(table)} not indexed`);
-}
-
-/** The rows of a `list`. */
-export function cells(response: Extract<Response, { ok: true }>): string[][] {
-  return (response.rows ?? []).map((row) => JSON.parse(row) as string[]);
 }
 
 function answered(response: Response | null, what: string): Extract<Response, { ok: true }> {

@@ -1,8 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { sqliteIntegrityCheck } from "../../checks/index.ts";
 import { RunError } from "../../errors/run-error.ts";
-import { cells } from "./describe.ts";
-import { lackIn, type Response } from "./protocol.ts";
+import { cells, lackIn, type Response } from "./protocol.ts";
 
 /** Runs a statement of ours on the restored copy. @throws RunError if it is the place that failed. */
 export type Ask = (sql: string) => Promise<Response | null>;

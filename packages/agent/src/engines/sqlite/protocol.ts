@@ -63,3 +63,8 @@ const LACKS = /^(?:no such collation sequence|unknown function|no such module): 
 export function lackIn(response: Response | null): string | null {
   return response?.ok === false ? (LACKS.exec(response.message)?.[0] ?? null) : null;
 }
+
+/** The rows of a `list`. */
+export function cells(response: Extract<Response, { ok: true }>): string[][] {
+  return (response.rows ?? []).map((row) => JSON.parse(row) as string[]);
+}

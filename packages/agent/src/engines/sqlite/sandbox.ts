@@ -22,6 +22,7 @@ import { runCheckProgram } from "../run-check-program.ts";
 import { schemaHash } from "../schema.ts";
 import { compareRows } from "./content/compare-rows.ts";
 import { counting, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
+import { checkForeignKeys, FOREIGN_KEYS_S } from "./foreign-keys.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { isFull, isOfThePlace, type Response, type RuinedCopy } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
@@ -151,7 +152,12 @@ class RestoredSqlite implements Restored {
       countQuery,
     });
     // An empty file is whole too: integrity alone has read no data.
-    return tables.length === 0 ? [] : [checked, ...tables];
+    if (tables.length === 0) return [];
+    const foreignKeys = await checkForeignKeys(
+      (sql) => this.#sqlite.request({ op: "list", path, sql }, FOREIGN_KEYS_S),
+      context.metadata,
+    );
+    return [checked, ...(foreignKeys === null ? [] : [foreignKeys]), ...tables];
   }
 
   async compareContent({ metadata, key, budget_ms }: ContentComparison): Promise<readonly CheckOutcome[]> {
