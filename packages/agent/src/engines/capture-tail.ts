@@ -1,9 +1,9 @@
 const END_BYTES = 1024;
 
-/** Passes content on, and keeps its end: that is where a dump in SQL says that it is whole. */
+/** Passes content on and keeps its end. A dump in SQL says at its end that it is complete. */
 export function captureTail(content: AsyncIterable<Buffer>): {
   readonly content: AsyncIterable<Buffer>;
-  /** Its last 1024 bytes, once all of it has passed. */
+  /** The last 1024 bytes, once all content has passed. */
   last(): string;
 } {
   let end: Buffer = Buffer.alloc(0);

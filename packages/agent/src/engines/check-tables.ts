@@ -13,29 +13,32 @@ import { countEach, COUNTING_S, restDigest } from "./row-counts.ts";
 import { restOfMetadata, tableCountOf, tablesOfMetadata } from "./tables-of-metadata.ts";
 
 export interface TablesToCheck extends Omit<InferredContext, "signal"> {
-  /** Which database, where a backup has several. */
+  /** The database, if a backup has several. */
   readonly of?: string;
   /**
-   * A table's name where its database is the only one: that is the name which was counted; the same
-   * if this is absent.
+   * Returns the name of a table without its database: the name under which it was counted. If
+   * absent, both names are the same.
    */
   plainName?(table: string): string;
-  /** Those that are there, by the names that the metadata use. */
+  /** The restored tables, by the names that the metadata use. */
   readonly tables: readonly string[];
-  /** Those of them that this host lacks something for: named, and held to nothing. */
+  /**
+   * Restored tables that this host cannot read because it lacks something. They are named, and not
+   * compared.
+   */
   readonly unreadable?: ReadonlySet<string>;
-  /** Whether a table gives what it holds when asked for one row. */
+  /** Whether one row of the table can be read. */
   readOne(table: string): Promise<boolean>;
-  /** Without `seconds` for as long as it takes. */
+  /** Without `seconds`, counting may take as long as it needs. */
   count(table: string, seconds?: number): Promise<QueryOutcome>;
   countQuery(table: string): string;
 }
 
 /**
- * That every table which the backup names is there and can be read; that those whose rows were
- * counted at backup time, in what was dumped, have as many; and that none has lost more of its rows
- * than `Seen` allows. Tables that the metadata have no room for are held to one digest of all
- * of their counts. Names of the metadata are only compared: they never get into a query.
+ * Checks three things: every table that the backup names is there and can be read; tables that were
+ * counted at backup time have as many rows; and none has lost more rows than `Seen` allows. Tables
+ * that the metadata have no room for are compared by one digest of all their counts. Names from the
+ * metadata are only compared. They never become part of a query.
  */
 export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]> {
   const { metadata, seen, tables } = check;
@@ -106,8 +109,8 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
 }
 
 /**
- * Tables that nobody counted at the source are counted in the copy, which is in nobody's way: the
- * next test then knows what they had.
+ * Counts the tables that nobody counted at the source. Nobody waits for the copy, and the next test
+ * then knows how many rows they had.
  */
 async function countInCopy(
   check: TablesToCheck,
@@ -121,18 +124,18 @@ async function countInCopy(
     if (outcome.kind === "timeout") return null;
     const duration_ms = performance.now() - begun;
     outcomes.push(rowFloorCheck({ table, query: check.countQuery(table), outcome, floor: 0n, duration_ms }));
-    // What cannot be counted has failed, which is no lack of time.
+    // A table that cannot be counted has failed. It did not run out of time.
     return rowsOf(outcome) ?? -1n;
   });
   return { outcomes, counted };
 }
 
-/** A receipt has room for no more of them. */
+/** A receipt has no room for more. */
 const MAX_LOST = 50;
 
 /**
- * Of the tables that the metadata have no names of: one check of them all, and one of each that
- * lost rows.
+ * Makes one check of all tables that the metadata do not name, and one for each of them that lost
+ * rows.
  */
 async function checkRest(check: TablesToCheck, tables: readonly string[]): Promise<CheckOutcome[]> {
   const { metadata, seen } = check;
@@ -153,7 +156,7 @@ async function checkRest(check: TablesToCheck, tables: readonly string[]): Promi
       const held = rowFloorCheck({ table, query: check.countQuery(table), outcome, floor, duration_ms });
       if (held.result === "failed") lost.push(withLoss(held, table, rows, seen));
     }
-    // What cannot be counted is in no digest, so that the number of tables is another.
+    // A table that cannot be counted is in no digest, so the number of tables differs.
     if (rows === null) continue;
     counts.push([table, rows]);
     check.onUnnamed?.(table, rows);
@@ -185,7 +188,7 @@ function higher(a: bigint | null, b: bigint | null): bigint | null {
   return a > b ? a : b;
 }
 
-/** A count below the floor says what is gone, since when and what to do. */
+/** The message for a count below the floor says what is gone, since when, and what to do. */
 function withLoss(held: CheckOutcome, table: string, rows: bigint | null, seen: Seen | null): CheckOutcome {
   const floor = seen?.floorOf(table) ?? null;
   if (seen === null || floor === null || rows === null || rows >= floor.rows) return held;

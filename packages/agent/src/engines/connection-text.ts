@@ -3,7 +3,7 @@ import { errorCode } from "@attestore/host/errno";
 import type { SecretReference } from "../secrets/secret-reference.ts";
 import { RunError } from "../errors/run-error.ts";
 
-/** What a reference leads to, and where that was, for messages. */
+/** The text that a reference leads to, and where it was found, for messages. */
 export interface ReferredText {
   readonly text: string;
   readonly from: string;
@@ -11,7 +11,7 @@ export interface ReferredText {
 
 /**
  * `holds` says what should be there, such as "the database's postgresql:// URL".
- * @throws RunError `connection_reference`, without a word of what is there.
+ * @throws RunError `connection_reference`. The message never quotes the text.
  */
 export async function referredText(reference: SecretReference, holds: string): Promise<ReferredText> {
   if (reference.kind === "env") {

@@ -11,13 +11,13 @@ const WHOSE: Readonly<Record<SandboxKind, readonly [string, string]>> = {
   uri: ["the disk of sandbox.database", "give its server more space"],
 };
 
-/** A scratch server had no room for what was restored: that says nothing of the backup. */
+/** The error for a scratch server that ran out of space. This says nothing about the backup. */
 export function diskFullDuringRestore({ runtime }: Pick<ScratchServer, "runtime">): RunError {
   const [what, remedy] = WHOSE[runtime.kind];
   return new RunError("disk_full", `${what} filled up during the restore: ${remedy}`);
 }
 
-/** What the death of a scratch server may come from, for the end of a message. */
+/** Possible reasons for the death of a scratch server, for the end of a message. */
 export function whyItDied({ runtime }: Pick<ScratchServer, "runtime">): string {
   return runtime.kind === "container" ? ": it may need more sandbox.memory_mb" : "";
 }

@@ -1,7 +1,10 @@
 import { RunError } from "../errors/run-error.ts";
 import type { SourceLimits } from "../config/source-limits.ts";
 
-/** A signal that fires when the caller's does, and when the time is up; which of the two it was. */
+/**
+ * A signal that fires when the caller's signal does or when the time is up, and which of the two it
+ * was.
+ */
 export interface TimeLimit {
   readonly signal: AbortSignal;
   isUp(): boolean;
@@ -13,8 +16,8 @@ export function timeLimit({ time_s }: SourceLimits, signal: AbortSignal): TimeLi
 }
 
 /**
- * Passes a dump on, and counts it. `tooLong` makes the error that is thrown as soon as it is longer
- * than `most`.
+ * Passes a dump on and counts its bytes. As soon as it is longer than `most`, the error from
+ * `tooLong` is thrown.
  */
 export async function* atMost(
   content: AsyncIterable<Buffer>,
@@ -30,7 +33,7 @@ export async function* atMost(
   return bytes;
 }
 
-/** The run was stopped by a limit of its source, not by a fault. */
+/** The error for a run that one of its source's limits ended. */
 export function beyondLimit(what: string, setting: string): RunError {
   return new RunError(
     "limit_exceeded",

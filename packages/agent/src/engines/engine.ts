@@ -7,78 +7,79 @@ import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome, Seen } from "../checks/index.ts";
 
 /**
- * What a backup says of its source and dump. It is signed into the receipt: names, sizes and
- * counts, never a row and never a secret. JSON throughout.
+ * What a backup says about its source and its dump, as JSON. It is signed into the receipt. It
+ * contains names, sizes and counts, but never a row or a secret.
  */
 export interface SourceMetadata {
   readonly engine: string;
   readonly engine_version: string;
   readonly dump_format: string;
-  /** SHA-256 in hex of a canonical listing of the schema; see each engine's. */
+  /** SHA-256 in hex of a canonical listing of the schema. Each engine has its own listing. */
   readonly schema_hash: string;
   readonly [more: string]: unknown;
 }
 
-/** Anything that reached us as JSON and says that it is a backup's metadata. */
+/** JSON that we received and that claims to be a backup's metadata. */
 export type ForeignMetadata = Readonly<Record<string, unknown>>;
 
 export interface Runtime {
   readonly kind: SandboxKind;
   readonly engine: string;
   readonly engine_version: string;
-  /** Of a container: its image. */
+  /** The image of a container. */
   readonly image_digest?: string;
   /**
-   * Of what runs as processes of this host: what kept the restore's programs from everything else;
-   * see `IsolationLevel`.
+   * For programs that run as processes of this host: how they were isolated; see `IsolationLevel`.
    */
   readonly isolation?: IsolationLevel;
 }
 
-/** What an engine is told of a source: its own settings, and what every source has. */
+/** A source's own settings, and what every source has. */
 export type SourceOf<Settings extends object> = SourceCommon & Settings;
 
-/** For people: `PostgreSQL 15.20`, `pg_dump 15.20`. */
+/** Texts for people, such as `PostgreSQL 15.20` and `pg_dump 15.20`. */
 export interface ClientVersions {
   readonly server: string;
   readonly client: string;
-  /** What about the server can let damage pass unnoticed into every dump. */
+  /** A setting of the server that lets damage pass unnoticed into every dump. */
   readonly warning?: { readonly text: string; readonly next: string };
 }
 
-/** One database engine, or what is backed up like one. */
+/** A database engine, or something else that is backed up like one. */
 export interface Engine<Settings extends object> {
   /** @throws RunError */
   readonly dump: (source: SourceOf<Settings>, context: RunContext) => Promise<Dump>;
   /**
-   * The throw-away place that such a backup would be restored in, so far only looked for.
+   * Finds the throw-away place for restoring such a backup, but does not open it yet.
    * @throws RunError `tool_missing`, `tool_too_old`.
    */
   readonly findSandbox: (
     metadata: ForeignMetadata,
     source: SourceOf<Settings>,
-    /** Every source of this host, whose own data no restore may touch; at least this one. */
+    /** All sources of this host, at least this one. A restore must never touch their data. */
     sources?: readonly SourceConfig[],
   ) => Promise<Sandbox>;
   /**
-   * Reaches for the server and finds the program that would dump it; absent where there is no server.
-   * @throws RunError, `tool_too_old` among them
+   * Connects to the server, and finds the program that would dump it. Absent if the engine has no
+   * server.
+   * @throws RunError, also `tool_too_old`
    */
   readonly versions?: (source: SourceOf<Settings>, context: RunContext) => Promise<ClientVersions>;
 }
 
 /**
- * What tells one database from another: compared as a whole with what is pinned. Signed into
- * receipts; no secret, no path in clear.
+ * Identifies a database. It is compared as a whole with the pinned identity. It is signed into
+ * receipts, so it has no secret and no plain path.
  */
 export type Identity = Readonly<Record<string, string>>;
 
-/** Which database a dump is of. */
+/** The database that a dump came from. */
 export interface Origin {
-  /** Stays the same for as long as it is the same database, wherever it is reached. */
+  /** Stays the same for the same database, wherever the agent reaches it. */
   readonly identity: Identity;
   /**
-   * Where it was reached; another one after a failover, so only told. Null where that is this host.
+   * The host where the agent reached it, or null for this host. A failover changes it, so a change
+   * is only reported.
    */
   readonly host: string | null;
 }
@@ -86,65 +87,71 @@ export interface Origin {
 export interface Dump {
   readonly origin: Origin;
   /**
-   * The dump. It throws, instead of ending, if the program that makes it failed: what came before
-   * is then no backup. A piece is valid until the next one is asked for.
+   * The content of the dump. If the dump program fails, iterating throws instead of ending, and
+   * what came before is no backup. A piece is valid only until the next one is requested.
    */
   readonly content: AsyncIterable<Buffer>;
-  /** For progress; null if nobody knows. */
+  /** For showing progress; null if unknown. */
   readonly expectedBytes: number | null;
-  /** Once the content has ended. */
+  /** Call this after the content has ended. */
   metadata(): Promise<SourceMetadata>;
-  /** Stops and removes everything; always called. */
+  /** Stops everything and removes all files. Callers must always call it. */
   close(): Promise<void>;
 }
 
 export interface Sandbox {
   readonly runtime: Runtime;
   /**
-   * Restores a dump. Whatever the content throws passes through; the content is always read to its end before this returns.
-   * @throws RestoreRefused if the engine's own restore found the dump wrong; RunError.
+   * Restores a dump. Errors from the content pass through. It always reads the content to its end.
+   * @throws RestoreRefused if the engine's own restore rejects the dump; RunError.
    */
   restore(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored>;
 }
 
-/** The restored data, to be looked at and thrown away. */
+/** The restored copy. The checks look at it, and then it is thrown away. */
 export interface Restored {
   /**
-   * The schema's hash, by the same rule as at backup time; null if the two can't be compared, such as where another major
-   * version prints the same schema in another way, or where there is no schema.
+   * Hashes the schema by the same rule as at backup time. Null if the hashes can't be compared, for
+   * example because another major version prints the schema differently, or if there is no schema.
    * @throws RunError
    */
   fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null>;
   /**
-   * What a check's query gives, at most two rows of it. A mistake in the query, or something that it misses in the
-   * restored data, is an outcome too.
-   * @throws RunError if it is the place that failed, not the query.
+   * Runs a check's query and returns at most two rows. An error in the query, and something missing
+   * in the restored data, are outcomes too.
+   * @throws RunError if the place failed, not the query.
    */
   query(text: string, limits: QueryLimits): Promise<QueryOutcome>;
   /**
-   * Starts a program of the customer's beside it, told by its environment where it is; absent where
-   * an engine has no way to.
+   * Starts one of the customer's programs next to the copy. Environment variables tell the program
+   * where the copy is. Absent if an engine can't do this.
    */
   readonly startCommand?: StartCommand | undefined;
   /**
-   * The tables with rows of their own, the largest first; absent where there are none by nature.
+   * Lists the tables that have rows of their own, the largest first. Absent for engines without
+   * tables.
    * @throws RunError
    */
   tables?(signal: AbortSignal): Promise<readonly string[]>;
-  /** The checks that need no configuration. Each reads data. @throws RunError */
+  /**
+   * Runs the checks that need no configuration. Each of them reads data.
+   * @throws RunError
+   */
   inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]>;
   /**
-   * Whether the tables hold what the backup's metadata say; no outcome where not one of them could be compared. Absent where an engine has no such digests.
+   * Compares the content of the tables with the backup's metadata. Returns no outcome if it could
+   * compare no table. Absent for engines without content digests.
    * @throws RunError
    */
   compareContent?(comparison: ContentComparison): Promise<readonly CheckOutcome[]>;
   /**
-   * Ruins what a query reads, in one way after another and each time from the true copy, and asks again. Afterwards the copy is as it was.
-   * Absent where an engine has no way to.
+   * Ruins the data that a query reads, in one way after another, and asks again each time. Every
+   * way starts from the true copy, and afterwards the copy is unchanged. Absent if an engine can't
+   * do this.
    * @throws RunError
    */
   ruin?(query: string, limits: RuinLimits): Promise<readonly Ruined[]>;
-  /** Removes it for certain. */
+  /** Removes the copy. Callers must always call it. */
   close(): Promise<void>;
 }
 
@@ -154,15 +161,13 @@ export interface RuinLimits extends QueryLimits {
 }
 
 export interface Ruined {
-  /** Names the way: `an empty public.orders`. */
+  /** Describes the way: `an empty public.orders`. */
   readonly how: string;
-  /** What the query then gave, or why that is not known. */
+  /** The query's result on the ruined data, or why it is unknown. */
   readonly outcome: QueryOutcome | { readonly kind: "not_tried"; readonly reason: string };
 }
 
-/**
- * @throws RunError `tool_missing` if there is no such program, `interrupted`.
- */
+/** @throws RunError `tool_missing` if the program does not exist, `interrupted`. */
 export type StartCommand = (command: readonly string[], signal: AbortSignal) => Promise<Child>;
 
 export interface QueryLimits {
@@ -171,31 +176,34 @@ export interface QueryLimits {
 }
 
 export interface ContentComparison {
-  /** What the backup said of itself. */
+  /** What the backup says about itself. */
   readonly metadata: ForeignMetadata;
-  /** The backup's own, under which the content is signed. */
+  /** The key of this backup, under which its content is signed. */
   readonly key: Buffer;
-  /** What is not compared by then is named, and not held. */
+  /** What is not compared by then is named and does not count as held. */
   readonly budget_ms: number;
   readonly signal: AbortSignal;
 }
 
 export interface InferredContext {
-  /** What the backup said of itself. */
+  /** What the backup says about itself. */
   readonly metadata: ForeignMetadata;
-  /** What restore tests that passed saw; null before the first. */
+  /** What passed restore tests saw; null before the first one. */
   readonly seen: Seen | null;
   /**
-   * How long counting may take of tables that the backup did not count, and that have no floor; a
-   * minute if absent.
+   * Seconds for counting the tables that the backup did not count and that have no floor; 60 if
+   * absent.
    */
   readonly countBudget_s?: number;
-  /** Is told the rows of tables that have no check of their own, for which a receipt has no room. */
+  /**
+   * Called with the row counts of tables that have no check of their own, because a receipt has no
+   * room for them.
+   */
   readonly onUnnamed?: (table: string, rows: bigint) => void;
   readonly signal: AbortSignal;
 }
 
-/** The engine's own restore ran, and says that the dump is wrong. Its message holds no row data. */
+/** The engine's own restore ran and rejected the dump. The message contains no row data. */
 export class RestoreRefused extends Error {
   readonly code = "restore_refused";
   constructor(message: string) {

@@ -1,6 +1,8 @@
 const MAX_TEXTS = 1_000;
 
-/** The texts of a list that came over the wire; what is none, or longer than `max`, is left out. */
+/**
+ * Returns the texts of a list that we received. Leaves out what is no text or longer than `max`.
+ */
 export function textsOf(value: unknown, max: number): string[] {
   const texts = Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
   return texts

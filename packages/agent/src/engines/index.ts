@@ -4,7 +4,9 @@ import type { RunContext } from "../sandboxes/run-context.ts";
 
 type Loaders = { readonly [Name in EngineName]: () => Promise<Engine<SourceConfigOf<Name>>> };
 
-/** Only the engine that runs is read: each brings programs, formats and libraries of its own. */
+/**
+ * Loads only the engine that runs, because each one has its own programs, formats and libraries.
+ */
 const LOADERS: Loaders = {
   postgresql: async () => (await import("./postgresql/index.ts")).postgresql,
   mariadb: async () => (await import("./mariadb/index.ts")).mariadb,
@@ -16,21 +18,21 @@ const LOADERS: Loaders = {
   files: async () => (await import("./files/index.ts")).files,
 };
 
-/**
- * A source is only ever given to the engine that it names, which the compiler can't follow through
- * the name.
- */
+/** A source is only given to its own engine. The compiler can't see that from the name. */
 function loadEngine(name: EngineName): Promise<Engine<never>> {
   return LOADERS[name]();
 }
 
-/** Starts the dump of a source with its engine. @throws RunError */
+/**
+ * Starts the dump of a source with its engine.
+ * @throws RunError
+ */
 export async function dumpSource(source: SourceConfig, context: RunContext): Promise<Dump> {
   return (await loadEngine(source.engine)).dump(source as never, context);
 }
 
 /**
- * The throw-away place that such a backup of a source would be restored in, so far only looked for.
+ * Finds the throw-away place for restoring such a backup, but does not open it yet.
  * @throws RunError `tool_missing`, `tool_too_old`.
  */
 export async function findSandbox(
@@ -42,8 +44,9 @@ export async function findSandbox(
 }
 
 /**
- * What dumps the source's server, and whether it can; null where there is no server. @throws
- * RunError
+ * Returns the versions of the source's server and of the program that dumps it; null if there is no
+ * server.
+ * @throws RunError
  */
 export async function clientVersions(
   source: SourceConfig,

@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import type { Origin } from "./engine.ts";
 
-/** Of a file or directory: where it really is. As a digest, since receipts are shown to others. */
+/**
+ * The origin of a file or directory: its real path, as a digest because receipts are shown to
+ * others.
+ */
 export async function originOfPath(
   path: string,
   more: Readonly<Record<string, string>> = {},

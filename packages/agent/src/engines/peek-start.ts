@@ -1,13 +1,13 @@
 export interface PeekedContent {
-  /** At most so many bytes as were asked for. */
+  /** At most the number of bytes that the caller wanted. */
   readonly head: Buffer;
-  /** All of it. */
+  /** All of the content, including its start. */
   readonly content: AsyncIterable<Buffer>;
-  /** For whoever does not want the content. */
+  /** For a caller that does not want the content. */
   readonly close: () => Promise<void>;
 }
 
-/** Looks at how content begins. */
+/** Reads the start of the content without consuming it. */
 export async function peekStart(content: AsyncIterable<Buffer>, bytes: number): Promise<PeekedContent> {
   const pieces = content[Symbol.asyncIterator]();
   let head: Buffer = Buffer.alloc(0);

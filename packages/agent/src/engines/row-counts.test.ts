@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { countEach } from "./row-counts.ts";
 
-/** Counts with a clock of our own; a table takes so many seconds, and no longer than it may. */
+/** Counts with its own clock. A table takes that many seconds, but no longer than it may. */
 async function counted(seconds: Readonly<Record<string, number>>, budget_s: number): Promise<string[]> {
   let now_ms = 0;
   const counts = await countEach(

@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto";
 import { type SchemaLine, tableSchema } from "./schema.ts";
 
-/** As many tables as a receipt has room for; the hash covers them all. */
+/** A receipt has room for this many tables. The hash covers all of them. */
 export const MAX_TABLES_LISTED = 300;
-/** What counting may cost the source in all, at each look. The signed metadata name it. */
+/**
+ * The most seconds that counting may take of the source at each look. The signed metadata name this
+ * limit.
+ */
 export const COUNTING_S = 60;
 
 /**
- * Counts tables one after the other, given the smallest first. Each may take half of the time that
- * is left: a single one that is larger than it looked, or that somebody locked, never takes the
- * time of all others. What `count` gives null for has no count.
+ * Counts the tables one by one; the caller passes the smallest first. Each table may take half of
+ * the time that is left. So one table that is larger than it looked, or that somebody locked, never
+ * takes the time of all others. A table for which `count` returns null has no count.
  */
 export async function countEach(
   names: readonly string[],
@@ -28,32 +31,31 @@ export async function countEach(
   return counts;
 }
 
-/** Too short to count anything that is not counted yet. */
+/** Too little time to count another table. */
 const MIN_COUNT_S = 0.1;
 
 /**
- * What is known of a table's rows at backup time: neither field, if there was no time to count
- * them.
+ * The known row count of a table at backup time. Neither field is set if there was no time to
+ * count.
  */
 export interface TableCount {
   readonly name: string;
-  /** In what was dumped. */
+  /** The rows in the dump. */
   readonly rows?: bigint;
-  /** Where nobody knows the exact number. */
+  /** A lower bound, if the exact number is unknown. */
   readonly atLeast?: bigint;
 }
 
-/** Signed in a backup's metadata, beside `tables`. */
+/** Signed in a backup's metadata, next to `tables`. */
 export interface RowCounts {
-  /** All of them. */
+  /** All tables. */
   readonly tables: number;
-  /** Those whose rows were counted, exactly or as a floor. */
+  /** Tables that were counted exactly or have a lower bound. */
   readonly counted: number;
-  /** Seconds that counting could take; null where the dump itself was counted. */
+  /** Seconds that counting could take; null if the dump itself was counted. */
   readonly budget_s: number | null;
   /**
-   * The tables that `tables` has no room for; null if there are none, or if not all of them were
-   * counted.
+   * The tables that did not fit into `tables`; null if all fit, or if not all of them were counted.
    */
   readonly rest: RestCounts | null;
 }
@@ -61,20 +63,21 @@ export interface RowCounts {
 export interface RestCounts {
   readonly tables: number;
   readonly rows: number | string;
-  /** Of `restDigest`. */
+  /** From `restDigest`. */
   readonly sha256: string;
 }
 
 /**
- * What a backup says of a table: enough to tell later which one changed, and how many rows it had.
+ * What a backup says about a table: enough to tell later whether it changed and how many rows it
+ * had.
  */
 export interface TableSummary {
   readonly name: string;
   /** The first half of the schema hash of this table alone. */
   readonly schema: string;
-  /** As counted in the very snapshot that was dumped; absent if that would have taken too long. */
+  /** Counted in the same snapshot that was dumped; absent if counting would have taken too long. */
   readonly rows?: number | string;
-  /** Where there is no such snapshot: what it must have at least. */
+  /** The rows that it has at least, if there is no such snapshot. */
   readonly rows_at_least?: number | string;
 }
 
@@ -85,8 +88,8 @@ export interface DescribedTables {
 }
 
 /**
- * Names as many tables as there is room for: first those without an exact count, so that the rest
- * can be held to a digest, then the largest. `counts` has every table, the largest first.
+ * Names as many tables as fit. First come those without an exact count, so that a digest can cover
+ * the rest, then the largest. `counts` contains all tables, the largest first.
  */
 export function describeTables(
   lines: readonly SchemaLine[],
@@ -125,7 +128,7 @@ function restOf(rest: readonly TableCount[]): RestCounts {
   };
 }
 
-/** SHA-256 in hex over `["name","rows"]` as JSON, one a line, sorted by code units. */
+/** SHA-256 in hex over lines of the JSON array `["name","rows"]`, sorted by code units. */
 export function restDigest(counts: readonly (readonly [name: string, rows: bigint])[]): string {
   const lines = counts.map(([name, rows]) => JSON.stringify([name, String(rows)])).toSorted();
   return createHash("sha256").update(lines.join("\n")).digest("hex");

@@ -3,7 +3,8 @@ import type { Child } from "../processes/child.ts";
 import type { Place } from "../sandboxes/place.ts";
 
 /**
- * A program of the customer's for what was restored into a file or directory of a place: ATTESTORE_RESTORED names it.
+ * Starts one of the customer's programs for a restored file or directory. ATTESTORE_RESTORED has
+ * its path.
  * @throws RunError `tool_missing`, `interrupted`
  */
 export function runCheckProgram(

@@ -1,9 +1,6 @@
 import { createHash } from "node:crypto";
 
-/**
- * One line of a schema's listing. `relation` is the table it belongs to, empty for what stands by
- * itself.
- */
+/** One line of a schema listing. `relation` is the table that it belongs to, or empty. */
 export interface SchemaLine {
   readonly kind: string;
   readonly relation: string;
@@ -12,8 +9,8 @@ export interface SchemaLine {
 }
 
 /**
- * SHA-256 in hex over the lines as JSON arrays, one a line, sorted by code units: the same schema,
- * the same hash.
+ * SHA-256 in hex over the lines as JSON arrays, one a line, sorted by code units. The same schema
+ * has the same hash.
  */
 export function schemaHash(lines: readonly SchemaLine[]): string {
   const listing = lines
@@ -22,38 +19,38 @@ export function schemaHash(lines: readonly SchemaLine[]): string {
   return createHash("sha256").update(listing.join("\n")).digest("hex");
 }
 
-/** Of one table alone: the first half of its schema hash. */
+/** The first half of the schema hash of one table alone. */
 export function tableSchema(lines: readonly SchemaLine[], table: string): string {
   return schemaHash(lines.filter(({ relation }) => relation === table)).slice(0, 32);
 }
 
-/** One thing of a schema with what belongs to it: a table with its columns and indexes. */
+/** An object of a schema with its parts, for example a table with its columns and indexes. */
 export interface SchemaObject {
   /** `table`, `view`, `extension`, … */
   readonly kind: string;
   readonly name: string;
   readonly definition?: string;
-  /** `column id` → `bigint not null`; absent if there are none. */
+  /** `column id` → `bigint not null`; absent if it has no parts. */
   readonly parts?: Readonly<Record<string, string>>;
 }
 
 /**
- * The schema for a person to read, and for the service to compare backup by backup; JSON of at most
- * 48 KiB.
+ * The schema for people to read, and for the service to compare between backups: JSON of at most 48
+ * KiB.
  */
 export interface SchemaSummary {
-  /** By kind and name. */
+  /** Sorted by kind and name. */
   readonly objects: readonly SchemaObject[];
-  /** So many that there was no room for; the schema's hash covers them all. */
+  /** The number of objects that did not fit. The schema hash covers them all. */
   readonly omitted: number;
 }
 
 const MAX_BYTES = 48 * 1024;
 const MAX_DEFINITION = 160;
-/** What stands for a table and everything that has columns, in the listings of the engines. */
+/** The kinds that mean a table, or something else with columns, in the engines' listings. */
 const RELATIONS: ReadonlySet<string> = new Set(["relation", "table", "view", "collection"]);
 
-/** The same lines in any order give the same summary. */
+/** The result does not depend on the order of the lines. */
 export function schemaSummary(lines: readonly SchemaLine[]): SchemaSummary {
   const objects = new Map<
     string,
@@ -101,7 +98,7 @@ function withinRoom(objects: readonly SchemaObject[]): SchemaSummary {
   return { objects: kept, omitted: objects.length - kept.length };
 }
 
-/** Long ones end in a digest of the whole, so that a change beyond their end still shows. */
+/** A long definition ends with a digest of the whole, so a change after the cut still shows. */
 function clipped(definition: string): string {
   const text = definition.toWellFormed();
   if (text.length <= MAX_DEFINITION) return text;

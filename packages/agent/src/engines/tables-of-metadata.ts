@@ -10,8 +10,8 @@ export interface ExpectedTable {
 const MAX_NAME = 300;
 
 /**
- * The tables that a backup's metadata names. It came over the wire, so whatever is not one is left
- * out.
+ * The tables that a backup's metadata name. We received the metadata, so anything that is no table
+ * is left out.
  */
 export function tablesOfMetadata(metadata: ForeignMetadata): ExpectedTable[] {
   const tables = metadata["tables"];
@@ -35,9 +35,7 @@ function count(rows: unknown): bigint | null {
   return typeof rows === "string" && /^(?:0|[1-9][0-9]{0,18})$/.test(rows) ? BigInt(rows) : null;
 }
 
-/**
- * The tables that the metadata have no names of, as they were counted; null if that is not known.
- */
+/** The counts of the tables that the metadata do not name; null if unknown. */
 export function restOfMetadata(
   metadata: ForeignMetadata,
 ): { readonly tables: number; readonly sha256: string } | null {
@@ -48,7 +46,7 @@ export function restOfMetadata(
   return isKnown && /^[0-9a-f]{64}$/.test(sha256) ? { tables, sha256 } : null;
 }
 
-/** How many tables were backed up, as far as the metadata say. */
+/** How many tables were backed up, if the metadata say so. */
 export function tableCountOf(metadata: ForeignMetadata): number {
   const { tables } = recordOf(metadata["row_counts"]);
   const count = typeof tables === "number" ? tables : metadata["table_count"];

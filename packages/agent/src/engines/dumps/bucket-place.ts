@@ -13,12 +13,12 @@ import { EMPTY_SHA256, s3Client, type S3Client } from "../../transport/s3-client
 import type { S3Location } from "../../config/storage-config.ts";
 import type { DumpsPlace, FoundDump } from "./place.ts";
 
-/** A thousand objects a page. */
+/** A page has a thousand objects. */
 const MAX_PAGES = 100;
 
 /**
- * A bucket, Amazon's or any that speaks S3 with Signature Version 4. A dump is copied into the
- * scratch directory to be read.
+ * A bucket of Amazon S3, or of another store that speaks S3 with Signature Version 4. To read a
+ * dump, it is copied into the scratch directory.
  */
 export async function bucketPlace(location: S3Location): Promise<DumpsPlace> {
   const credentials = await orReference(async () => ({

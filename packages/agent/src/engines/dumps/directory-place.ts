@@ -34,7 +34,7 @@ async function matching(directory: string, parts: readonly RegExp[]): Promise<Fo
   }
   const found: FoundDump[] = [];
   for (const path of level) {
-    // One that is gone again was rotated away meanwhile.
+    // A file that is gone again was rotated away in the meantime.
     const stats = await stat(join(directory, path)).catch(() => null);
     if (stats?.isFile() === true)
       found.push({ path, size: stats.size, modified_ms: stats.mtimeMs, state: stateOf(stats) });
@@ -58,8 +58,8 @@ async function namesIn(directory: string, isTop: boolean): Promise<string[]> {
 }
 
 /**
- * Where it lies is looked at once it is open: whoever puts dumps there may swap names at any
- * moment.
+ * Checks where the file is only after opening it, because whoever puts dumps there may swap names
+ * at any moment.
  */
 async function openWithin(directory: string, path: string): Promise<FileHandle> {
   const wanted = join(directory, path);

@@ -28,13 +28,13 @@ interface Pinned {
   readonly found: FoundDump;
   readonly inside: LookedInside;
   readonly sha256: string;
-  /** Null where it does not decompress to its end. */
+  /** Null if it does not decompress to its end. */
   readonly plaintextBytes: number | null;
 }
 
 /**
- * Names the newest dump and pins its bytes, all of which are read. The dump itself stays where it
- * lies.
+ * Names the newest dump and pins its bytes by reading all of them. The dump itself stays where it
+ * is.
  */
 export async function dumpDumps(source: SourceOf<DumpsSettings>, context: RunContext): Promise<Dump> {
   const { found, inside, sha256, plaintextBytes } = await pinned(source, context);
@@ -93,8 +93,8 @@ async function pinned(source: SourceOf<DumpsSettings>, context: RunContext): Pro
 }
 
 /**
- * All of it, so that its receipt can say how long it is decompressed: a restore takes no more than
- * that.
+ * Reads the whole dump, so that the receipt can say how long it is when decompressed. A restore
+ * takes no more than that.
  */
 async function lookedInside(
   path: string,
@@ -118,7 +118,7 @@ async function lookedInside(
     }
     return { inside, plaintextBytes: bytes };
   } catch (error) {
-    // Whoever tests it is told.
+    // A restore test reports it.
     if (error instanceof RestoreRefused) return { inside, plaintextBytes: null };
     throw error instanceof RunError ? error : unreadable(name, error);
   } finally {

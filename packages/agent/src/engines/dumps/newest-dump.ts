@@ -5,9 +5,9 @@ import type { DumpsPlace, FoundDump } from "./place.ts";
 import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
 /**
- * The newest file that matches and has not been written to for a while.
- * @throws RunError `source_missing` if there is none, or if it is older than it may be; `source_changed` if the only ones are
- * still being written.
+ * Returns the newest file that matches and that nobody has written to for a while.
+ * @throws RunError `source_missing` if there is none or if it is too old; `source_changed` if all
+ * of them are still being written.
  */
 export async function newestDump(
   place: DumpsPlace,
@@ -17,7 +17,8 @@ export async function newestDump(
   const found = await place.list(globPattern(pattern) ?? [], signal);
   const now = Date.now();
   const large = found.filter(({ size }) => size >= min_bytes);
-  // A bucket's clock, and a file system's fractions of a millisecond, may be ahead of ours.
+  // A bucket's clock can be ahead of ours, and so can the fractions of a millisecond of a file
+  // system.
   const settled = large.filter(({ modified_ms }) => min_age_s === 0 || now - modified_ms >= min_age_s * 1000);
   const newest = settled.toSorted((a, b) => b.modified_ms - a.modified_ms || (a.path < b.path ? 1 : -1))[0];
   const what = `${place.where}/${pattern}`;

@@ -14,16 +14,13 @@ import { originalOf } from "../foreign/original.ts";
 import { openPlace } from "./open-place.ts";
 import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
-/**
- * Restores the very file that a backup refers to, from where it lies or from a copy of the object.
- */
+/** Restores the file that a backup refers to, from its place or from a copy of the object. */
 export async function findDumpsSandbox(
   metadata: ForeignMetadata,
   source: SourceOf<DumpsSettings>,
 ): Promise<Sandbox> {
   const original = originalOf(metadata);
-  // Of a backup that is not known yet nobody can say what it needs: that depends on what the dump
-  // is.
+  // Before the first backup nobody knows what the sandbox needs, because that depends on the dump.
   if (original["format"] === undefined) return { runtime: ANY, restore: refuseUnknown };
   const sandbox = await findForeignSandbox(knownDump(original), source);
   return {
@@ -38,7 +35,7 @@ export async function findDumpsSandbox(
         .finally(() => place.close());
       try {
         await verify(local.path, reference.sha256, context);
-        // Once more, for what is restored has to be what was verified.
+        // Hash it again: what is restored must be what was verified.
         const content = holdToDigest(readCiphertext({ path: local.path }), reference.sha256);
         return await sandbox.restore(content, context);
       } finally {

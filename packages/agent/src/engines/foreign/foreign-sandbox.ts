@@ -12,11 +12,11 @@ import { RestoredForeign } from "./restored-foreign.ts";
 import type { ForeignFormat } from "./sniff.ts";
 import { findTreeSandbox } from "./tree-sandbox.ts";
 
-/** What was seen of a dump when it was registered. */
+/** What the agent saw of a dump when it registered it. */
 export interface KnownDump {
   readonly format: ForeignFormat;
   readonly serverVersion: string | null;
-  /** Decompressed; null where nobody has seen its end. */
+  /** The decompressed size; null if nobody has seen its end. */
   readonly plaintextBytes: number | null;
 }
 
@@ -57,8 +57,8 @@ function sandboxOf(
     case "mysqldump-sql":
       return findMariadbSandbox(metadata, source);
     case "mongodump-archive":
-      // An archive says MongoDB's version whichever product it is of: the server that is there has
-      // to do.
+      // An archive says MongoDB's version whichever product made it, so the installed server has to
+      // do.
       return findMongodbSandbox({});
     case "sqlite3-file":
       return findSqliteSandbox();
@@ -78,8 +78,8 @@ const FORMATS: ReadonlySet<string> = new Set<ForeignFormat>([
 ]);
 
 /**
- * What a backup's metadata says of the dump. @throws RunError if that is nothing that an agent
- * writes.
+ * What a backup's metadata say about the dump.
+ * @throws RunError if no agent writes such metadata.
  */
 export function knownDump(original: Readonly<Record<string, unknown>>): KnownDump {
   const { format, server_version: version, plaintext_size_bytes: size } = original;

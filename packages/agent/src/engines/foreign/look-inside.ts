@@ -9,15 +9,15 @@ import { type Compression, compressionOf, HEAD_BYTES, nameOfUnknown, type Sniffe
 
 export interface LookedInside extends Sniffed {
   readonly compression: Compression;
-  /** All of it, decompressed. */
+  /** All of the content, decompressed. */
   readonly content: AsyncIterable<Buffer>;
-  /** For whoever does not want the content. */
+  /** For a caller that does not want the content. */
   close(): Promise<void>;
 }
 
 /**
- * Finds out what a dump is, and decompresses it. @throws RestoreRefused if it is nothing that can
- * be restored.
+ * Finds out what a dump is, and decompresses it.
+ * @throws RestoreRefused if it can't be restored.
  */
 export async function lookInside(content: AsyncIterable<Buffer>): Promise<LookedInside> {
   const outer = await peekStart(content, HEAD_BYTES);
@@ -39,8 +39,7 @@ async function* decompressed(
       yield* decompress(content);
       return;
     }
-    // A piece is valid only until the next one is asked for, and a stream holds on to what it was
-    // given.
+    // A piece is valid only until the next one is requested, and a stream keeps what it was given.
     const copied = (async function* () {
       for await (const piece of content) yield Buffer.from(piece);
     })();
@@ -50,7 +49,7 @@ async function* decompressed(
     try {
       for await (const piece of source.pipe(gunzip)) yield piece as Buffer;
     } finally {
-      // It closes the file that it reads from, also where nobody wants the rest.
+      // This closes the file that it reads from, even if nobody wants the rest.
       source.destroy();
     }
   } catch (error) {

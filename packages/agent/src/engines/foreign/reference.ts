@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { RestoreRefused } from "../engine.ts";
 
 /**
- * What the content of such a "backup" is: not the data, which stay where they lie, but what names
- * them and pins every byte of them. It is sealed, stored and receipted like any dump. As JSON.
+ * The content of such a "backup", as JSON: not the data, which stay where they are, but a name for
+ * them and a digest that pins every byte. It is sealed, stored and receipted like any dump.
  */
 export type Reference =
   | {
       readonly v: 1;
       readonly kind: "file";
-      /** Below the source's directory. */
+      /** The path below the source's directory. */
       readonly path: string;
       readonly size_bytes: number;
-      /** Of the file as it lies there. */
+      /** Of the file as it is stored there. */
       readonly sha256: string;
     }
   | {
@@ -21,7 +21,7 @@ export type Reference =
       readonly repository_id: string;
       /** SHA-256 of the snapshot as the repository stores it. */
       readonly snapshot_id: string;
-      /** SHA-256 of the root of the tree, whose nodes hold the SHA-256 of all that is below. */
+      /** SHA-256 of the tree's root. The nodes contain the SHA-256 of everything below them. */
       readonly tree_id: string;
       /** A file of the snapshot that is a dump; null for the whole tree. */
       readonly file: string | null;
@@ -35,8 +35,8 @@ export function formatReference(reference: Reference): Buffer {
 }
 
 /**
- * Reads the content to its end. @throws RestoreRefused for what is no reference; whatever the
- * content throws.
+ * Parses the content.
+ * @throws RestoreRefused if it is no reference; any error from the content.
  */
 export async function readReference(content: AsyncIterable<Buffer>): Promise<Reference> {
   const pieces: Buffer[] = [];
@@ -74,15 +74,15 @@ export function parseReference(text: string): Reference | null {
   return { v, kind, repository_id, snapshot_id, tree_id, file };
 }
 
-/** Stays below the directory that it is below. */
+/** Whether the path stays below its directory. */
 function isRelative(path: unknown): path is string {
   if (typeof path !== "string" || path === "" || path.length > 4096 || path.includes("\0")) return false;
   return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }
 
 /**
- * In place of a schema, which nobody has looked at: it is the same for as long as the dumps are of
- * one format.
+ * Stands for the schema, which nobody has looked at. It stays the same as long as the dumps have
+ * the same format.
  */
 export function formatHash(format: string): string {
   return createHash("sha256")

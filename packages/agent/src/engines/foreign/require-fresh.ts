@@ -1,11 +1,12 @@
 import { RunError } from "../../errors/run-error.ts";
 import { formatMaxAge } from "../../config/engines/max-age.ts";
 
-/** How far two clocks may be apart. */
+/** How far two clocks may differ. */
 const SKEW_S = 300;
 
 /**
- * That somebody else's newest backup is no older than it may be. One of the future would be the newest, and fresh, for ever.
+ * Requires that the newest backup of another program is not too old. One from the future would stay
+ * the newest, and fresh, for ever.
  * @throws RunError `source_missing`
  */
 export function requireFresh(

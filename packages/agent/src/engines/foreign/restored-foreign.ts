@@ -6,8 +6,8 @@ import { MAX_TABLES_LISTED } from "../row-counts.ts";
 const ROWS = "inferred:rows:";
 
 /**
- * A database that was restored from somebody else's dump. Nobody counted its rows when it was made:
- * they are held against what passed tests found, and there have to be some.
+ * A database restored from a dump that another program made. Nobody counted its rows then. So they
+ * are compared with what passed tests found, and there must be some.
  */
 export class RestoredForeign implements Restored {
   readonly #inner: Restored;
@@ -37,7 +37,7 @@ export class RestoredForeign implements Restored {
   async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
     const present = await this.tables(context.signal);
-    // The largest, and those that have to have rows, which may be small by now.
+    // The largest tables, and those that must have rows, which may be small by now.
     const counted = present.filter(
       (name, at) => at < MAX_TABLES_LISTED || (context.seen?.floorOf(name) ?? null) !== null,
     );

@@ -1,4 +1,4 @@
-/** What a dump that others made is, from its first bytes. */
+/** The kind of a dump that others made, found from its first bytes. */
 export type ForeignFormat =
   | "pg_dump-custom"
   | "pg_dump-plain"
@@ -12,11 +12,11 @@ export type Compression = "none" | "gzip" | "zstd";
 
 export interface Sniffed {
   readonly format: ForeignFormat;
-  /** Of the server that was dumped, if the dump says. */
+  /** The version of the dumped server, if the dump says it. */
   readonly serverVersion: string | null;
 }
 
-/** So many of the first bytes tell everything. */
+/** This many of the first bytes are enough. */
 export const HEAD_BYTES = 4096;
 
 export function compressionOf(head: Buffer): Compression {
@@ -25,7 +25,9 @@ export function compressionOf(head: Buffer): Compression {
   return "none";
 }
 
-/** Of what is not compressed, or no longer. Null for what cannot be restored here. */
+/**
+ * For content that is not compressed, or decompressed already. Null if it can't be restored here.
+ */
 export function sniff(head: Buffer): Sniffed | null {
   const text = head.toString("latin1");
   if (text.startsWith("PGDMP"))
@@ -52,7 +54,7 @@ export function sniff(head: Buffer): Sniffed | null {
   return null;
 }
 
-/** What else is known by its beginning, for a message that helps. */
+/** Other formats that can be recognised, for a helpful message. */
 export function nameOfUnknown(head: Buffer): string {
   const text = head.toString("latin1");
   if (text.startsWith("age-encryption.org/")) return "it is encrypted with age: decrypt it first";

@@ -30,7 +30,7 @@ export async function restoreTree(content: AsyncIterable<Buffer>, context: RunCo
       judge: (exit) => {
         if (exit.code !== 0)
           throw new RestoreRefused(`tar cannot extract all of the archive (${endedWith(exit)})`);
-        // tar takes an archive that stops between two entries for one that ends there.
+        // If an archive stops between two entries, tar takes that for its end.
         if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive ends too early");
       },
     },
@@ -40,8 +40,8 @@ export async function restoreTree(content: AsyncIterable<Buffer>, context: RunCo
 }
 
 /**
- * A tree that others archived: what it should hold nobody wrote down, but every byte of it has to
- * be there to be read.
+ * A tree that others archived. Nobody wrote down what it should hold, but every byte of it must be
+ * readable.
  */
 export class RestoredTree implements Restored {
   readonly #files: RestoredFiles;
