@@ -9,7 +9,7 @@ import type { TreeEntry } from "./tree-entry.ts";
 
 const ZEROS = Buffer.alloc(1 << 20);
 
-/** The manifest of what an archive holds. */
+/** Computes the manifest of an archive's content. */
 export class ArchiveManifest implements TarSink {
   readonly #manifest = new Manifest();
   #entry: TreeEntry | null = null;
@@ -46,7 +46,7 @@ export class ArchiveManifest implements TarSink {
     for (let left = bytes; left > 0; left -= ZEROS.length) {
       stopIfAborted(this.#signal);
       this.#content?.update(left < ZEROS.length ? ZEROS.subarray(0, left) : ZEROS);
-      // A hole may be terabytes: others have their turn meanwhile.
+      // A hole may be terabytes long, so let other work run in between.
       await nextTurn();
     }
   }

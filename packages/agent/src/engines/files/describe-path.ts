@@ -5,10 +5,10 @@ import { fileSha256 } from "./tree-manifest.ts";
 import { walkTree } from "./walk-tree.ts";
 
 /**
- * One row about a path of a restored tree and everything below it: `files` (all that is no
- * directory), `directories`, `bytes` (of regular files), `newest` (when one of them was last
- * written, RFC 3339, null if there is none), and `sha256`, of a regular file's content, else null.
- * No symbolic link is followed.
+ * Returns one row about a path of a restored tree and everything below it: `files` (everything
+ * except directories), `directories`, `bytes` (of regular files), `newest` (when one of them was
+ * last written, RFC 3339; null if there is none), and `sha256` (of a regular file's content; else
+ * null). It follows no symbolic link.
  */
 export async function describePath(root: string, query: string, signal: AbortSignal): Promise<QueryOutcome> {
   const path = Buffer.from(query.replace(/^(?:\.\/+)+(?=.)/, "").replace(/(?<=.)\/+$/, "")).toString(
@@ -42,7 +42,7 @@ export async function describePath(root: string, query: string, signal: AbortSig
   return { kind: "rows", rows: [row] };
 }
 
-/** Walks down to it, so that no link on the way is followed. */
+/** Opens each directory on the way, so that it follows no link. */
 async function whyNot(root: string, path: string): Promise<string | null> {
   if (path === ".") return null;
   const parts = path.split("/");

@@ -6,9 +6,9 @@ const ADVICE = "stop the programs that write there, or back up a snapshot";
 const CHANGED = /: (?:file changed as we read it|File removed before we read it|File shrank by .*)$/;
 
 /**
- * Exit code 1 of `tar --create`: a file was not the same throughout, and what was archived of it
- * may be half of the one and half of the other, or padded with zeros. That restores, and is still
- * no copy of anything: it is no backup.
+ * For exit code 1 of `tar --create`: a file changed while tar read it. What tar archived of it may
+ * be half old and half new, or padded with zeros. Such an archive can be restored, but it is no
+ * backup, because the source never looked like that.
  */
 export function tarFailed(exit: Exit, path: string): RunError {
   const lines = exit.stderr

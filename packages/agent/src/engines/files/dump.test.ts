@@ -58,7 +58,10 @@ function once(work: () => void): DumpOptions {
   };
 }
 
-/** Root may read everything; `nobody` may not. Threads that read files and children that we start go along. */
+/**
+ * Runs as `nobody`, because root may read everything. The threads that read files and the children
+ * that we start have the same user.
+ */
 async function asNobody<Result>(work: () => Promise<Result>): Promise<Result> {
   if (process.geteuid?.() !== 0) return work();
   process.seteuid?.("nobody");

@@ -18,9 +18,10 @@ import { TarReader } from "./tar-reader.ts";
 import type { FilesSettings } from "../../config/engines/files.ts";
 
 /**
- * Everything below the directory, mounted file systems too: what is left out, only sockets, has no
- * content. tar finds the names itself, so that none is ever text of ours. Owners, ACLs and extended
- * attributes go into the archive; times of access and change, which no restore brings back, do not.
+ * Archives everything below the directory, also on mounted file systems. Only sockets are left out,
+ * because they have no content. tar finds the names itself, so our code never passes them on as
+ * text. The archive has owners, ACLs and extended attributes. It has no times of access and change,
+ * because no restore can set them.
  */
 const ARGUMENTS = [
   "--create",
@@ -38,8 +39,7 @@ const ARGUMENTS = [
 ];
 
 /**
- * A directory as GNU tar archives it. The manifest is of that very archive, read while it passes
- * by.
+ * Archives a directory with GNU tar. The manifest is computed from that archive while it passes.
  */
 export async function dumpFiles(
   source: SourceOf<FilesSettings>,

@@ -8,7 +8,7 @@ import type { RunContext } from "../../sandboxes/run-context.ts";
 import { TAR } from "./gnu-tar.ts";
 
 /**
- * Without --absolute-names tar takes no name and no link target out of the tree: it strips a
+ * Without --absolute-names, no name and no link target leads tar out of the tree: it strips a
  * leading /, refuses .., makes links that lead elsewhere last, and never writes through one.
  */
 const ARGUMENTS = [
@@ -22,7 +22,7 @@ const ARGUMENTS = [
   "--warning=no-timestamp",
 ];
 
-/** A short write has no error number of its own in tar's message. */
+/** tar's message for a short write contains no error number. */
 const FULL = /No space left on device|Disk quota exceeded|File too large|Wrote only [0-9]+ of [0-9]+ bytes/;
 
 export interface ExtractedTree {
@@ -32,18 +32,19 @@ export interface ExtractedTree {
 }
 
 export interface Extraction {
-  /** What tar is told besides. */
+  /** More arguments for tar. */
   readonly options: readonly string[];
   /**
-   * Throws what is to be said of an archive that tar ended so with: by itself, and not for want of
-   * room.
+   * Throws the error for an archive on which tar ended like this, without being killed and without
+   * running out of space.
    */
   readonly judge: (exit: Exit) => void;
 }
 
 /**
- * Unpacks a tar archive in a throw-away place, as whoever its programs run as. On an error nothing is left.
- * @throws RunError, what `judge` throws, and whatever the content throws.
+ * Unpacks a tar archive in a throw-away place, as the user of the place's programs. After an error
+ * nothing is left.
+ * @throws RunError, any error from `judge` and from the content.
  */
 export async function extractTree(
   content: AsyncIterable<Buffer>,
@@ -68,7 +69,7 @@ export async function extractTree(
     }
     const exit = await child.exited;
     stopIfAborted(signal);
-    // The bound of a file's size is at most what the file system had room for.
+    // The limit on a file's size is at most the space that the file system had.
     if (exit.signal === "SIGXFSZ" || (exit.code !== 0 && FULL.test(exit.stderr))) throw full();
     if (exit.signal !== null) throw new RunError("sandbox_failed", `tar ended with ${endedWith(exit)}`);
     judge(exit);

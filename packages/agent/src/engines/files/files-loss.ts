@@ -1,7 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { nextStep, type Seen } from "../../checks/index.ts";
 
-/** If a tree lost what passed tests saw in it, its check says so, and what to do. */
+/** If a tree lost files that passed tests saw, the check says so, and what to do. */
 export function withFilesLoss(
   seen: Seen | null,
   { files, bytes }: { readonly files: number; readonly bytes: number },

@@ -1,4 +1,4 @@
-/** A file system that really fills up: a small one in memory, which takes root to mount. */
+/** A small file system in memory that really fills up. Only root can mount it. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

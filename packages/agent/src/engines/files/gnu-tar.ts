@@ -4,12 +4,12 @@ import { RunError } from "../../errors/run-error.ts";
 
 export const TAR = "tar";
 
-/** `--sort=name` came with 1.28. */
+/** The version that brought `--sort=name`. */
 const OLDEST = [1, 28] as const;
 
 /**
- * The version of this host's GNU tar, such as `1.34`. @throws RunError `tool_missing`,
- * `tool_too_old`.
+ * Returns the version of this host's GNU tar, such as `1.34`.
+ * @throws RunError `tool_missing`, `tool_too_old`.
  */
 export async function gnuTarVersion(signal: AbortSignal): Promise<string> {
   const child = await startChild({ command: TAR, args: ["--version"], signal });

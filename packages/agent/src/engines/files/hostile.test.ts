@@ -12,7 +12,10 @@ import { ArchiveManifest } from "./archive-manifest.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
 
-/** What somebody who has our public key, but not our data, may encrypt to us and call a backup. */
+/**
+ * Archives by somebody who has our public key but not our data. They encrypt them to us and call
+ * them a backup.
+ */
 let place: ReturnType<typeof makePlace>;
 let scratch: string;
 let victim: string;
@@ -37,7 +40,10 @@ const restore = (archive: Buffer): Promise<unknown> =>
 const DIRECTORY = { type: "5", mode: 0o755 };
 const EVIL = "evil";
 
-/** Names of the victim stand for `VICTIM`, absolute, and `UP`, seen from the tree's root. */
+/**
+ * `VICTIM` stands for the absolute path of the victim, and `UP` for its path relative to the tree's
+ * root.
+ */
 const hostile: [string, Member[]][] = [
   ["an absolute name", [ROOT, { name: "VICTIM/file", content: EVIL }]],
   ["an absolute name in a pax header", [ROOT, { name: "./x", pax: { path: "VICTIM/file" }, content: EVIL }]],
@@ -188,7 +194,10 @@ describe("an archive is refused that has", () => {
   });
 });
 
-/** Were it to get past us: and it is what a person restores with. That it writes nothing elsewhere, afterEach sees. */
+/**
+ * This is how tar is called when an archive gets past our checks, and how people restore. afterEach
+ * sees that it writes nothing outside.
+ */
 describe("GNU tar by itself keeps within the tree, given", () => {
   it.each(hostile)("%s", (_name, members) => {
     const tree = join(place.path, "a", "b");

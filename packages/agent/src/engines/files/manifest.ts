@@ -4,21 +4,20 @@ import type { TreeEntry } from "./tree-entry.ts";
 export interface ManifestSummary {
   /** SHA-256 in hex. */
   readonly sha256: string;
-  /** Names that are no directory's. */
+  /** The number of names that are not directories. */
   readonly files: number;
   readonly directories: number;
-  /** Of regular files, holes too, each once however many names it has. */
+  /** The total size of regular files, including holes. A file with several names counts once. */
   readonly bytes: number;
 }
 
 /**
- * SHA-256 over a tree's entries, each in the walk's order: a directory before what is in it, and
- * that sorted by bytes.
- *
- * An entry is its fields with a NUL after each, which no path can hold: its kind (`file`,
- * `directory`, `symlink`, `hardlink`, `fifo`, `device`); its path; then of a file the mode in
- * octal, the size in decimal and the SHA-256 of its content in hex, of a link its target, of
- * anything else the mode.
+ * SHA-256 over the entries of a tree in the walk's order: a directory comes before its content, and
+ * the content is sorted by bytes.
+ * An entry is its fields, each followed by a NUL, which no path can contain: its kind (`file`,
+ * `directory`, `symlink`, `hardlink`, `fifo`, `device`) and its path. A file also has its mode in
+ * octal, its size in decimal and the SHA-256 of its content in hex; a link has its target; anything
+ * else has its mode.
  */
 export class Manifest {
   readonly #hash = createHash("sha256");
@@ -26,7 +25,7 @@ export class Manifest {
   #directories = 0;
   #bytes = 0;
 
-  /** `contentSha256` is of a file, null for anything else. */
+  /** `contentSha256` is given for a file, and null for anything else. */
   add(entry: TreeEntry, contentSha256: string | null): void {
     this.#hash.update([entry.kind, entry.path, ...fields(entry, contentSha256), ""].join("\0"), "latin1");
     if (entry.kind === "directory") this.#directories += 1;

@@ -4,10 +4,11 @@ import { errorCode } from "@attestore/host/errno";
 import { TreePaths } from "../../trees/tree-paths.ts";
 
 /**
- * A digest that is the same before and after if meanwhile no name was made, removed or moved: that
- * moves the time of the directory's inode, which no program can set back. tar alone would miss a
- * file that is moved from where it has not yet looked to where it has. Only directories are asked
- * about, so that this is quick beside the dump.
+ * A digest over the change times of all directories. If it is the same before and after the dump,
+ * no name was made, removed or moved in between: that would change the time of the directory's
+ * inode, which no program can set back. tar alone would miss a file that is moved from a directory
+ * where it has not looked yet to one where it has. This is quick compared with the dump, because it
+ * only looks at directories.
  */
 export async function namesDigest(root: string, signal: AbortSignal): Promise<string> {
   const digest = createHash("sha256");
@@ -22,11 +23,11 @@ export async function namesDigest(root: string, signal: AbortSignal): Promise<st
       digest.update(`${name}\0${dev} ${ino} ${nlink} ${ctimeNs}\0`, "latin1");
       const directories: string[] = [];
       try {
-        // Nothing else is kept: one directory may hold millions of names.
+        // Keep only directories: one of them may contain millions of names.
         const items = await opendir(at, { encoding: "latin1", bufferSize: 1024 });
         for await (const item of items) if (item.isDirectory()) directories.push(item.name);
       } catch (error) {
-        // tar says so, and names it.
+        // tar reports this and names the directory.
         if (errorCode(error) !== "EACCES") throw error;
       }
       for (const each of directories.sort().reverse()) waiting.push(path === "." ? each : `${path}/${each}`);

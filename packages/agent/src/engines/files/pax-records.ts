@@ -1,8 +1,10 @@
 import { MalformedArchive } from "./tar-header.ts";
 
 /**
- * The records of a pax extended header, `<length> <keyword>=<value>\n` each, as bytes (latin1).
- * @throws MalformedArchive also for what is there twice, of which readers could take the one or the other.
+ * Parses the records of a pax extended header, each `<length> <keyword>=<value>
+ * `, as bytes (latin1).
+ * @throws MalformedArchive also if a keyword comes twice, because readers could disagree on which
+ * one counts.
  */
 export function parsePaxRecords(body: Buffer): Map<string, string> {
   const records = new Map<string, string>();

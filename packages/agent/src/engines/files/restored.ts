@@ -20,14 +20,12 @@ export class RestoredFiles implements Restored {
     this.#looker = new TreeProcess(place, tree, signal);
   }
 
-  /** A tree has no schema; that it is the same tree, its manifest says. */
+  /** A tree has no schema. Its manifest tells whether it is the same tree. */
   fingerprint(): Promise<null> {
     return Promise.resolve(null);
   }
 
-  /**
-   * The query is a path in the tree, `.` for all of it; the row is what `describePath` tells of it.
-   */
+  /** The query is a path in the tree, or `.` for all of it. The row comes from `describePath`. */
   async query(path: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
     try {
       return (await this.#looker.describe(path, timeout_s)) ?? { kind: "timeout", after_s: timeout_s };
@@ -37,7 +35,10 @@ export class RestoredFiles implements Restored {
     }
   }
 
-  /** Every byte of the tree read. @throws RunError */
+  /**
+   * Reads every byte of the tree.
+   * @throws RunError
+   */
   manifest(): Promise<ManifestSummary> {
     return this.#looker.manifest();
   }
@@ -47,9 +48,8 @@ export class RestoredFiles implements Restored {
   }
 
   /**
-   * Every byte is read, and what is there is exactly what was archived. A tree without any file
-   * proves nothing; and that it is what was archived says nothing of what somebody had removed
-   * before.
+   * Reads every byte, and requires exactly what was archived. A tree without files proves nothing.
+   * Files that somebody removed before the backup are not noticed here.
    */
   async inferredChecks({ metadata, seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
@@ -93,8 +93,8 @@ export class RestoredFiles implements Restored {
 }
 
 /**
- * Half of the most files that passed tests saw in 30 days, and a tenth of the bytes: one large file
- * less may well be meant.
+ * Half of the most files that passed tests saw in 30 days, and a tenth of the bytes, because it may
+ * be right to remove one large file.
  */
 function floorsOf(seen: Seen | null): string[] {
   const [files, bytes] = (["files", "bytes"] as const).map((of) => seen?.best("inferred:files", of) ?? 0);

@@ -30,8 +30,8 @@ async function restore(content: AsyncIterable<Buffer>, context: RunContext): Pro
 }
 
 /**
- * Passes on what was looked at. After a refusal the rest is read, and not passed on: whether it was
- * whole, its end tells.
+ * Passes the archive on after checking it. After a refusal it reads the rest without passing it on,
+ * because only the end tells whether the archive was complete.
  */
 async function* whatIsSafe(
   content: AsyncIterable<Buffer>,
@@ -88,11 +88,11 @@ const OF_THE_ARCHIVE =
   /: (?:No such file or directory|File exists|Is a directory|Not a directory|File name too long)$/m;
 
 /**
- * What is wrong with the archive itself was found before tar got it, but for a few things; the rest
- * is of the place.
+ * The checks before tar find nearly everything that can be wrong with the archive itself. What
+ * remains is the fault of the place, apart from a few cases.
  */
 function refusalOf(exit: Exit): RunError | RestoreRefused {
-  // Which entry it was is left out: names are data here.
+  // Leave out which entry it was: here, names are data.
   const why = /: (Cannot [a-z ]{1,40}).*: ([A-Z][a-z ]{1,60})$/m.exec(exit.stderr);
   const message = `tar ended with ${endedWith(exit)}${why === null ? "" : `: ${why[1]?.trim()}: ${why[2]}`}`;
   return OF_THE_ARCHIVE.test(exit.stderr)

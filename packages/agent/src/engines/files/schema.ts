@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 export const DUMP_FORMAT = "tar";
 
 /**
- * A tree has no schema that could drift: its content changes with every backup, and
- * `manifest_sha256` tells that. What has to be the same is how it is kept.
+ * A tree has no schema that could drift. Its content changes with every backup, as
+ * `manifest_sha256` shows. Only the way in which it is stored must stay the same.
  */
 export const SCHEMA_HASH = createHash("sha256")
   .update(JSON.stringify([DUMP_FORMAT, "manifest", 1]))

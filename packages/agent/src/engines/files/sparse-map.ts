@@ -1,6 +1,6 @@
 import { MalformedArchive } from "./tar-header.ts";
 
-/** Where the data of an archived file belong; between and after them are zeros. */
+/** Where the data of an archived file belong. There are zeros between and after them. */
 export interface Segment {
   readonly offset: number;
   readonly length: number;
@@ -9,9 +9,9 @@ export interface Segment {
 const MAX_SEGMENTS = 4_000_000;
 
 /**
- * The map before the data of a sparse file in GNU's pax format 1.0 ("Storing Sparse Files" of GNU
- * tar's manual): the number of segments, then offset and length of each, a decimal a line, padded
- * to whole blocks.
+ * Reads the map before the data of a sparse file in GNU's pax format 1.0 ("Storing Sparse Files" in
+ * GNU tar's manual): the number of segments, then offset and length of each, one decimal number per
+ * line, padded to whole blocks.
  */
 export class SparseMapParser {
   readonly #realSize: number;
@@ -23,7 +23,10 @@ export class SparseMapParser {
     this.#realSize = realSize;
   }
 
-  /** Null as long as there is more of it. @throws MalformedArchive */
+  /**
+   * Null while the map is not complete.
+   * @throws MalformedArchive
+   */
   push(block: Buffer): readonly Segment[] | null {
     const lines = (this.#text + block.toString("latin1")).split("\n");
     const rest = lines.pop() ?? "";

@@ -1,4 +1,4 @@
-/** One ustar header (POSIX.1-2017 pax, "ustar Interchange Format"), its names as bytes (latin1). */
+/** A ustar header (POSIX.1-2017 pax, "ustar Interchange Format"). Its names are bytes (latin1). */
 export interface TarHeader {
   readonly type: string;
   readonly name: string;
@@ -8,7 +8,7 @@ export interface TarHeader {
   readonly linkName: string;
 }
 
-/** The archive is not one that our dump would have made. Messages hold no names and no content. */
+/** Our dump would not make such an archive. Messages contain no names and no content. */
 export class MalformedArchive extends Error {
   readonly code = "archive_malformed";
   constructor(message: string) {
@@ -27,8 +27,8 @@ export function isZeroBlock(block: Buffer): boolean {
 const ZEROS = Buffer.alloc(BLOCK);
 
 /**
- * Strict: whatever GNU tar could read in another way than this is no header here. Otherwise it might see names that were not
- * looked at.
+ * Parses strictly. If GNU tar could read a header in another way, tar might see names that we did
+ * not check, so such a header is refused.
  * @throws MalformedArchive
  */
 export function parseTarHeader(block: Buffer): TarHeader {
@@ -64,8 +64,8 @@ const words = new Uint32Array(BLOCK / 4);
 const wordBytes = Buffer.from(words.buffer);
 
 /**
- * The sum of all bytes, those of the checksum as spaces; two bytes at a time in each half of a
- * word, which is faster.
+ * The sum of all bytes, with the checksum's own bytes as spaces. It adds two bytes at a time in
+ * each half of a word, which is faster.
  */
 function checksumOf(block: Buffer): number {
   block.copy(wordBytes);

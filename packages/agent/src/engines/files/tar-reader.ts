@@ -6,14 +6,14 @@ import type { TreeEntry } from "./tree-entry.ts";
 import { WalkOrder } from "./walk-order.ts";
 
 /**
- * Is told what an archive holds, in its order. Of a file's content: each byte once, zeros of a hole
- * by their number.
+ * Receives what an archive contains, in its order. It gets each byte of a file's content once, and
+ * for a hole the number of zeros.
  */
 export interface TarSink {
   entry(entry: TreeEntry): void;
   content(piece: Buffer): void;
   hole(bytes: number): void | Promise<void>;
-  /** After an entry, and its content if it is a file. */
+  /** Called after an entry, and after its content if it is a file. */
   entryEnd(): void;
 }
 
@@ -30,17 +30,17 @@ interface Content {
   readonly realSize: number;
   readonly padding: number;
   next: number;
-  /** Of the segment that is being read. */
+  /** Bytes that remain of the current segment. */
   left: number;
-  /** Where in the file. */
+  /** The position in the file. */
   position: number;
 }
 
 const MAX_PAX_BYTES = 8 << 20;
 
 /**
- * Reads an archive as `dumpFiles` makes it (`tar --format=posix --sparse`) while it passes by.
- * Everything else, GNU tar's other formats too, is malformed.
+ * Reads an archive as `dumpFiles` makes it (`tar --format=posix --sparse`) while it passes.
+ * Everything else is malformed, including GNU tar's other formats.
  */
 export class TarReader {
   readonly #sink: TarSink;
@@ -64,7 +64,10 @@ export class TarReader {
     }
   }
 
-  /** Says that the archive ended. @throws MalformedArchive if it has not. */
+  /**
+   * Call this at the end of the archive.
+   * @throws MalformedArchive if the archive is not complete.
+   */
   end(): void {
     const state = this.#state;
     if (state.at !== "end" || state.zeroBlocks < 2 || this.#filled > 0) {

@@ -11,8 +11,9 @@ export interface ArchivedEntry {
 const SPARSE = ["GNU.sparse.major", "GNU.sparse.minor", "GNU.sparse.name", "GNU.sparse.realsize"];
 
 /**
- * What a header and the pax records before it say together, if it stays within the tree.
- * @throws MalformedArchive for absolute names, `..`, and everything that our dump does not make.
+ * Combines a header with the pax records before it, if the entry stays within the tree.
+ * @throws MalformedArchive for absolute names, for `..`, and for everything that our dump does not
+ * make.
  */
 export function toTreeEntry(header: TarHeader, pax: ReadonlyMap<string, string>): ArchivedEntry {
   const gnu = [...pax.keys()].filter((keyword) => keyword.startsWith("GNU."));
@@ -59,8 +60,8 @@ function requireSparseFile(
 }
 
 /**
- * `./a/b`, and `./a/b/` for directories, as tar writes what is below the directory that it was
- * told: `a/b`.
+ * Turns `./a/b`, and `./a/b/` for directories, into `a/b`. tar writes names in this way below the
+ * directory that it was given.
  */
 function pathInTree(name: string, isDirectory: boolean): string {
   if (isDirectory && name === "./") return ".";

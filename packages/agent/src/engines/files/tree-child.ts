@@ -8,20 +8,20 @@ import { treeManifest } from "./tree-manifest.ts";
 
 export type TreeRequest =
   | { readonly op: "manifest"; readonly tree: string }
-  /** What a check asks; see `describePath`. */
+  /** A check's question; see `describePath`. */
   | { readonly op: "describe"; readonly tree: string; readonly path: string };
 
 export type TreeResponse =
   | { readonly ok: true; readonly manifest?: ManifestSummary; readonly outcome?: QueryOutcome }
-  /** An errno's name: the tree cannot be read. */
+  /** The name of an errno: the tree cannot be read. */
   | { readonly ok: false; readonly code: string };
 
 /**
- * The process that looks at a restored tree, in the place where that lies. One JSON request a line,
- * one JSON response a line, in order.
+ * Runs in the process that looks at a restored tree, in the place of that tree. Each request is one
+ * line of JSON, and so is each response. They come in the same order.
  */
 export async function serveTree(input: Readable, output: Writable): Promise<void> {
-  // It is killed where nobody waits any more.
+  // If nobody waits any more, this process is killed.
   const { signal } = new AbortController();
   for await (const line of createInterface({ input })) {
     const request = JSON.parse(line) as TreeRequest;

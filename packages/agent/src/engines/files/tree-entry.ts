@@ -1,10 +1,11 @@
-/** What stands at one path of a tree. Owners and times are in the archive, but not part of it. */
+/** What is at one path of a tree. Owners and times are in the archive, but not in here. */
 export type TreeEntry = FileEntry | OtherEntry | LinkEntry;
 
 interface Named {
   /**
-   * Relative to the tree's root, `.` for the root itself, each character one byte (latin1): a name
-   * on Linux is bytes, not text, and so they also compare as bytes.
+   * The path relative to the tree's root, `.` for the root itself. Each character is one byte
+   * (latin1), because on Linux a name consists of bytes, not text. So comparing them compares
+   * bytes.
    */
   readonly path: string;
 }
@@ -13,7 +14,7 @@ export interface FileEntry extends Named {
   readonly kind: "file";
   /** The lower 12 bits. */
   readonly mode: number;
-  /** Holes count. */
+  /** Includes holes. */
   readonly size: number;
 }
 
@@ -24,10 +25,10 @@ export interface OtherEntry extends Named {
 
 export interface LinkEntry extends Named {
   /**
-   * `hardlink` is the second and every further name of what is not a directory, in the order of the
-   * walk.
+   * `hardlink` means the second and each further name of something that is not a directory, in the
+   * order of the walk.
    */
   readonly kind: "symlink" | "hardlink";
-  /** Bytes, as in `path`: a symbolic link's text, or the first name's path. */
+  /** As bytes, like `path`: the text of a symbolic link, or the path of the first name. */
   readonly target: string;
 }

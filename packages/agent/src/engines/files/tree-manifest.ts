@@ -10,7 +10,7 @@ import { walkTree } from "./walk-tree.ts";
 const FILES_AT_ONCE = 8;
 const READ_BYTES = 256 * 1024;
 
-/** The manifest of a restored tree, every byte of it read. */
+/** Computes the manifest of a restored tree. It reads every byte. */
 export async function treeManifest(root: string, signal: AbortSignal): Promise<ManifestSummary> {
   const manifest = new Manifest();
   const buffers: Buffer[] = [];
@@ -33,7 +33,8 @@ export async function treeManifest(root: string, signal: AbortSignal): Promise<M
 }
 
 /**
- * Opened while the walk is where they are: later their names may be none that a system call takes.
+ * Opens files while the walk is in their directory: later, their path may be too long for a system
+ * call.
  */
 async function* openedFiles(
   root: string,
@@ -50,7 +51,9 @@ async function* openedFiles(
   }
 }
 
-/** SHA-256 in hex of a file of a tree that is thrown away: it is made readable if it is not. */
+/**
+ * SHA-256 in hex of a file in a throw-away tree. If the file is not readable, it is made readable.
+ */
 export async function fileSha256(path: Buffer, buffer: Buffer, signal: AbortSignal): Promise<string> {
   return sha256Of(await openFile(path), buffer, signal);
 }

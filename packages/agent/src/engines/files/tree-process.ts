@@ -9,8 +9,8 @@ import type { ManifestSummary } from "./manifest.ts";
 import type { TreeRequest, TreeResponse } from "./tree-child.ts";
 
 /**
- * A process in the place of a restored tree that looks at it for us; see tree-child.ts. One request
- * at a time.
+ * A process that looks at a restored tree for us, in the place of that tree; see tree-child.ts. It
+ * takes one request at a time.
  */
 export class TreeProcess {
   readonly #place: Place;
@@ -31,7 +31,10 @@ export class TreeProcess {
     throw unreadable(response);
   }
 
-  /** Null if it took longer than that. @throws RunError */
+  /**
+   * Null if it took longer than that.
+   * @throws RunError
+   */
   async describe(path: string, timeout_s: number): Promise<QueryOutcome | null> {
     const response = await this.#request({ op: "describe", tree: this.#tree, path }, timeout_s);
     if (response === null) return null;
@@ -57,7 +60,7 @@ export class TreeProcess {
           `the process that inspects the restored tree ended with ${endedWith(exit)}`,
         );
       });
-      // Whichever comes second is nobody's.
+      // Nobody waits for the one that comes second.
       for (const each of [line, end]) each.catch(() => undefined);
       child.stdin.write(`${JSON.stringify(request)}\n`);
       return JSON.parse(await Promise.race([line, end])) as TreeResponse;

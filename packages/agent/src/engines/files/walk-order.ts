@@ -2,12 +2,12 @@ import { MalformedArchive } from "./tar-header.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
 /**
- * Holds an archive to the order of the walk: the root, and then in each directory, once it was
- * named as one, its names sorted by bytes. So no name comes twice, and none lies below what is no
- * directory, such as a link to somewhere else.
+ * Requires an archive to have the order of the walk: the root first, then the names in each
+ * directory, sorted by bytes, once the directory itself was named. So no name comes twice, and no
+ * name is below something that is not a directory, such as a link to another place.
  */
 export class WalkOrder {
-  /** The directories that are being walked, from the root down. */
+  /** The directories that are open in the walk, from the root down. */
   readonly #open: string[] = [];
   /** Null before the root. */
   #last: string | null = null;
@@ -23,7 +23,8 @@ export class WalkOrder {
     const parent = slash === -1 ? "." : path.slice(0, slash);
     while (this.#open.length > 0 && this.#open.at(-1) !== parent) this.#open.pop();
     if (path === "." || (parent !== "." && this.#open.length === 0)) throw outOfOrder();
-    // A NUL sorts before whatever a name may hold: what is in a directory comes right after it.
+    // A NUL sorts before everything that a name may contain, so the content of a directory comes
+    // right after the directory.
     const place = path.replaceAll("/", "\0");
     if (place <= this.#last) throw outOfOrder();
     this.#last = place;

@@ -8,16 +8,16 @@ export interface WalkedEntry {
   readonly entry: TreeEntry;
   readonly stats: Stats;
   /**
-   * What to open it by, until the next entry is asked for: its path may be longer than a system
-   * call takes.
+   * The path to open it by, valid until the next entry is requested. Its full path may be too long
+   * for a system call.
    */
   readonly at: Buffer;
 }
 
 /**
- * A tree's entries in the order in which `tar --sort=name` archives them, following no link. `from`
- * is a path in it. A directory that its owner may not read is made readable, once its mode was
- * seen: this is for trees that are thrown away.
+ * Yields a tree's entries in the order in which `tar --sort=name` archives them. It follows no
+ * link. `from` is a path in the tree. A directory that its owner may not read is made readable
+ * after its mode was noted, so use this only for throw-away trees.
  */
 export async function* walkTree(root: string, from = "."): AsyncGenerator<WalkedEntry, void, undefined> {
   const paths = await TreePaths.of(root);

@@ -8,8 +8,8 @@ import { UnreadableRepository } from "./repository.ts";
 const IDLE_MS = 60_000;
 
 /**
- * One request whose answer's body is read as it comes. Redirections are not followed. @throws
- * UnreadableRepository
+ * Sends one request. The caller reads the answer's body as it arrives. It follows no redirection.
+ * @throws UnreadableRepository
  */
 export function askHttps(
   method: "GET" | "HEAD",

@@ -5,16 +5,20 @@ import { RunError } from "../../errors/run-error.ts";
 import type { Place } from "../../sandboxes/place.ts";
 
 export interface ResticConnection {
-  /** Restic's HTTP/2, out here. */
+  /** Restic's HTTP/2 stream, outside the place. */
   readonly stream: Duplex;
-  /** By which restic, started in the place's `home`, finds the other end of it. */
+  /**
+   * Arguments with which restic finds the other end of the stream, if it is started in the place's
+   * `home`.
+   */
   readonly options: readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * A way out of a place for one restic, and for nothing else. Restic's backend for rclone starts a program, and speaks with its stdin and
- * stdout: in there that is two `cat`, whose other ends are two pipes by name, and two more `cat`, which we started.
+ * Opens a way out of a place for one restic, and for nothing else. Restic's rclone backend starts a
+ * program and talks to its stdin and stdout. In the place that program is two `cat`. They are
+ * connected by two named pipes to two more `cat`, which we started.
  * @throws RunError
  */
 export async function connectRestic(

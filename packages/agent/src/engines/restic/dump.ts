@@ -10,7 +10,7 @@ import type { ResticSettings } from "../../config/engines/restic.ts";
 import { newestSnapshot, repositoryId } from "./snapshots.ts";
 
 /**
- * Names the newest snapshot that matches. Its ids pin all that is in it; the repository stays where
+ * Names the newest snapshot that matches. Its ids pin its whole content. The repository stays where
  * it is.
  */
 export async function dumpRestic(source: SourceOf<ResticSettings>, context: RunContext): Promise<Dump> {
@@ -74,7 +74,7 @@ async function lookedInside(
   const dumped = await dumpedFile(restic, snapshot, file);
   try {
     const inside = await lookInside(dumped.content);
-    // Restic is stopped first: nothing waits for the rest of the file.
+    // Stop restic first, because nobody reads the rest of the file.
     await dumped.close();
     await inside.close().catch(() => undefined);
     return inside;

@@ -1,7 +1,8 @@
 import type { Restic } from "./restic.ts";
 
 /**
- * One file of a snapshot. The content throws, instead of ending, if restic did not give all of it.
+ * One file of a snapshot. If restic does not give all of it, iterating over the content throws
+ * instead of ending.
  */
 export async function dumpedFile(
   restic: Restic,

@@ -17,8 +17,9 @@ import {
 } from "./repository.ts";
 
 /**
- * A directory of this host, which others may write to: nothing in it is reached by a link, and
- * nothing is opened to be read but regular files. @throws UnreadableRepository
+ * A repository in a directory of this host. Others may write to that directory, so the agent
+ * follows no link in it and reads only regular files.
+ * @throws UnreadableRepository
  */
 export async function openLocalRepository(path: string): Promise<Repository> {
   const root = await openToldDirectory(path).catch((error: unknown) => {
@@ -69,7 +70,7 @@ async function listed(root: FileHandle, type: ListedType): Promise<{ name: strin
   }
 }
 
-/** `use` closes it, but for an error. */
+/** `use` closes the file, unless there is an error. */
 async function withFile<Result>(
   path: string,
   root: FileHandle,
@@ -86,7 +87,7 @@ async function withFile<Result>(
   }
 }
 
-/** Packs lie in `data/ab/abcd…`, in very old repositories in `data/abcd…`. */
+/** Packs are in `data/ab/abcd…`, and in very old repositories in `data/abcd…`. */
 async function openFile(root: FileHandle, file: RepositoryFile): Promise<FileHandle | null> {
   if (file.type === "config") return openIn(root, "config");
   const directory = await nullIfMissing(openDirectory(nameIn(root, file.type)));
@@ -106,8 +107,8 @@ async function openFile(root: FileHandle, file: RepositoryFile): Promise<FileHan
 }
 
 /**
- * A pipe is not waited for, and a device not touched for long: what was opened is looked at before
- * a byte is read.
+ * Does not wait for a pipe, and opens a device only briefly: it checks what it opened before it
+ * reads a byte.
  */
 function openIn(directory: FileHandle, name: string): Promise<FileHandle | null> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;

@@ -7,8 +7,9 @@ import { openS3Repository } from "./s3-repository.ts";
 import { DamagedRepository, type Repository, UnreadableRepository } from "./repository.ts";
 
 /**
- * The repository that `restic --repo` would take, to be read by this process.
- * @throws RunError `ciphertext_unavailable`, `sandbox_lacks` for a kind that only restic itself reads
+ * Opens the repository that `restic --repo` would use, to be read by this process.
+ * @throws RunError `ciphertext_unavailable`, `sandbox_lacks` for a kind that only restic itself can
+ * read
  */
 export async function openRepository(location: string): Promise<Repository> {
   try {
@@ -20,8 +21,8 @@ export async function openRepository(location: string): Promise<Repository> {
 }
 
 /**
- * Where it is, once its `config` was seen there. @throws RunError `ciphertext_unavailable`,
- * `source_missing`, `sandbox_lacks`
+ * Returns where the repository is, after finding its `config` there.
+ * @throws RunError `ciphertext_unavailable`, `source_missing`, `sandbox_lacks`
  */
 export async function requireRepository(location: string, signal: AbortSignal): Promise<string> {
   const repository = await openRepository(location);

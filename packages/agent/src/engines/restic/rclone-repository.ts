@@ -4,13 +4,14 @@ import { startChild } from "../../processes/child.ts";
 import { type AskRemote, listOfRest, type RemoteAnswer, remoteFiles } from "./remote-files.ts";
 import { type Repository, UnreadableRepository } from "./repository.ts";
 
-/** What rclone is configured by; its configuration file it finds by `HOME`. */
+/** Variables that configure rclone. It finds its configuration file by `HOME`. */
 const OF_RCLONE =
   /^(?:RCLONE_|AWS_|AZURE_|GOOGLE_|B2_|OS_|ST_|XDG_CONFIG_HOME$|SSH_AUTH_SOCK$|HTTPS?_PROXY$|NO_PROXY$)/i;
 
 /**
- * `rclone:REMOTE:PATH`: rclone runs as the agent, for it has the way there and what that takes. It carries files, and looks into none of
- * them; restic, which does, speaks to us alone.
+ * `rclone:REMOTE:PATH`. rclone runs as the agent, because it has the access and needs the
+ * credentials. It transports files and looks into none of them. Restic, which does look into them,
+ * talks only to us.
  * @throws RunError `tool_missing`
  */
 export async function openRcloneRepository(
@@ -32,8 +33,8 @@ export async function openRcloneRepository(
   const where = `rclone:${remote}`;
   const session = connect("http://localhost", { createConnection: () => stream });
   session.on("error", () => undefined);
-  // Not the session first: its farewell would meet a write that nobody takes any more, on which
-  // Node ends the process.
+  // Don't close the session first: its last message would be written to a pipe that nobody reads,
+  // and Node would end the process.
   stream.once("close", () => session.destroy());
   void child.exited.then(() => stream.destroy());
   const ask: AskRemote = (method, path, headers, signal) =>
@@ -48,7 +49,7 @@ export async function openRcloneRepository(
       asked.once("close", () => fail());
       asked.once("response", (answered) => {
         const status = answered[":status"] ?? 0;
-        // Node drops a whole answer that nobody has begun to read by now.
+        // Node drops a whole answer if nobody has begun to read it by now.
         const body = pipeline(asked, new PassThrough(), () => undefined);
         resolve({ status, headers: answered as RemoteAnswer["headers"], body });
       });

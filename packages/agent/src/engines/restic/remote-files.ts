@@ -16,7 +16,10 @@ export interface RemoteAnswer {
   readonly body: Readable;
 }
 
-/** One request for `path`, below where the repository lies. @throws UnreadableRepository */
+/**
+ * Sends one request for `path`, below the place of the repository.
+ * @throws UnreadableRepository
+ */
 export type AskRemote = (
   method: "GET" | "HEAD",
   path: string,
@@ -25,8 +28,8 @@ export type AskRemote = (
 ) => Promise<RemoteAnswer>;
 
 /**
- * Files of a repository over HTTP, whoever serves them. They may send what they like: never more is
- * taken than was asked for.
+ * Files of a repository over HTTP. The server may send anything, so we never read more than we
+ * asked for.
  */
 export function remoteFiles(
   where: string,
@@ -72,7 +75,7 @@ export function remoteFiles(
 const LIST_TYPE = "application/vnd.x.restic.rest.v2";
 const MOST_LIST_BYTES = MOST_FILES * 128;
 
-/** What `GET keys/` of restic's REST protocol answers, version 2. */
+/** The answer of `GET keys/` in restic's REST protocol, version 2. */
 export async function listOfRest(
   where: string,
   ask: AskRemote,

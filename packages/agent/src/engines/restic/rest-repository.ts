@@ -9,8 +9,8 @@ import { type AskRemote, listOfRest, remoteFiles } from "./remote-files.ts";
 import type { Repository } from "./repository.ts";
 
 /**
- * A REST server of restic's: `rest:https://HOST:PORT/PATH`. User and password as restic takes them: `RESTIC_REST_USERNAME` and `_PASSWORD`; a
- * CA of its own as `RESTIC_CACERT`.
+ * A REST server of restic: `rest:https://HOST:PORT/PATH`. User and password come from restic's
+ * variables `RESTIC_REST_USERNAME` and `_PASSWORD`, and a private CA from `RESTIC_CACERT`.
  * @throws RunError `connection_reference`
  */
 export async function openRestRepository(
@@ -39,7 +39,10 @@ export async function openRestRepository(
   };
 }
 
-/** TLS is verified: with the public CAs and that one. @throws RunError `connection_reference` */
+/**
+ * Verifies TLS with the public CAs and with that one.
+ * @throws RunError `connection_reference`
+ */
 export async function httpsConnections(caFile: string | undefined): Promise<HttpsAgent> {
   try {
     return objectConnections(await readPinnedCa(caFile ?? null));

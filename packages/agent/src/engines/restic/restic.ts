@@ -12,9 +12,7 @@ import { connectRestic } from "./connect-restic.ts";
 import { openRepository } from "./open-repository.ts";
 import { type ServedRepository, serveRepository } from "./serve-repository.ts";
 
-/**
- * What a repository that is not on this host is reached with; ours to hand down, to restic alone.
- */
+/** Variables for reaching a repository that is not on this host. We pass them to restic only. */
 const HANDED_DOWN =
   /^(?:RESTIC_|AWS_|B2_|AZURE_|GOOGLE_|OS_|ST_|RCLONE_|SSH_AUTH_SOCK$|HTTPS?_PROXY$|NO_PROXY$)/;
 
@@ -29,7 +27,7 @@ export async function resticVersion(signal: AbortSignal): Promise<string> {
   return /^restic ([0-9]+\.[0-9]+\.[0-9]+)/.exec(output)?.[1] ?? "unknown";
 }
 
-/** Restic on one repository: it reads, and leaves no lock and no cache. */
+/** Restic on one repository. It only reads, and leaves no lock and no cache. */
 export class Restic {
   readonly #signal: AbortSignal;
   readonly #startOne: StartRestic;
@@ -43,8 +41,8 @@ export class Restic {
   }
 
   /**
-   * In a throw-away place, where it has the repository's password, and of the repository what we read for it; or as we ourselves, if
-   * config.yaml says so.
+   * Runs in a throw-away place. There, restic has the repository's password, and of the repository
+   * only what we read for it. If config.yaml says so, it runs as the agent instead.
    * @throws RunError `connection_reference`, `ciphertext_unavailable`, `sandbox_failed`
    */
   static async open(settings: ResticSettings, context: RunContext): Promise<Restic> {
@@ -64,7 +62,7 @@ export class Restic {
     const startOne: StartRestic = async (args) => {
       const connection = await connectRestic(place, (started += 1), signal);
       const served = serveRepository(connection.stream, repository);
-      // Restic, which would wait for an answer for ever, is told by the end of its pipes.
+      // Close the pipes, because restic would wait for an answer for ever.
       const closed = served.closed.then(() => connection.close());
       ending.push(() => {
         served.close();
@@ -109,19 +107,22 @@ export class Restic {
     return new Restic(signal, startOne, () => Promise.resolve());
   }
 
-  /** Without stdin. */
+  /** Gets no stdin. */
   async start(args: readonly string[]): Promise<Pick<Child, "stdout" | "exited" | "stop">> {
     const { child, served } = await this.#startOne(["--no-lock", "--no-cache", "--quiet", ...args]);
     this.#served = served;
     child.stderr.on("data", (text: string) => {
-      // What was read and is wrong, or is not there, will be so in a quarter of an hour, for which
-      // restic tries.
+      // What we read and found wrong or missing will be the same in a quarter of an hour. Restic
+      // would try again for that long.
       if (served !== null && !served.mayPass() && RETRYING.test(text)) void child.stop();
     });
     return child;
   }
 
-  /** The JSON that a command prints. @throws RunError, RestoreRefused */
+  /**
+   * Returns the JSON that a command prints.
+   * @throws RunError, RestoreRefused
+   */
   async json(args: readonly string[], what: string): Promise<unknown> {
     const child = await this.start([...args, "--json"]);
     const [output, exit] = await Promise.all([text(child.stdout), child.exited]);
@@ -134,7 +135,7 @@ export class Restic {
     }
   }
 
-  /** Why the last one that was started failed. */
+  /** Why the last command failed. */
   failed(exit: Exit, what: string): RunError | RestoreRefused {
     const unreadable = this.#served?.unreadable() ?? null;
     if (unreadable !== null)
@@ -154,7 +155,8 @@ type StartRestic = (
 ) => Promise<{ readonly child: Child; readonly served: ServedRepository | null }>;
 
 /**
- * What restic says of data that are not what they were; all else may be the way to the repository.
+ * What restic prints about changed data. Anything else may be a problem on the way to the
+ * repository.
  */
 const DAMAGED =
   /ciphertext verification failed|hash(?:es)? (?:does|do) not match|invalid data returned|not found in (?:index|repository)|unable to load|load blob|loadBlob|no such file or directory|file does not exist|unexpected EOF|wrong size|truncated|invalid character|size mismatch|short read|no matching ID found|errors? found|There were [0-9]+ errors/i;

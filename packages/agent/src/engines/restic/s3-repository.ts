@@ -16,8 +16,9 @@ import {
 import { httpsConnections } from "./rest-repository.ts";
 
 /**
- * A bucket: `s3:HOST/BUCKET/PREFIX` or `s3:https://HOST:PORT/BUCKET/PREFIX`, with the credentials of restic's environment variables
- * (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_DEFAULT_REGION`) and a CA of its own as `RESTIC_CACERT`.
+ * A bucket: `s3:HOST/BUCKET/PREFIX` or `s3:https://HOST:PORT/BUCKET/PREFIX`. The credentials come
+ * from restic's environment variables (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+ * `AWS_SESSION_TOKEN`, `AWS_DEFAULT_REGION`), and a private CA from `RESTIC_CACERT`.
  * @throws RunError `connection_reference`
  */
 export async function openS3Repository(
@@ -47,7 +48,7 @@ export async function openS3Repository(
   };
 }
 
-/** Restic keeps packs in `data/ab/abcd…` there too. */
+/** Restic stores packs in `data/ab/abcd…` there too. */
 function packPath(path: string): string {
   return path.replace(/^data\/(..)/, "data/$1/$1");
 }
@@ -71,7 +72,7 @@ export function s3Location(address: string, region: string | undefined): S3Bucke
   };
 }
 
-/** A thousand a page. */
+/** A page has a thousand objects. */
 const MOST_PAGES = MOST_FILES / 1000;
 
 async function listed(

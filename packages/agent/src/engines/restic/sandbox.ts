@@ -17,7 +17,7 @@ import { repositoryId, treeOf } from "./snapshots.ts";
 
 type Pinned = Extract<Reference, { kind: "restic" }>;
 
-/** Restores the very snapshot that a backup refers to, or one file of it. */
+/** Restores the snapshot that a backup refers to, or one file of it. */
 export async function findResticSandbox(
   metadata: ForeignMetadata,
   source: SourceOf<ResticSettings>,
@@ -47,7 +47,10 @@ export async function findResticSandbox(
   };
 }
 
-/** Restic itself holds what it reads against these ids. @throws RestoreRefused, RunError */
+/**
+ * Restic itself checks everything that it reads against these ids.
+ * @throws RestoreRefused, RunError
+ */
 async function requireSame(restic: Restic, reference: Pinned): Promise<void> {
   if ((await repositoryId(restic)) !== reference.repository_id)
     throw new RestoreRefused("this is not the repository that the backup refers to");
@@ -56,7 +59,7 @@ async function requireSame(restic: Restic, reference: Pinned): Promise<void> {
 }
 
 /**
- * Restic writes nothing: it gives a file, or the tree as an archive, which is restored in a
+ * Restic writes no files. It gives one file, or the tree as an archive. That is restored in a
  * throw-away place of its own, without the repository's password.
  */
 async function restoreDumped(

@@ -18,28 +18,28 @@ import {
   UnreadableRepository,
 } from "./repository.ts";
 
-/** What came of it that restic itself says less well. */
+/** What happened, where restic's own message says less. */
 export interface ServedRepository {
   /** Why the repository could not be read; null if it could. */
   unreadable(): UnreadableRepository | null;
-  /** What was asked for and is not there, or is not what it should be; null if all was. */
+  /** What restic requested that is missing or not what it should be; null if there is none. */
   damaged(): string | null;
-  /** Whether what failed may succeed if restic asks for it again. */
+  /** Whether the failed request may succeed if restic sends it again. */
   mayPass(): boolean;
-  /** Resolves when nothing is answered any more. */
+  /** Resolves when the server answers no more requests. */
   readonly closed: Promise<void>;
   close(): void;
 }
 
-/** In a row, until restic is not let try again. */
+/** After this many failures in a row, restic may not try again. */
 const MOST_FAILURES = 20;
 
 const LIST_TYPE = "application/vnd.x.restic.rest.v2";
 
 /**
- * Gives restic a repository over a stream: restic's REST protocol, version 2, in HTTP/2, as `rclone
- * serve restic --stdio` speaks it. Who asks may be in other hands: they get what is listed, and
- * files by their names, and can change nothing.
+ * Serves a repository to restic over a stream: restic's REST protocol, version 2, in HTTP/2, as
+ * `rclone serve restic --stdio` does. The client may be under somebody else's control. It gets
+ * listings, and files by their names, and can change nothing.
  */
 export function serveRepository(stream: Duplex, repository: Repository): ServedRepository {
   const over = new AbortController();
@@ -51,7 +51,7 @@ export function serveRepository(stream: Duplex, repository: Repository): ServedR
     settings: { maxConcurrentStreams: 32, enablePush: false },
     maxSessionMemory: 16,
     maxHeaderListPairs: 64,
-    // Go's client resets streams that it has read to their end.
+    // Go's client resets streams after it has read them to their end.
     streamResetBurst: 100_000,
     streamResetRate: 10_000,
   });
@@ -106,7 +106,7 @@ function unreadableOf({ where, isRemote }: Repository, error: unknown): Unreadab
   return new UnreadableRepository(`the repository ${where} cannot be read (${why})`, options);
 }
 
-/** What restic can't do without and is not there, for messages; else null. */
+/** The missing file that restic needs, for messages; else null. */
 async function answer(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -157,8 +157,8 @@ async function answer(
 type Asked = { readonly list: ListedType | "locks" } | { readonly file: RepositoryFile };
 
 /**
- * Null for what is none of its business. `nothing`: restic asks for a file that can't be, to see
- * whether somebody answers.
+ * Null for requests that restic should not make. `nothing`: restic asks for a file that can't
+ * exist, to see whether the server answers.
  */
 function parsePath(path: string): Asked | "nothing" | null {
   if (path === "/config") return { file: { type: "config", name: "" } };

@@ -21,7 +21,7 @@ export async function repositoryId(restic: Restic): Promise<string> {
   throw new RunError("dump_failed", "the repository reports no id");
 }
 
-/** @throws RunError `source_missing` if none matches, or the newest is older than it may be. */
+/** @throws RunError `source_missing` if none matches, or if the newest is too old. */
 export async function newestSnapshot(
   restic: Restic,
   { tags, host, max_age_s }: ResticSettings,
@@ -40,7 +40,10 @@ export async function newestSnapshot(
   return newest;
 }
 
-/** The tree of a snapshot that is named by its whole id. @throws RunError, RestoreRefused */
+/**
+ * Returns the tree of a snapshot that is named by its full id.
+ * @throws RunError, RestoreRefused
+ */
 export async function treeOf(restic: Restic, snapshot: string): Promise<string> {
   return textOf(await restic.json(["cat", "snapshot", snapshot], "reading the snapshot"), "tree");
 }
