@@ -184,6 +184,26 @@ describe("with a real agent", () => {
     await screenshotsOf(page, "source-drift");
   });
 
+  test("a command that ended before the page heard of it is shown, and so is what it changed", async () => {
+    await page.getByRole("button", { name: "Hide: Backup" }).click();
+    change("create table late (id integer primary key)");
+    const inLog = (): number => host.receipts().filter(({ bundle }) => bundle.inclusion_proof).length;
+    const before = inLog();
+    let held = 0;
+    await page.route("**/commands?**", async (route) => {
+      held += 1;
+      await until("the agent has ended the command", () => inLog() > before, 60);
+      await route.fallback();
+    });
+    await page.getByRole("button", { name: "Back up now" }).click();
+    await page.getByRole("button", { name: "Show the difference" }).first().click({ timeout: 60_000 });
+    await page.getByRole("region", { name: "table late, added" }).waitFor();
+    const underWay = page.getByRole("region", { name: "Under way" });
+    await underWay.getByText("The backup was made and its receipt is in the log").waitFor();
+    expect(held).toBeGreaterThan(0);
+    await page.unrouteAll();
+  });
+
   test("each command is in the list of commands, and has its own page", async () => {
     await page.goto(`${dashboard.server.url}/commands`);
     await heading(page, "Commands");

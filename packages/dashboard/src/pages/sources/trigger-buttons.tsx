@@ -44,7 +44,10 @@ function TriggerButton({
         idempotencyKey: crypto.randomUUID(),
       }),
     // Until the new command is loaded, a second press would start another one.
-    onSuccess: () => client.invalidateQueries(recentCommandsQuery(orgID, source.id)),
+    onSuccess: ({ body }) => {
+      commands.follow(body.command_id);
+      return client.invalidateQueries(recentCommandsQuery(orgID, source.id));
+    },
   });
   return (
     <Stack gap={4} align="flex-start">

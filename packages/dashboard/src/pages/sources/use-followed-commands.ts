@@ -9,8 +9,13 @@ import type { Command } from "../commands/command-state.ts";
 export interface FollowedCommands {
   /** The source's newest commands; undefined until loaded. */
   recent: readonly Command[] | undefined;
-  /** Commands that were running at some time since the page was opened, and were not hidden. */
+  /**
+   * Commands that ran at some time since the page was opened, or that it started, and that were not
+   * hidden.
+   */
   shown: readonly Command[];
+  /** For a command that this page starts: it may have ended before the page hears of it again. */
+  follow(id: string): void;
   hide(id: string): void;
 }
 
@@ -54,5 +59,10 @@ export function useFollowedCommands(source: Source): FollowedCommands {
     void client.invalidateQueries({ queryKey: ["orgs", orgId, "sources", source.id] });
     void client.invalidateQueries({ queryKey: ["overview", orgId] });
   }, [anyOutcome, progress, client, orgId, source.id]);
-  return { recent, shown, hide: (id) => setHidden(new Set([...hidden, id])) };
+  return {
+    recent,
+    shown,
+    follow: (id) => setFollowed((before) => new Set([...before, id])),
+    hide: (id) => setHidden(new Set([...hidden, id])),
+  };
 }
