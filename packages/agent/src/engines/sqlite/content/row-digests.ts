@@ -89,6 +89,7 @@ class Reading {
   /** Or why it was not read to its end. */
   table({ name, hasRowid }: Table): TableRows | string {
     if (performance.now() > this.#limits.until) return "no_time";
+    if (this.#hasChanged()) return "source_changed";
     this.#afterwards?.add(name);
     const columns = this.#database
       .prepare(COLUMNS)
@@ -117,6 +118,7 @@ class Reading {
       }
       const isLast = rowid === null || rows < ROWS_AT_ONCE || BigInt(last) === MAX_ROWID;
       from = isLast ? null : BigInt(last) + 1n;
+      if (this.#hasChanged()) return "source_changed";
       this.#letOthersWrite(name);
     }
     return { name, columns, sha256: hash.update(pending, "latin1").digest("hex") };
@@ -125,7 +127,7 @@ class Reading {
   /** Without what was read while somebody wrote. */
   certain(tables: readonly TableRows[], notRead: SqliteContent["notRead"]): Omit<SqliteContent, "objects"> {
     const uncertain = this.#afterwards;
-    if (uncertain === null || this.#versionNow() === this.#version) return { tables, notRead };
+    if (uncertain === null || !this.#hasChanged()) return { tables, notRead };
     const isUncertain = ({ name }: { readonly name: string }): boolean => uncertain.has(name);
     return {
       tables: tables.filter((each) => !isUncertain(each)),
@@ -152,6 +154,10 @@ class Reading {
     this.#version = this.#versionNow();
     this.#database.exec("commit");
     this.#afterwards = new Set([reading]);
+  }
+
+  #hasChanged(): boolean {
+    return this.#afterwards !== null && this.#versionNow() !== this.#version;
   }
 
   /** Another one after somebody else wrote. */
