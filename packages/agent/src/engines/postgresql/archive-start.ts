@@ -4,23 +4,24 @@ import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { type Needs, needsOf } from "./loading-role.ts";
 
-/** Its table of contents comes first in an archive, and is no longer than that. */
+/** The table of contents is at the start of an archive, and is no longer than this. */
 const MAX_HEAD = 256 << 20;
 /** Extensions come right after the schemas, policies late. */
 const MAX_SQL = 64 << 20;
 
 export interface LookedInto {
   readonly needs: Needs;
-  /** All of it, from its beginning. */
+  /** All of the archive, from its beginning. */
   readonly content: AsyncIterable<Buffer>;
-  /** For whoever does not want the content. */
+  /** For a caller that does not want the content. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * What an archive in custom or tar format names that has to be there first, by what pg_restore says of it: it is given the archive until it has read enough.
- * What is wrong with the archive shows when it is restored.
- * @throws RunError, and whatever the content throws.
+ * Finds out what must exist before an archive in custom or tar format can be restored, from what
+ * pg_restore lists. pg_restore gets the archive until it has read enough. Anything wrong with the
+ * archive shows later, when it is restored.
+ * @throws RunError, and any error from the content.
  */
 export async function lookIntoArchive(
   server: ScratchServer,
@@ -37,7 +38,7 @@ export async function lookIntoArchive(
     for (let bytes = 0; bytes < MAX_HEAD && !isOver;) {
       const next = await pieces.next();
       if (next.done === true) return;
-      // A piece is valid until the next one is asked for.
+      // A piece is valid only until the next one is requested.
       const piece = Buffer.from(next.value);
       head.push(piece);
       bytes += piece.length;
@@ -62,7 +63,10 @@ export async function lookIntoArchive(
   }
 }
 
-/** The same for one in directory format. @throws RunError */
+/**
+ * The same for a dump in directory format.
+ * @throws RunError
+ */
 export async function lookIntoDirectory(
   server: ScratchServer,
   path: string,

@@ -10,15 +10,18 @@ import { connectionFailed } from "./session-error.ts";
 import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
 /**
- * Without them PostgreSQL gives out a page that its disk has damaged as if nothing had happened, as
- * long as the page still looks like one.
+ * Without checksums, PostgreSQL returns a page that its disk has damaged as if nothing had
+ * happened, as long as it still looks like a page.
  */
 const NO_CHECKSUMS = {
   text: "the server has no data checksums: rows that its disk damages can be dumped without an error",
   next: "to switch them on, stop the server and run: pg_checksums --enable -D DATA_DIRECTORY",
 };
 
-/** The server's version, and that of the pg_dump that would dump it. @throws RunError */
+/**
+ * Returns the versions of the server and of the pg_dump that would dump it.
+ * @throws RunError
+ */
 export async function postgresqlVersions(
   source: SourceOf<PostgresqlSettings>,
   signal: AbortSignal,

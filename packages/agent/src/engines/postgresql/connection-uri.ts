@@ -1,8 +1,8 @@
 import { RunError } from "../../errors/run-error.ts";
 
 /**
- * libpq's parameters that a URI may hold (PostgreSQL 15, section 34.1.2), and the variable that
- * says the same.
+ * libpq's parameters that a URI may contain (PostgreSQL 15, section 34.1.2), each with the variable
+ * that means the same.
  */
 const VARIABLES: Readonly<Record<string, string>> = {
   host: "PGHOST",
@@ -34,9 +34,10 @@ const URI = /^postgres(?:ql)?:\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?([^/?#]*)(?:\
 const HOST = /^(\[[0-9A-Fa-f:.%]+\]|[^:[\]]*)(?::([0-9]{0,5}))?$/;
 
 /**
- * A `postgresql://` URI as libpq's environment variables: that way the password is in no argument list, which everybody
- * on the host can read. Several hosts are possible, as in libpq.
- * @throws RunError `connection_reference`. No part of the URI is in the message: any may be the secret.
+ * Translates a `postgresql://` URI into libpq's environment variables. So the password is in no
+ * argument list, which everybody on the host can read. As in libpq, there may be several hosts.
+ * @throws RunError `connection_reference`. The message contains no part of the URI, because any
+ * part may be the secret.
  */
 export function connectionEnvironment(uri: string, from: string): Record<string, string> {
   const match = URI.exec(uri.trim());
@@ -64,7 +65,7 @@ export function connectionEnvironment(uri: string, from: string): Record<string,
     const equals = parameter.indexOf("=");
     if (equals <= 0) throw invalid(from, "a parameter after the ? has no value");
     const name = decode(parameter.slice(0, equals), from);
-    // As libpq has it.
+    // The same as in libpq.
     if (name === "ssl" && parameter.slice(equals + 1) === "true") set("sslmode", "require");
     else set(name, parameter.slice(equals + 1));
   }

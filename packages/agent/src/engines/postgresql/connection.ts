@@ -8,8 +8,8 @@ import { isRemote, systemAuthorities } from "../remote.ts";
 import { connectionEnvironment } from "./connection-uri.ts";
 
 /**
- * Where libpq itself looks for passwords, services and certificates; ours to hand down, for a
- * source only.
+ * Where libpq itself looks for passwords, services and certificates. We pass these on for a source
+ * only.
  */
 const HANDED_DOWN = [
   "PGPASSFILE",
@@ -22,7 +22,7 @@ const HANDED_DOWN = [
 ];
 
 /**
- * The environment that lets psql and pg_dump reach the source.
+ * Returns the environment in which psql and pg_dump reach the source.
  * @throws RunError `connection_reference`
  */
 export async function resolveConnection(reference: ConnectionReference): Promise<Record<string, string>> {
@@ -35,16 +35,16 @@ export async function resolveConnection(reference: ConnectionReference): Promise
 }
 
 /**
- * A server on another host has to prove that it is the one that was named, unless the URL or the
- * service's entry says what else will do (`sslmode`): whoever stands between would otherwise get
- * the password, and make up the backup. Its authority is the one of `sslrootcert` or of
- * `~/.postgresql/root.crt`, else one that the system trusts.
+ * A server on another host must prove that it is the named one, unless the URL or the service's
+ * entry asks for less (`sslmode`). Otherwise somebody in between would get the password and could
+ * invent the backup. The certificate authority is that of `sslrootcert` or of
+ * `~/.postgresql/root.crt`, or else one that the system trusts.
  */
 async function withVerification(environment: Record<string, string>): Promise<Record<string, string>> {
   const { PGSERVICE: service, PGHOSTADDR: addresses, PGHOST: named = "" } = environment;
   const hosts = service === undefined ? (addresses ?? named).split(",") : await hostsOfService(service);
   const verified = { ...environment };
-  // An entry's own sslmode wins over the variable.
+  // An entry's own sslmode takes precedence over the variable.
   if (hosts === null || hosts.some(isRemote)) verified["PGSSLMODE"] ??= "verify-full";
   const authorities = systemAuthorities();
   const own = join(homedir(), ".postgresql", "root.crt");
@@ -53,7 +53,7 @@ async function withVerification(environment: Record<string, string>): Promise<Re
   return verified;
 }
 
-/** What the entry of a service says, where libpq looks for it; null where it is not found. */
+/** The settings of a service's entry, from where libpq looks for it; null if it is not found. */
 async function hostsOfService(name: string): Promise<readonly string[] | null> {
   const { PGSERVICEFILE: own, PGSYSCONFDIR: shared } = process.env;
   const files = [

@@ -8,10 +8,7 @@ import type { Runtime } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { majorOf } from "./version.ts";
 
-/**
- * Where Debian and the PostgreSQL project's packages have the server, and whatever the image has on
- * its PATH.
- */
+/** Where Debian and the PostgreSQL project's packages install the server, and the image's PATH. */
 const FIND_SERVER = `for bin in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin "$(dirname "$(command -v postgres || echo /)")"; do
   [ -x "$bin/postgres" ] && echo "$bin" && exec "$bin/postgres" --version; done; exit 3`;
 
@@ -21,9 +18,11 @@ export interface ContainerServer {
 }
 
 /**
- * A PostgreSQL of exactly the backup's major version in a container; so far only its image was looked at, by running it.
- * `major` 0 stands for a backup that is not known: then the image has to be named in the configuration.
- * @throws RunError `tool_missing` without a runtime or the image, `tool_too_old` for an image of another major version.
+ * Finds a container image with a PostgreSQL of exactly the backup's major version. It runs the
+ * image to look at it, and starts no server yet. `major` 0 stands for an unknown backup; then the
+ * configuration must name the image.
+ * @throws RunError `tool_missing` without a runtime or the image, `tool_too_old` for an image of
+ * another major version.
  */
 export async function findContainerServer(
   config: ContainerSandboxConfig,
@@ -34,7 +33,7 @@ export async function findContainerServer(
     product: "PostgreSQL",
     official: "docker.io/library/postgres:{major}",
     major: major === 0 ? null : String(major),
-    // In the official image as in Debian's package.
+    // The same in the official image as in Debian's package.
     user: "postgres",
     script: FIND_SERVER,
     read: foundIn,

@@ -22,24 +22,24 @@ interface Described {
 
 const ARGUMENTS = ["--compress=0", "--no-password", "--lock-wait-timeout=300000"];
 
-/** One database of a server: how to reach it, and with which programs. */
+/** One database of a server, and how to reach and dump it. */
 export interface DatabaseToDump {
   readonly environment: Readonly<Record<string, string>>;
   readonly tools: Installation;
-  /** Which of the server's; null for the connection's own. */
+  /** The name of the database; null for the connection's own. */
   readonly name: string | null;
   /** For messages: the source, and which of its databases. */
   readonly what: string;
-  /** How many tables its metadata may name; a receipt's room if it is absent. */
+  /** How many tables the metadata may name; as many as fit into a receipt if absent. */
   readonly tablesListed?: number;
-  /** What the tables' content is signed under; without it, none is. */
+  /** The key under which the tables' content is signed. Without it, no content is signed. */
   readonly contentKey?: Buffer | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * The dump of one database, of a snapshot that a session of ours holds: what the metadata count is
- * what the dump has.
+ * The dump of one database in a snapshot that our own session holds. So the metadata count what the
+ * dump contains.
  */
 export class DatabaseDump {
   readonly #database: DatabaseToDump;
@@ -50,7 +50,7 @@ export class DatabaseDump {
   #metadata: Promise<Described> | null = null;
   #reader: ArchiveReader | null = null;
   #content: ArchiveContent | null = null;
-  /** As they were before pg_dump read them. */
+  /** As listed before pg_dump read them. */
   #objects: readonly DatabaseObject[] | null = null;
 
   private constructor(database: DatabaseToDump, session: PsqlSession, version: string, snapshot: string) {
@@ -60,7 +60,10 @@ export class DatabaseDump {
     this.#snapshot = snapshot;
   }
 
-  /** Takes the session over once it succeeds. @throws RunError, SessionEnded */
+  /**
+   * If it succeeds, it closes the session later.
+   * @throws RunError, SessionEnded
+   */
   static async begin(database: DatabaseToDump, session: PsqlSession, version: string): Promise<DatabaseDump> {
     return new DatabaseDump(database, session, version, await exportSnapshot(session));
   }
@@ -82,14 +85,17 @@ export class DatabaseDump {
     }
   }
 
-  /** Custom format, uncompressed as zstd follows. @throws RunError */
+  /**
+   * A dump in custom format, without compression because zstd follows.
+   * @throws RunError
+   */
   async *content(): AsyncGenerator<Buffer, void, undefined> {
     this.#objects = await this.#listObjects();
     const child = await this.#start(["--format=custom"]);
     const reader = await this.#read(null);
     for await (const piece of releasing(child.stdout)) {
-      // With its first output pg_dump holds its locks: from here on the schema cannot change under
-      // the description.
+      // pg_dump writes its first output after it has its locks. From then on the schema cannot
+      // change while we describe it.
       void this.#describe();
       const isRead = reader?.add(piece);
       yield piece;
@@ -99,7 +105,10 @@ export class DatabaseDump {
     this.#content = (await reader?.end()) ?? null;
   }
 
-  /** Directory format, into a directory that is not there yet. @throws RunError */
+  /**
+   * A dump in directory format, into a directory that does not exist yet.
+   * @throws RunError
+   */
   async toDirectory(directory: string, jobs: number): Promise<void> {
     await mkdir(directory, { mode: 0o700 });
     this.#objects = await this.#listObjects();
@@ -147,12 +156,12 @@ export class DatabaseDump {
     return this.#metadata;
   }
 
-  /** Null as well if the connection broke: a dump that is whole does not fail for that. */
+  /** Also null if the connection broke, because a complete dump must not fail for that. */
   async #listObjects(): Promise<readonly DatabaseObject[] | null> {
     return this.#database.contentKey === undefined ? null : listObjects(this.#session).catch(() => null);
   }
 
-  /** Nothing more is asked of the source for it. */
+  /** This asks the source for nothing more. */
   async #read(directory: string | null): Promise<ArchiveReader | null> {
     const { tools, signal, contentKey } = this.#database;
     if (contentKey === undefined) return null;
@@ -169,7 +178,8 @@ export class DatabaseDump {
         `--snapshot=${this.#snapshot}`,
         ...connectionArguments(environment, name),
       ],
-      // Times with a zone are printed in the session's; a restored copy has to print them alike.
+      // Times with a zone are printed in the session's time zone, and the restored copy must print
+      // them in the same one.
       env: { ...environment, PGTZ: "UTC", ...(await largeWrites()) },
       signal,
       isDump: true,
@@ -189,8 +199,7 @@ export class DatabaseDump {
 }
 
 /**
- * What is between us and the server, such as a pooler, may lead elsewhere: that would be another
- * database under this one's name.
+ * Something in between, such as a pooler, may connect us to another database under the same name.
  */
 async function requireIn(session: PsqlSession, { name, what }: DatabaseToDump): Promise<void> {
   if (name === null) return;
@@ -203,7 +212,10 @@ async function requireIn(session: PsqlSession, { name, what }: DatabaseToDump): 
   );
 }
 
-/** Such as 15.20. @throws RunError, SessionEnded */
+/**
+ * Such as 15.20.
+ * @throws RunError, SessionEnded
+ */
 export async function serverVersion(session: PsqlSession): Promise<string> {
   const answer = outputOf(await session.run("show server_version"), "asking for the version");
   const version = /^[0-9]+(?:\.[0-9]+)?/.exec(answer.trim())?.[0];

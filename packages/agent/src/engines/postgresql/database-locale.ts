@@ -1,15 +1,15 @@
 import { RunError } from "../../errors/run-error.ts";
 import { rowsOf } from "./schema.ts";
 
-/** What decides how a database sorts text, and which characters are letters. */
+/** Decides how a database sorts text, and which characters are letters. */
 export interface DatabaseLocale {
   readonly provider: "libc" | "icu" | "builtin";
-  /** LC_COLLATE and LC_CTYPE, which every database has. */
+  /** LC_COLLATE and LC_CTYPE. Every database has them. */
   readonly collate: string;
   readonly ctype: string;
   /** The locale of ICU or of the built-in provider; null with libc. */
   readonly locale: string | null;
-  /** Tailoring rules of ICU; null without any. */
+  /** Tailoring rules of ICU; null if there are none. */
   readonly icu_rules: string | null;
 }
 
@@ -22,15 +22,15 @@ const MAX_NAME = 200;
 const MAX_RULES = 4_000;
 
 /**
- * The connection's own database. The columns of pg_database differ between versions: one that a
- * server lacks is empty here.
+ * Asks for the connection's own database. The columns of pg_database differ between versions; a
+ * column that a server lacks is empty here.
  */
 export const DATABASE_LOCALE = `
   select json_build_array(coalesce(d->>'datlocprovider', 'c'), d->>'datcollate', d->>'datctype',
     coalesce(d->>'datlocale', d->>'daticulocale', ''), coalesce(d->>'daticurules', ''))
   from (select to_jsonb(pg_database) from pg_database where datname = current_database()) own(d)`;
 
-/** Reads the answer to that query; null if there is no locale in it that could be made again. */
+/** Parses the answer to that query; null if it contains no locale that we could make again. */
 export function readLocale(output: string): DatabaseLocale | null {
   const [[provider = "", collate, ctype, locale, icu_rules] = []] = rowsOf(output);
   return localeOf({
@@ -42,7 +42,7 @@ export function readLocale(output: string): DatabaseLocale | null {
   });
 }
 
-/** The locale in a backup's metadata, which came over the wire; null if it has none. */
+/** The locale in a backup's metadata, which we received; null if there is none. */
 export function localeOf(value: unknown): DatabaseLocale | null {
   if (typeof value !== "object" || value === null) return null;
   const { provider, collate, ctype, locale, icu_rules } = value as Record<string, unknown>;
@@ -57,7 +57,7 @@ function isText(value: unknown, most: number): value is string {
   return typeof value === "string" && value !== "" && value.length <= most && !value.includes("\0");
 }
 
-/** The options of CREATE DATABASE that give it this locale, in SQL of that major version. */
+/** The options of CREATE DATABASE for this locale, in the SQL of that major version. */
 export function localeOptions(
   { provider, collate, ctype, locale, icu_rules }: DatabaseLocale,
   major: number,
@@ -69,10 +69,7 @@ export function localeOptions(
   return options.join(" ");
 }
 
-/**
- * Two databases sort alike if these are the same. The C library takes `C.UTF-8` and `C.utf8` for
- * one.
- */
+/** Whether two databases sort alike. The C library treats `C.UTF-8` and `C.utf8` as one locale. */
 export function isSameLocale(one: DatabaseLocale, other: DatabaseLocale): boolean {
   return JSON.stringify(comparable(one)) === JSON.stringify(comparable(other));
 }
@@ -85,13 +82,13 @@ function codesetFolded(name: string): string {
   return name.replace(/\.[A-Za-z0-9-]+/, (codeset) => codeset.toLowerCase().replaceAll("-", ""));
 }
 
-/** What a person would call it, such as `de_DE.UTF-8` or `de-DE of ICU`. */
+/** The name for people, such as `de_DE.UTF-8` or `de-DE of ICU`. */
 export function localeName({ provider, collate, ctype, locale }: DatabaseLocale): string {
   if (provider !== "libc") return `${locale} of ${provider === "icu" ? "ICU" : "the built-in provider"}`;
   return collate === ctype ? collate : `${collate} with LC_CTYPE ${ctype}`;
 }
 
-/** The server to restore into has no such locale. */
+/** The error if the server to restore into lacks the locale. */
 export function lacksLocale(locale: DatabaseLocale, version: string): RunError {
   const install =
     locale.provider === "libc"
@@ -104,7 +101,7 @@ export function lacksLocale(locale: DatabaseLocale, version: string): RunError {
   );
 }
 
-/** As a literal of SQL whatever is in it, without any backslash, which psql would take for its own. */
+/** Quotes any text as an SQL literal without a backslash, because psql would interpret one. */
 function quoted(text: string): string {
   const escaped = Array.from(text, (each) => `!+${(each.codePointAt(0) ?? 0).toString(16).padStart(6, "0")}`);
   return `U&'${escaped.join("")}' uescape '!'`;

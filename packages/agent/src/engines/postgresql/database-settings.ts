@@ -4,7 +4,7 @@ import { PsqlSession, SessionEnded } from "./psql-session.ts";
 import { outputOf } from "./prepare-database.ts";
 import { connectionFailed } from "./session-error.ts";
 
-/** A setting that the source's database has, as its dump prints it: a name, and literals of SQL. */
+/** A setting of the source's database as its dump prints it: a name, and SQL literals. */
 export interface DatabaseSetting {
   readonly name: string;
   readonly value: string;
@@ -15,16 +15,16 @@ const ALTER_DATABASE =
 const MAX_SETTINGS = 500;
 
 /**
- * Settings that say what sessions of the source's applications may do, and nothing about its data: they would only stop the restore or the
- * checks. The libraries are those of the source's host.
+ * Settings that limit the sessions of the source's applications and say nothing about its data.
+ * Here they would only stop the restore or the checks. Libraries belong to the source's host.
  */
 const NOT_OF_THE_DATA =
   /^(?:role|session_authorization|default_transaction_(?:read_only|deferrable)|[a-z_]+_timeout|[a-z_]+_preload_libraries)$/;
 
-/** Where pg_dump puts them: a function's body may have such lines too. */
+/** pg_dump writes them here. The body of a function may contain similar lines. */
 const PROPERTIES = /^-- Name: [^\n]*; Type: DATABASE PROPERTIES; [^\n]*\n--\n([^]*?)(?=\n--\n-- )/m;
 
-/** Those in SQL of pg_dump's. */
+/** Finds the settings in pg_dump's SQL. */
 export function settingsOf(sql: string): DatabaseSetting[] {
   const [, properties = ""] = PROPERTIES.exec(sql) ?? [];
   return [...properties.matchAll(ALTER_DATABASE)]
@@ -33,13 +33,14 @@ export function settingsOf(sql: string): DatabaseSetting[] {
     .slice(0, MAX_SETTINGS);
 }
 
-/** Only a superuser may set it, or this version has it no more. */
+/** Only a superuser may set it, or this version no longer has it. */
 const PASSED_OVER: ReadonlySet<string> = new Set(["42501", "42704"]);
 
 /**
- * Gives a restored database the source's settings, by which its constraints, functions and queries may read values in another way. As the role that
- * loads the dump: what only a superuser may set is about the server and is left out.
- * @throws RunError `sandbox_lacks` for a value that this server does not take
+ * Gives a restored database the source's settings, because constraints, functions and queries may
+ * read values differently without them. It sets them as the role that loads the dump. Settings that
+ * only a superuser may set belong to the server and are left out.
+ * @throws RunError `sandbox_lacks` if this server does not accept a value
  */
 export async function applySettings(
   server: ScratchServer,
@@ -56,7 +57,7 @@ export async function applySettings(
         `alter database "${database.replaceAll('"', '""')}" set ${name} to ${value}`,
       );
       if (done.ok || PASSED_OVER.has(done.sqlstate)) continue;
-      // The value may be a secret of the application's.
+      // Don't quote the value: it may be an application's secret.
       if (done.sqlstate.startsWith("22"))
         throw new RunError(
           "sandbox_lacks",

@@ -12,7 +12,8 @@ import { dumpSet } from "./set/dump-set.ts";
 import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
 /**
- * One database as `pg_dump --format=custom`; several, globals, or a dump of several jobs as a set.
+ * Dumps one database as `pg_dump --format=custom`. Several databases, globals, and dumps with
+ * several jobs become a set.
  */
 export async function dumpPostgresql(
   source: SourceOf<PostgresqlSettings>,
@@ -56,8 +57,8 @@ export async function dumpPostgresql(
 }
 
 /**
- * The programs of the server's own major version, else of the next newer one. @throws RunError
- * `tool_too_old`
+ * Finds the programs of the server's own major version, or else of the next newer one.
+ * @throws RunError `tool_too_old`
  */
 export function toolsFor(
   version: string,

@@ -6,7 +6,7 @@ import { findProgram, isExecutable } from "../../processes/find-program.ts";
 import { RunError } from "../../errors/run-error.ts";
 
 export interface Installation {
-  /** Holds psql and what else was asked for. */
+  /** The directory with psql and the other programs. */
   readonly bin: string;
   /** Such as 15. */
   readonly major: number;
@@ -15,8 +15,8 @@ export interface Installation {
 }
 
 /**
- * Debian's and the PostgreSQL project's own packages; `*` is the major version. Debian's PATH has
- * only wrappers.
+ * Debian's packages and those of the PostgreSQL project; `*` is the major version. Debian's PATH
+ * contains only wrappers.
  */
 const PLACES = [
   { parent: "/usr/lib/postgresql", name: /^[0-9]+$/, bin: "bin" },
@@ -24,7 +24,7 @@ const PLACES = [
   { parent: "/opt/homebrew/opt", name: /^postgresql@[0-9]+$/, bin: "bin" },
 ];
 
-/** Every installation that has psql and the given programs, the oldest first. */
+/** Finds every installation that has psql and the given programs, the oldest first. */
 export async function findInstallations(programs: readonly string[]): Promise<Installation[]> {
   const candidates: string[] = [];
   for (const { parent, name, bin } of PLACES) {
@@ -45,8 +45,8 @@ export async function findInstallations(programs: readonly string[]): Promise<In
 }
 
 /**
- * The one of that major version, else the next newer one: PostgreSQL's programs deal with older
- * servers and dumps only.
+ * The installation of that major version, or else of the next newer one, because PostgreSQL's
+ * programs handle only older servers and dumps.
  */
 export function atLeast(installations: readonly Installation[], major: number): Installation | null {
   return installations.find((each) => each.major >= major) ?? null;

@@ -6,14 +6,15 @@ import { outputOf } from "./prepare-database.ts";
 import { connectionFailed } from "./session-error.ts";
 
 /**
- * Who loads a dump, and asks it afterwards: it owns the restored database, and may do nothing else.
+ * Loads a dump and runs the queries afterwards. It owns the restored database and may do nothing
+ * else.
  */
 export const LOADING_ROLE = "attestore_load";
 
 /**
- * Extensions that PostgreSQL lets a superuser alone make, that dumps commonly name, and by which
- * nobody reads or writes files, starts programs or connects to anything. Those that it trusts the
- * database's owner with (`trusted` in their control file) need no list.
+ * Extensions that dumps often name and that only a superuser may create. With none of them can
+ * anybody read or write files, start programs or connect to anything. Extensions that PostgreSQL
+ * lets the database's owner create (`trusted` in their control file) need no list.
  */
 const MADE_BEFOREHAND: ReadonlySet<string> = new Set([
   "address_standardizer",
@@ -34,7 +35,7 @@ const MADE_BEFOREHAND: ReadonlySet<string> = new Set([
 const CREATE_EXTENSION =
   /^CREATE EXTENSION IF NOT EXISTS ("(?:[^"\n]|"")+"|[a-z_][a-z0-9_]*) WITH SCHEMA ("(?:[^"\n]|"")+"|[a-z_][a-z0-9_]*);$/gm;
 
-/** An extension of the list above that a dump makes. */
+/** An extension of the list above that a dump creates. */
 export interface WantedExtension {
   readonly name: string;
   readonly schema: string;
@@ -47,20 +48,22 @@ const MAX_ROLES = 1_000;
 const ALONE =
   /^\s*(?:alter\s+system|(?:create|drop)\s+(?:database|tablespace|subscription)|vacuum|reindex|discard|(?:create\s+(?:unique\s+)?|drop\s+)index\s+concurrently)\b/im;
 
-/** What has to be there before a dump is loaded. */
+/** What must exist before a dump is loaded. */
 export interface Needs {
   readonly extensions: readonly WantedExtension[];
-  /** To which policies and user mappings apply. */
+  /** The roles that policies and user mappings apply to. */
   readonly roles: readonly string[];
-  /** How many of its statements make or change something, about. */
+  /** About how many statements create or change something. */
   readonly statements: number;
-  /** Whether one of them, as no dump of pg_dump's has, can run in no transaction with others. */
+  /**
+   * Whether a statement can't run in a transaction with others. No dump of pg_dump contains one.
+   */
   readonly isAlone: boolean;
-  /** What the source's database is set to. */
+  /** The settings of the source's database. */
   readonly settings: readonly DatabaseSetting[];
 }
 
-/** What SQL of pg_dump's names. */
+/** What pg_dump's SQL names. */
 export function needsOf(sql: string): Needs {
   const lists = [...sql.matchAll(FOR_ROLES), ...sql.matchAll(FOR_ROLE)].map(([, list = ""]) => list);
   const names = lists.flatMap((list) => list.match(/"(?:[^"]|"")+"|[^,\s]+/g) ?? []).map(unquoted);
@@ -68,13 +71,13 @@ export function needsOf(sql: string): Needs {
     extensions: wantedExtensions(sql),
     roles: [...new Set(names)].slice(0, MAX_ROLES),
     statements: (sql.match(/^(?:CREATE|ALTER|COMMENT) /gm) ?? []).length,
-    // Archives always have the database itself.
+    // An archive always lists the database itself.
     isAlone: ALONE.test(sql.replace(/^CREATE DATABASE [^\n]*$/m, "")),
     settings: settingsOf(sql),
   };
 }
 
-/** Those that SQL of pg_dump's makes. */
+/** Schemas that pg_dump's SQL creates. */
 function wantedExtensions(sql: string): WantedExtension[] {
   return [...sql.matchAll(CREATE_EXTENSION)]
     .map(([, name = "", schema = ""]) => ({ name: unquoted(name), schema: unquoted(schema) }))
@@ -82,9 +85,10 @@ function wantedExtensions(sql: string): WantedExtension[] {
 }
 
 /**
- * Gives an empty database to the loading role, with the extensions and roles that its dump names: made while nothing of the dump is there that their
- * scripts could meet.
- * @returns the schemas that were made for them: that the dump makes them too is no error.
+ * Gives an empty database to the loading role, with the extensions and roles that its dump names.
+ * They are created first, so that the extensions' scripts meet nothing of the dump.
+ * @returns the schemas that were created for the extensions. It is no error that the dump creates
+ * them too.
  * @throws RunError
  */
 export async function giveToLoader(
@@ -96,7 +100,7 @@ export async function giveToLoader(
   const schemas = new Set<string>();
   const session = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
   try {
-    // Row security would hide from it what the checks count.
+    // Otherwise row security would hide rows that the checks count.
     for (const statement of [
       `select 'create role ${LOADING_ROLE}' where not exists (select from pg_roles where rolname operator(pg_catalog.=) '${LOADING_ROLE}')`,
       `select 'alter role ${LOADING_ROLE} login nosuperuser nocreatedb nocreaterole noreplication bypassrls'`,
@@ -117,7 +121,7 @@ export async function giveToLoader(
         `select format('create schema if not exists %I authorization ${LOADING_ROLE}', ${literal(schema)})
          where ${literal(schema)} operator(pg_catalog.!~) '^pg_'`,
       );
-      // One that is not installed here the dump itself will miss.
+      // If the extension is not installed here, the dump itself will fail and say so.
       await execute(
         session,
         `select format('create extension if not exists %I with schema %I cascade', ${literal(name)}, ${literal(schema)})
@@ -125,7 +129,7 @@ export async function giveToLoader(
       );
     }
     for (const grant of OF_EXTENSIONS) await execute(session, grant);
-    // So that a dump may comment on them, as it does.
+    // The dump comments on them, and only their owner may.
     outputOf(await session.run(`update pg_extension set extowner = '${LOADING_ROLE}'::regrole`));
   } catch (error) {
     throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
@@ -136,8 +140,8 @@ export async function giveToLoader(
 }
 
 /**
- * A dump fills the tables that an extension says hold settings, and makes servers of the wrappers
- * that it brings.
+ * A dump fills the tables in which an extension keeps settings, and creates servers for the
+ * extension's wrappers.
  */
 const OF_EXTENSIONS = [
   `select string_agg(format('grant select, insert, update, delete on %s to ${LOADING_ROLE}', each::regclass), '; ')
@@ -145,7 +149,10 @@ const OF_EXTENSIONS = [
   `select string_agg(format('grant usage on foreign data wrapper %I to ${LOADING_ROLE}', fdwname), '; ') from pg_foreign_data_wrapper`,
 ];
 
-/** Runs the statement that a query gives; none if it gives none. @throws RunError, SessionEnded */
+/**
+ * Runs the statement that a query returns, if it returns one.
+ * @throws RunError, SessionEnded
+ */
 async function execute(session: PsqlSession, query: string): Promise<void> {
   outputOf(
     await session.run(
@@ -159,8 +166,8 @@ function unquoted(name: string): string {
 }
 
 /**
- * Of an error of the server's: what a role like this may not do. Nothing of a row is in what is let
- * through.
+ * Finds in an error of the server what such a role may not do. What it returns contains nothing of
+ * a row.
  */
 const BEYOND: readonly [RegExp, (found: string) => string][] = [
   [/permission denied to create extension "([A-Za-z0-9_-]{1,63})"/, (name) => `the extension ${name}`],
@@ -177,7 +184,7 @@ const BEYOND: readonly [RegExp, (found: string) => string][] = [
   [/permission denied to ([a-z ]{1,60})/, (what) => `the right to ${what}`],
 ];
 
-/** A dump that asks for what no owner of a database may do. */
+/** The error for a dump that needs more than the owner of a database may do. */
 export function needsSuperuser(line: string): RunError {
   const what = BEYOND.flatMap(([pattern, say]) => {
     const match = pattern.exec(line);

@@ -1,4 +1,4 @@
-/** A table of a set: its database comes first, as `orders.public.items`. */
+/** The name of a table in a set. The database comes first: `orders.public.items`. */
 export function nameInSet(database: string, table: string): string {
   return `${/^[a-z_][a-z0-9_$]*$/.test(database) ? database : `"${database.replaceAll('"', '""')}"`}.${table}`;
 }

@@ -3,7 +3,10 @@ import type { PsqlSession } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
 import { outputOf } from "./session-error.ts";
 
-/** The number is another one once the database was dropped and made again, or another took its name. */
+/**
+ * The database's oid. It changes if the database was dropped and created again, or if another one
+ * took its name.
+ */
 const DATABASE = `select pg_catalog.json_build_array(datname, oid::pg_catalog.text) from pg_catalog.pg_database
   where datname operator(pg_catalog.=) pg_catalog.current_database()`;
 const SYSTEM =
@@ -11,8 +14,9 @@ const SYSTEM =
 
 /**
  * The cluster's identifier, which initdb made and its physical replicas share, and the database's
- * name and number. Where a server does not tell it, the host takes its place. Asked outside a transaction,
- * which an answer that is refused would end. @throws RunError, SessionEnded
+ * name and oid. If a server does not tell its identifier, the host takes its place. Run this
+ * outside a transaction, because a refused answer would end one.
+ * @throws RunError, SessionEnded
  */
 export async function originOf(
   session: PsqlSession,

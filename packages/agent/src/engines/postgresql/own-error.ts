@@ -6,9 +6,9 @@ const EVERY_MS = 50;
 const LOOKS_FOR_FIRST = 400;
 
 /**
- * Whether an error with that SQLSTATE is the server's own: code of the restored database may raise
- * any. What a client is told, the server logs before, on another way to us. Of a database of the
- * customer's nobody here sees the log: there it counts as its own.
+ * Whether an error with that SQLSTATE is the server's own. Code of the restored database may raise
+ * any SQLSTATE. The server logs an error before it tells the client, and we get the log separately.
+ * We can't see the log of a customer's database, so there every error counts as the server's own.
  */
 export async function isOwnError(
   { runtime, errors }: Pick<ScratchServer, "runtime" | "errors">,
@@ -23,12 +23,10 @@ export async function isOwnError(
 }
 
 /**
- * The SQLSTATE of the first of the server's errors since `before` of them that counts: the one that
- * a restore ended by. Later ones are its consequences, such as connections that broke off because
- * the other workers were stopped. Undefined if the server had none.
- *
- * `stderr` is what the client said: the server logs before what it tells, but the log comes on
- * another way to us, and may come later.
+ * Returns the SQLSTATE of the first error since `before` that counts: the one that ended the
+ * restore. Later errors follow from it, for example when the other workers are stopped and their
+ * connections break. Undefined if the server had no error.
+ * `stderr` is what the client said. The server logs first, but the log may reach us later.
  */
 export async function firstError(
   { runtime, errors, hasDied }: Pick<ScratchServer, "runtime" | "errors" | "hasDied">,

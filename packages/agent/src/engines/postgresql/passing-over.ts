@@ -6,17 +6,17 @@ const ENDS_WITH = /^pg_restore: warning: errors ignored on restore: ([0-9]+)$/;
 const MAX_LINE = 1_000;
 
 export interface PassingOver {
-  /** Whether every error was one that is passed over. */
+  /** Whether every error may be passed over. */
   onlyPassedOver(): boolean;
-  /** Whether an error of the server's with that SQLSTATE is among them. */
+  /** Whether one of the errors passed over has that SQLSTATE. */
   passed(sqlstate: string): boolean;
-  /** How it ended, with the words about the first error that counts. */
+  /** The exit, with the message of the first error that counts. */
   first(exit: Exit): Exit;
 }
 
 /**
- * pg_restore without `--exit-on-error`, which knows no error that may be passed over: stops it at
- * the first that counts. `schemas` were made before the dump makes them.
+ * For pg_restore without `--exit-on-error`, which can't pass over certain errors: stops it at the
+ * first error that counts. `schemas` existed before the dump creates them.
  */
 export function passingOver(schemas: ReadonlySet<string>, child: Child): PassingOver {
   let passed = 0;

@@ -9,8 +9,10 @@ import { connectionFailed } from "./session-error.ts";
 import { majorOf } from "./version.ts";
 
 /**
- * An empty database in the scratch server, with the source's encoding and locale and the roles that its dump names.
- * @throws RunError `sandbox_lacks` if this host lacks the source's extensions or its locale, before anything is restored.
+ * Creates an empty database in the scratch server with the source's encoding and locale and the
+ * roles that its dump names.
+ * @throws RunError `sandbox_lacks` before anything is restored, if this host lacks the source's
+ * extensions or its locale.
  */
 export async function prepareDatabase(
   server: ScratchServer,
@@ -37,8 +39,8 @@ export async function prepareDatabase(
 }
 
 /**
- * The server does not know the locale, or has it for another encoding, or is built without the
- * provider, or is older than it.
+ * The server does not know the locale, has it only for another encoding, was built without the
+ * provider, or is older than the locale.
  */
 const NO_SUCH_LOCALE: ReadonlySet<string> = new Set(["42809", "22023", "0A000", "42601"]);
 
@@ -59,8 +61,9 @@ async function createDatabase(
 }
 
 /**
- * Every new database has the schema `public` and the extension `plpgsql`, and a dump says nothing of a source without them: they go once it is
- * loaded, unless something of the dump needs them. The language itself stays, because statements of ours are in it.
+ * Every new database has the schema `public` and the extension `plpgsql`, and the dump of a source
+ * without them does not remove them. So they are removed after loading, unless something in the
+ * dump needs them. The language itself stays, because our own statements use it.
  */
 export async function dropWhatSourceLacks(
   server: Pick<ScratchServer, "run">,

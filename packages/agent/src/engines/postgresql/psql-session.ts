@@ -4,13 +4,13 @@ import type { RunProgram } from "../../processes/run-program.ts";
 
 export type Statement =
   | { readonly ok: true; readonly output: string }
-  /** The server's own message: it may quote data, so it goes no further than a look. */
+  /** The server's own message. It may quote data, so look at it only to decide what to do. */
   | { readonly ok: false; readonly sqlstate: string; readonly message: string };
 
-/** psql went away: the server was not reachable, or broke the connection. */
+/** psql ended: the server could not be reached, or it closed the connection. */
 export class SessionEnded extends Error {
   readonly code = "session_ended";
-  /** psql's own words, which hold host and user at most. */
+  /** psql's own message. It contains at most host and user. */
   readonly stderr: string;
   constructor(stderr: string) {
     super("psql ended");
@@ -22,9 +22,9 @@ export class SessionEnded extends Error {
 const MAX_OUTPUT = 64 << 20;
 
 /**
- * What every session begins with. A database's time limits are for its applications, and would end
- * the statements that follow. Only the server's own functions and operators are found by their
- * bare names, so that a better match that another user of the database made is not ours to call.
+ * Every session begins with these. A database's time limits are meant for its applications and
+ * would end our statements. Bare names find only the server's own functions and operators, so that
+ * we never call a better match that another user of the database created.
  */
 const BEGINNING = [
   "statement_timeout = 0",
@@ -37,19 +37,18 @@ const BEGINNING = [
 const ONLY_READS = "set default_transaction_read_only = on;\n";
 
 export interface SessionOptions {
-  /** One that the environment may not say, see `connectionArguments`. */
+  /** A database that the environment can't select; see `connectionArguments`. */
   readonly database?: string | null;
   /** A session that changes nothing. */
   readonly onlyReads?: boolean;
 }
 
 /**
- * One connection, through a psql that is kept: statements go in by its stdin, so that they are in
- * no argument list. One at a time.
- *
- * psql has commands of its own, and `\!` runs a shell. All of them begin with a backslash. So
- * nothing with a backslash in it is ever given to psql but our own `\echo`; texts of others, and of
- * servers most of all, go in as hexadecimal digits.
+ * One connection, through a psql that stays open. Statements reach it by stdin, so they are in no
+ * argument list. It runs one at a time.
+ * psql has commands of its own, and `\!` runs a shell. All of them begin with a backslash. So psql
+ * never gets anything with a backslash except our own `\echo`. Foreign texts, above all those of
+ * servers, go in as hexadecimal digits.
  */
 export class PsqlSession {
   readonly #child: Child;
@@ -74,7 +73,8 @@ export class PsqlSession {
   }
 
   /**
-   * @throws RunError `tool_missing`. That the server cannot be reached shows with the first statement.
+   * Does not connect yet: if the server can't be reached, the first statement fails.
+   * @throws RunError `tool_missing`
    */
   static async open(
     run: RunProgram,
@@ -96,7 +96,8 @@ export class PsqlSession {
   }
 
   /**
-   * Runs one statement of ours. Whatever of others is in it is there by `literal`; one with a backslash is a defect of ours.
+   * Runs one of our own statements. It contains foreign text only through `literal`. A backslash in
+   * it is a bug in our code.
    * @throws SessionEnded
    */
   run(sql: string): Promise<Statement> {
@@ -105,8 +106,8 @@ export class PsqlSession {
   }
 
   /**
-   * Runs a query that has texts of others in it, such as names that a server told, or that others wrote. The server itself makes a
-   * prepared statement of it: one statement, whatever is in it.
+   * Runs a query that contains foreign text, such as names from a server. The server itself
+   * prepares it, so it is one statement, whatever the text is.
    * @throws SessionEnded
    */
   async runForeign(query: string): Promise<Statement> {
@@ -119,7 +120,7 @@ export class PsqlSession {
   }
 
   /**
-   * The same for what is no query and gives nothing.
+   * The same for a statement that is no query and returns nothing.
    * @throws SessionEnded
    */
   runDynamic(sql: string): Promise<Statement> {
@@ -156,16 +157,16 @@ export class PsqlSession {
 }
 
 /**
- * A server that is asked, once a minute has passed in silence, and does not answer for another one
- * is gone. Linux itself waits over two hours.
+ * After 60 s of silence the server is probed, and if it does not answer for another minute, it
+ * counts as gone. Linux alone would wait more than two hours.
  */
 const KEEPALIVES = "keepalives_idle=60 keepalives_interval=10 keepalives_count=6";
 
 /**
- * What psql, pg_dump and pg_dumpall are told of a connection besides `env`. A database that is
- * named here is it, whatever else says which: of PGDATABASE and the `dbname` of a service, libpq
- * takes the service's. Keepalives have no variable. They would win over those of a service's entry,
- * the one place where somebody may have set their own; so a service gets none of ours.
+ * Connection arguments for psql, pg_dump and pg_dumpall, besides `env`. A database named here takes
+ * precedence: between PGDATABASE and the `dbname` of a service, libpq uses the service's.
+ * Keepalives have no variable, and as arguments they would override those in a service's entry,
+ * where somebody may have set them on purpose. So a service gets none from us.
  */
 export function connectionArguments(
   env: Readonly<Record<string, string>>,
@@ -179,8 +180,8 @@ export function connectionArguments(
 }
 
 /**
- * A text as an expression of SQL in which there is nothing but digits of it: however psql reads
- * what it is given, and whatever the text is.
+ * Writes a text as an SQL expression that contains it only as hexadecimal digits, so psql can't
+ * interpret anything in it.
  */
 export function literal(text: string): string {
   return `pg_catalog.convert_from(pg_catalog.decode('${Buffer.from(text).toString("hex")}', 'hex'), 'UTF8')`;

@@ -8,16 +8,15 @@ import { needsSuperuser } from "./loading-role.ts";
 const ARCHIVE_ERROR =
   /pg_restore: error: ((?:could not (?:read|open|find|seek)|unexpected|did not find|input file|corrupt|unsupported|unrecognized|invalid|expected|entry ID|archive)[^\n]*)/;
 
-/** Not after an ERROR of the server's, whose words may quote a row. */
+/** Not after an ERROR of the server, whose message may quote a row. */
 const BROKEN_OFF =
   /^pg_restore: error: (?:(?!ERROR: )[^\n])*(?:connection to server |FATAL: |server closed the connection)|^server closed the connection unexpectedly$/m;
 
 /**
- * Whose fault it is that pg_restore failed: the scratch server's, so that nothing is known of the
- * backup, or the dump's.
- *
- * pg_restore's messages quote rows. What goes on is the SQLSTATE, which the server's log has, and
- * which entry of the dump it was, which is names only.
+ * Decides who is to blame for a failed pg_restore: the scratch server, so nothing is known about
+ * the backup, or the dump.
+ * pg_restore's messages quote rows. So only two things are passed on: the SQLSTATE from the
+ * server's log, and the names of the dump's entry.
  */
 export function refusalOf(
   exit: Exit,
@@ -35,18 +34,18 @@ export function refusalOf(
   if (server.wasKilled?.() === true) return outOfMemory();
   if (exit.signal !== null) return new RunError("sandbox_failed", `pg_restore ended with ${endedWith(exit)}`);
 
-  // What pg_restore says of the archive is its own, and quotes nothing. It then breaks off what it
-  // was sending, which the server has an SQLSTATE for too.
+  // What pg_restore says about the archive is its own and quotes nothing. It then stops sending,
+  // and the server has an SQLSTATE for that too.
   const ofArchive = ARCHIVE_ERROR.exec(exit.stderr)?.[1];
   const entry = entryOf(exit.stderr);
   const where = entry === null ? "" : ` at ${entry}`;
-  // Of a server of the test's own it is known that it lives.
+  // We know whether a server of our own still runs.
   if (server.runtime.kind === "uri" && BROKEN_OFF.test(exit.stderr))
     return new RunError(
       "sandbox_failed",
       "the server of sandbox.database closed or refused the connection during the restore: its log says why",
     );
-  // A throw-away database of the customer's has a log that only its people can read.
+  // Only the customer's people can read the log of their throw-away database.
   if (ofArchive === undefined && server.runtime.kind === "uri")
     return new RestoreRefused(`pg_restore failed${where}; the log of sandbox.database says why`);
   if (ofArchive !== undefined || sqlstate === undefined) {
@@ -65,8 +64,8 @@ export function refusalOf(
 }
 
 /**
- * Classes of SQLSTATE by which a server says that it lacks something: resources, or a file. 57P01
- * and its like are none: any role may end its own connection.
+ * Classes of SQLSTATE with which a server says that it lacks resources or a file. 57P01 and similar
+ * codes are not among them, because any role may end its own connection.
  */
 export function isLacking(sqlstate: string): boolean {
   return /^(?:53|58)/.test(sqlstate);
@@ -79,12 +78,12 @@ export function outOfMemory(): RunError {
   );
 }
 
-/** Of the first error of the server's: never to be shown. */
+/** The server's first error. Never show it. */
 function messageOf(stderr: string): string {
   return /ERROR: +([^\n]*)/.exec(stderr)?.[1] ?? "";
 }
 
-/** Which part of the dump it was: names, without the owner that comes last. */
+/** The entry of the dump by its names, without the owner at the end. */
 function entryOf(stderr: string): string | null {
   const entry = /from TOC entry [0-9]+; [0-9]+ [0-9]+ ([^\n]{1,300})/.exec(stderr)?.[1];
   if (entry !== undefined) return entry.replace(/ \S+$/, "");

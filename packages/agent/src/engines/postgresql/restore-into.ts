@@ -15,8 +15,9 @@ const DATABASE = "restored";
 const PLAIN = "pg_dump-plain";
 
 /**
- * Restores a dump into an empty scratch server, which from then on belongs to what is returned; on an error it is closed.
- * @throws RestoreRefused, RunError, and whatever the content throws.
+ * Restores a dump into an empty scratch server. From then on the server belongs to the returned
+ * copy; after an error it is closed.
+ * @throws RestoreRefused, RunError, and any error from the content.
  */
 export async function restoreInto(
   server: ScratchServer,
@@ -42,13 +43,15 @@ function restoreOf(format: unknown): typeof runPgRestore {
   return format === "pg_dump-tar" ? restoreTar : runPgRestore;
 }
 
-/** Nobody but its maker knows how it fills its tables. */
+/**
+ * Only the dump's maker knows how it fills its tables, so nothing is known about the order of rows.
+ */
 async function restoreSql(...request: Parameters<typeof runPgRestore>): Promise<boolean> {
   await restorePlain(...request);
   return false;
 }
 
-/** pg_restore is content with an archive that lost its end, as long as it finds the tables. */
+/** pg_restore accepts an archive without its end, as long as it finds the tables. */
 async function restoreTar(
   ...[server, database, content, signal]: Parameters<typeof runPgRestore>
 ): Promise<boolean> {

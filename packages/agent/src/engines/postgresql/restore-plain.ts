@@ -9,28 +9,28 @@ import { isLacking, outOfMemory } from "./refusal.ts";
 import { runRestrictedSql } from "./restricted-sql.ts";
 
 /**
- * Owners and rights name roles that are not here; pg_restore leaves those out, a dump in SQL has
- * them in it.
+ * Owners and rights name roles that do not exist here. pg_restore leaves them out, but a dump in
+ * SQL contains them.
  */
 const MISSING_ROLE =
   /^ERROR: +(?:42704: role "|42501: (?:must be (?:able to SET ROLE|member of role) "|permission denied to change default privileges))/;
-/** A throw-away server is nobody's publisher and subscribes to nothing. */
+/** A throw-away server publishes to nobody and subscribes to nothing. */
 const REPLICATION =
   /^ERROR: +(?:42501: (?:must be superuser to create (?:FOR ALL TABLES publication|subscriptions)|permission denied to create subscription)|42704: (?:publication|subscription) "[^"]*" does not exist)/;
 /** What the role that loads a dump may not do. */
 const NOT_ALLOWED = /^ERROR: +42501: /;
-/** pg_dump names all extensions right after the schemas, before anything that has content. */
+/** pg_dump writes all extensions right after the schemas, before any content. */
 const HEAD_BYTES = 1 << 20;
 /**
- * What goes with an error, and what is none. Anything else that psql says is one: its own have no
- * prefix.
+ * Lines that belong to an error, and lines that are no error. Everything else from psql is an
+ * error; psql's own errors have no prefix.
  */
 const NO_PROBLEM = /^(?:LOCATION|DETAIL|HINT|CONTEXT|QUERY|NOTICE|WARNING|INFO|LINE [0-9]+):|^[ ^]*$/;
 
 /**
- * Loads a dump in SQL, as a role that may fill the database and nothing else. Statements that fail for a role that is not here are passed
- * over; every other error counts.
- * @throws RestoreRefused, RunError, and whatever the content throws.
+ * Loads a dump in SQL as a role that may only fill this database. Statements that fail because a
+ * role does not exist here are passed over. Every other error counts.
+ * @throws RestoreRefused, RunError, and any error from the content.
  */
 export async function restorePlain(
   server: ScratchServer,
@@ -69,10 +69,10 @@ export async function restorePlain(
       `the scratch PostgreSQL died during the restore${whyItDied(server)}`,
     );
   if (server.wasKilled?.() === true) throw outOfMemory();
-  // The message quotes rows: its SQLSTATE goes on.
+  // The message quotes rows, so pass on only its SQLSTATE.
   const sqlstate = /^(?:ERROR|FATAL|PANIC): +([0-9A-Z]{5}):/.exec(first ?? "")?.[1];
-  // Code in the dump may raise any SQLSTATE, and write lines into its message: what the server
-  // itself logged is its own.
+  // Code in the dump may raise any SQLSTATE and write lines into its message. What the server
+  // itself logged is reliable.
   const isOwn = sqlstate !== undefined && (await isOwnError(server, sqlstate));
   if (server.hasRunFull()) throw diskFullDuringRestore(server);
   if (isOwn && (/extension "[^"]*" is not available/.test(first ?? "") || isLacking(sqlstate))) {

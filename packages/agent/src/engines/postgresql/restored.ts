@@ -28,7 +28,7 @@ import { connectionFailed, isOfThePlace } from "./session-error.ts";
 import { ruinInTurn } from "./ruin.ts";
 import { nameInSet } from "./name-in-set.ts";
 
-/** More than the evaluator takes, so that it says what is wrong. */
+/** More than the evaluator accepts, so that the evaluator says what is wrong. */
 const MAX_ROW = 300_000;
 const TIMED_OUT = "57014";
 const ENDED_BY_ITSELF = "57P01";
@@ -40,9 +40,9 @@ export class RestoredPostgresql implements Restored {
   readonly #keepsOrder: boolean;
 
   /**
-   * `ownName` is what the database was called, where it is one of several: its tables' names then
-   * begin with that. `role` is who asks it, if not the server's own. `keepsOrder` says that rows
-   * came back in the dump's order.
+   * `ownName` is the source's name of the database if there are several. The names of its tables
+   * then begin with it. `role` runs the queries, if it is not the server's own. `keepsOrder` says
+   * that rows came back in the dump's order.
    */
   constructor(
     server: ScratchServer,
@@ -54,7 +54,7 @@ export class RestoredPostgresql implements Restored {
     this.#server = server;
     this.#ownName = ownName;
     this.#keepsOrder = keepsOrder;
-    // Whoever's query it is: what was restored stays as it was restored.
+    // No query may change what was restored.
     this.#environment = {
       PGDATABASE: database,
       PGOPTIONS: "-c default_transaction_read_only=on",
@@ -140,7 +140,8 @@ export class RestoredPostgresql implements Restored {
       ownOutput(await session.run(`set statement_timeout = ${Math.max(1, Math.ceil(budget_ms))}`));
       return session.run(RESTORED_OBJECTS);
     });
-    // Without an answer in time nothing is known of them, and the receipt says so by having no such check.
+    // Without an answer in time nothing is known about the objects. The receipt shows this by
+    // having no such check.
     if (!listed.ok && listed.sqlstate === TIMED_OUT) return [];
     const restored = databaseObjects(ownOutput(listed));
     const context = { of: this.#ownName, duration_ms: performance.now() - started, words: OBJECTS_WORDS };
@@ -198,7 +199,8 @@ export class RestoredPostgresql implements Restored {
     } catch (error) {
       stopIfAborted(signal);
       if (!(error instanceof SessionEnded)) throw error;
-      // Any role may end its own connection: by that a view would choose that there is no result.
+      // Any role may end its own connection. If this were an error, a view could choose that there
+      // is no result.
       if (!this.#server.hasDied() && this.#server.errors.includes(ENDED_BY_ITSELF))
         throw new RestoreRefused("a check's query ran code that closed the connection");
       throw connectionFailed("the scratch PostgreSQL broke during the checks", error);
@@ -212,11 +214,11 @@ function countQuery(table: string): string {
   return `select count(*) as rows from ${table}`;
 }
 
-/** In the open transaction: scans that were begun of tables that are not the server's own. */
+/** How many scans of tables that are not the server's own began in the open transaction. */
 const TABLES_READ =
   "select coalesce(pg_catalog.sum(coalesce(seq_scan, 0) operator(pg_catalog.+) coalesce(idx_scan, 0)), 0) from pg_catalog.pg_stat_xact_user_tables";
 
-/** At most two rows are computed, and at most one travels. */
+/** Computes at most two rows, and returns at most one. */
 async function runQuery(
   server: ScratchServer,
   session: PsqlSession,
@@ -236,10 +238,10 @@ async function askInTransaction(
   text: string,
   timeout_s: number,
 ): Promise<{ readonly outcome: QueryOutcome; readonly read: string }> {
-  // The query's own names are found where the restored database has them.
+  // Names in the query are looked up as the restored database is set up to.
   ownOutput(await session.run("reset search_path"));
   const inner = text.replace(/[;\s]+$/, "");
-  // The line break ends a comment that the query may end in.
+  // The line break ends a comment at the end of the query.
   const statement = await session.runForeign(
     `with q as materialized (select * from (${inner}\n) q limit 2)
      select (select count(*) from q) || ' ' || coalesce((select left(row_to_json(q)::text, ${MAX_ROW}) from q limit 1), '')`,

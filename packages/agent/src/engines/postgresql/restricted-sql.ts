@@ -16,20 +16,20 @@ const ARGUMENTS = [
 
 export interface RestrictedRun {
   readonly database: string;
-  /** Who runs it, if not the server's own role. */
+  /** The role that runs it, if it is not the server's own. */
   readonly role?: string;
   /** Whether the first error ends it. */
   readonly stopsOnError: boolean;
   readonly signal: AbortSignal;
-  /** Each line of psql's stderr. It may quote data. */
+  /** Called with each line of psql's stderr. A line may quote data. */
   readonly onErrorLine?: (line: string) => void;
 }
 
 /**
- * Runs SQL that others wrote by psql, which has commands of its own: `\!` runs a shell. After `\restrict` with a key that
- * nobody else knows psql takes none of them (CVE-2025-8714).
+ * Runs foreign SQL in psql, which has commands of its own: `\!` runs a shell. After `\restrict`
+ * with a key that nobody else knows, psql accepts none of them (CVE-2025-8714).
  * @returns how psql ended, and the end of the SQL
- * @throws RunError `tool_too_old` if psql does not know `\restrict`; whatever the content throws.
+ * @throws RunError `tool_too_old` if psql does not know `\restrict`; any error from the content.
  */
 export async function runRestrictedSql(
   server: ScratchServer,
@@ -88,8 +88,8 @@ const FIRST = /^((?:--[^\n]*\n|[ \t\r]*\n)*)\\restrict ([A-Za-z0-9]{1,256})\n/;
 const LAST = /(^|\n)\\unrestrict ([A-Za-z0-9]{1,256})\s*$/;
 
 /**
- * Without the two lines by which a dump restricts psql itself: the first that is no comment, and
- * the last. Anywhere else such a line stays, and is refused.
+ * Leaves out the two lines with which a dump itself restricts psql: the first that is no comment,
+ * and the last. Such a line anywhere else stays, and psql refuses it.
  */
 async function* withoutOwnRestriction(
   content: AsyncIterable<Buffer>,

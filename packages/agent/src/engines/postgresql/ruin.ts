@@ -14,18 +14,19 @@ export interface RuinRequest {
   readonly timeout_s: number;
 }
 
-/** No check needs more to show whether it can fail. */
+/** Enough to show whether a check can fail. */
 const MAX_WAYS = 24;
 const TIMED_OUT = "57014";
 
-/** Our own SQLSTATEs, which the blocks below raise. */
+/** Our own SQLSTATEs. The blocks below raise them. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["AT001", "there is nothing in it"],
   ["AT002", "it could not be changed"],
 ]);
 
 /**
- * Each way in a transaction of its own that is rolled back; the query itself runs read-only, as it does otherwise.
+ * Tries each way in its own transaction, which it rolls back. The query itself runs read-only, as
+ * it always does.
  * @throws SessionEnded
  */
 export async function ruinInTurn(session: PsqlSession, request: RuinRequest): Promise<Ruined[]> {
@@ -74,7 +75,10 @@ const TABLES_READ = `select distinct json_build_array(c.oid::text, c.relkind, c.
   from (select coalesce(pg_partition_root(relid), relid) as oid from pg_stat_xact_user_tables
         where coalesce(seq_scan, 0) + coalesce(idx_scan, 0) > 0) as read join pg_class c using (oid) order by 1`;
 
-/** The columns that the query names, also through views: the server noted them when it made the view. */
+/**
+ * The columns that the query names, also through views. The server recorded them when it created
+ * the view.
+ */
 const COLUMNS_READ = `with recursive rule (oid) as (
     select oid from pg_rewrite where ev_class = 'pg_temp.attestore_ruin'::regclass
     union
@@ -90,8 +94,8 @@ const COLUMNS_READ = `with recursive rule (oid) as (
     join pg_attribute a on a.attrelid = c.oid and a.attname = named.attname and a.attnum > 0 order by 1`;
 
 /**
- * What the query reads is what the server scanned while it ran, in functions too. A query of which
- * no view can be made names no columns; its tables are emptied all the same.
+ * The query reads what the server scanned while the query ran, also in functions. If no view can be
+ * made of the query, it names no columns, but its tables are still emptied.
  */
 async function waysOf(
   session: PsqlSession,
@@ -141,7 +145,10 @@ function rowsIn(statement: Statement): string[][] {
   return statement.ok ? rowsOf(statement.output) : [];
 }
 
-/** Every row goes, without the table's triggers, rules and what refers to it having a say. */
+/**
+ * Deletes every row. The table's triggers and rules do not run, and rows that refer to it do not
+ * prevent it.
+ */
 function emptied(oid: string): string {
   return block(
     oid,
@@ -171,7 +178,7 @@ function older(oid: string, column: string): string {
   );
 }
 
-/** `before` and `after` say whether there is something to ruin, and whether it is. */
+/** `before` and `after` say whether there is something to ruin, and whether it is ruined. */
 function block(oid: string, before: string, ruin: string, after: string, column = ""): string {
   const text = (sql: string): string => `format('${sql.replaceAll("'", "''")}', of, col)`;
   return `do $attestore$

@@ -10,11 +10,10 @@ import { passingOver } from "./passing-over.ts";
 import { refusalOf } from "./refusal.ts";
 
 const ARGUMENTS = [
-  // An empty connection string: which database, the environment says.
+  // An empty connection string: the environment names the database.
   "--dbname=",
   "--no-password",
-  // The scratch server has neither the source's owners nor its tablespaces, and is nobody's
-  // publisher.
+  // The scratch server has none of the source's owners and tablespaces, and publishes to nobody.
   "--no-owner",
   "--no-privileges",
   "--no-tablespaces",
@@ -24,22 +23,23 @@ const ARGUMENTS = [
 ];
 
 /**
- * Who loads a dump. Of a database of the customer's its own role does, as sandbox.database says.
+ * The role that loads the dump. In a database of the customer, it is the role in sandbox.database.
  */
 const loaderOf = ({ runtime }: ScratchServer): string | null =>
   runtime.kind === "uri" ? null : LOADING_ROLE;
 
 /**
- * So many statements that make something are restored in one transaction. Each takes up to four
- * locks, of the 100,000 that a scratch server has room for.
+ * At most this many statements that create something run in one transaction. Each takes up to four
+ * locks, and a scratch server has room for 100,000.
  */
 const MAX_IN_TRANSACTION = 10_000;
 
 /**
  * Restores a dump in custom or tar format.
- * @returns whether the rows of each table are in the dump's order. They are if the table was made in the transaction that fills it: else
- * PostgreSQL puts a short row into the room that longer ones have left before it.
- * @throws RestoreRefused, RunError, and whatever the content throws.
+ * @returns whether each table has its rows in the dump's order. It has if the table was created in
+ * the transaction that fills it. Otherwise PostgreSQL puts short rows into gaps that longer rows
+ * left before them.
+ * @throws RestoreRefused, RunError, and any error from the content.
  */
 export async function runPgRestore(
   server: ScratchServer,
@@ -74,8 +74,9 @@ export async function runPgRestore(
 }
 
 /**
- * Restores a dump in directory format, several tables at once. @returns as above. @throws
- * RestoreRefused, RunError.
+ * Restores a dump in directory format, several tables at once.
+ * @returns as above.
+ * @throws RestoreRefused, RunError.
  */
 export async function restoreDirectory(
   server: ScratchServer,
@@ -93,7 +94,7 @@ export async function restoreDirectory(
     child.stdin.end();
     return Promise.resolve();
   });
-  // With several jobs pg_restore empties each table in the transaction that fills it.
+  // With several jobs, pg_restore truncates each table in the transaction that fills it.
   return jobs > 1;
 }
 
@@ -112,7 +113,7 @@ interface Restore {
   readonly server: ScratchServer;
   readonly database: string;
   readonly role: string | null;
-  /** Made beforehand: that the dump makes them too is no error. */
+  /** Schemas that already exist. It is no error that the dump creates them too. */
   readonly schemas: ReadonlySet<string>;
   readonly args: readonly string[];
   readonly signal: AbortSignal;

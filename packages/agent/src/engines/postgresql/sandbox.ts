@@ -15,8 +15,8 @@ import { findUriServer } from "./throw-away/uri-server.ts";
 import { majorOf } from "./version.ts";
 
 /**
- * A scratch PostgreSQL that takes such a dump: as a process of this host of the same major version
- * if there is one, else the next newer; in a container of exactly that version.
+ * Finds a scratch PostgreSQL for such a dump. As a process of this host it has the same major
+ * version, or else the next newer one. In a container it has exactly that version.
  */
 export async function findPostgresqlSandbox(
   metadata: ForeignMetadata,
@@ -56,7 +56,7 @@ async function findUriSandbox(
   major: number,
   sources: readonly SourceConfig[] | undefined,
 ): Promise<Sandbox> {
-  // Without them nobody could say whose database it is.
+  // Without the sources, nobody could tell whose database it is.
   if (sources === undefined) throw new Error("a throw-away database is only used when every source is known");
   requireSingleDump(metadata);
   const never = sources.flatMap((source) =>
@@ -70,7 +70,7 @@ async function findUriSandbox(
   };
 }
 
-/** The oldest major version of PostgreSQL that takes such a backup; 0 if any does. */
+/** The oldest major version of PostgreSQL that accepts such a backup; 0 if any does. */
 export function neededMajor(metadata: ForeignMetadata): number {
   return Math.max(majorOf(metadata["engine_version"]), majorOf(metadata["dump_version"]));
 }

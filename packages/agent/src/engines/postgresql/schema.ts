@@ -1,8 +1,8 @@
 import type { SchemaLine } from "../schema.ts";
 
 /**
- * What decides how the server prints names and expressions; without it the same schema would print
- * in two ways.
+ * These settings decide how the server prints names and expressions. Without them the same schema
+ * could be printed in two ways.
  */
 export const PRINTING: readonly string[] = [
   "search_path = pg_catalog",
@@ -15,15 +15,16 @@ export const PRINTING: readonly string[] = [
 
 /** Schemas of the server itself, and of sessions. */
 export const OWN_SCHEMAS = "n.nspname !~ '^pg_' and n.nspname <> 'information_schema'";
-/** What an extension brought is the extension's. */
+/** Excludes what belongs to an extension. */
 export const notOfExtension = (catalog: string, oid: string): string =>
   `not exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`;
 
 /**
- * Schemas, tables, columns, types, constraints, indexes, extensions: what a restored copy must have
- * too. Each row is a JSON array of kind, relation, name, definition. Not NOT NULL constraints,
- * which are in the catalogue of some versions only and with the column in all; nothing that depends
- * on who owns what; not whether an inherited constraint was validated, which a dump does not say.
+ * Lists schemas, tables, columns, types, constraints, indexes and extensions, which a restored copy
+ * must have too. Each row is a JSON array of kind, relation, name, definition. It leaves out NOT
+ * NULL constraints, because only some versions have them in the catalogue and all have them at the
+ * column; owners; and whether an inherited constraint was validated, because a dump does not say
+ * so.
  */
 export const SCHEMA_LISTING = `
   with relation as (
@@ -65,8 +66,8 @@ export const SCHEMA_LISTING = `
   select json_build_array(kind, relation, name, coalesce(definition, '')) from listing`;
 
 /**
- * Tables with rows of their own, the largest first. Not materialized views: a restore computes
- * those anew.
+ * Lists tables with rows of their own, the largest first. Materialized views are not among them,
+ * because a restore computes them again.
  */
 export const TABLES_BY_SIZE = `
   select json_build_array(format('%I.%I', n.nspname, c.relname))
@@ -75,8 +76,8 @@ export const TABLES_BY_SIZE = `
   order by pg_table_size(c.oid) desc, n.nspname, c.relname`;
 
 /**
- * Roles that something in the dump names, and that a throw-away server lacks. Which roles the rows
- * of a `regrole` column name, only the rows say: so these are all, as far as a receipt has room.
+ * Roles that the dump names and that a throw-away server lacks. Only the rows tell which roles a
+ * `regrole` column names, so this lists all roles that fit into a receipt.
  */
 export const NAMED_ROLES = `
   with by_objects as (select unnest(polroles) as role from pg_policy union select umuser from pg_user_mappings)
@@ -88,7 +89,7 @@ export const NAMED_ROLES = `
 
 export const EXTENSIONS = "select json_build_array(extname, extversion) from pg_extension order by extname";
 
-/** One JSON array of texts a line, as the statements above give. */
+/** The output of the statements above: one JSON array of texts per line. */
 export function rowsOf(output: string): string[][] {
   return output
     .split("\n")
@@ -100,7 +101,7 @@ export function rowsOf(output: string): string[][] {
     });
 }
 
-/** For the hash, which has to be the same wherever the schema is the same. */
+/** The lines for the hash. The same schema must always give the same lines. */
 export function schemaLines(output: string): SchemaLine[] {
   return readableLines(output).map((line) => ({ ...line, definition: plain(line.definition) }));
 }
@@ -119,8 +120,8 @@ const CAST =
   /::(?:character varying|bit varying|double precision|time(?:stamp)?(?:\(\d\))? with(?:out)? time zone|"[^"]*"|\w+)(?:\.(?:"[^"]*"|\w+))?(?:\(\d+(?:,\d+)?\))?(?:\[\])*/g;
 
 /**
- * An expression without its casts, parentheses and spaces: where a dump is loaded, the server may
- * print the same expression with others (`x in ('a', 'b')` over a varchar is one of those).
+ * Removes casts, parentheses and spaces from an expression. After a restore, the server may print
+ * the same expression with others, for example `x in ('a', 'b')` over a varchar.
  */
 export function plain(definition: string): string {
   return definition.replaceAll(CAST, "").replaceAll(/[()\s]/g, "");

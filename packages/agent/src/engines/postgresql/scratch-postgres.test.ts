@@ -19,7 +19,7 @@ const isRoot = process.getuid?.() === 0;
 let parent = "";
 beforeEach(async () => {
   parent = await mkdtemp(join(tmpdir(), "scratch-test-"));
-  // So that the unprivileged user can walk through it: everything lies in it then, and can be looked at.
+  // Everything is below this directory, so the unprivileged user must be able to enter it.
   await chmod(parent, 0o755);
 });
 afterEach(() => rm(parent, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ async function bin(): Promise<string> {
 
 function isRunning(pid: number): boolean {
   try {
-    // A zombie still takes signals.
+    // A zombie still accepts signals.
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "latin1"));
   } catch {
     return false;
@@ -113,7 +113,7 @@ describe("kill -9 of whoever started it", () => {
   });
 
   test("without setpriv the next run stops the server that is left", async () => {
-    // A PATH of directories that are not there counts as none, and the usual one takes its place.
+    // A PATH whose directories do not exist counts as empty, and the usual PATH is used.
     const noPrograms = join(parent, "no-programs");
     await mkdir(noPrograms, { mode: 0o755 });
     const { data, kill } = await held(noPrograms);
@@ -164,7 +164,7 @@ describe("directories that somebody left", () => {
 });
 
 test("a socket's path is short wherever the rest lies", async () => {
-  // What would go wrong otherwise: the kernel's limit.
+  // This is what would go wrong otherwise: the kernel's limit.
   const long = join(parent, "x".repeat(120));
   await mkdir(long);
   const listening = createServer().listen(join(long, "s"));

@@ -10,13 +10,12 @@ import { openProcessPlace } from "../../sandboxes/process/process-place.ts";
 const DISK_FULL = "53100";
 const SUPERUSER = "attestore";
 /**
- * An error that code of the restored database raised: whatever SQLSTATE that code chose, it counts
- * as this one.
+ * Stands for an error that code of the restored database raised, whatever SQLSTATE that code chose.
  */
 const RAISED = "P0001";
 const MAX_ERRORS = 10_000;
 
-/** Durability is of no use to what is thrown away. */
+/** A server that is thrown away needs no durability. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "",
   unix_socket_permissions: "0700",
@@ -28,12 +27,12 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_wal_size: "4GB",
   checkpoint_timeout: "1h",
   autovacuum: "off",
-  // A JIT needs memory that is writable and executable, which a hardened unit forbids.
+  // A JIT needs memory that is both writable and executable, and a hardened unit forbids that.
   jit: "off",
   maintenance_work_mem: "256MB",
   max_locks_per_transaction: "1024",
-  // Of errors the log has their SQLSTATE and where in the server they come from; what else it says
-  // of them goes no further.
+  // The log contains each error's SQLSTATE and its place in the server's source. Nothing else of an
+  // error leaves the server.
   log_destination: "stderr",
   logging_collector: "off",
   log_line_prefix: "%e ",
@@ -43,31 +42,32 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 export interface ScratchPostgres {
-  /** What lets psql and pg_restore in. */
+  /** Variables with which psql and pg_restore connect. */
   readonly environment: Readonly<Record<string, string>>;
   /** Starts a program in the server's place, in that environment. */
   start(program: PlaceProgram): Promise<Child>;
   readonly files: ScratchFiles;
   /**
-   * SQLSTATEs of the errors so far, oldest first: the server's own, and P0001 for one that code of
-   * the restored database raised.
+   * The SQLSTATEs of the server's own errors so far, oldest first. An error that code of the
+   * restored database raised counts as P0001.
    */
   readonly errors: readonly string[];
-  /** Says that its disk was full at some time. */
+  /** Whether its disk was full at some time. */
   hasRunFull(): boolean;
-  /** Says that the server is gone although nobody stopped it. */
+  /** Whether the server ended although nobody stopped it. */
   hasDied(): boolean;
   /**
-   * Says that somebody killed one of its processes: the kernel does, when memory runs out. No role
-   * that loads a dump can.
+   * Whether one of its processes was killed, as the kernel does when memory runs out. No role that
+   * loads a dump can do that.
    */
   wasKilled(): boolean;
   close(): Promise<void>;
 }
 
 /**
- * A PostgreSQL of its own in a throw-away directory of this host, reachable by a unix socket that only its user can open.
- * When this process dies, however, the server does too; the directories go with the next run.
+ * Starts a PostgreSQL of its own in a throw-away directory of this host. Only its user can open its
+ * unix socket. If this process dies in any way, the server dies too, and the next run removes the
+ * directories.
  * @throws RunError
  */
 export async function startScratchPostgres(
@@ -79,7 +79,8 @@ export async function startScratchPostgres(
 }
 
 /**
- * The same in any place, which from then on belongs to what is returned; on an error it is closed.
+ * Starts it in any place. From then on the place belongs to the returned server; after an error it
+ * is closed.
  * @throws RunError
  */
 export async function startPostgresIn(
@@ -122,7 +123,7 @@ export async function startPostgresIn(
 interface Server {
   readonly child: Child;
   readonly errors: string[];
-  /** Of one of its processes. */
+  /** Whether one of its processes was killed. */
   isKilled: boolean;
 }
 
@@ -150,7 +151,8 @@ async function initialise(place: Place, bin: string, signal: AbortSignal): Promi
 }
 
 async function start(place: Place, bin: string, signal: AbortSignal): Promise<Server> {
-  // What is not the host's own /dev/shm may be smaller than what a parallel index build takes.
+  // A place without the host's own /dev/shm may have less room there than a parallel index build
+  // needs.
   const settings = {
     ...SETTINGS,
     ...(place.kind === "process" ? {} : { dynamic_shared_memory_type: "mmap" }),
@@ -166,7 +168,7 @@ async function start(place: Place, bin: string, signal: AbortSignal): Promise<Se
     ],
     signal,
     diesWithUs: true,
-    // Immediate shutdown: nothing in it is worth a checkpoint.
+    // Shut down at once, because nothing in it is worth a checkpoint.
     stopSignal: "SIGQUIT",
   });
   child.stdin.end();
@@ -175,8 +177,7 @@ async function start(place: Place, bin: string, signal: AbortSignal): Promise<Se
   const server: Server = { child, errors, isKilled: false };
   const ready = new Promise<boolean>((resolve) => {
     let line = "";
-    // The server begins each line of its own so: a message that goes on in another line is indented
-    // there.
+    // The server begins each of its own lines like this. It indents the further lines of a message.
     const LINE = /^([0-9A-Z]{5}) (ERROR|FATAL|PANIC|LOCATION): +(.{0,40})/;
     let pending = null as string | null;
     child.stderr.on("data", (part: string) => {

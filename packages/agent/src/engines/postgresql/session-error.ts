@@ -2,7 +2,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { isAboutTls } from "../remote.ts";
 import type { SessionEnded, Statement } from "./psql-session.ts";
 
-/** What of psql's stderr a person needs: what failed and how, in one line. */
+/** Shortens psql's stderr to one line for people: what failed, and why. */
 export function connectionFailed(what: string, { stderr }: SessionEnded): RunError {
   const line = stderr.split("\n").find((each) => /error|FATAL/i.test(each)) ?? "it closed the connection";
   const hint = isAboutTls(line)
@@ -12,7 +12,7 @@ export function connectionFailed(what: string, { stderr }: SessionEnded): RunErr
   return new RunError("connection_failed", `${what}: ${said}${hint}`);
 }
 
-/** The output of a statement of ours, which has no business failing. */
+/** Returns the output of one of our own statements, which should never fail. */
 export function outputOf(statement: Statement, what: string): string {
   if (statement.ok) return statement.output;
   throw new RunError(
@@ -28,8 +28,7 @@ function hint(sqlstate: string): string {
 }
 
 /**
- * Classes of SQLSTATE that speak of the place, not of the data: connection, resources, operator,
- * system.
+ * Classes of SQLSTATE about the place and not the data: connection, resources, operator, system.
  */
 export function isOfThePlace(sqlstate: string): boolean {
   return /^(?:08|53|57|58)/.test(sqlstate);

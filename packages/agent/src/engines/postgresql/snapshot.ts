@@ -16,8 +16,8 @@ import {
 import { outputOf } from "./session-error.ts";
 
 /**
- * Begins the transaction in which everything is read, and gives the name by which pg_dump reads in
- * it too.
+ * Begins the transaction in which everything is read, and returns the name under which pg_dump
+ * joins its snapshot.
  */
 export async function exportSnapshot(session: PsqlSession): Promise<string> {
   for (const setting of ["lock_timeout = '5min'", "row_security = off", ...PRINTING]) {
@@ -27,7 +27,7 @@ export async function exportSnapshot(session: PsqlSession): Promise<string> {
   return outputOf(await session.run("select pg_export_snapshot()"), "exporting a snapshot").trim();
 }
 
-/** The metadata of what the open snapshot shows, with the names of so many tables. */
+/** Describes what the open snapshot shows, and names at most that many tables. */
 export async function describeSnapshot(
   session: PsqlSession,
   version: string,
@@ -66,7 +66,7 @@ export async function describeSnapshot(
   };
 }
 
-/** A count that is cut off takes back no more than itself: the snapshot lives on. */
+/** Cutting off one count undoes only that count. The snapshot stays. */
 function countRows(session: PsqlSession, names: readonly string[]): Promise<Map<string, bigint>> {
   return countEach(names.toReversed(), COUNTING_S, async (name, seconds) => {
     await session.run("savepoint counting");

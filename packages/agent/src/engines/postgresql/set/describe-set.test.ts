@@ -12,7 +12,7 @@ interface Each {
   readonly name?: string;
 }
 
-/** A set of so many databases, as its dump describes it. */
+/** Makes a set of that many databases, as its dump describes it. */
 function metadataOf(databases: number, { extensions, roles, name = "tenant" }: Each): SourceMetadata {
   const long = (text: string): string => text.padEnd(63, name.at(-1));
   const listOf = <Item>(length: number, item: (index: number) => Item): Item[] =>
@@ -59,7 +59,7 @@ function metadataOf(databases: number, { extensions, roles, name = "tenant" }: E
   return describeSet(set) as SourceMetadata;
 }
 
-/** What is sent to the service, with as many recipients as a backup can have. */
+/** The body that the service receives, with as many recipients as a backup can have. */
 async function receiptBytes(metadata: SourceMetadata): Promise<number> {
   const now = new Date().toISOString();
   const made = {
@@ -105,7 +105,7 @@ test.each<[string, Each]>([
   expect(await receiptBytes(metadata)).toBeLessThan(MAX_RECEIPT_BYTES);
   const databases = databasesOfMetadata(metadata);
   expect(databases).toHaveLength(MAX_DATABASES);
-  // What a restore has to prepare is known all the same, and what is left out is counted.
+  // What a restore must prepare is still there, and what was left out is counted.
   for (const of of ["extensions", "named_roles"] as const) {
     const known = databases[0]?.metadata[of] as unknown[];
     const wanted = of === "extensions" ? each.extensions : each.roles;

@@ -21,13 +21,13 @@ export interface DescribedSet {
   readonly globals: Globals | null;
 }
 
-/** Of the databases' own hashes, by name. */
+/** Combines the databases' own hashes, by name. */
 export function setHash(hashes: readonly (readonly [string, string])[]): string {
   const listing = hashes.map((pair) => JSON.stringify(pair)).toSorted();
   return createHash("sha256").update(listing.join("\n")).digest("hex");
 }
 
-/** How many tables of each of so many databases a receipt has room for. */
+/** How many tables of each database a receipt has room for, with that many databases. */
 export function tablesOfEach(databases: number): number {
   return Math.max(1, Math.floor(MAX_TABLES_LISTED / Math.max(1, databases)));
 }
@@ -40,7 +40,7 @@ export function describeSet({ version, tools, own, described, globals }: Describ
       name: nameInSet(name, table.name),
     })),
   );
-  // The largest of each database, then the second largest of each.
+  // First the largest table of each database, then the second largest of each.
   const ranked = Array.from({ length: share }, (_, rank) =>
     tables.flatMap((largest) => largest.slice(rank, rank + 1)),
   ).flat();
@@ -80,7 +80,10 @@ export function describeSet({ version, tools, own, described, globals }: Describ
   return withinReceipt(metadata, ranked);
 }
 
-/** Of each database; a receipt has room for as many names as for one. */
+/**
+ * The content of one database. A set has no more room for names than a single database, so they
+ * share it.
+ */
 function contentOf(metadata: SourceMetadata, databases: number): { readonly content?: ContentMetadata } {
   const content = metadata["content"] as ContentMetadata | undefined;
   if (content === undefined) return {};
@@ -96,13 +99,13 @@ function contentOf(metadata: SourceMetadata, databases: number): { readonly cont
   };
 }
 
-/** Of many databases a receipt has no room for more than one digest of each. */
+/** With many databases, a receipt has room for only one digest of each. */
 function objectsOf(objects: ObjectsMetadata, databases: number): ObjectsMetadata {
   if (databases > MAX_WITH_KINDS) return { ...objects, kinds: {}, named: [] };
   return { ...objects, named: objects.named.slice(0, Math.floor(MAX_NAMED / databases)) };
 }
 
-/** The summaries one after another, as far as there is room for in one. */
+/** The summaries one after another, as far as they fit. */
 function joined(described: DescribedSet["described"]): SchemaSummary {
   let room = 48 * 1024;
   let omitted = 0;

@@ -9,9 +9,9 @@ import { outputOf } from "../session-error.ts";
 
 export interface Globals {
   readonly sql: Buffer;
-  /** The roles' names. */
+  /** The names of the roles. */
   readonly roles: readonly string[];
-  /** Whether the roles' password hashes are in it: only a superuser may read them. */
+  /** Whether the dump contains the roles' password hashes. Only a superuser may read them. */
   readonly hasPasswords: boolean;
 }
 
@@ -19,8 +19,8 @@ const ROLES = "select json_build_array(rolname) from pg_roles where rolname !~ '
 const MAY_READ_PASSWORDS = "select has_table_privilege('pg_catalog.pg_authid', 'select')";
 
 /**
- * What belongs to the whole server: roles, their memberships and settings, tablespaces. @throws
- * RunError
+ * Dumps what belongs to the whole server: roles, their memberships and settings, tablespaces.
+ * @throws RunError
  */
 export async function dumpGlobals(
   { environment, tools, signal }: DatabaseToDump,

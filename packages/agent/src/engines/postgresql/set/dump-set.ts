@@ -19,21 +19,22 @@ import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
 export interface SetToDump {
   readonly source: SourceOf<PostgresqlSettings>;
   readonly database: DatabaseToDump;
-  /** Of the connection's own database; it is closed once the databases are known. */
+  /** A session in the connection's own database. It is closed once the databases are known. */
   readonly session: PsqlSession;
   readonly version: string;
   readonly context: RunContext;
 }
 
 /**
- * A part of a custom dump, whose length nobody knows beforehand, that is held in memory for the
- * header before it.
+ * The size of one part of a custom dump. A header needs the length of what follows it, so each part
+ * is kept in memory until it is complete.
  */
 const PART_BYTES = 8 << 20;
 
 /**
- * Several databases, one after the other, each in a snapshot of its own, and the server's globals: as one archive. With several
- * jobs each database lies in plain on the disk while it is dumped.
+ * Dumps several databases and the server's globals into one archive. The databases come one after
+ * the other, each in a snapshot of its own. With several jobs, one database at a time is on the
+ * disk, unencrypted.
  * @throws RunError
  */
 export async function dumpSet(set: SetToDump): Promise<Omit<Dump, "origin">> {

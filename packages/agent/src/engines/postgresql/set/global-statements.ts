@@ -5,7 +5,7 @@ const TEXT = `'(?:[^'\\\\\\0]|'')*'`;
 const ATTRIBUTE =
   "(?:NO)?(?:SUPERUSER|INHERIT|CREATEROLE|CREATEDB|LOGIN|REPLICATION|BYPASSRLS)|CONNECTION LIMIT -?[0-9]+";
 
-/** As pg_dumpall writes them; the names of the roles that a statement is about come first. */
+/** The statements as pg_dumpall writes them. The names of the roles come first. */
 const TAKEN: readonly RegExp[] = [
   `CREATE ROLE ${NAME}`,
   `ALTER ROLE ${NAME} WITH(?: (?:${ATTRIBUTE}|PASSWORD ${TEXT}|VALID UNTIL ${TEXT}))+`,
@@ -14,14 +14,14 @@ const TAKEN: readonly RegExp[] = [
   `GRANT ${NAME} TO ${NAME}(?: WITH (?:ADMIN|INHERIT|SET) (?:OPTION|TRUE|FALSE)(?:, (?:ADMIN|INHERIT|SET) (?:OPTION|TRUE|FALSE))*)?(?: GRANTED BY ${NAME})?`,
 ].map((pattern) => new RegExp(`${pattern};\\n`, "y"));
 
-/** Roles that stay as they are: the scratch server's own, and the one that loads. */
+/** Roles that must not change: the scratch server's own, and the one that loads. */
 const OURS = new Set(["attestore", LOADING_ROLE, "public"]);
 const GRANT = /^GRANT /;
 
 /**
- * The statements of a server's globals that are run, as the scratch server's superuser: those that
- * make roles and what belongs to them, as pg_dumpall writes them. Nothing else that is in the text
- * is, and nothing that gives rights to a role of ours.
+ * Selects the statements of a server's globals that may run as the scratch server's superuser:
+ * those that create roles, and what belongs to them, as pg_dumpall writes them. It selects nothing
+ * else, and nothing that gives rights to one of our roles.
  */
 export function* globalStatements(text: string): Generator<string, void, undefined> {
   for (let at = 0; at < text.length;) {

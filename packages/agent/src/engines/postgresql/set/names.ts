@@ -15,10 +15,10 @@ export type SetEntry =
   | { readonly kind: "file"; readonly directory: string; readonly database: number; readonly file: string };
 
 export const GLOBALS = "globals.sql";
-/** What is said of each has room in a receipt. */
+/** What is said of each database must fit into a receipt. */
 export const MAX_DATABASES = 200;
 
-/** `database` counts from 0. The name in it is for people. */
+/** `database` counts from 0. The name in the path is for people. */
 export function directoryName(database: number, name: string): string {
   const readable = name.replaceAll(/[^A-Za-z0-9_]/g, "_").slice(0, 40);
   return `${String(database + 1).padStart(3, "0")}-${readable}`;
@@ -36,8 +36,8 @@ export function isDumpFile(name: string): boolean {
 }
 
 /**
- * @throws MalformedSet: nothing of a name that came over the wire gets into a path but what matches
- * here.
+ * @throws MalformedSet for all other names. So no part of a received name gets into a path unless
+ * it matches.
  */
 export function parseEntryName(name: string): SetEntry {
   if (name === GLOBALS) return { kind: "globals" };

@@ -4,9 +4,9 @@ import { PsqlSession, SessionEnded } from "../psql-session.ts";
 import { globalStatements } from "./global-statements.ts";
 
 /**
- * Makes the source's roles, with their memberships and settings. A statement that fails is passed
- * over: some depend on how the server was set up. Whether each role is there afterwards, a check
- * says.
+ * Creates the source's roles with their memberships and settings. It passes over statements that
+ * fail, because some depend on how the server was set up. A check tells later whether each role
+ * exists.
  */
 export async function restoreGlobals(
   server: ScratchServer,

@@ -24,7 +24,7 @@ const MAX_JOBS = 8;
 
 /**
  * Restores a set of databases, one after the other, into one scratch server.
- * @throws RestoreRefused, RunError, and whatever the content throws.
+ * @throws RestoreRefused, RunError, and any error from the content.
  */
 export async function restoreSet(
   server: ScratchServer,
@@ -67,7 +67,7 @@ export async function restoreSet(
       error instanceof MalformedSet
         ? new RestoreRefused(`not the archive of a backup of several databases: ${error.message}`)
         : error;
-    // Whether what was refused was whole is for its end to say.
+    // Read to the end: only the end tells whether the refused archive was complete.
     if (refusal instanceof RestoreRefused) for await (const _ of content);
     throw refusal;
   }
@@ -119,7 +119,7 @@ async function* partsOf(reading: SetReader, database: number): AsyncGenerator<Bu
   }
 }
 
-/** The archive with the next entry in view, in the order that a set has. */
+/** Reads the archive in the order of a set, and knows the next entry. */
 class SetReader {
   readonly #entries: AsyncIterator<{ readonly name: string; readonly content: AsyncIterable<Buffer> }>;
   #next: Next | null = null;
@@ -129,7 +129,7 @@ class SetReader {
     this.#entries = tarEntries(content);
   }
 
-  /** Before anything else. Null if the set has none. */
+  /** Must be called first. Null if the set has no globals. */
   async globals(): Promise<Buffer | null> {
     const first = await this.#entries.next();
     if (first.done === true) return null;

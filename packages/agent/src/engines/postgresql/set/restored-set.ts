@@ -19,7 +19,7 @@ import { setHash } from "./describe-set.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { databasesOfMetadata, rolesOfMetadata } from "./set-metadata.ts";
 
-/** Several databases, restored into one scratch server. */
+/** Several databases in one scratch server. */
 export class RestoredSet implements Restored {
   readonly #server: ScratchServer;
   /** By the databases' own names, in the set's order. */
@@ -46,7 +46,7 @@ export class RestoredSet implements Restored {
     return setHash(hashes);
   }
 
-  /** In the database that the source's connection names, or else the first. */
+  /** Runs in the database that the source's connection names, or else in the first one. */
   query(text: string, limits: QueryLimits): Promise<QueryOutcome> {
     return this.#own.query(text, limits);
   }
@@ -59,7 +59,10 @@ export class RestoredSet implements Restored {
     return this.#own.startCommand;
   }
 
-  /** By the names that the set's metadata use; the largest of one database before those of the next. */
+  /**
+   * By the names that the set's metadata use. All tables of one database come before those of the
+   * next, the largest first.
+   */
   async tables(signal: AbortSignal): Promise<readonly string[]> {
     const names: string[] = [];
     for (const [name, database] of this.#databases)
@@ -82,7 +85,7 @@ export class RestoredSet implements Restored {
       const ofThis = { ...metadata, table_count: own.length, row_counts, tables: own };
       outcomes.push(...(await database.inferredChecks({ ...context, countBudget_s, metadata: ofThis })));
     }
-    // Roles are no data: they count only beside a check that read some.
+    // Roles are not data. They count only if another check read data.
     const roles = outcomes.length === 0 ? null : await this.#rolesCheck(context);
     return roles === null ? outcomes : [...outcomes, roles];
   }

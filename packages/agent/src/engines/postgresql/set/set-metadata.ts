@@ -3,18 +3,18 @@ import { MAX_DATABASES } from "./names.ts";
 
 export interface DatabaseOfSet {
   readonly name: string;
-  /** Its encoding, extensions and roles. */
+  /** The database's encoding, extensions and roles. */
   readonly metadata: ForeignMetadata;
 }
 
 /**
- * The databases that a backup's metadata names, in the archive's order. It came over the wire: what
- * is none is left out.
+ * The databases in a backup's metadata, in the archive's order. We received the metadata, so
+ * anything that is no database is left out.
  */
 export function databasesOfMetadata(metadata: ForeignMetadata): DatabaseOfSet[] {
   const databases = metadata["databases"];
   if (!Array.isArray(databases)) return [];
-  // Where a receipt has no room for each database's own.
+  // If a receipt has no room for those of each database, there is one list for all.
   const shared = { extensions: metadata["extensions"], named_roles: metadata["named_roles"] };
   return databases.slice(0, MAX_DATABASES).flatMap((database: unknown) => {
     if (typeof database !== "object" || database === null || !("name" in database)) return [];

@@ -55,7 +55,7 @@ test("GNU tar reads it, sizes of 8 GiB and more too", () => {
     execFileSync("tar", ["-xf", path, "-C", directory]);
     expect(readFileSync(join(directory, "globals.sql"), "utf8")).toBe(ENTRIES[0]?.content);
     expect(readFileSync(join(directory, "001-orders/dump.000000"), "utf8")).toBe(ENTRIES[1]?.content);
-    // A header alone is an archive that ends early, which tar says after it has listed it.
+    // A header alone is an archive that ends early. tar says so after it has listed it.
     const { stdout } = spawnSync("tar", ["-tvf", "-"], {
       input: tarHeader("a", 2 ** 40 + 5),
       encoding: "utf8",
@@ -74,7 +74,7 @@ test("any changed byte of a header, any cut and anything after the end is refuse
       changed[at] = (changed[at] ?? 0) ^ flip;
       const result: unknown = await read(changed).catch((error: unknown) => error);
       if (result instanceof MalformedSet) return;
-      // What is between the headers is for pg_restore to judge.
+      // pg_restore judges what is between the headers.
       expect(result).toHaveLength(ENTRIES.length);
     }),
   );

@@ -3,8 +3,8 @@ const BLOCK = 512;
 const MAX_OCTAL = 8 ** 11 - 1;
 
 /**
- * A ustar header (POSIX.1-1988) of a regular file of mode 0600. A size of 8 GiB and more is in base
- * 256, as GNU tar writes and every tar reads. `name` is ASCII, at most 100 bytes.
+ * Makes a ustar header (POSIX.1-1988) of a regular file of mode 0600. A size of 8 GiB or more is in
+ * base 256, which GNU tar writes and every tar reads. `name` is ASCII, at most 100 bytes.
  */
 export function tarHeader(name: string, size: number): Buffer {
   const header = Buffer.alloc(BLOCK);
@@ -32,7 +32,7 @@ export function tarEnd(): Buffer {
 }
 
 function checksum(header: Buffer): number {
-  // Over the header with spaces in the place of the checksum itself.
+  // The sum over the header with spaces in place of the checksum.
   let sum = 8 * 0x20;
   for (const byte of header) sum += byte;
   for (const byte of header.subarray(148, 156)) sum -= byte;
@@ -50,13 +50,14 @@ export class MalformedSet extends Error {
 export interface TarEntry {
   readonly name: string;
   readonly size: number;
-  /** To be read to its end before the next entry is asked for; what is not read is skipped. */
+  /** Read it to its end before requesting the next entry; otherwise the rest is skipped. */
   readonly content: AsyncIterable<Buffer>;
 }
 
 /**
- * The entries of an archive that `tarHeader` made the headers of; the content is read to its end.
- * @throws MalformedSet for everything else, and if something follows the end; whatever the content throws.
+ * Yields the entries of an archive with headers from `tarHeader`, and reads the content to its end.
+ * @throws MalformedSet for everything else, and if something follows the end; any error from the
+ * content.
  */
 export async function* tarEntries(content: AsyncIterable<Buffer>): AsyncGenerator<TarEntry, void, undefined> {
   const bytes = new Pieces(content);
@@ -84,7 +85,7 @@ function isZero(block: Buffer): boolean {
   return block.equals(Buffer.alloc(block.length));
 }
 
-/** Anything but what `tarHeader` writes is refused: it writes the one it expects, and compares. */
+/** Accepts only what `tarHeader` writes: it makes the expected header and compares. */
 function parseHeader(header: Buffer): { name: string; size: number } {
   const end = header.indexOf(0);
   const name = header.toString("latin1", 0, end === -1 || end > 100 ? 100 : end);
@@ -99,7 +100,7 @@ function parseHeader(header: Buffer): { name: string; size: number } {
   return { name, size };
 }
 
-/** Pieces of any length, read as so many bytes. */
+/** Reads exact numbers of bytes from pieces of any length. */
 class Pieces {
   readonly #pieces: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -108,7 +109,7 @@ class Pieces {
     this.#pieces = content[Symbol.asyncIterator]();
   }
 
-  /** At least one byte; valid until the next call. */
+  /** At least one byte, valid until the next call. */
   async upTo(length: number): Promise<Buffer> {
     while (this.#rest.length === 0) {
       const next = await this.#pieces.next();
@@ -135,10 +136,7 @@ class Pieces {
     return true;
   }
 
-  /**
-   * Says that what was read so far was not all: the rest is read, for its end is what says that it
-   * was whole.
-   */
+  /** Reads the rest of the archive, because only its end tells whether it was complete. */
   async drain(): Promise<void> {
     while ((await this.#pieces.next()).done !== true);
   }

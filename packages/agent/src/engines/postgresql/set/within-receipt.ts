@@ -3,7 +3,7 @@ import type { ContentMetadata } from "../../content/signed-content.ts";
 import type { RowCounts } from "../../row-counts.ts";
 import { nameInSet } from "../name-in-set.ts";
 
-/** What a set's metadata hold besides what every engine's do. */
+/** What a set's metadata contain besides those of every engine. */
 export interface SetMetadata extends SourceMetadata {
   readonly globals: { readonly roles: readonly string[]; readonly [more: string]: unknown } | null;
   readonly databases: readonly DatabaseOfReceipt[];
@@ -29,14 +29,14 @@ const ROOM_OF_ROLES = 16 * 1024;
 const ROOM_OF_GLOBALS = 12 * 1024;
 
 /**
- * The metadata, shortened where a receipt would be too large for the service to take. Extensions
- * and roles are then those of all databases, once, since a restore needs them all in one server;
- * `…_omitted` counts those that had no room even so. The summary of the schemas and some of the
- * tables go next: `omitted` and `table_count` tell.
+ * Shortens the metadata if the service would refuse the receipt as too large. First, extensions and
+ * roles become one list each for all databases, because a restore needs them all in one server.
+ * `…_omitted` counts those that still do not fit. Next, the summary of the schemas and some of the
+ * tables go; `omitted` and `table_count` tell how many.
  */
 export function withinReceipt(
   metadata: SetMetadata,
-  /** The same tables, those first that are to stay longest. */
+  /** The same tables, the most important first. */
   ranked: readonly object[],
 ): SourceMetadata {
   if (bytesOf(metadata) <= ROOM) return metadata;
@@ -64,7 +64,7 @@ export function withinReceipt(
   const cut = tables.filter((table) => !kept.has(table)).map(({ name }) => name);
   return {
     ...unsummed,
-    // Tables without a name here are held to no digest that they are not in.
+    // Tables that lose their names here are in no digest, so nothing compares them.
     databases: unsummed.databases.map((database) =>
       cut.some((name) => name.startsWith(nameInSet(database.name, "")))
         ? {

@@ -5,13 +5,13 @@ import { contentsOf, emptyDatabase } from "./contents.ts";
 import { preparation } from "./preparation.ts";
 
 /**
- * What the comment of a database that may be emptied begins with. Comments of databases are in no
- * dump of one.
+ * The comment of a database that may be emptied begins with this. A dump of one database does not
+ * contain the database's own comment.
  */
 export const MARK = "attestore:throw-away";
-/** A mark of ours, for as long as a restore test lasts. */
+/** Our mark, while a restore test runs. */
 const OURS = `${MARK} (while a restore test runs)`;
-/** Of the session that holds the database, so that no two tests use it at once. */
+/** Held by the session that uses the database, so that two tests never use it at once. */
 const LOCK = "7238472837465";
 const CONNECTED = `
   select exists (select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend')`;
@@ -19,16 +19,19 @@ const LOOKS = 20;
 const LOOK_EVERY_MS = 100;
 
 export interface Claim {
-  /** Empties the database and gives back its comment. @throws RunError if anything is left */
+  /**
+   * Empties the database and restores its comment.
+   * @throws RunError if anything is left
+   */
   release(session: PsqlSession): Promise<void>;
 }
 
 /**
- * Takes an empty database, or one that is marked, which is then emptied. Refused is whatever might be anybody's: a
- * database with anything in it and no mark, one that somebody else is connected to, a template, a standby.
- *
- * An empty one is marked first: what kill -9 leaves in it then is known to be ours, and the next test empties it. `session`
- * has to live until the release, for it holds the lock.
+ * Takes a database for a restore test if it is empty, or if it has our mark, and then empties it.
+ * It refuses every database that may belong to somebody: one with content and without a mark, one
+ * with another connection, a template, a standby.
+ * An empty database is marked first. So after kill -9 its content is known to be ours, and the next
+ * test removes it. `session` holds the lock, so keep it open until the release.
  * @throws RunError
  */
 export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
@@ -44,8 +47,8 @@ export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
       when not pg_try_advisory_lock(${LOCK}) then 'is in use by another restore test'
     end from pg_database d where datname = current_database()`);
   if (problem !== "") throw refused(name, problem);
-  // Under the lock, and more than once: two tests that saw one another would both give up, and of
-  // those that began at once all but the one with the lock are about to leave.
+  // Look under the lock, and more than once: two tests that see each other would otherwise both
+  // give up, although all but the one with the lock are about to leave.
   for (let looks = 1; (await ask(CONNECTED)) === "t"; looks++) {
     if (looks === LOOKS) throw refused(name, "is in use: another client is connected to it");
     await sleep(LOOK_EVERY_MS);
@@ -73,7 +76,8 @@ export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
   return {
     release: async (by) => {
       await emptied(by, name);
-      // Only now: what is still in it would be taken for somebody's without its mark.
+      // Remove the mark last: without it, what is still in the database would seem to belong to
+      // somebody.
       if (!kept.startsWith(MARK)) await say(by, kept);
     },
   };

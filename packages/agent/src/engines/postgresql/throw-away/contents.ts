@@ -5,8 +5,8 @@ import { preparation } from "./preparation.ts";
 const OWN = 16384;
 
 /**
- * Everything that a restore can leave in a database, but for the schema `public`, which each one is
- * born with.
+ * Everything that a restore can leave in a database, except the schema `public`, which every new
+ * database has.
  */
 const CATALOGUES: readonly (readonly [what: string, table: string])[] = [
   ["relations", "pg_class"],
@@ -26,11 +26,14 @@ const CATALOGUES: readonly (readonly [what: string, table: string])[] = [
   ["access methods", "pg_am"],
 ];
 
-/** What is in the database, such as `12 relations, 3 functions`; empty if nothing is. */
+/**
+ * Describes the content of the database, such as `12 relations, 3 functions`; empty if there is
+ * none.
+ */
 export async function contentsOf(session: PsqlSession): Promise<string> {
   const counts = [
     `select 'schemas', count(*) from pg_namespace where oid >= ${OWN} and nspname <> 'public' and nspname !~ '^pg_(toast_)?temp_'`,
-    // Whoever makes one may choose its id.
+    // Whoever creates a large object may choose its id.
     "select 'large objects', count(*) from pg_largeobject_metadata",
     ...CATALOGUES.map(([what, table]) => `select '${what}', count(*) from ${table} where oid >= ${OWN}`),
   ];
@@ -39,8 +42,8 @@ export async function contentsOf(session: PsqlSession): Promise<string> {
 }
 
 /**
- * Drops all of that. What still hangs on something else goes with it by `cascade`. Whether nothing
- * is left is for `contentsOf` to say.
+ * Drops all of that, with `cascade` for what depends on it. Call `contentsOf` afterwards to see
+ * whether anything is left.
  */
 export async function emptyDatabase(session: PsqlSession): Promise<void> {
   const dropEach = (kind: string, from: string): string =>
@@ -59,10 +62,10 @@ export async function emptyDatabase(session: PsqlSession): Promise<void> {
     dropEach("access method", `amname from pg_am where oid >= ${OWN}`),
     `select coalesce(string_agg(format('drop cast if exists (%s as %s) cascade;', castsource::regtype, casttarget::regtype), ' '), '') from pg_cast where oid >= ${OWN}`,
   ];
-  // Somebody else's transaction is not waited for without end.
+  // Don't wait for somebody else's transaction without end.
   preparation(await session.run("set lock_timeout = '60s'; set client_min_messages = error"));
   for (const drop of drops) preparation(await session.run(`do $do$ begin execute (${drop}); end $do$`));
-  // In parts: each one is a lock.
+  // In parts, because each object takes a lock.
   for (;;) {
     const unlinked = await session.run(
       "select count(lo_unlink(oid)) from (select oid from pg_largeobject_metadata limit 1000) o",

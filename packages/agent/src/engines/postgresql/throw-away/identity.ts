@@ -1,16 +1,20 @@
 import type { PsqlSession } from "../psql-session.ts";
 
-/** A database by whatever way it is reached, as far as the server tells. */
+/** Identifies a database as far as the server tells, whichever way it is reached. */
 export interface DatabaseIdentity {
-  /** The running server's own, to the microsecond of its start, and the database in it. */
+  /** The running server, by the microsecond of its start, and the database in it. */
   readonly instance: string;
   /**
-   * The cluster's, which its replicas and physical copies share; null where the role may not ask.
+   * The cluster's identifier, which its replicas and physical copies share; null if the role may
+   * not ask for it.
    */
   readonly cluster: string | null;
 }
 
-/** Null if the server does not answer. @throws SessionEnded */
+/**
+ * Null if the server does not answer.
+ * @throws SessionEnded
+ */
 export async function identityOf(session: PsqlSession): Promise<DatabaseIdentity | null> {
   const oid = "(select oid from pg_database where datname = current_database())";
   const instance = await session.run(
@@ -22,14 +26,14 @@ export async function identityOf(session: PsqlSession): Promise<DatabaseIdentity
 }
 
 /**
- * A copy of a cluster counts as the cluster: whoever cloned production may well have promoted the
- * clone.
+ * A copy of a cluster counts as the cluster, because somebody who cloned production may have
+ * promoted the clone.
  */
 export function isSameDatabase(a: DatabaseIdentity, b: DatabaseIdentity): boolean {
   return a.instance === b.instance || (a.cluster !== null && a.cluster === b.cluster);
 }
 
-/** By its address alone, for a source that does not answer. */
+/** Identifies a source that does not answer only by its address. */
 export function isSameAddress(
   a: Readonly<Record<string, string>>,
   b: Readonly<Record<string, string>>,

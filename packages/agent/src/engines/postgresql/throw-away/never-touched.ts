@@ -1,6 +1,6 @@
 import type { ConnectionReference } from "../../../config/source-fields.ts";
 
-/** A source's own database, which no restore test may ever restore into. */
+/** The source's own database. No restore test may restore into it. */
 export interface NeverTouched {
   readonly slug: string;
   readonly connection: ConnectionReference;

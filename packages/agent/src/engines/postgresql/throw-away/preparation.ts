@@ -2,7 +2,8 @@ import { RunError } from "../../../errors/run-error.ts";
 import type { Statement } from "../psql-session.ts";
 
 /**
- * The output of a statement of ours in the throw-away database. @throws RunError `sandbox_failed`
+ * Returns the output of one of our statements in the throw-away database.
+ * @throws RunError `sandbox_failed`
  */
 export function preparation(statement: Statement): string {
   if (statement.ok) return statement.output;

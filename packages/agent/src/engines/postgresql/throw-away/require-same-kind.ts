@@ -8,7 +8,8 @@ import { rowsOf } from "../schema.ts";
 import { preparation } from "./preparation.ts";
 
 /**
- * That the database has what the backup needs and what we cannot give it: extensions, encoding, locale, the roles that policies name.
+ * Requires that the database has what the backup needs and what we can't provide: extensions,
+ * encoding, locale, and the roles that policies name.
  * @throws RunError `sandbox_lacks`
  */
 export async function requireSameKind(

@@ -5,7 +5,8 @@ import { RestoredPostgresql } from "../restored.ts";
 import { runPgRestore } from "../run-pg-restore.ts";
 
 /**
- * Only a dump of one database, which pg_restore reads: whatever else there is may say which database it goes into.
+ * Requires a dump of one database that pg_restore reads. Any other dump may itself name the
+ * database that it goes into.
  * @throws RunError `sandbox_lacks`
  */
 export function requireSingleDump({ dump_format: format }: ForeignMetadata): void {
@@ -17,9 +18,9 @@ export function requireSingleDump({ dump_format: format }: ForeignMetadata): voi
 }
 
 /**
- * Restores a dump into the one database of a claimed server, which from then on belongs to what is returned; on an error it
- * is emptied.
- * @throws RestoreRefused, RunError, and whatever the content throws.
+ * Restores a dump into the database of a claimed server. From then on the server belongs to the
+ * returned copy; after an error the database is emptied.
+ * @throws RestoreRefused, RunError, and any error from the content.
  */
 export async function restoreIntoDatabase(
   server: ScratchServer,

@@ -20,12 +20,12 @@ const EMPTYING_MS = 600_000;
 export interface UriServer {
   readonly runtime: Runtime;
   readonly database: string;
-  /** Claims the database: from then on, and until it is closed, all that is in it is ours. */
+  /** Claims the database. From then on, and until it is closed, everything in it is ours. */
   start(metadata: ForeignMetadata, signal: AbortSignal): Promise<ScratchServer>;
 }
 
 /**
- * A throw-away database that the customer named; so far only looked at.
+ * Looks at the throw-away database that the customer named, without changing it.
  * @throws RunError
  */
 export async function findUriServer(
@@ -36,7 +36,7 @@ export async function findUriServer(
   const environment = await resolveConnection(reference);
   const database = environment["PGDATABASE"];
   const hosts = [environment["PGHOST"], environment["PGHOSTADDR"]];
-  // A service's entry may name other hosts and another database, and libpq takes those.
+  // A service's entry may name other hosts and another database, and libpq would use those.
   const isOne = environment["PGSERVICE"] === undefined && !hosts.some((host) => host?.includes(","));
   if (database === undefined || !isOne) {
     throw new RunError(
@@ -81,8 +81,9 @@ export async function findUriServer(
 }
 
 /**
- * No source's own database, however it is reached. Of a source that does not answer the address
- * alone is known, which has to do: an empty database is all that is ever taken.
+ * Requires that it is no source's own database, whichever way it is reached. For a source that does
+ * not answer, only its address is compared. That is enough, because only an empty database is ever
+ * claimed.
  */
 async function refuseSources(
   run: RunProgram,
@@ -116,7 +117,7 @@ async function refuseSources(
   }
 }
 
-/** So that nothing of the one connection gets into the other. */
+/** A separate environment, so that neither connection affects the other. */
 function unset(environment: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.keys(environment).map((name) => [name, ""]));
 }
@@ -128,7 +129,8 @@ async function claim(
   metadata: ForeignMetadata,
   signal: AbortSignal,
 ): Promise<ScratchServer> {
-  // Not with the run's own signal: what is interrupted still has to be emptied under the lock.
+  // Don't use the run's own signal: after an interruption the database must still be emptied under
+  // the lock.
   const lasting = new AbortController();
   const holder = await PsqlSession.open(run, {}, lasting.signal);
   try {
@@ -162,8 +164,8 @@ async function claim(
 }
 
 /**
- * Without the lock another test may have had the database meanwhile: then nobody knows what was looked at, and what is in it
- * now is not ours to remove.
+ * Without the lock, another test may have used the database in the meantime. Then nobody knows what
+ * the checks saw, and its content is not ours to remove.
  * @throws RunError
  */
 async function requireHeld(holder: PsqlSession): Promise<void> {
