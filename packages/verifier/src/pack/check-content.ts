@@ -3,9 +3,9 @@ import type { CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";
 
 /**
- * That restore tests compared tables and objects with the digests that the backup's own receipt
- * has, and not with others. Tests of before, and of what has no such digests, compared nothing: they are
- * counted.
+ * Checks that restore tests compared tables and objects with the digests in the backup's own
+ * receipt, and not with others. Tests by earlier agents, and tests of backups without such digests,
+ * compared nothing. They are only counted.
  */
 export function checkContent(findings: Findings, receipts: readonly CheckedReceipt[]): void {
   const backups = new Map(
@@ -36,7 +36,7 @@ export function checkContent(findings: Findings, receipts: readonly CheckedRecei
 
 const COMPARED = /^inferred:(content|objects)(?::([^]*))?$/;
 
-/** The id of a check whose digests are not the backup's; null if there is none. */
+/** The id of a check that used other digests than the backup's; null if there is none. */
 function comparedWithOther({ predicate }: RestoreTestStatement, backup: Statement): string | null {
   for (const { id, observed } of predicate.checks) {
     const [, what, database] = COMPARED.exec(id) ?? [];
@@ -45,7 +45,7 @@ function comparedWithOther({ predicate }: RestoreTestStatement, backup: Statemen
     const signed = what === "content" ? content : objectsOf(content);
     const { signed_sha256, sha256, tables } = observed;
     if (signed === null || signed["sha256"] !== signed_sha256) return id;
-    // Where all was compared, the digest over it is the one that was signed.
+    // If everything was compared, the digest over it is the signed one.
     const isAll = what === "objects" || tables === signed["tables"];
     if (isAll && sha256 !== signed_sha256) return id;
   }

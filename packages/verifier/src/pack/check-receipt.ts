@@ -18,15 +18,15 @@ export interface CheckedReceipt {
   recordedAt: string;
   bodySha256: string;
   statement: Statement;
-  /** Of the key that signed it. */
+  /** The fingerprint of the key that signed it. */
   keyFingerprint: string;
   /** Whether it is from before the period, and in the pack because something in it refers to it. */
   isEarlier: boolean;
 }
 
 /**
- * One receipt by itself; null, and why among the findings, where it does not hold, `unread` where a
- * later version may know it.
+ * Checks one receipt by itself. Returns null and adds a finding if it does not hold, or `unread` if
+ * a later version may know it.
  */
 export async function checkReceipt(
   files: PackFiles,

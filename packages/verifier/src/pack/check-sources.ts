@@ -3,17 +3,18 @@ import type { CheckedEntries } from "./check-entries.ts";
 import type { Findings } from "./findings.ts";
 
 /**
- * A removal's entry is recorded a little after it: shortly before the pack's end it may not be in
- * it.
+ * The log records a removal a little after it happened. Shortly before the pack's end the entry may
+ * be missing.
  */
 const LATE_MS = 600_000;
-/** A source may be made by another clock than the one that dates the log. */
+/** The clock that made a source can differ from the one that dates the log. */
 const CLOCKS_MS = 3_600_000;
 
 /**
- * That policy.json names each source that anything in the pack is of, once: what is of none would
- * be counted nowhere. And that one which it says was removed is so by the log: from then on nothing
- * is expected of it. Nor is any younger than what the log tells of it.
+ * Checks that policy.json names each source of the pack's entries once, because an entry without a
+ * source would be counted nowhere. Also checks that the log has the removal of each source that
+ * policy.json calls removed, since nothing is expected of it from then on, and that no source is
+ * younger than its first entry in the log.
  */
 export function checkSources(
   findings: Findings,
@@ -49,7 +50,7 @@ export function checkSources(
       findings.fail("schedules", `the log does not show that ${slug} was removed at ${removed_at}`);
 }
 
-/** When the log first tells of each source, as far as the pack goes; milliseconds since 1970. */
+/** When the log first mentions each source, as far as the pack shows; milliseconds since 1970. */
 function firstRecorded({
   receipts,
   events,
@@ -64,8 +65,8 @@ function firstRecorded({
 }
 
 /**
- * Sources of which the log tells that they were removed when policy.json says so, and those of
- * which it could not tell yet.
+ * Sources whose removal the log has at the time in policy.json, and those whose removal it could
+ * not have yet.
  */
 export function removedSources(
   { sources }: PackPolicy,

@@ -40,7 +40,7 @@ export async function checkSummary(
   return counted;
 }
 
-/** What lies in the period, in log order. */
+/** What belongs to the period, in log order. */
 function inOrder(
   tally: EvidenceTally,
   receipts: CheckedEntries["receipts"],
@@ -64,8 +64,7 @@ async function compareSummary(files: PackFiles, findings: Findings, counted: Evi
     const said = parseJson(bytes);
     const expected = parseJson(JSON.stringify(counted));
     const all = differencesOf(said, expected, "");
-    // Each version words "not proven" in its own way, and older ones do not say what was proven at
-    // the end.
+    // Versions word "not proven" differently, and older ones do not say what was proven at the end.
     const isOfAnother = ({ text }: Difference): boolean =>
       text.startsWith("not_proven") || /^sources\.\d+\.proof is nothing,/.test(text);
     const differences = all.filter((each) => !each.isAdded && (isOfThisVersion(files) || !isOfAnother(each)));
@@ -103,7 +102,7 @@ function isOfThisVersion({ manifest: { generator } }: PackFiles): boolean {
 /** Where two values differ, with both values. */
 interface Difference {
   text: string;
-  /** A member that the recomputed object lacks: another version counts it too. */
+  /** A field that the recomputed object does not have: another version counts it too. */
   isAdded: boolean;
 }
 

@@ -2,9 +2,9 @@ import type { Manifest, ScheduledRun } from "@attestore/proof";
 import type { CheckedLine } from "../outcome.ts";
 import type { RangeLeaf } from "./check-range.ts";
 
-/** What of a pack is compared with other packs of the same time. */
+/** The parts of a pack that are compared with other packs of the same time. */
 export interface Comparable {
-  /** Of all that was recorded from the period's beginning up to then the leaves are in `leaves`. */
+  /** `leaves` has the leaves of everything recorded from the period's beginning until then. */
   bodiesUntil: string;
   leaves: ReadonlyMap<string, RangeLeaf>;
   runs: readonly ScheduledRun[];
@@ -13,20 +13,20 @@ export interface Comparable {
 export interface NamedPack {
   pack: string;
   manifest: Manifest;
-  /** Null where not all of it could be read. */
+  /** Null if not all of it could be read. */
   compared: Comparable | null;
 }
 
 /**
- * The service asks for what is due each minute: shortly before an export nothing is expected to be
- * listed.
+ * The service looks for due runs every minute. So shortly before an export, runs may be missing
+ * from the list.
  */
 const LATE_MS = 600_000;
 const MAX_NAMED = 10;
 
 /**
- * That of the time which two packs have in common both tell the same: the entries of the log, and
- * what became of each scheduled run.
+ * Checks that two packs agree on the time that they share: on the log's entries, and on the result
+ * of each scheduled run.
  */
 export function compareOverlaps(packs: readonly NamedPack[]): CheckedLine {
   const line = (result: CheckedLine["result"], detail: string): CheckedLine => ({
@@ -69,7 +69,7 @@ function entriesOf(a: NamedPack, b: NamedPack, from: string): string[] {
     [b, a],
   ] as const)
     for (const [id, { index, leaf }] of one.compared?.leaves ?? []) {
-      // What was recorded after the other's export is in no pack of it.
+      // What was recorded after an export is not in its pack.
       if (leaf.recorded_at < from || leaf.recorded_at >= until) continue;
       if (index >= other.manifest.log.tree_size) continue;
       const twin = other.compared?.leaves.get(id);
@@ -107,8 +107,8 @@ function runsOf(a: NamedPack, b: NamedPack, from: string): string[] {
 }
 
 /**
- * What was still waiting at one export has been decided by the next; what was decided stays so, and
- * when it had to be done.
+ * A run that was still waiting at one export must be decided in the next. A decision never changes,
+ * and neither does the deadline.
  */
 function isSameRun(a: ScheduledRun, b: ScheduledRun): boolean {
   if (a.deadline_at !== b.deadline_at) return false;

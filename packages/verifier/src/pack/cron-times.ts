@@ -1,10 +1,7 @@
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/**
- * Around a change of the clocks times are left out or come twice, which each cron sees in its own
- * way.
- */
+/** Near a change of the clocks, times are skipped or come twice, and crons disagree about which. */
 const UNSURE_MS = 3 * HOUR_MS;
 
 interface CronFields {
@@ -13,14 +10,14 @@ interface CronFields {
   days: Set<number>;
   months: Set<number>;
   weekdays: Set<number>;
-  /** Of days and weekdays one is enough where both are limited. */
+  /** If both days and weekdays are limited, one match is enough. */
   either: boolean;
 }
 
 /**
- * The times that five cron fields name in a zone, from `from` up to but not with `to` (milliseconds
- * since 1970), without those within three hours of a change of the clocks. Throws NotUnderstood for
- * fields or zones of which that is not known here.
+ * Returns the times that five cron fields name in a zone, from `from` up to but not including `to`
+ * (milliseconds since 1970). Leaves out times within three hours of a change of the clocks. Throws
+ * NotUnderstood for fields or zones that this code does not know.
  */
 export function* cronTimes(pattern: string, zone: string, from: number, to: number): Generator<number> {
   const fields = parseCron(pattern);
@@ -56,7 +53,7 @@ export function parseCron(pattern: string): CronFields | null {
   if (month === undefined || weekday === undefined) return null;
   const isDayLimited = day !== "*";
   const isWeekdayLimited = weekday !== "*";
-  // Whether "*/2" limits is what crons disagree about.
+  // Crons disagree on whether "*/2" counts as a limit.
   if (isDayLimited && isWeekdayLimited && (day.startsWith("*") || weekday.startsWith("*"))) return null;
   const minutes = parseField(minute, 0, 59);
   const hours = parseField(hour, 0, 23);
@@ -90,7 +87,7 @@ function parseField(
   for (const part of field.split(",")) {
     const [, star, begin, end, step] = PART.exec(part) ?? [];
     if (star === undefined && begin === undefined) return null;
-    // "5/15" without an end is read in two ways.
+    // "5/15" without an end has two meanings.
     if (begin !== undefined && end === undefined && step !== undefined) return null;
     const low = begin === undefined ? lowest : numberOf(begin);
     const high = begin === undefined ? highest : end === undefined ? low : numberOf(end);
@@ -101,7 +98,7 @@ function parseField(
   return [...values].toSorted((a, b) => a - b);
 }
 
-/** A zone's clocks. */
+/** The clocks of a zone. */
 class Clock {
   readonly #format: Intl.DateTimeFormat;
   readonly #offsets = new Map<number, number>();
@@ -121,8 +118,8 @@ class Clock {
   }
 
   /**
-   * When clocks show `wall` (as the moment at which UTC's do); null within three hours of a change
-   * of theirs.
+   * The moment at which the zone's clocks show `wall` (given as the moment at which UTC's clocks
+   * do); null within three hours of a change of the clocks.
    */
   momentOf(wall: number): number | null {
     const moment = wall - this.#offsetAt(wall);

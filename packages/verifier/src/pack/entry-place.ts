@@ -9,7 +9,7 @@ import type { KnownAgent } from "./read-agents.ts";
 import type { PackLog } from "./pack-log.ts";
 import type { RangeLeaf } from "./check-range.ts";
 
-/** A receipt or event by its file's name, and its leaf where that is of the range of bodies. */
+/** A receipt or event by its file's name, and its leaf if that belongs to the range of bodies. */
 export interface Named {
   id: string;
   leaf: RangeLeaf | undefined;
@@ -34,8 +34,8 @@ export function refuse(why: string): never {
 }
 
 /**
- * The one that the envelope names. What it names is not signed, and only ever chooses among the
- * agent's.
+ * The key that the envelope names. The name is not signed, but it only chooses among the agent's
+ * keys.
  */
 export function signingKey({ keys, inUse }: KnownAgent, envelope: EnvelopeJson): TrustedKey {
   const keyid = envelope.signatures[0]?.keyid;

@@ -24,13 +24,16 @@ const TITLES = {
 
 export type PackCheckId = keyof typeof TITLES;
 
-/** Of what is only checked where it is asked for, or where there is some, there is no line else. */
+/**
+ * Checks that are only made on request, or only if there is something to check. Otherwise they have
+ * no line.
+ */
 const IF_ASKED: readonly PackCheckId[] = ["witnesses", "content"];
 
-/** Of one check more are counted and not named. */
+/** At most this many findings of one check are named; the rest is counted. */
 const MAX_NAMED = 10;
 
-/** Gathers what was found of a pack: a check has failed if anything of it did. */
+/** Collects the findings about a pack. A check has failed if one of its findings has. */
 export class Findings {
   readonly #failed = new Map<PackCheckId, { named: string[]; count: number }>();
   readonly #open = new Map<PackCheckId, { detail: string; hint: string | null }>();
@@ -52,7 +55,7 @@ export class Findings {
     if (!this.#open.has(id)) this.#open.set(id, { detail, hint });
   }
 
-  /** Not all of it could be checked, and the answer does not hang on that. */
+  /** Not everything could be checked, but the verdict does not depend on it. */
   leaveAside(id: PackCheckId, detail: string): void {
     this.#aside.set(id, detail);
   }

@@ -13,12 +13,12 @@ import type { Findings, PackCheckId } from "./findings.ts";
 
 /** A line of the manifest: a path of at most 200 characters, a size and a digest. */
 const MAX_LINE = 400;
-/** What is around the lines. */
+/** The JSON around the lines. */
 const MAX_HEADER = 4096;
-/** Of the files that nothing here parses. */
+/** The size limit for files that nothing here parses. */
 const MAX_OTHER = 64 * 1024 * 1024;
 
-/** The files of a pack, each compared with the manifest when it is read. */
+/** The files of a pack. Each is compared with the manifest when it is read. */
 export class PackFiles {
   readonly manifest: Manifest;
   readonly manifestSha256: string;
@@ -36,11 +36,11 @@ export class PackFiles {
     this.#entries = new Map(this.manifest.files.map((entry) => [entry.path, entry]));
   }
 
-  /** Null, and the reason among the findings, without a manifest that can be read. */
+  /** Null, with a finding, if there is no readable manifest. */
   static async open(zip: ZipReader, findings: Findings): Promise<PackFiles | null> {
     try {
-      // No more than its files need: hundreds of kilobytes may unpack to hundreds of megabytes,
-      // which as JSON take gigabytes.
+      // No more than the pack's files need: hundreds of kilobytes may unpack to hundreds of
+      // megabytes, and as JSON these take gigabytes.
       const limit = MAX_HEADER + MAX_LINE * zip.paths().length;
       const files = new PackFiles(zip, findings, await zip.read(PACK_FILES.manifest, limit));
       files.#compareNames();
@@ -61,7 +61,7 @@ export class PackFiles {
     return this.#zip.has(path);
   }
 
-  /** Throws ZipError. That a file is not the one of the manifest is among the findings. */
+  /** Throws ZipError. Adds a finding if the file differs from the manifest. */
   async read(path: string, limit: number): Promise<Buffer> {
     this.#read.add(path);
     const bytes = await this.#zip.read(path, limit);
@@ -76,16 +76,16 @@ export class PackFiles {
   }
 
   /**
-   * Whether something that was read is of a version that is not known here: what follows from it
-   * cannot be told.
+   * Whether something was read whose version this program does not know. Then nobody can tell what
+   * follows from it.
    */
   get isOfLaterVersion(): boolean {
     return this.#isOfLaterVersion;
   }
 
   /**
-   * Leaves `check` open for what a later version may know; for what is wrong it fails. Anything
-   * that is not of the pack's bytes goes on.
+   * Leaves `check` open if a later version may know more; fails it if something is wrong. Errors
+   * that the pack's bytes did not cause are thrown again.
    */
   refuse(findings: Findings, check: PackCheckId, what: string, error: unknown): void {
     const why = what === "" ? reasonOf(error) : `${what}: ${reasonOf(error)}`;
@@ -96,7 +96,7 @@ export class PackFiles {
   }
 
   /**
-   * Reads and parses; null, and the reason among the findings of `check`, for what is not there,
+   * Reads and parses a file. Returns null and adds a finding of `check` if the file is missing,
    * malformed or of a later version.
    */
   async parsed<T>(
@@ -113,7 +113,7 @@ export class PackFiles {
     }
   }
 
-  /** Compares the files that nobody asked for, too. */
+  /** Also compares the files that nobody read. */
   async compareRest(): Promise<void> {
     for (const path of this.#entries.keys())
       if (!this.#read.has(path) && this.#zip.has(path))
@@ -134,7 +134,7 @@ export class PackFiles {
   }
 }
 
-/** What a pack's own bytes made somebody throw. Anything else is a defect and goes on. */
+/** Errors that a pack's own bytes caused. Any other error is a bug and is thrown again. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ProofError || error instanceof ZipError) return error.message;
   throw error;

@@ -1,16 +1,15 @@
 import type { NoteVerifier } from "@attestore/proof";
 
-/** The log that a pack is about, as its checkpoint has it. */
+/** The log that a pack is about, according to its checkpoint. */
 export interface PackLog {
-  /** The one given, or else the one that the pack brings. */
+  /** The given key, or else the one in the pack. */
   key: NoteVerifier;
   timeKey: NoteVerifier | null;
   checkpoint: string;
   size: number;
   rootHash: Uint8Array;
   /**
-   * Who of the agents whose keys were given cosigned the checkpoint, and of the witnesses that were
-   * asked for.
+   * The requested witnesses that cosigned the checkpoint, and the agents with given keys that did.
    */
   witnesses: { name: string; at: string }[];
 }

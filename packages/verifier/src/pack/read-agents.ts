@@ -18,13 +18,13 @@ import type { PackFiles } from "./pack-files.ts";
 const MAX_AGENTS = 64 * 1024 * 1024;
 const MAX_KEY = 16 * 1024;
 
-/** An agent and every key that it signed with, the oldest first. */
+/** An agent and all keys that it signed with, the oldest first. */
 export interface KnownAgent extends PackAgent {
   keys: TrustedKey[];
   inUse: TrustedKey;
 }
 
-/** The agents' keys as the pack tells of them, and that each key's file is that key. */
+/** Reads the agents' keys in the pack, and checks that each key's file contains that key. */
 export async function readAgents(files: PackFiles, findings: Findings): Promise<Map<string, KnownAgent>> {
   const known = new Map<string, KnownAgent>();
   const parsed = await files.parsed("agents", PACK_FILES.agents, MAX_AGENTS, parseAgents);

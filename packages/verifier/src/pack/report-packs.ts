@@ -6,13 +6,13 @@ import { visible, visibleJson } from "../visible.ts";
 import { type JoinedPacks, joinPacks } from "./join-packs.ts";
 import type { PackOutcome } from "./verify-pack.ts";
 
-/** The answer about all packs that were named. */
+/** The answer about all packs. */
 export interface PacksAnswer {
   verdict: Verdict;
-  /** Null unless asked for. */
+  /** Null unless requested. */
   expectPassed: Expectation | null;
   outcomes: PackOutcome[];
-  /** Of each organisation of which several packs were named. */
+  /** One for each organisation with several packs. */
   joined: JoinedPacks[];
 }
 
@@ -26,7 +26,7 @@ export function answerOfPacks(outcomes: PackOutcome[], expectsPassed: boolean): 
   };
 }
 
-/** Of the packs that are true: no restore test failed or was missed, and one passed. */
+/** For the true packs: whether a restore test passed, and none failed or was missed. */
 function expectation(outcomes: readonly PackOutcome[]): Expectation {
   const totals = outcomes.flatMap(({ verdict, summary }) =>
     verdict === "true" && summary !== null ? [summary.totals] : [],
@@ -41,7 +41,7 @@ function expectation(outcomes: readonly PackOutcome[]): Expectation {
     : "cannot_tell";
 }
 
-/** The answer for programs. */
+/** Formats the answer for programs. */
 export function packsJson(answer: PacksAnswer): string {
   const packs = answer.outcomes.map(({ pack, verdict, manifest, summary, checks, basis, error }) => ({
     pack,
@@ -62,7 +62,9 @@ export function packsJson(answer: PacksAnswer): string {
 
 const WIDTH = 18;
 
-/** The answer for people. Everything in it that came out of a pack is made visible. */
+/**
+ * Formats the answer for people. Text from a pack is escaped, so that every character is visible.
+ */
 export function packsText(answer: PacksAnswer, paint: Paint): string {
   const paragraphs = answer.outcomes.map((outcome) => {
     const { pack, verdict, summary, checks, basis } = outcome;

@@ -3,15 +3,15 @@ import type { BasisEvents } from "../basis.ts";
 import type { CheckedEvents } from "./check-event.ts";
 import type { Findings } from "./findings.ts";
 
-/** Of an agent's unsigned events so many are named. */
+/** At most this many of an agent's unsigned events are named. */
 const MAX_NAMED = 100;
 
-/** Both keys signed the rotation that it holds. */
+/** Both keys signed the rotation that it contains. */
 const SIGNED_WITHIN = "agent_key_rotated";
 
 /**
- * Whose word each event is: of agents that signed them, of agents by the service's word alone, of
- * the service.
+ * Counts whose word each event is: that of an agent that signed it, that of an agent according to
+ * the service, or the service's own.
  */
 export function basisOfEvents({ events, signedEvents }: CheckedEvents): BasisEvents {
   const unsigned = unsignedOf(events);
@@ -36,7 +36,7 @@ function unsignedOf(events: ReadonlyMap<string, EventBundle>): EventBundle[] {
     .toSorted((a, b) => a.inclusion_proof.log_index - b.inclusion_proof.log_index);
 }
 
-/** The kinds that agents report and sign. */
+/** The kinds of events that agents report and sign. */
 const REPORTED: ReadonlySet<string> = new Set([
   "backup_failed",
   "restore_failed",
@@ -45,8 +45,9 @@ const REPORTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is in the log in an agent's name and not signed by it. Agents of earlier versions signed no
- * events, so that alone leaves nothing open; one that has signed events signs them all.
+ * Finds what the log has in an agent's name without the agent's signature. Agents of earlier
+ * versions signed no events, so this alone leaves nothing open. An agent that has signed one event
+ * signs all of them.
  */
 export function checkUnsigned(findings: Findings, { events, signedEvents }: CheckedEvents): string {
   const since = new Map<string, number>();

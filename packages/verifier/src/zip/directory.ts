@@ -3,11 +3,11 @@ import { isOfMacos, nameOf, packPath, topOf } from "./entry-name.ts";
 import { wide, zip64Field } from "./extra-fields.ts";
 import { fail } from "./zip-error.ts";
 
-/** A file or folder in a ZIP, as the directory tells of it. */
+/** A file or folder in a ZIP, as the directory describes it. */
 export interface ZipEntry {
-  /** As it stands there; a folder's ends in a slash. */
+  /** As written there. A folder's path ends with a slash. */
   name: string;
-  /** Length of the name in the headers, bytes. */
+  /** Length of the name in the headers, in bytes. */
   nameLength: number;
   madeOnWindows: boolean;
   flags: number;
@@ -16,26 +16,27 @@ export interface ZipEntry {
   compressed: number;
   size: number;
   /**
-   * Where its local header begins, and where the next one or the directory does: all between is
-   * this entry's.
+   * Where its local header begins, and where the next one or the directory begins. Everything
+   * between belongs to this entry.
    */
   offset: number;
   end: number;
 }
 
 export interface ZipTree {
-  /** By their paths in the pack, in the order of these. */
+  /** By their paths in the pack, in this order. */
   files: Map<string, ZipEntry>;
   folders: ZipEntry[];
-  /** What macOS put beside them. */
+  /** Files that macOS added. */
   passedOver: ZipEntry[];
 }
 
 /**
- * The entries of a directory (section 4.3.12), which may stand in any order. Strict: plain files,
- * stored or deflated, and folders; nothing encrypted, no comments; paths as packs have them, below
- * one folder at most, each once whatever the letters' case, and none a folder of another; the first
- * begins where the ZIP does and no two at one place, so that none overlaps another.
+ * Parses the entries of a directory (section 4.3.12), which may be in any order. It is strict. It
+ * accepts only plain files, stored or deflated, and folders: not encrypted and without comments.
+ * Paths must be those of a pack, below one folder at most, and unique whatever the letters' case,
+ * and no file may be a folder of another path. The first entry begins where the ZIP does, and no
+ * two begin at the same place, so none overlaps another.
  */
 export function parseDirectory(bytes: Buffer, { start, count }: DirectoryPlace): ZipTree {
   const entries: ZipEntry[] = [];
@@ -96,8 +97,8 @@ export const LOCAL = 30;
 const CENTRAL = 46;
 
 /**
- * How hard the deflating was tried, sizes behind the bytes, a name in UTF-8. No other flag leaves
- * the bytes to be what they are.
+ * These flags say how hard the compressor tried, that the sizes come after the data, and that a
+ * name is in UTF-8. Any other flag changes what the bytes mean.
  */
 const FLAGS = 0x0002 | 0x0004 | 0x0008 | 0x0800;
 const [NO_TYPE, FOLDER, REGULAR] = [0, 4, 8];

@@ -1,6 +1,6 @@
 import { fail, number64 } from "./zip-error.ts";
 
-/** Where the directory lies. It ends where the end record begins, or the ZIP64 end record. */
+/** Where the directory is. It ends where the end record or the ZIP64 end record begins. */
 export interface DirectoryPlace {
   start: number;
   size: number;
@@ -9,17 +9,17 @@ export interface DirectoryPlace {
 
 export const MAX_ENTRIES = 1_000_000;
 export const MAX_DIRECTORY = 300 * 1024 * 1024;
-/** The end record, the ZIP64 locator and the ZIP64 end record. */
+/** The sizes of the end record, the ZIP64 locator and the ZIP64 end record. */
 export const MAX_END = 22 + 20 + 56;
 
-/** The largest value of a field says that the ZIP64 record has it. */
+/** A field with its largest value means that the ZIP64 record has the real one. */
 const LARGEST_16 = 0xffff;
 const LARGEST_32 = 0xffff_ffff;
 
 /**
- * Reads the end of a file of `fileSize` bytes (APPNOTE 6.3.10, sections 4.3.14 to 4.3.16). Strict:
- * no comment, nothing after it, one disk, ZIP64 records that agree with the end record, and the
- * directory right in front.
+ * Reads the end of a file of `fileSize` bytes (APPNOTE 6.3.10, sections 4.3.14 to 4.3.16). It is
+ * strict: no comment, nothing after the record, one disk, ZIP64 records that agree with the end
+ * record, and the directory right before it.
  */
 export function parseEnd(tail: Buffer, fileSize: number): DirectoryPlace {
   const at = tail.length - 22;

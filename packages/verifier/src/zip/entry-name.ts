@@ -1,13 +1,13 @@
 import { isPackPath, PACK_FILES } from "@attestore/proof";
 import { fail } from "./zip-error.ts";
 
-/** The name of an entry, as its bytes say; of PowerShell's archives with Windows' separators. */
+/** Decodes the name of an entry. PowerShell's archives may use Windows' separators. */
 export function nameOf(bytes: Buffer, madeOnWindows: boolean): string {
   const name = bytes.toString("latin1");
   return madeOnWindows ? name.replaceAll("\\", "/") : name;
 }
 
-/** What macOS puts beside files: never a file of a pack, whose paths do not begin so. */
+/** What macOS adds next to files. No path of a pack begins like this. */
 const OF_MACOS = /^__MACOSX\/|(?:^|\/)(?:\.DS_Store|\._[^/]*)$/;
 
 export function isOfMacos(name: string): boolean {
@@ -18,8 +18,8 @@ export function isOfMacos(name: string): boolean {
 const TOP = /^[^/\\:\u0000-\u001f\u007f]{1,255}$/;
 
 /**
- * The folder that everything lies in, with its slash, where somebody zipped the folder that they
- * had unpacked a pack to; else nothing. The manifest lies in it then.
+ * The folder that contains everything, with its slash, if somebody unpacked a pack and zipped the
+ * folder; else empty. The manifest is in that folder.
  */
 export function topOf(names: readonly string[]): string {
   const ours = names.filter((name) => !isOfMacos(name));
@@ -37,7 +37,7 @@ export function topOf(names: readonly string[]): string {
   return top;
 }
 
-/** The path in the pack. Throws ZipError. */
+/** Returns the path in the pack. Throws ZipError. */
 export function packPath(name: string, top: string): string {
   const path = name.slice(top.length);
   return isPackPath(path)

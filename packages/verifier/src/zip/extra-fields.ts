@@ -2,14 +2,14 @@ import { fail, number64 } from "./zip-error.ts";
 
 const ZIP64 = 0x0001;
 /**
- * Another name, another content or another way to unpack: whoever unpacks it with another program
- * would see something else.
+ * Fields that give another name, another content or another way to unpack. With them, another
+ * program could see something else.
  */
 const OTHER_READINGS: ReadonlySet<number> = new Set([0x0017, 0x7075, 0x9901]);
 
 /**
- * The extra fields of a header (APPNOTE section 4.5): returns the one for ZIP64, or null. Times,
- * owners and whatever else tools note there are passed over.
+ * Parses the extra fields of a header (APPNOTE section 4.5). Returns the one for ZIP64, or null. It
+ * ignores times, owners and other notes of the tools.
  */
 export function zip64Field(extra: Buffer, path: string): Buffer | null {
   let found: Buffer | null = null;
@@ -29,9 +29,9 @@ export function zip64Field(extra: Buffer, path: string): Buffer | null {
 const LARGEST = 0xffff_ffff;
 
 /**
- * The values of 32-bit fields, in the order in which the ZIP64 field has them (section 4.5.3). It
- * holds those that have their largest value in the header; some tools write others too, which then
- * have to be the same.
+ * Returns the values of 32-bit fields in the order of the ZIP64 field (section 4.5.3). That field
+ * contains those whose value in the header is the largest one. Some tools write others too, and
+ * these must equal the header's.
  */
 export function wide(values: readonly number[], field: Buffer | null, path: string): number[] {
   const needed = values.filter((value) => value === LARGEST).length;
@@ -44,7 +44,7 @@ export function wide(values: readonly number[], field: Buffer | null, path: stri
     let at = 0;
     return values.map((value) => (value === LARGEST ? number64(field, 8 * at++) : value));
   }
-  // Tools leave out what the header has, from the end.
+  // Tools leave out fields from the end if the header has their values.
   const count = Math.floor(field.length / 8);
   if (!(isAll || field.length % 8 === 0) || count > values.length)
     fail(`${path} has a malformed ZIP64 field`);

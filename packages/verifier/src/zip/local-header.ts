@@ -3,19 +3,20 @@ import { nameOf } from "./entry-name.ts";
 import { wide, zip64Field } from "./extra-fields.ts";
 import { fail, number64 } from "./zip-error.ts";
 
-/** The CRC and the sizes stand behind the bytes: in front there are zeros, or the same. */
+/** If the CRC and the sizes come after the data, the header has zeros, or the same values. */
 const SIZES_BEHIND = 0x0008;
 const MARK = 0x08074b50;
 
 /**
- * All that a local header may have beside its name: extra fields, and the sizes behind the bytes.
+ * Everything that a local header may have besides its name: extra fields, and the sizes after the
+ * data.
  */
 export const MAX_AROUND = LOCAL + 0xffff + 24;
 
 /**
- * The packed bytes of an entry, out of all that is its own: the local header (section 4.3.7), which
- * has to say what the directory says (but for times and owners), the bytes, and the sizes behind
- * them where there are some (section 4.3.9). Throws ZipError.
+ * Returns the packed bytes of an entry from everything that belongs to it: the local header
+ * (section 4.3.7), which must agree with the directory except for times and owners, the data, and
+ * the sizes after them if there are any (section 4.3.9). Throws ZipError.
  */
 export function packedBytes(whole: Buffer, entry: ZipEntry): Buffer {
   const { name, nameLength, compressed, size } = entry;
@@ -46,7 +47,7 @@ export function packedBytes(whole: Buffer, entry: ZipEntry): Buffer {
   return whole.subarray(from, to);
 }
 
-/** With its mark or without, and with sizes of 4 bytes or of 8. */
+/** With or without its signature, and with sizes of 4 or 8 bytes. */
 function isDescriptor(bytes: Buffer, { crc, compressed, size }: ZipEntry): boolean {
   const isMarked = bytes.length === 16 || bytes.length === 24;
   if (!isMarked && bytes.length !== 12 && bytes.length !== 20) return false;

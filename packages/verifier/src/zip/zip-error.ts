@@ -1,4 +1,4 @@
-/** Why a file is not a ZIP that may hold an evidence pack. */
+/** Why a file is not a ZIP that may contain an evidence pack. */
 export class ZipError extends Error {
   constructor(message: string) {
     super(message);
