@@ -43,4 +43,8 @@ void import("./cli/program.ts")
       stoppedBy: () => stoppedBy,
     }),
   )
-  .then((code) => (process.exitCode = code));
+  .then((code) => {
+    process.exitCode = code;
+    // A reader that neither reads nor ends would keep this program for ever.
+    if (stoppedBy !== null && process.stdout.writableLength > 0) process.exit(code);
+  });

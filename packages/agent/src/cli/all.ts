@@ -26,7 +26,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "restore",
-    summary: "decrypt a backup into a file, which appears only once all of it is authenticated",
+    summary: "decrypt a backup into a file, which appears only once all of it is authenticated, or to stdout",
     flags: ["source", "backup", "file", "output", "identity", "wait", "json", "root"],
     load: async () => (await import("./restore.ts")).restore,
   },

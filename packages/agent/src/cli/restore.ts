@@ -5,10 +5,15 @@ import { readIdentities } from "../crypto/age-identity.ts";
 import { UserError } from "../errors/user-error.ts";
 import { DamagedCiphertext } from "../crypto/damaged.ts";
 import { restoreToFile } from "../runs/restore-to-file.ts";
+import { restoreToStream } from "../runs/restore-to-stream.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
 import { chosenSource, openBackend, openRoot } from "./open-root.ts";
+import { stdoutBytes } from "./terminal/stdout-bytes.ts";
 import { takeWorkLock } from "./work-lock.ts";
+
+/** As `--output`: the dump goes to stdout, and nothing else does. A file of that name is `./-`. */
+const STDOUT = "-";
 
 export const restore: Run = async (call) => {
   // A ciphertext at hand and an identity are enough: this works on a host that was never attached.
@@ -63,8 +68,8 @@ async function restoreStored(call: Call): Promise<ExitCode> {
 
 interface Ciphertext {
   readonly path: string;
-  readonly sha256?: string;
-  readonly id?: string;
+  readonly sha256?: string | undefined;
+  readonly id?: string | undefined;
   readonly identityFiles: readonly string[];
 }
 
@@ -75,6 +80,7 @@ async function writeOut(
 ): Promise<ExitCode> {
   const { terminal, signal, flags } = call;
   const output = requireOutput(call, outputFlag);
+  if (output === STDOUT) return writeToStdout(call, { path, sha256, id, identityFiles });
   const line = terminal.progress();
   try {
     const { sizeBytes } = await restoreToFile({
@@ -89,11 +95,9 @@ async function writeOut(
     if (flags.isOn("json")) {
       terminal.data(JSON.stringify({ backup_id: id ?? null, output, size_bytes: sizeBytes }));
     } else {
-      const checked =
-        sha256 === undefined
-          ? "authenticated to its end"
-          : "authenticated to its end, and its digest matches its receipt";
-      terminal.data(`${terminal.onData.good("✓")} ${output}  ${formatBytes(sizeBytes)}, ${checked}`);
+      terminal.data(
+        `${terminal.onData.good("✓")} ${output}  ${formatBytes(sizeBytes)}, ${howChecked(sha256)}`,
+      );
     }
     return 0;
   } catch (error) {
@@ -110,8 +114,57 @@ async function writeOut(
   }
 }
 
-function requireOutput({ cwd }: Call, output: string | undefined): string {
-  if (output === undefined) throw new UserError("usage", "--output is missing: give --output FILE");
+async function writeToStdout(
+  { terminal, signal }: Call,
+  { path, sha256, identityFiles }: Ciphertext,
+): Promise<ExitCode> {
+  const line = terminal.progress();
+  const stdout = stdoutBytes(signal);
+  try {
+    const { sizeBytes } = await restoreToStream({
+      ciphertext: { path },
+      ...(sha256 === undefined ? {} : { sha256 }),
+      identities: await readIdentities(identityFiles),
+      write: (piece) => stdout.write(piece),
+      signal,
+      onProgress: ({ phase, bytes, totalBytes }) => line.update(phase, bytes, totalBytes),
+    });
+    await stdout.end();
+    line.clear();
+    terminal.say(`${terminal.onTalk.good("✓")} stdout  ${formatBytes(sizeBytes)}, ${howChecked(sha256)}`);
+    return 0;
+  } catch (error) {
+    line.clear();
+    const bad = terminal.onTalk.bad("✗");
+    if (stdout.isBegun)
+      terminal.say(`${bad} what was written to stdout is not the whole dump: it must not be used`);
+    if (!(error instanceof DamagedCiphertext)) throw error;
+    const so = stdout.isBegun ? "" : ", so nothing was written";
+    terminal.say(`${bad} the backup is damaged${so}: ${error.message}`);
+    return 1;
+  } finally {
+    line.clear();
+  }
+}
+
+const howChecked = (sha256: string | undefined): string =>
+  sha256 === undefined
+    ? "authenticated to its end"
+    : "authenticated to its end, and its digest matches its receipt";
+
+function requireOutput({ cwd, flags }: Call, output: string | undefined): string {
+  if (output === undefined)
+    throw new UserError("usage", "--output is missing: give --output FILE, or - for stdout");
+  if (output === STDOUT) {
+    if (flags.isOn("json"))
+      throw new UserError("usage", "with --output - stdout has the dump: leave out --json, or give a file");
+    if (process.stdout.isTTY)
+      throw new UserError(
+        "usage",
+        "a dump is not written to a terminal: send it to a file or a program (to see it all the same, … | cat)",
+      );
+    return STDOUT;
+  }
   const path = resolve(cwd, output);
   // A link that leads nowhere is there too.
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)

@@ -21,7 +21,7 @@ export const FLAGS = {
   output: {
     form: "--output <path>",
     env: "ATTESTORE_OUTPUT",
-    about: "the file to write; it must not exist yet",
+    about: "the file to write, which must not exist yet; restore: - for stdout",
   },
   identity: {
     form: "--identity <path>",
