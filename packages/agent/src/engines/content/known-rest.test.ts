@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import type { SourceMetadata } from "../engine.ts";
+import { withKnownRest } from "./known-rest.ts";
+
+const metadata = { tables: [{ name: "a" }, { name: "b" }] } as unknown as SourceMetadata;
+const tags = new Map([
+  ["a", "1"],
+  ["x", "2"],
+  ["y", "3"],
+]);
+
+test("what a receipt names does not depend on each other", () => {
+  const notKnown = [{ name: "b", why: "no_time" }];
+  expect(withKnownRest(metadata, tags, notKnown)).toEqual({ tags, notCompared: notKnown });
+});
+
+test("of what it does not name, all is known or nothing: a test has one digest for it", () => {
+  expect(withKnownRest(metadata, tags, [{ name: "z", why: "no_time" }])).toEqual({
+    tags: new Map([["a", "1"]]),
+    notCompared: [
+      { name: "z", why: "no_time" },
+      { name: "x", why: "unnamed" },
+      { name: "y", why: "unnamed" },
+    ],
+  });
+});
