@@ -18,8 +18,8 @@ import { takeWorkLock } from "./work-lock.ts";
 const MAX_REASON = 1000;
 
 /**
- * A person accepts that tables are gone or have lost rows: what tests saw of them until now is no
- * longer expected. Without tables, lists what the newest backup lacks.
+ * Accepts that tables are gone or have lost rows. Restore tests then no longer expect what earlier
+ * tests saw in them. Without tables, lists what the newest backup lacks.
  */
 export const accept: Run = async (call, name, ...given) => {
   const { terminal, flags, signal } = call;
@@ -48,7 +48,7 @@ export const accept: Run = async (call, name, ...given) => {
     await requireNoLogAlarm(layout);
     const [at, by, upTo] = [new Date().toISOString(), personOf(call), seen.newest.madeAt];
     const accepted = tables.map((table) => ({ table, at, upTo, because, by }));
-    // Reported first: nothing is accepted that nobody can see afterwards.
+    // Report first: nothing may be accepted without a record of it.
     await reportAccepted(layout, source.slug, at, {
       change: "tables",
       message: `${by} accepted changes of ${tables.join(", ")}: ${because}`,
@@ -76,7 +76,7 @@ export const accept: Run = async (call, name, ...given) => {
 
 interface Loss {
   readonly table: string;
-  /** Null if it is gone. */
+  /** Null if the table is gone. */
   readonly rows: number | null;
   readonly had: number | null;
 }
@@ -89,7 +89,10 @@ function requireReason(because: string | undefined): string {
   throw new UserError("usage", `the reason may have ${MAX_REASON} characters, and has ${reason.length}`);
 }
 
-/** A name that no test saw is a typing mistake. @throws UserError usage */
+/**
+ * No test saw a table of that name, so it is a typing mistake.
+ * @throws UserError usage
+ */
 function requireKnown(tables: readonly string[], { slug, engine }: SourceConfig, seen: Seen): void {
   const known = seen.known();
   for (const table of tables) {
@@ -132,8 +135,8 @@ async function list(
 }
 
 /**
- * What the newest backup lacks, by its own receipt; if that does not name all tables, what the
- * newest restore test missed.
+ * What the newest backup lacks according to its own receipt. If the receipt does not name all
+ * tables, what the newest restore test missed.
  */
 async function lossesOf(
   layout: Layout,

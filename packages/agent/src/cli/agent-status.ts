@@ -43,13 +43,13 @@ export interface SourceStatus {
     readonly checks: number;
     /** Tables whose rows nobody counted. */
     readonly not_counted: number;
-    /** Their names, as far as the receipt has room for them. */
+    /** Their names, as far as they fit into the receipt. */
     readonly not_counted_tables: string | null;
-    /** SQLite's tables, or their indexes, that the integrity check could not look at. */
+    /** Tables or indexes of SQLite that the integrity check could not look at. */
     readonly not_checked: number;
-    /** The same by name, each with the reason. */
+    /** Their names, each with the reason. */
     readonly not_checked_names: string | null;
-    /** Tables without rows, in which no test saw any. */
+    /** Tables without rows in which no test saw any. */
     readonly empty: number;
     readonly empty_tables: string | null;
     /** How far the tables' content was compared with the dump; null if it was not. */
@@ -75,7 +75,7 @@ export interface AgentStatus {
   readonly sources: readonly SourceStatus[];
   readonly waiting: { readonly backups: number; readonly receipts: number; readonly events: number };
   readonly problems: readonly Problem[];
-  /** Things that don't keep a source from being proven, and should still be done. */
+  /** Problems that don't keep a source from being proven but need attention. */
   readonly advice: readonly Problem[];
 }
 
@@ -177,7 +177,7 @@ function storageOf({ standalone }: Config): string | null {
   return storage.kind === "directory" ? storage.path : `s3://${storage.s3.bucket}/${storage.s3.prefix}`;
 }
 
-/** During an alarm nothing would be signed, so a proof has to wait for its end. */
+/** During an alarm the agent signs nothing, so a proof must wait until the alarm is cleared. */
 function sourceProblems(
   { source, verdict, because, last_test: test }: SourceStatus,
   alarmed: boolean,

@@ -168,7 +168,7 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-/** Of each group of commands, what it is about and which of them its bare name calls. */
+/** For each group of commands, its summary and the command that its bare name runs. */
 export const GROUPS: Readonly<Record<string, { readonly summary: string; readonly bare?: string }>> = {
   source: { summary: "what is backed up", bare: "list" },
   check: { summary: "checks of the restored data" },

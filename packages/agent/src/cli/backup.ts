@@ -94,8 +94,8 @@ export const backup: Run = async (call) => {
 };
 
 /**
- * What an earlier run left whole and was kept from storing; what keeps it now will keep this backup
- * too, and is said then.
+ * Tries to store what an earlier run finished but could not store. If that still fails, this backup
+ * will fail for the same reason, and the message then says why.
  */
 async function deliverLeftOver(backend: BackupBackend, config: Config, signal: AbortSignal): Promise<void> {
   for (const pending of await listPending(backend.layout)) {

@@ -11,12 +11,15 @@ import { chosenSource, openBackend, requireSource } from "./open-root.ts";
 import { downloadAndTest } from "./download-and-test.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
-/** Its id where `--query` gives the check: no configured one has it twice in one source. */
+/**
+ * The id of a check given by `--query`, which has no id of its own. A source uses each id only
+ * once.
+ */
 const TRIED = "tried";
 
 /**
- * Runs checks against a stored backup that is restored on the side. The live data are never asked:
- * what a check says of them is no word on the backup. Nothing is signed, recorded or submitted.
+ * Runs checks on a stored backup, restored into a throw-away place. It never asks the live data,
+ * because those say nothing about the backup. Nothing is signed, recorded or submitted.
  */
 export const checkTry: Run = async (call, sourceName, checkId) => {
   const { terminal, signal } = call;
@@ -78,7 +81,7 @@ function shownToFail({ at, noticed }: NegativeControl): string {
 
 interface Chosen {
   readonly checks: readonly CheckConfig[];
-  /** The one that is asked about; null for all. */
+  /** The check that the user asked for; null for all. */
   readonly only: string | null;
 }
 
@@ -92,7 +95,7 @@ function chosenChecks(
   const [query, expect] = [flags.text("query"), flags.text("expect")];
   if (query === undefined && expect === undefined) {
     if (id === undefined) return { checks: source.checks, only: null };
-    // The engine's own are known only once they ran.
+    // The engine's own checks are known only after they ran.
     if (id.startsWith("inferred:")) return { checks: [], only: id };
     const check = source.checks.find((each) => each.id === id);
     if (check !== undefined) return { checks: [check], only: id };

@@ -8,8 +8,8 @@ import { UserError } from "../errors/user-error.ts";
 import type { Call } from "./command.ts";
 
 /**
- * Whom a new root encrypts to: those that were named, those of its config.yaml, or a key pair of
- * its own.
+ * Chooses the recipients of a new root: the named ones, those in its config.yaml, or a new key pair
+ * of its own.
  */
 export async function chooseRecipients(
   { flags }: Call,
@@ -32,7 +32,7 @@ export async function chooseRecipients(
   return { recipients: [recipient], identityFiles: ["keys/age.key"] };
 }
 
-/** Where the identity is of which a copy has to be kept, in words. */
+/** Where the identity is that the user must keep a copy of, in words. */
 export async function identityPlace(layout: Layout): Promise<string> {
   return (await signerSocket(layout)) === null
     ? layout.ageIdentity

@@ -4,20 +4,20 @@ import type { FoundRoot } from "./find-root.ts";
 import type { Flags } from "./flags.ts";
 
 /**
- * 0: proven, or done. 1: it ran, and the data or the outcome is bad. 2: it could not run. 130:
+ * 0: proven, or done. 1: it ran, and the data or the result is bad. 2: it could not run. 130:
  * interrupted.
  */
 export type ExitCode = 0 | 1 | 2 | 130;
 
 /** One call of a command. */
 export interface Call {
-  /** With `defaults:` of the root's config.yaml behind them, for every command alike. */
+  /** Includes `defaults:` of the root's config.yaml, for every command. */
   readonly flags: Flags;
   readonly root: FoundRoot;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly terminal: Terminal;
-  /** Fires at SIGINT and SIGTERM. */
+  /** Fires on SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
   /** Which of the two it was. */
   readonly stoppedBy: () => NodeJS.Signals | null;
@@ -30,15 +30,15 @@ export interface Word {
   readonly about: string;
 }
 
-/** A command of `attestore`, declared; what it does is loaded when it is called. */
+/** The declaration of a command of `attestore`. Its code is loaded when it is called. */
 export interface Command {
-  /** Of a group, both words: `source add`. */
+  /** For a command of a group, both words: `source add`. */
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly FlagName[];
-  /** Words after the name, for a command that takes some: `[show|clear]`. */
+  /** The words that may follow the name: `[show|clear]`. */
   readonly words?: readonly Word[];
-  /** It is called where there may be no root yet. */
+  /** Whether it can be called without a root. */
   readonly makesRoot?: boolean;
   readonly load: () => Promise<Run>;
 }

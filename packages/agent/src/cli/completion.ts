@@ -11,7 +11,7 @@ const SHELLS: Readonly<Record<string, typeof bashCompletion>> = {
   fish: fishCompletion,
 };
 
-/** Prints a script for a shell, made of the table of commands. */
+/** Prints a completion script for a shell, generated from the table of commands. */
 export const completionOf =
   (commands: readonly Command[]): Run =>
   ({ terminal }, shell = "") => {

@@ -7,7 +7,7 @@ import type { Finding } from "./doctor/finding.ts";
 export const doctor: Run = async (call) => {
   const { terminal, flags } = call;
   const { resolved, problem } = call.root;
-  // A broken config.yaml is a finding; no root at all leaves nothing to look at.
+  // A broken config.yaml is a finding. Without a root there is nothing to examine.
   if (resolved === null || problem?.code === "root_missing") throw problem;
   const layout = layoutOf(resolved.path);
   await makeLayout(layout);

@@ -10,12 +10,13 @@ import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts"
 import type { BackupBackend, StoredBackup } from "../backends/backup-backend.ts";
 import type { RunOptions } from "./run-backup.ts";
 
-/** What a restore test found; the phases are always known here. */
+/** The result of a restore test. Here the phases are always known. */
 export type Found = RestoreTestOutcome & Required<Pick<RestoreTestOutcome, "phases">>;
 
 /**
- * Downloads a stored backup, restores it into a throw-away place and runs the checks; nothing is signed. The caller holds the
- * `work` lock. @throws RunError, UserError or ServiceError when there is no result
+ * Downloads a stored backup, restores it into a throw-away place and runs the checks. It signs
+ * nothing. The caller holds the `work` lock.
+ * @throws RunError, UserError or ServiceError when there is no result
  */
 export async function downloadAndTest(
   backend: BackupBackend,
@@ -33,7 +34,7 @@ export async function downloadAndTest(
 ): Promise<{
   readonly backup: StoredBackup;
   readonly outcome: Found;
-  /** The rows of tables that the checks do not name. */
+  /** The row counts of tables that the checks do not name. */
   readonly unnamed: ReadonlyMap<string, bigint>;
 }> {
   const { layout } = backend;

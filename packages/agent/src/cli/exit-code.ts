@@ -7,14 +7,14 @@ import type { ExitCode } from "./command.ts";
 
 export interface Failure {
   readonly exitCode: ExitCode;
-  /** A word for programs. */
+  /** A code for programs. */
   readonly code: string;
   readonly message: string;
-  /** Ours to repair: shown with its stack. */
+  /** Our own bug, so it is shown with its stack. */
   readonly isDefect: boolean;
 }
 
-/** What an error that ended a command means to whoever called it. */
+/** Returns what an error that ended a command means to the caller. */
 export function failureOf(error: unknown, signal: AbortSignal): Failure {
   const known = (exitCode: ExitCode, code: string, message: string): Failure => ({
     exitCode,
@@ -24,7 +24,7 @@ export function failureOf(error: unknown, signal: AbortSignal): Failure {
   });
   if (error instanceof RunError) {
     if (error.code === "interrupted") return known(130, error.code, "interrupted");
-    // The source was there, and its dump went wrong: that is an outcome, not a reason to try again.
+    // The source was there and its dump failed. That is a result, not a reason to try again.
     return known(error.code === "dump_failed" ? 1 : 2, error.code, error.message);
   }
   if (signal.aborted) return known(130, "interrupted", "interrupted");

@@ -8,16 +8,13 @@ import type { RootSurroundings } from "../state/resolve-root.ts";
 import { requireTrustedRoot } from "../state/trusted-root.ts";
 import { UserError } from "../errors/user-error.ts";
 
-/**
- * The root of a call and its configuration; or, for commands that can do without, what is wrong
- * with them.
- */
+/** The root and its configuration, or what is wrong with them, for commands that can do without. */
 export type FoundRoot =
   | { readonly resolved: ResolvedRoot; readonly config: Config; readonly problem: null }
   | { readonly resolved: ResolvedRoot | null; readonly config: null; readonly problem: UserError };
 
 /**
- * Looks for the root once a call, before its command runs: `defaults:` are behind the flags of
+ * Finds the root once per call, before the command runs, because `defaults:` apply to the flags of
  * every command.
  */
 export async function findRoot(around: RootSurroundings, mayBeFresh: boolean): Promise<FoundRoot> {
@@ -32,7 +29,7 @@ export async function findRoot(around: RootSurroundings, mayBeFresh: boolean): P
     loadEnvironmentFile(layout.environment, process.env);
     return { resolved, config: await readConfig(layout.config, layout.root), problem: null };
   } catch (error) {
-    // Nobody looks into, or makes anything in, a root that somebody else may have put there.
+    // Never look into a root, or create anything in one, that somebody else may have put there.
     if (error instanceof UserError && error.code === "root_untrusted")
       return { resolved: null, config: null, problem: error };
     if (error instanceof UserError) return { resolved, config: null, problem: error };

@@ -2,10 +2,13 @@ import type { Defaults } from "../config/config-schema.ts";
 import { FLAGS, settingName, type FlagName } from "../config/flag-table.ts";
 import { UserError } from "../errors/user-error.ts";
 
-/** What was given on the command line, by flag name. */
+/** The flags on the command line, by name. */
 export type GivenFlags = Readonly<Record<string, unknown>>;
 
-/** The values of flags: the command line, then the environment, then `defaults:` of config.yaml. */
+/**
+ * The values of flags. The command line takes precedence over the environment, and that over
+ * `defaults:` of config.yaml.
+ */
 export class Flags {
   readonly #given: GivenFlags;
   readonly #env: Readonly<Record<string, string | undefined>>;
@@ -21,13 +24,13 @@ export class Flags {
     return new Flags(this.#given, this.#env, defaults);
   }
 
-  /** From the command line alone. */
+  /** From the command line only. */
   typed(name: FlagName): string | undefined {
     const given = this.#given[name];
     return typeof given === "string" ? given : undefined;
   }
 
-  /** Undefined if nobody gave it. An empty environment variable gives nothing. */
+  /** Undefined if it is not set. An empty environment variable does not count. */
   text(name: FlagName): string | undefined {
     const typed = this.typed(name);
     if (typed !== undefined) return typed;

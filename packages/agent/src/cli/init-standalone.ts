@@ -9,7 +9,8 @@ import { chooseRecipients, identityPlace } from "./choose-recipients.ts";
 import type { Call, ExitCode } from "./command.ts";
 
 /**
- * Makes a root that needs nobody: its ids are its own, its backups go to a directory or a bucket.
+ * Creates a root that works without a service: it makes its own ids, and its backups go to a
+ * directory or a bucket.
  */
 export async function initStandalone(call: Call, layout: Layout): Promise<ExitCode> {
   const { terminal, flags, root } = call;
@@ -21,7 +22,7 @@ export async function initStandalone(call: Call, layout: Layout): Promise<ExitCo
   const key = await ensureSigningKey(layout);
   const recipients = await chooseRecipients(call, layout, root.config);
   const agent = { id: newId("agent"), orgId: newId("org"), name: flags.text("name") ?? hostname() };
-  // Last: a root with an agent in its config.yaml is a finished one.
+  // Write config.yaml last: a root whose config.yaml has an agent counts as complete.
   await writeRootConfig(layout, {
     home: { kind: "standalone", block: storageBlock(call) },
     agent,

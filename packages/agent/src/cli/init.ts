@@ -69,7 +69,7 @@ export const init: Run = async (call) => {
         : await attachWithKey(attaching, authKey);
     await replaceFile(layout.token, `${attached.api_token}\n`);
     await replaceFile(layout.logKey, `${attached.log.verifier_key}\n`);
-    // Last: a root with an agent in its config.yaml is an attached one.
+    // Write config.yaml last: a root whose config.yaml has an agent counts as attached.
     await writeRootConfig(layout, {
       home: { kind: "service", url, isPinned: pinned !== null },
       agent: { id: attached.agent_id, orgId: attached.org_id, name: attaching.host.name },
@@ -126,7 +126,10 @@ function serviceUrl(given: string | undefined): URL {
   return new URL(given);
 }
 
-/** PEM that the service is held to, copied into the root; null for the public CAs. */
+/**
+ * The CA in PEM that the service must prove itself with, copied into the root; null for the public
+ * CAs.
+ */
 async function pinCa(call: Call, layout: Layout, url: URL, before: Config | null): Promise<string | null> {
   const { flags, cwd, signal } = call;
   const file = flags.text("caFile");
@@ -141,8 +144,8 @@ async function pinCa(call: Call, layout: Layout, url: URL, before: Config | null
 }
 
 /**
- * Never from the command line, where every process of the host could read it. Null: an interactive
- * attach.
+ * Never read from the command line, where every process of the host could see it. Null means
+ * attaching interactively.
  */
 async function readAuthKey({ flags, env, cwd, signal }: Call): Promise<string | null> {
   const file = flags.text("authKeyFile");

@@ -16,7 +16,7 @@ export const keysExport: Run = async (call) => {
   return call.flags.isOn("secret") ? exportIdentities(call, root) : exportPublic(call, root);
 };
 
-/** What others need to check this agent's receipts, and to make backups that it can read. */
+/** What others need to verify this agent's receipts, and to make backups that it can read. */
 async function exportPublic(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
   const { terminal, flags } = call;
   const output = outputOf(call);
@@ -53,7 +53,8 @@ async function exportPublic(call: Call, { layout, config }: OpenRoot): Promise<E
 }
 
 /**
- * The file to write, which is not there yet; null where none was asked for. @throws UserError usage
+ * The file to write, which must not exist yet; null if none was requested.
+ * @throws UserError usage
  */
 function outputOf({ flags, cwd }: Call): string | null {
   const text = flags.text("output");
@@ -63,7 +64,7 @@ function outputOf({ flags, cwd }: Call): string | null {
   return output;
 }
 
-/** Private halves go into a file that nobody else can read, never to a terminal or a log. */
+/** Private keys go into a file that nobody else can read, never to a terminal or a log. */
 async function exportIdentities(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
   const { terminal, flags } = call;
   const output = outputOf(call);

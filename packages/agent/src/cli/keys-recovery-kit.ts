@@ -28,8 +28,8 @@ function requireRecipients({ layout, config }: Pick<OpenRoot, "layout" | "config
 }
 
 /**
- * A key of its own for the day when this host is gone: its private half goes to paper alone, its
- * public half into config.yaml, so that every backup from now on is encrypted to it.
+ * Makes a separate key for the day when this host is lost. Its private half goes only to paper. Its
+ * public half goes into config.yaml, so every backup from now on is encrypted to it.
  */
 async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   const { terminal, flags, signal } = call;
@@ -58,8 +58,8 @@ async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   const made = new Date().toISOString();
   const facts = { made, host: hostname(), recipient, config };
   const pages = secretsOf(identity, split).map((secret) => kitText(facts, secret));
-  // The pages first: a crash after them leaves a kit that opens nothing, the other way round a key
-  // that nobody has.
+  // Write the pages first. A crash after that leaves a kit that opens nothing. In the other order
+  // it would leave a key that nobody has.
   const files = await writePages(call, output, pages);
   await edit.write();
   await writeRecoveryState(layout, { v: 1, recipient, made_at: made, shares: split, tested_at: null });
@@ -72,7 +72,7 @@ async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   return 0;
 }
 
-/** Null: stdout, for a printer. */
+/** Null means stdout, for a printer. */
 function outputOf({ flags, cwd }: Call): string | null {
   const text = flags.text("output");
   if (text === undefined || text === "-") {
@@ -115,7 +115,10 @@ function secretsOf(
   }
 }
 
-/** A share a file, so that no file holds the key. @returns the files' paths */
+/**
+ * Writes one share per file, so that no file contains the key.
+ * @returns the files' paths
+ */
 async function writePages(
   { terminal }: Call,
   output: string | null,

@@ -52,8 +52,8 @@ export const keysRotate: Run = async (call, which) => {
 };
 
 /**
- * Backups to come are encrypted to a new key; those that are there stay readable with the old one,
- * which stays.
+ * Encrypts future backups to a new key. Existing ones stay readable with the old key, which is
+ * kept.
  */
 async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
   const { flags, terminal, signal } = call;
@@ -65,8 +65,7 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
     throw new UserError("usage", `"${wanted}" is neither an age recipient (age1…) nor an SSH public key`);
   const identities = await readIdentities(config.identityFiles);
   const own = (await Promise.all(identities.map((each) => recipientsOf(each)))).flat();
-  // With --recipient: whoever is not the recovery kit. Without: the keys that this host itself
-  // holds.
+  // With --recipient: everyone but the recovery kit. Without: the keys that this host itself holds.
   const leaving = config.recipients.filter((each) =>
     wanted === null ? own.includes(each) && each !== recovery : each !== recovery,
   );
@@ -102,7 +101,7 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
       );
     }
   });
-  // The new key is on disk before anything is encrypted to it, and vouched for before config.yaml
+  // The new key is on disk before anything is encrypted to it, and signed for before config.yaml
   // names it.
   const change = { key: "encryption", before: config.recipients, after } as const;
   const key = await readSigningKey(layout);
@@ -123,7 +122,8 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
 }
 
 /**
- * A new identity's file: the identity, or where the signing process holds it the line that says so.
+ * The content of a new identity's file: the identity, or a line saying that the signing process
+ * holds it.
  */
 async function makeIdentity(layout: Layout): Promise<{ readonly recipient: string; readonly text: string }> {
   const signer = await signerSocket(layout);
@@ -150,12 +150,12 @@ async function rotateSigning(call: Call, root: OpenRoot): Promise<ExitCode> {
   }
   const attachment = await openAttachment(layout, config);
   try {
-    // What an earlier call could not finish goes first: keys follow one another.
+    // Finish what an earlier call could not, because each key vouches for the next.
     if (await announceRotation(attachment, { signal, once: false }))
       terminal.say("The service now knows the key from an earlier rotation.");
     const prepared = await prepareSigningKey(layout);
     if (!(await confirmed(call, prepared))) return 1;
-    // With the service away the new key would sign what nobody takes.
+    // Without the service, the new key would sign what nobody accepts.
     await attachment.service.logHead({ signal });
     const switched = await takeIntoUse(layout, prepared, agent);
     sayRotated(call, layout, prepared, {
@@ -173,8 +173,8 @@ async function confirmed({ flags, signal }: Call, { next }: PreparedKey): Promis
 }
 
 /**
- * False where the service did not answer: it is told again with whatever is submitted next. A
- * refusal undoes the rotation, and is thrown.
+ * False if the service did not answer; it is told again with the next submission. A refusal undoes
+ * the rotation and is thrown.
  */
 async function announce(
   attachment: Attachment,

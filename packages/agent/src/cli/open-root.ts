@@ -27,15 +27,19 @@ export function openRoot({ root, flags }: Call): OpenRoot {
 }
 
 /**
- * config.yaml as it is by now: a call that waited for a lock waited for somebody who may have
- * changed it. @throws ConfigError
+ * Reads config.yaml again. A call that waited for a lock waited for another process, which may have
+ * changed it.
+ * @throws ConfigError
  */
 export async function configNow({ layout, flags }: OpenRoot): Promise<Config> {
   const config = await readConfig(layout.config, layout.root);
   return { ...config, upload: pacedUpload(config.upload, flags) };
 }
 
-/** `--max-rate` instead of what config.yaml says. @throws UserError usage */
+/**
+ * `--max-rate`, which replaces the value in config.yaml.
+ * @throws UserError usage
+ */
 export function pacedUpload(upload: UploadConfig, flags: Flags): UploadConfig {
   const text = flags.text("maxRate");
   if (text === undefined) return upload;
@@ -44,7 +48,10 @@ export function pacedUpload(upload: UploadConfig, flags: Flags): UploadConfig {
   throw new UserError("usage", `--max-rate takes bytes a second, such as 500kB or 20MB, not "${text}"`);
 }
 
-/** A root that is ready to work in, attached or standalone. @throws UserError */
+/**
+ * Opens an attached or standalone root to work in.
+ * @throws UserError
+ */
 export async function openBackend(call: Call): Promise<OpenRoot & { readonly backend: BackupBackend }> {
   const root = openRoot(call);
   const { layout, config } = root;
@@ -56,18 +63,21 @@ export async function openBackend(call: Call): Promise<OpenRoot & { readonly bac
   return { ...root, backend: await openStandaloneBackend(layout, config) };
 }
 
-/** A root of an attached host, ready to work in. @throws UserError */
+/**
+ * Opens the root of an attached host to work in.
+ * @throws UserError
+ */
 export async function openAttachedRoot(call: Call): Promise<OpenRoot & { readonly attachment: Attachment }> {
   const root = openRoot(call);
   const attachment = await openAttachment(root.layout, root.config);
-  // What an older version did not have, or somebody removed.
+  // Create what an older version did not have, or what somebody removed.
   await makeLayout(root.layout);
   return { ...root, attachment };
 }
 
 /**
- * The source that a call is about: named, by default, or the only one. @throws UserError
- * source_unknown, usage
+ * The source to work on: the named one, the default, or the only one.
+ * @throws UserError source_unknown, usage
  */
 export function chosenSource({ config, flags, layout }: OpenRoot): SourceConfig {
   const names = [...config.sources.keys()];
@@ -85,7 +95,7 @@ export function chosenSource({ config, flags, layout }: OpenRoot): SourceConfig 
   return requireSource({ config, layout }, wanted);
 }
 
-/** @throws UserError source_unknown that names those that there are */
+/** @throws UserError source_unknown. The message names the existing sources. */
 export function requireSource(
   { config, layout }: Pick<OpenRoot, "config" | "layout">,
   wanted: string,

@@ -1,7 +1,10 @@
 import { userInfo } from "node:os";
 import type { Call } from "./command.ts";
 
-/** Who runs this command, as this host knows it: with sudo, the user who called it. */
+/**
+ * The person who runs this command, as far as this host knows. With sudo, it is the user who called
+ * sudo.
+ */
 export function personOf({ env }: Call): string {
   const { SUDO_USER: caller } = env;
   if (caller !== undefined && caller !== "") return caller;

@@ -23,10 +23,12 @@ const ALL_WAYS: readonly Given[] = [true, false].flatMap((flag) =>
   [true, false].flatMap((env) => [true, false].map((defaults) => ({ flag, env, defaults }))),
 );
 
-/** Values that say where they come from. A text that makes sense nowhere is enough: the command itself does not run. */
+/**
+ * Values that say where they come from. Any text will do, because the command itself does not run.
+ */
 const TEXT = { flag: "from-flag", env: "from-env", defaults: "from-defaults" };
 
-/** What a command that does nothing is told of one of its flags, through the whole of the program. */
+/** The value of one flag that a command gets which does nothing else, through the whole program. */
 async function told(
   command: Command,
   name: FlagName,
@@ -39,7 +41,7 @@ async function told(
   const env: Record<string, string> = { ATTESTORE_HOME: root };
   const argv = command.name.split(" ");
   for (const { form } of command.words ?? []) if (form.startsWith("<")) argv.push("some-word");
-  // Of a switch, what wins says `wanted`, and everything below it the opposite.
+  // For a switch, the source that wins says `wanted`, and every weaker one says the opposite.
   const values = [wanted, given.flag ? !wanted : wanted, given.flag || given.env ? !wanted : wanted];
   if (given.flag && isText) argv.push(form, TEXT.flag);
   if (given.flag && !isText) argv.push(values[0] === true ? bare : bare.replace("--", "--no-"));

@@ -1,7 +1,10 @@
 import type { Terminal } from "./terminal/terminal.ts";
 import type { ReceiptStatus } from "../backends/backup-backend.ts";
 
-/** Where a run's receipt has got to. That it is not where it belongs is talk, not data. */
+/**
+ * Prints where a run's receipt is. If it is not where it belongs, that goes to stderr, because it
+ * is not data.
+ */
 export function printReceiptStatus(terminal: Terminal, status: ReceiptStatus): void {
   const { good } = terminal.onData;
   if (status.state === "accepted")

@@ -9,12 +9,12 @@ import { failureOf } from "./exit-code.ts";
 import { Flags, type GivenFlags } from "./flags.ts";
 import { refuseUnknown } from "./refuse-unknown.ts";
 
-/** What every command takes. */
+/** Flags that every command takes. */
 const EVERYWHERE: readonly FlagName[] = ["root", "json"];
 
 export type Surroundings = Omit<Call, "flags" | "root" | "terminal">;
 
-/** Parses a command line, runs its command, and says what went wrong if something did. */
+/** Parses a command line, runs the command, and reports what went wrong. */
 export async function runProgram(
   args: readonly string[],
   around: Surroundings,
@@ -25,7 +25,7 @@ export async function runProgram(
   const perform: Perform = async (command, given, words) => {
     let flags = new Flags(given, around.env);
     try {
-      // The configuration and its parsers, for which --version and --help need not wait.
+      // Load the configuration and its parsers later, so that --version and --help need not wait.
       const { findRoot } = await import("./find-root.ts");
       const place = {
         flag: flags.typed("root"),
@@ -80,8 +80,8 @@ function commander(commands: readonly Command[], perform: Perform): Commander {
       writeOut: (text) => void process.stdout.write(plainText(text)),
       writeErr: (text) => void process.stderr.write(plainText(text)),
     })
-    // Before a command's name they are the program's: `attestore --root DIR doctor`, as well as
-    // `attestore doctor --root DIR`.
+    // Flags before a command's name count for the program: `attestore --root DIR doctor` means the
+    // same as `attestore doctor --root DIR`.
     .enablePositionalOptions()
     .showHelpAfterError("(for more, see --help)")
     .addHelpText(
@@ -127,7 +127,7 @@ function addFlags(to: Commander, names: readonly FlagName[]): void {
   for (const name of names) {
     const { form, about, env } = FLAGS[name];
     to.addOption(new Option(form, `${about} [${env}]`));
-    // A switch that the environment or `defaults:` turned can be turned back.
+    // A switch from the environment or from `defaults:` can be turned back.
     if (!takesValue(name)) to.addOption(new Option(opposite(form)).hideHelp());
   }
 }
@@ -137,7 +137,7 @@ function opposite(form: string): string {
 }
 
 /**
- * What stands on the command line; the environment and the defaults come behind it, in one place.
+ * Reads only the command line. The environment and the defaults are applied in one place, later.
  */
 function givenOf(parsed: Commander, names: readonly FlagName[]): GivenFlags {
   return Object.fromEntries(
@@ -147,7 +147,7 @@ function givenOf(parsed: Commander, names: readonly FlagName[]): GivenFlags {
   );
 }
 
-/** Of a call that could not be parsed: what stands last wins, as where it can. */
+/** For a call that could not be parsed. The last one wins, as in a valid call. */
 function asksForJson(args: readonly string[], env: NodeJS.ProcessEnv): boolean {
   const last = args.findLast((arg) => arg === "--json" || arg === "--no-json");
   return last === undefined ? wantsJson(new Flags({}, env)) : last === "--json";

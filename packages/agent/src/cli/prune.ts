@@ -12,7 +12,7 @@ import { takeWorkLock } from "./work-lock.ts";
 
 interface Judged {
   readonly backup: StoredRecord;
-  /** Empty: it goes. */
+  /** Empty means that it is removed. */
   readonly keptBy: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export const prune: Run = async (call) => {
       dryRun || going.length === 0 || (await confirm(`Remove ${what}?`, { yes: flags.isOn("yes"), signal }));
     const removed = dryRun || !agreed ? [] : going;
     for (const backup of removed) {
-      // The record goes last: until then it says what is still to be removed.
+      // Remove the record last: until then it says what is still to be removed.
       await store.remove(backup, signal);
       await forgetStored(layout, backup.id);
     }
@@ -70,7 +70,10 @@ export const prune: Run = async (call) => {
   }
 };
 
-/** What the call says replaces what config.yaml says, as a whole: half of each would surprise. */
+/**
+ * Rules on the command line replace those in config.yaml as a whole. A mixture would surprise
+ * people.
+ */
 function rulesOf({ flags }: Call, { config }: OpenRoot): KeepRules {
   const count = (name: "keepLast" | "keepDays" | "keepDaily" | "keepWeekly" | "keepMonthly" | "keepYearly") =>
     flags.count(name, { most: 100_000 });

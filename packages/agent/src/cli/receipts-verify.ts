@@ -26,8 +26,8 @@ interface Verified {
 }
 
 /**
- * Every receipt on this host: its signature, its proof, and that none was taken out of the chain or
- * slipped in.
+ * Verifies every receipt on this host: its signature, its proof, and that none was removed from the
+ * chain or inserted.
  */
 export const receiptsVerify: Run = async (call, wanted) => {
   const { terminal, flags } = call;
@@ -63,7 +63,7 @@ export const receiptsVerify: Run = async (call, wanted) => {
 interface Known {
   readonly keys: Awaited<ReturnType<typeof ownPublicKeys>>;
   readonly logKey: NoteVerifier | null;
-  /** The payload's digest of each receipt or signed event that can be read, by number. */
+  /** The digest of the payload of each readable receipt or signed event, by number. */
   readonly previous: ReadonlyMap<number, string>;
 }
 
@@ -87,7 +87,7 @@ async function faultsOf(file: ReceiptFile, { keys, logKey, previous }: Known): P
       faults.push(`its signature is not valid under ${sshFingerprint(publicKey)}`);
     const said = (await readStatement(file))?.predicate.previous_receipt_sha256 ?? null;
     const expected = previous.get(file.sequence - 1) ?? null;
-    // The first one of a host whose older receipts were moved away names one that is not here.
+    // If older receipts were moved away, the first one here names one that is missing.
     if (expected !== null && said !== expected)
       faults.push("it does not chain to the receipt or event before it");
     return faults;
@@ -103,7 +103,7 @@ async function digestsOf(layout: Layout): Promise<Map<number, string>> {
     try {
       digests.set(sequence, toHex(sha256((await envelope()).payload)));
     } catch (error) {
-      // Said where that receipt itself is verified.
+      // This is reported where that receipt itself is verified.
       if (!(error instanceof ProofError || error instanceof SyntaxError)) throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { nearestName } from "@attestore/host/nearest-name";
 import type { Command } from "./command.ts";
 
-/** Flags of earlier versions, and what took their place. */
+/** Flags of earlier versions, and their replacements. */
 const REMOVED: Readonly<Record<string, string>> = {
   "--config":
     "--config was removed: the configuration is config.yaml in the root. Name the root with --root DIR or ATTESTORE_HOME.",
@@ -10,8 +10,8 @@ const REMOVED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why a command line makes no sense and what to do instead, where that can be said better than by
- * listing everything.
+ * Explains why a command line makes no sense and what to do, if we can say more than a list of
+ * everything.
  */
 export function refuseUnknown(args: readonly string[], commands: readonly Command[]): string | null {
   for (const arg of args) {

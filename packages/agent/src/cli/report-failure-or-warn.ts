@@ -4,8 +4,8 @@ import type { BackupBackend } from "../backends/backup-backend.ts";
 import type { FailedRun } from "../backends/report-failure.ts";
 
 /**
- * As the backend does. Where this host's disk takes no report, that is said, and what kept the run
- * from its result stays what the command ends with: on a full disk the one follows from the other.
+ * Reports through the backend. If this host's disk can't store the report, it only warns, and the
+ * command still ends with the original error. On a full disk one follows from the other.
  */
 export async function reportFailureOrWarn(
   backend: BackupBackend,

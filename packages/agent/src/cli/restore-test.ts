@@ -128,7 +128,7 @@ function recoveryOf({ took_ms, rto_s, isMet }: RecoveryTime) {
   return { took_ms, rto_s, met: isMet };
 }
 
-/** How long the way back was, phase by phase, and whether that is soon enough. */
+/** How long the recovery took, phase by phase, and whether that was fast enough. */
 function inWords(
   { phases, recovery: { took_ms, rto_s, isMet } }: PerformedRestoreTest,
   { warn, faint }: Terminal["onData"],

@@ -16,7 +16,7 @@ import { describeSource, type DescribedSource } from "./source/describe-source.t
 import { proposeChecks, type ProposedCheck } from "./source/propose-checks.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
-/** Declares a source, tried and whole, or leaves everything as it was. */
+/** Adds a source after trying it, completely or not at all. */
 export const sourceAdd: Run = async (call, given) => {
   const { terminal, flags, signal } = call;
   const root = openRoot(call);
@@ -48,7 +48,10 @@ export const sourceAdd: Run = async (call, given) => {
   return 0;
 };
 
-/** As the agent will read it. @throws UserError */
+/**
+ * Parses it as the agent will.
+ * @throws UserError
+ */
 function parsed({ name, entry }: DescribedSource, root: string): SourceConfig {
   try {
     return parseSourceConfig(name, entry, root);
@@ -72,7 +75,7 @@ async function tryOut(
   if (!flags.isOn("probe", true)) return { checks: [], tried: false };
   terminal.say(`Trying ${source.slug} (${source.engine}): starting a backup and stopping it.`);
   const { probeSource } = await import("./source/probe-source.ts");
-  // The URL is on no disk yet.
+  // The URL is not on a disk yet.
   const reachable =
     secret !== null && "connection" in source
       ? { ...source, connection: { kind: "url" as const, url: secret.text } }
@@ -95,14 +98,14 @@ async function tryOut(
 function addSource(document: Document, name: string, entry: Readonly<Record<string, unknown>>): void {
   const sources: unknown = document.get("sources");
   if (!isMap(sources)) document.set("sources", document.createNode({}));
-  // `sources: {}` would go on in one line.
+  // Otherwise YAML would continue `sources: {}` on one line.
   else if (sources.items.length === 0) sources.flow = false;
   document.setIn(["sources", name], document.createNode(entry));
 }
 
 /**
- * The secret first: config.yaml never names a file that is not there. A crash in between leaves a
- * file that nothing names.
+ * Writes the secret first, so that config.yaml never names a missing file. A crash in between
+ * leaves a file that nothing names.
  */
 async function make(
   { signal, terminal }: Call,
@@ -111,15 +114,15 @@ async function make(
   secret: DescribedSource["secret"],
 ): Promise<void> {
   using _ = await takeWorkLock(layout, "source add", { signal, wait: true, say: terminal.say });
-  // Somebody who added the same name in the meantime keeps their secret.
+  // If somebody added the same name in the meantime, their secret stays.
   await edit.requireCurrent();
   if (secret !== null) await replaceFile(join(layout.root, secret.file), `${secret.text}\n`);
   await edit.write();
 }
 
 /**
- * Tells the service, as every heartbeat does; one that can't be reached hears of it with the next
- * one.
+ * Tells the service, as every heartbeat does. If the service can't be reached, the next heartbeat
+ * tells it.
  */
 async function register(
   { terminal, signal }: Call,

@@ -8,8 +8,7 @@ import { openRoot, requireSource } from "./open-root.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 /**
- * A person says that a source is another database by now, such as one that was restored from a
- * dump.
+ * Confirms that a source is now another database, for example one that was restored from a dump.
  */
 export const sourceConfirm: Run = async (call, name) => {
   const { terminal, flags, signal } = call;

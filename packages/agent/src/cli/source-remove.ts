@@ -6,7 +6,7 @@ import type { Run } from "./command.ts";
 import { openRoot, requireSource } from "./open-root.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
-/** Takes a source out of config.yaml. Its backups and receipts stay where they are. */
+/** Removes a source from config.yaml. Its backups and receipts stay where they are. */
 export const sourceRemove: Run = async (call, name) => {
   const { terminal, flags, signal } = call;
   const root = openRoot(call);

@@ -28,8 +28,8 @@ export const status: Run = async (call) => {
 };
 
 /**
- * @throws UserError that says, beside what is wrong with config.yaml, that an agent runs all the
- * same, if one does
+ * @throws UserError that also says, besides what is wrong with config.yaml, whether an agent still
+ * runs
  */
 function sayThatItRuns({ resolved, problem }: FoundRoot): void {
   if (problem === null || resolved === null) return;
@@ -42,7 +42,7 @@ function sayThatItRuns({ resolved, problem }: FoundRoot): void {
 }
 
 /**
- * False also for whoever may not look at the locks: often the same who may not read config.yaml.
+ * Also false for users who may not look at the locks. They often may not read config.yaml either.
  */
 function isSeenToRun(layout: Layout): boolean {
   try {

@@ -17,8 +17,9 @@ import type { Call, ExitCode } from "./command.ts";
 import type { OpenRoot } from "./open-root.ts";
 
 /**
- * Shows that whoever calls it still has the key: what backups are encrypted to now is encrypted,
- * and decrypted with what was typed from the paper; with `--file` a stored backup too, to its end.
+ * Shows that the caller still has the key. It encrypts a text as backups are encrypted now, and
+ * decrypts it with what was typed from the paper. With `--file` it also decrypts a stored backup to
+ * its end.
  */
 export async function testRecoveryKit(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
   const { terminal, flags } = call;
@@ -77,8 +78,8 @@ async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /**
- * The key as it was typed: a file, standard input, shares, or a person at a terminal. @throws
- * UserError
+ * Reads the typed key: from a file, standard input, shares, or a person at a terminal.
+ * @throws UserError
  */
 async function readKit(call: Call): Promise<string> {
   const { flags, cwd, signal } = call;
@@ -116,7 +117,7 @@ function fromShares(texts: readonly string[]): string {
   }
 }
 
-/** Paper is typed with blanks and in either case; nothing of it is quoted. */
+/** People type keys from paper with blanks and in either case. Messages quote nothing of them. */
 function oneKey(text: string): string {
   const lines = text.split("\n").map((line) => line.replaceAll(/\s/g, "").toUpperCase());
   const key = lines.find((line) => line.startsWith("AGE-SECRET-KEY-1")) ?? "";

@@ -3,9 +3,9 @@ import { listRotations } from "../key-rotation/rotation.ts";
 import type { Layout } from "../state/layout.ts";
 
 /**
- * The call of attestore-verify that holds receipts of this root against its own keys: the one that
- * signs now, the statements that lead from it to those before, and of receipts in a log the log's,
- * without which it can tell of none.
+ * The call of attestore-verify that checks receipts of this root against its own keys. It names the
+ * key that signs now, the statements that lead from it to earlier keys, and, for receipts in a log,
+ * the log's key, without which the verifier can't tell.
  */
 export async function verifyCommand(layout: Layout, receipt: string, isInLog: boolean): Promise<string> {
   const rotations = (await listRotations(layout)).filter((file) => basename(file).endsWith("-signing.json"));
@@ -21,7 +21,7 @@ export async function verifyCommand(layout: Layout, receipt: string, isInLog: bo
     .join(" ");
 }
 
-/** One word of a POSIX shell, for somebody to paste: a root may lie anywhere. */
+/** Quotes one word for a POSIX shell, so that people can paste it. A root may have any path. */
 function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -12,8 +12,8 @@ export interface WorkPatience {
 }
 
 /**
- * The right to work in a root, and a tidy place to do it: whoever holds this lock knows that what
- * lies there half written was left by somebody who was killed.
+ * The lock for working in a root. Whoever holds it knows that a half-written file was left by a
+ * killed process, and removes it first.
  */
 export async function takeWorkLock(layout: Layout, what: string, patience: WorkPatience): Promise<HeldLock> {
   const { signal, wait, say } = patience;
@@ -34,7 +34,7 @@ export async function takeWorkLock(layout: Layout, what: string, patience: WorkP
 }
 
 async function tidyUp(layout: Layout, say: (text: string) => void): Promise<void> {
-  // Commands are not only written under this lock: those are swept where an agent starts.
+  // Commands are also written without this lock. Their leftovers are removed when an agent starts.
   for (const directory of [layout.receiptsWaiting, layout.blobs]) await sweepTemporaryFiles(directory);
   await sweepBlobs(layout);
   for (const { path, problem } of await removeAbandonedDirectories(layout.scratch))

@@ -60,7 +60,7 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
   let readData = outcomes.length;
   const total = totalRowsCheck(outcomes, seen);
   const kept = seen === null ? null : keptCheck((await restored.tables?.(signal)) ?? [], seen);
-  // What is gone says more than what follows from it.
+  // Name the missing tables first: that says more than what follows from it.
   if (kept !== null) outcomes.unshift(kept);
   if (total !== null) outcomes.push(total);
   const add = (outcome: CheckOutcome, seen: readonly string[]): void => {
@@ -82,7 +82,7 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
     if (canary === undefined) throw new Error("a canary check without its canary");
     add(evaluateCanary(check, canary, outcome, duration_ms), []);
   }
-  // The schema alone is not data: it counts only if another check read data.
+  // The schema alone is not data. It counts only if another check read data.
   const schema = readData === 0 ? null : await schemaCheck(restored, run);
   if (schema !== null) add(schema, []);
   for (const content of readData === 0 ? [] : await contentChecks(restored, run)) add(content, []);
@@ -100,7 +100,10 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
 /** A receipt has room for so many. */
 const MAX_TEXTS = 20;
 
-/** If all tables were emptied, the receipt still has to hold each one's count, and not each text. */
+/**
+ * If all tables were emptied, the receipt must still have room for each count, but not for each
+ * text.
+ */
 function withFewTexts(outcomes: readonly CheckOutcome[]): CheckOutcome[] {
   let texts = 0;
   return outcomes.map((outcome) => {

@@ -5,9 +5,12 @@ import type { Restored } from "../engines/engine.ts";
 import { type Child, endedWith, type Exit } from "../processes/child.ts";
 import { RunError, stopIfAborted } from "../errors/run-error.ts";
 
-/** As much as a row may have. */
+/** The largest row that a check may have. */
 const MAX_OUTPUT = 262_144;
-/** What a shell, and a container's runtime, say of a program that they cannot start. */
+/**
+ * The exit codes with which a shell, and a container's runtime, say that they cannot start a
+ * program.
+ */
 const NOT_STARTED: ReadonlySet<number | null> = new Set([126, 127]);
 
 interface Limits {
@@ -16,8 +19,9 @@ interface Limits {
 }
 
 /**
- * Runs a command check beside what was restored. A program that does not end in its time, ends with another exit code than 0, or prints anything but
- * one JSON object, fails its check; what it writes to stderr is not kept, for it may hold data. `seen` is what it printed.
+ * Runs a command check next to what was restored. The check fails if the program does not end in
+ * time, ends with another exit code than 0, or prints anything but one JSON object. What it writes
+ * to stderr is not kept, because it may contain data. `seen` is what it printed.
  * @throws RunError `tool_missing`, `sandbox_lacks`, `sandbox_failed`, `interrupted`
  */
 export async function runCommandCheck(
@@ -77,22 +81,23 @@ function printedOf({ id, command }: CommandCheckConfig, output: Buffer | null, e
 }
 
 /**
- * What it started itself too, which may hold its stdout open. In a container, what runs on ends
- * with that.
+ * Also ends what the program itself started and what may hold its stdout open. In a container, the
+ * container's end stops these.
  */
 function killAll(child: Child): void {
   const { pid, stdout } = child;
   stdout.destroy();
   if (pid === 0) return void child.stop();
   try {
-    // It leads a group of its own, whose number is nobody else's while anyone of it is there.
+    // It leads a process group. No other process gets the group's number while one of its members
+    // exists.
     process.kill(-pid, "SIGKILL");
   } catch (error) {
     if (errorCode(error) !== "ESRCH" && errorCode(error) !== "EPERM") throw error;
   }
 }
 
-/** Null if there is more than may be, or nobody waits for it any more. */
+/** Null if there is too much output, or if nobody waits for it any more. */
 async function readBounded(stdout: Readable): Promise<Buffer | null> {
   const pieces: Buffer[] = [];
   let length = 0;

@@ -16,8 +16,8 @@ export interface MakeBackupRequest {
   readonly recipients: readonly string[];
   readonly blobsDir: string;
   /**
-   * For plaintext that an engine cannot do without, such as SQLite's copy. Beside the blobs unless
-   * it is given.
+   * For plaintext that an engine can't do without, such as SQLite's copy. Next to the blobs by
+   * default.
    */
   readonly scratchDir?: string;
   readonly signal: AbortSignal;
@@ -31,7 +31,7 @@ export interface MadeBackup {
   readonly sizeBytes: number;
   readonly cipher: { readonly name: "age-v1"; readonly recipients: readonly string[] };
   readonly sourceMetadata: SourceMetadata;
-  /** The database that it belongs to. */
+  /** The database that it is of. */
   readonly origin: Origin;
   /** RFC 3339, UTC, milliseconds. */
   readonly startedAt: string;
@@ -90,7 +90,7 @@ export async function writeEncryptedDump(request: MakeBackupRequest): Promise<Ma
 }
 
 /**
- * The dump, which ends only once its metadata is known: a backup without a description is not a
+ * The dump. It ends only once its metadata are known, because a backup without a description is no
  * backup.
  */
 function described(

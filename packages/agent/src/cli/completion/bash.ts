@@ -1,6 +1,6 @@
 import { firstWords, LIST_SOURCES, type CompletedCommand, type Values } from "./completion-table.ts";
 
-/** A completion function for bash 4 and newer; it needs nothing of bash-completion. */
+/** A completion function for bash 4 and newer. It does not need bash-completion. */
 export function bashCompletion(table: readonly CompletedCommand[]): string {
   return `# bash completion for attestore. Put it where bash looks for it:
 #   attestore completion bash > /usr/share/bash-completion/completions/attestore
@@ -74,7 +74,7 @@ complete -F _attestore attestore
 `;
 }
 
-/** No word of ours holds a quote or a blank. */
+/** None of our words contains a quote or a blank. */
 function lines(words: readonly string[]): string {
   return words.join("\n");
 }

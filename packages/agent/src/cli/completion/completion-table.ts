@@ -1,7 +1,7 @@
 import { FLAGS, takesValue } from "../../config/flag-table.ts";
 import type { Command } from "../command.ts";
 
-/** What stands after a flag or in a word's place. */
+/** What may follow a flag, or stand in place of a word. */
 export type Values = "nothing" | "anything" | "files" | "sources" | readonly string[];
 
 export interface CompletedFlag {
@@ -19,7 +19,7 @@ export interface CompletedCommand {
   readonly words: readonly Values[];
 }
 
-/** The table of commands, as far as a shell needs it. */
+/** The parts of the table of commands that a shell needs. */
 export function completionTable(commands: readonly Command[]): CompletedCommand[] {
   return commands.map(({ name, summary, flags, words = [] }) => ({
     path: name.split(" "),
@@ -45,7 +45,7 @@ function wordsOf(command: string, form: string): Values {
   return isSource ? "sources" : "anything";
 }
 
-/** The first words, with what each is about: groups once. */
+/** The first words with their summaries; each group appears once. */
 export function firstWords(table: readonly CompletedCommand[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { path, about } of table) {
@@ -56,10 +56,12 @@ export function firstWords(table: readonly CompletedCommand[]): ReadonlyMap<stri
   return found;
 }
 
-/** What prints the names of the sources, one a line; says nothing where there is no root. */
+/**
+ * A command that prints the names of the sources, one per line. Without a root it prints nothing.
+ */
 export const LIST_SOURCES = "attestore source list 2>/dev/null | cut -d' ' -f1";
 
-/** For a text between single quotes, in all three shells. */
+/** Escapes a text for single quotes, in all three shells. */
 export function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -6,7 +6,7 @@ import {
   type Values,
 } from "./completion-table.ts";
 
-/** A completion function for zsh 5, by its own `_arguments`. */
+/** A completion function for zsh 5. It uses zsh's own `_arguments`. */
 export function zshCompletion(table: readonly CompletedCommand[]): string {
   const names = [...firstWords(table)];
   return `#compdef attestore

@@ -9,7 +9,7 @@ const at = (beforeEnd_ms: number) =>
   examineCertificate("certificate", certificate, "renew", ends - beforeEnd_ms);
 
 it("doctor warns in the last fifth of a short-lived certificate's life, and says when one has expired", () => {
-  // It lives two days.
+  // It is valid for two days.
   const HOUR_MS = 3_600_000;
   expect(at(47 * HOUR_MS)).toMatchObject({ result: "good", next: null });
   expect(at(9 * HOUR_MS)).toMatchObject({

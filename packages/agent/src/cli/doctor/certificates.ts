@@ -29,7 +29,7 @@ export async function examineCertificates(
   return findings;
 }
 
-/** Worth a look in the last fortnight, or the last fifth of its life if that is shorter. */
+/** Warn in the last fortnight, or in the last fifth of its lifetime if that is shorter. */
 export function examineCertificate(
   title: string,
   { validFromDate, validToDate }: X509Certificate,

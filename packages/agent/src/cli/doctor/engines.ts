@@ -11,8 +11,8 @@ import { readSourceIds } from "../../state/source-ids.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
 /**
- * What the declared sources are restored into: this host's programs once for each engine, and each
- * source's own container or database if it has one, as its newest backup needs it.
+ * Examines where the declared sources are restored: this host's programs, once for each engine, and
+ * a source's own container or database, as its newest backup needs it.
  */
 export async function examineEngines(layout: Layout, config: Config): Promise<Finding[]> {
   const sources = [...config.sources.values()];
@@ -27,7 +27,7 @@ export async function examineEngines(layout: Layout, config: Config): Promise<Fi
   return findings;
 }
 
-/** How restores are confined that run as processes of this host. */
+/** How restores are isolated that run as processes of this host. */
 async function examineIsolation(layout: Layout): Promise<Finding> {
   const remedy =
     "install the deb or rpm package, which includes the unit attestore-sandbox, or allow this user to create namespaces; otherwise use sandbox: container";

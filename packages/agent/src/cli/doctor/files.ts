@@ -33,7 +33,7 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
   for (const path of new Set([...expected, layout.ageIdentity, ...identities])) {
     const mode = await modeOf(path);
     const isIdentity = !expected.includes(path);
-    // Somebody who keeps the identity elsewhere deliberately has none here.
+    // Somebody who deliberately keeps the identity elsewhere has none here.
     if (mode === null && isIdentity && !identities.includes(path)) continue;
     if (mode === null && isIdentity)
       findings.push(
@@ -44,8 +44,7 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
         ),
       );
     else if (mode === null) findings.push(bad("keys", `${path} is missing`, "attestore init"));
-    // What systemd passes is its own business: readable by its group, in a place that nobody else
-    // can enter.
+    // A credential from systemd is readable by its group, but nobody else can enter its directory.
     else if ((mode & 0o077) !== 0 && !isCredential(path)) {
       const shown = mode.toString(8).padStart(3, "0");
       findings.push(bad("keys", `${path} can be read by others (mode ${shown})`, `chmod go= ${path}`));
@@ -59,10 +58,10 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
   return [...findings, ...(await examineSigningKey(layout))];
 }
 
-/** Which key signs, to compare with what the service or an auditor has. */
+/** The key that signs, to compare with what the service or an auditor has. */
 async function examineSigningKey(layout: Layout): Promise<Finding[]> {
   const signer = await signerSocket(layout);
-  // That it is missing is reported above.
+  // A missing key is reported above.
   if (signer === null && !(await isReadable(layout.signingKey))) return [];
   try {
     const { fingerprint } = await readSigningKey(layout);
@@ -115,7 +114,7 @@ async function examineIdentity(layout: Layout, signer: string | null): Promise<F
 /** Who has the key: a process of its own, or this user. */
 async function examineSigner({ root, signingKey }: Layout, signer: string | null): Promise<Finding> {
   const isThere = (await modeOf(signingKey)) !== null;
-  // Left from a move that did not finish, or restored from a copy.
+  // A move that did not finish left it, or somebody restored it from a copy.
   if (signer !== null && isThere)
     return warn("signer", `${signingKey} is not in use, and this user can read it`, `as root: ${MIGRATE}`);
   if (signer !== null) return good("signer", `a separate process holds the signing key, at ${signer}`);
@@ -137,7 +136,7 @@ async function examineDisk(layout: Layout): Promise<Finding> {
 async function examineScratch(layout: Layout): Promise<Finding> {
   let left;
   try {
-    // Restored data: nobody misses it, and data of a live run is not among it.
+    // Restored data that nobody misses. Data of a live run are not among them.
     left = await reapLeftovers(layout.scratch);
   } catch (error) {
     if (!(error instanceof EngineApiError)) throw error;

@@ -3,7 +3,7 @@ export interface Finding {
   readonly title: string;
   readonly result: "good" | "warn" | "bad";
   readonly detail: string;
-  /** What to do; null if nothing. */
+  /** What to do next; null if nothing. */
   readonly next: string | null;
 }
 
@@ -14,7 +14,7 @@ export const good = (title: string, detail: string): Finding => ({
   next: null,
 });
 
-/** Works, but deserves a look. */
+/** It works, but needs attention. */
 export const warn = (title: string, detail: string, next: string): Finding => ({
   title,
   result: "warn",
@@ -22,7 +22,7 @@ export const warn = (title: string, detail: string, next: string): Finding => ({
   next,
 });
 
-/** Keeps backups or proofs from being made. */
+/** It prevents backups or proofs. */
 export const bad = (title: string, detail: string, next: string): Finding => ({
   title,
   result: "bad",

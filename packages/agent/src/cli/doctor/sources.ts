@@ -12,8 +12,8 @@ import { readSourceIds } from "../../state/source-ids.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
 /**
- * Whether each source can be reached, and whether the program that dumps it is new enough for its
- * server.
+ * Checks whether each source can be reached, and whether the program that dumps it is new enough
+ * for its server.
  */
 export async function examineSources(
   layout: Layout,
@@ -45,7 +45,7 @@ export async function examineSources(
       findings.push(await reach(title, layout, source, signal));
     } catch (error) {
       if (!(error instanceof RunError) || error.code === "interrupted") throw error;
-      // A host that only tests another host's backups need not reach the source.
+      // A host that only tests another host's backups does not have to reach the source.
       findings.push(
         (await onlyTests(layout, source.slug))
           ? warn(

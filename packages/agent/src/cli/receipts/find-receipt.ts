@@ -4,8 +4,8 @@ import { UserError } from "../../errors/user-error.ts";
 import { receiptLine } from "./receipt-line.ts";
 
 /**
- * The receipts that a person means: by number, by the service's id, or all of a backup. @throws
- * UserError usage if there are none
+ * Finds the receipts that the user means: by number, by the service's id, or all of a backup.
+ * @throws UserError usage if there are none
  */
 export async function findReceipts(layout: Layout, wanted: string): Promise<ReceiptFile[]> {
   const all = await listAllReceipts(layout);

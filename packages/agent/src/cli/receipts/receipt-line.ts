@@ -8,12 +8,12 @@ export interface ReceiptLine {
   readonly kind: ReceiptFile["kind"];
   readonly state: ReceiptFile["state"];
   readonly at: string | null;
-  /** Its slug if this root knows it; otherwise the source's id. */
+  /** The slug if this root knows it; otherwise the source's id. */
   readonly source: string | null;
   readonly backup_id: string | null;
   /** Null for a backup. */
   readonly result: string | null;
-  /** The service's, once it is accepted. */
+  /** The service's id, once it is accepted. */
   readonly receipt_id: string | null;
   readonly file: string;
 }
@@ -38,7 +38,7 @@ export async function receiptLine(
   };
 }
 
-/** Null if somebody damaged the file: the list continues. */
+/** Null if the file is damaged. The list goes on. */
 async function readable(file: ReceiptFile): Promise<Statement | null> {
   try {
     return await readStatement(file);

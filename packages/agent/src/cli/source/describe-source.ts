@@ -8,19 +8,19 @@ import { text as readAll } from "node:stream/consumers";
 import { nearestName } from "@attestore/host/nearest-name";
 import type { Call } from "../command.ts";
 
-/** A source as a person describes it, for config.yaml. */
+/** A source as the user describes it, for config.yaml. */
 export interface DescribedSource {
   readonly name: string;
   readonly entry: Readonly<Record<string, unknown>>;
-  /** A URL with a password: it goes into a file of its own, and `entry` names that. */
+  /** A URL with a password. It goes into a file of its own, and `entry` names that file. */
   readonly secret: { readonly file: string; readonly text: string } | null;
 }
 
 const ENGINE_NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
 
 /**
- * From the command line; missing parts are asked for if somebody is there to answer. @throws
- * UserError usage
+ * Reads the command line, and asks for missing parts if there is a terminal.
+ * @throws UserError usage
  */
 export async function describeSource(
   call: Call,
@@ -105,7 +105,8 @@ async function nameOf(
 }
 
 /**
- * A URL with a password comes from a terminal, unseen, or from stdin, never from the command line.
+ * A URL with a password comes from a terminal, without echo, or from stdin. It never comes from the
+ * command line.
  */
 async function connectionOf(
   { flags, signal }: Call,
@@ -137,7 +138,7 @@ async function wanted({ flags, signal }: Call, name: FlagName, question: string)
   return value;
 }
 
-/** Somebody meant a flag of another engine for something, so it is not ignored silently. */
+/** The user meant a flag of another engine for something, so don't ignore it silently. */
 function refuseForeign({ flags }: Call, engine: EngineName, fields: readonly string[]): void {
   const ofFields: readonly [FlagName, string][] = [
     ["connection", "connection"],

@@ -3,9 +3,9 @@ import type { SourceMetadata } from "../../engines/engine.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
 
 export interface Probed {
-  /** What the source says about itself; null if only a whole backup can find out. */
+  /** What the source says about itself; null if that takes a whole backup. */
   readonly metadata: SourceMetadata | null;
-  /** Parts of the configuration that this did not try. */
+  /** Parts of the configuration that were not tried. */
   readonly untried: string | null;
 }
 
@@ -13,9 +13,9 @@ export interface Probed {
 const DESCRIBES_EARLY: ReadonlySet<string> = new Set(["postgresql", "mariadb", "mysql", "sqlite"]);
 
 /**
- * Begins a backup and stops at its first byte. By then the engine has connected, and its dump
- * program has what it needs of every table (pg_dump locks them all first), so a missing permission
- * shows here and not at night.
+ * Begins a backup and stops it at its first byte. By then the engine has connected, and its dump
+ * program has everything that it needs from each table (pg_dump locks them all first). So a missing
+ * permission shows now and not at night.
  * @throws RunError
  */
 export async function probeSource(
@@ -35,8 +35,8 @@ export async function probeSource(
 }
 
 /**
- * Several databases of a PostgreSQL server are dumped one by one, each whole; this only tries the
- * connection's own.
+ * A dump of several PostgreSQL databases makes each one completely before the next. This tries only
+ * the connection's own.
  */
 function firstPart(source: SourceConfig): { tried: SourceConfig; untried: string | null } {
   if (source.engine !== "postgresql") return { tried: source, untried: null };

@@ -11,9 +11,9 @@ export interface ProposedCheck {
 const MOST = 3;
 
 /**
- * Checks for a person to start from: the largest tables keep half of their present rows. Every
- * restore test also makes the engine's own checks. None if nobody has counted, because a check must
- * be able to fail.
+ * Proposes checks to start from: each of the largest tables keeps half of its present rows.
+ * Proposes none if nobody has counted, because a check must be able to fail. Every restore test
+ * also runs the engine's own checks.
  */
 export function proposeChecks(engine: string, metadata: SourceMetadata | null): ProposedCheck[] {
   if (metadata === null) return [];
@@ -34,7 +34,7 @@ export function proposeChecks(engine: string, metadata: SourceMetadata | null): 
   return [...checks.values()];
 }
 
-/** How a name in the metadata is written in SQL; those of the servers are quoted already. */
+/** Quotes a name of the metadata for SQL. Names of the servers are quoted already. */
 const QUOTES: Readonly<Record<string, (name: string) => string>> = {
   postgresql: (name) => name,
   mariadb: (name) => name,

@@ -1,12 +1,12 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 
-/** Asks a person for a line that is not shown while it is typed. Null without a terminal. */
+/** Asks for a line without showing what is typed. Null without a terminal. */
 export async function askSecret(question: string, signal: AbortSignal): Promise<string | null> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  // Only after the terminal has stopped echoing: somebody may paste at once.
+  // Print the question only after the terminal has stopped echoing: somebody may paste at once.
   process.stderr.write(question);
   try {
     return await new Promise<string>((resolve, reject) => {

@@ -1,12 +1,15 @@
 import { createInterface } from "node:readline/promises";
 import { UserError } from "../../errors/user-error.ts";
 
-/** Whether there is somebody who can be asked. */
+/** Whether there is a person to ask. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Asks for a line; Enter alone accepts the proposal. @throws the signal's reason */
+/**
+ * Asks for a line. Enter alone accepts the proposal.
+ * @throws the signal's reason
+ */
 export async function ask(question: string, proposal: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -18,7 +21,10 @@ export async function ask(question: string, proposal: string, signal: AbortSigna
   }
 }
 
-/** A yes or a no. @throws UserError if nobody can be asked and `--yes` was not given */
+/**
+ * Asks for yes or no.
+ * @throws UserError if nobody can be asked and `--yes` was not given
+ */
 export async function confirm(
   question: string,
   { yes, signal }: { readonly yes: boolean; readonly signal: AbortSignal },

@@ -3,7 +3,8 @@ import type { Style } from "./terminal.ts";
 export type DiffLine = { readonly sign: " " | "+" | "-"; readonly text: string };
 
 /**
- * The lines of two texts side by side: a longest common subsequence. For files of a person's size.
+ * The lines of two texts side by side, from a longest common subsequence. Meant for files that
+ * people write.
  */
 export function diffLines(before: string, after: string): DiffLine[] {
   const [a, b] = [splitLines(before), splitLines(after)];
@@ -31,7 +32,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
 
 const CONTEXT = 2;
 
-/** What changes, with two lines around it. */
+/** The changes, with two lines around each. */
 export function formatDiff(before: string, after: string, style: Style): string[] {
   const lines = diffLines(before, after);
   const isNear = (index: number): boolean =>

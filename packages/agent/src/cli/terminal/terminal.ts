@@ -4,7 +4,7 @@ import { progressLine, type ProgressLine } from "./progress-line.ts";
 
 type Paint = (text: string) => string;
 
-/** Marks for good, bad and suspicious things; plain text if colours are not wanted. */
+/** Marks for good, bad and suspicious things; plain text if colours are off. */
 export interface Style {
   readonly good: Paint;
   readonly bad: Paint;
@@ -14,13 +14,13 @@ export interface Style {
 }
 
 /**
- * Where a command writes: data to stdout, also for programs; messages to stderr, for people.
- * Nothing in a text, including names and errors of others, can move the cursor, and a line break in
- * it begins no message.
+ * Where a command writes: data to stdout, also for programs; messages to stderr, for people. No
+ * text can move the cursor, also no foreign name or error. A line break in it starts no new
+ * message.
  */
 export interface Terminal {
   readonly data: (text: string) => void;
-  /** Several lines of ours to stdout; texts of others are in them only as JSON. */
+  /** Writes several lines of our own to stdout. Foreign texts are in them only as JSON. */
   readonly block: (text: string) => void;
   readonly say: (text: string) => void;
   /** A line that redraws itself while something runs; nothing if stderr is not a terminal. */
@@ -41,7 +41,7 @@ export function openTerminal(
 ): Terminal {
   // https://no-color.org: set and not empty.
   const wanted = (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
-  // Only this can add colours, never a text of others by itself.
+  // Only this adds colours. A foreign text can't.
   const mark = randomBytes(8).toString("hex");
   const write = (stream: Stream, plain: string): void =>
     void stream.write(`${plain.replaceAll(new RegExp(`${mark}:([0-9]{1,2});`, "g"), "\u001b[$1m")}\n`);
