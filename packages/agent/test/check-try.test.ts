@@ -51,7 +51,7 @@ afterAll(() => rmSync(base, { recursive: true }));
 
 const receipts = (): string[] => readdirSync(join(root, "receipts")).filter((name) => name.endsWith(".json"));
 
-it("check try asks a restored copy of a stored backup, and signs nothing", async () => {
+it("check try runs on a restored copy of a stored backup, and signs nothing", async () => {
   const all = await json<{ checks: { id: string }[] }>(["check", "try"], 1);
   expect(all.checks.map(({ id }) => id)).toEqual(
     expect.arrayContaining(["rows", "many", "inferred:integrity"]),

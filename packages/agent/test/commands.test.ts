@@ -74,7 +74,7 @@ interface Status {
 const verdict = (status: Status, name: string) =>
   status.sources.find(({ source }) => source === name)?.verdict;
 
-it("prints no name of a table or source as a terminal would obey it, or as a line of its own", async () => {
+it("escapes names of tables and sources, so that they can't control the terminal or start a line", async () => {
   const hostile = "x\u001b[2J\u202e\u009bH\n✓ inferred:rows:all  PASSED";
   const database = new DatabaseSync(at("invoices.db"));
   database.exec(`create table "${hostile}" (a int); insert into "${hostile}" values (1)`);
@@ -246,7 +246,7 @@ it("a receipt without an answer is kept, and submitted the next time", async () 
   expect(service.receipts).toHaveLength(2);
 });
 
-it("an answer that switches protocols, of the service or of the store, is treated as none and asked for again", async () => {
+it("an answer of the service or the store that switches protocols counts as none, and the request is repeated", async () => {
   const upgraded = new Set<string>();
   service.interfere = ({ route }) => {
     const call = route.replace(/[/](?:src|bkp|upl)_.*|(?<=^(?:PUT|GET) ).*/, "");
@@ -299,7 +299,7 @@ it("flags come from the command line, then the environment, then defaults, then 
   expect((await cli(["backup"], { env: { ATTESTORE_JSON: "perhaps" } })).code).toBe(2);
 });
 
-it("tests a backup whose receipt this host has lost by that receipt, as the log has it", async () => {
+it("tests a backup whose receipt this host has lost, by the receipt in the log", async () => {
   const { backup_id: id } = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
   rmSync(join(root.layout.receipts, "00000001-backup.json"));
   expect(await json(["restore-test", "--source", "invoices"], 2)).toMatchObject({ error: "backup_unknown" });
@@ -408,7 +408,7 @@ it("signs nothing while an alarm stands, shows the evidence, and goes on when a 
   await json(["backup", "--source", "papers"]);
 });
 
-it("finds what is wrong with an installation", async () => {
+it("finds problems in an installation", async () => {
   const healthy = await json<{ branch: string; findings: { title: string; result: string }[] }>(["doctor"]);
   expect(healthy.branch).toBe("ATTESTORE_HOME");
   expect(healthy.findings.filter(({ result }) => result === "bad")).toEqual([]);
@@ -500,7 +500,7 @@ it("names an unknown command's nearest neighbour", async () => {
   expect(done.stderr).toContain('Did you mean "backup"?');
 });
 
-it("a usage error is answered in JSON where that was asked for", async () => {
+it("a usage error is printed as JSON with --json", async () => {
   for (const args of [["bogus"], ["receipts", "show"], ["run", "--bogus"], ["backup", "extra"]]) {
     const asked = await cli([...args, "--json"]);
     expect(asked.code).toBe(2);

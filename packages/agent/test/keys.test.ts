@@ -127,7 +127,7 @@ it("splits the key among people; the page's own commands put it together, and so
   expect((await cli([...asked, share(1, 3, 4)])).stderr).toContain("line 1 of share 3");
 });
 
-it("backs up with a recipient alone, and tests once the identity is there", async () => {
+it("backs up with only a recipient, and tests once the identity is there", async () => {
   await json(["keys", "export", "--secret", "--output", "moved.key"]);
   expect(statSync(at("moved.key")).mode & 0o777).toBe(0o600);
   rmSync(join(root, "keys/age.key"));
@@ -228,7 +228,7 @@ it("a backup that waited for its turn is encrypted to the keys that config.yaml 
   expect(header.match(/^-> X25519 /gm)).toHaveLength(2);
 });
 
-it("keys commands make nothing in a root that was never set up, and what is missing in one that was", async () => {
+it("keys commands create nothing in a root that was never set up, and what is missing in one that was", async () => {
   const config = join(root, "config.yaml");
   const text = readFileSync(config, "utf8");
   rmSync(layoutOf(root).locks, { recursive: true });

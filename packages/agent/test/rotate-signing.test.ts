@@ -117,7 +117,7 @@ it("signs with the new key from then on, submits what the old one signed, and a 
   expect(service.retired).toHaveLength(2);
 });
 
-it("changes nothing where the service is away, or will not have the new key", async () => {
+it("changes nothing if the service is away or refuses the new key", async () => {
   const before = inUse();
   service.interfere = ({ route }) =>
     route === "POST /v1/agent/key" ? failure(404, "not_found", "no such path") : undefined;

@@ -154,7 +154,7 @@ it("at SIGTERM the agent ends its run cleanly, and reports it before it exits", 
   expect(readdirSync(root.layout.scratch)).toEqual([]);
 });
 
-it("runs what it knows of a newer service, and says once of each command of an unknown kind that it is one", async () => {
+it("runs the commands that it knows from a newer service, and reports each unknown kind once", async () => {
   const unheard = service.command("backup", "invoices", "sqlite");
   Object.assign(unheard, { kind: "move_mountains", params: { mountain: 1 } });
   const fine = service.command("backup", "invoices", "sqlite");
@@ -200,7 +200,7 @@ it("the agent waits for a service that is down, and works when it comes back", a
   await agent.said("the service answers again");
 });
 
-it("tells of a forked log, signs nothing more, and lives on to say so", async () => {
+it("reports a forked log, signs nothing more, and keeps running to say so", async () => {
   const agent = await startAgent();
   const first = service.command("backup", "invoices", "sqlite");
   await until(() => done(first.id) && service.receipts.length === 1);
@@ -341,7 +341,7 @@ it("the agent keeps the last good config.yaml while it cannot be read, and goes 
   expect(others.stderr).not.toContain("defect");
 });
 
-it("the agent asks again within an hour, whatever the service asks for", async () => {
+it("the agent asks again within an hour, whatever interval the service sets", async () => {
   service.intervalS = 10_000_000;
   await startAgent();
   await until(() => service.heartbeats.length > 0);
@@ -350,7 +350,7 @@ it("the agent asks again within an hour, whatever the service asks for", async (
   expect(service.heartbeats.length).toBeLessThanOrEqual(2);
 });
 
-it("a foreground command leaves what the service asks for to the running agent, if there is one", async () => {
+it("a foreground command leaves the service's commands to the running agent, if there is one", async () => {
   const home = { env: { ATTESTORE_HOME: root.layout.root } };
   const command = service.command("backup", "invoices", "sqlite");
   // Asks what its source is called: that is a heartbeat.
@@ -369,7 +369,7 @@ it("a foreground command leaves what the service asks for to the running agent, 
   await until(() => done(command.id) && service.receipts.length === 3);
 });
 
-it("runs and acknowledges at its next heartbeat what another process of its root was told to do", async () => {
+it("runs commands that another process of its root received, and acknowledges them at its next heartbeat", async () => {
   await startAgent();
   await until(() => service.heartbeats.length > 1);
   const command = service.command("backup", "invoices", "sqlite");

@@ -191,7 +191,7 @@ it("source add takes files and SQLite and refuses what makes no sense; source re
   expect(await json(["source", "list"])).toMatchObject({ sources: [{ source: "a" }] });
 });
 
-it("writes nothing where somebody edited config.yaml while the change was shown", async () => {
+it("writes nothing if somebody edited config.yaml while the change was shown", async () => {
   const layout = layoutOf(root);
   const edit = await planConfigEdit(layout, (document) =>
     document.setIn(["sources"], document.createNode({ a: { engine: "files", path: "/a" } })),

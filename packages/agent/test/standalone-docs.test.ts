@@ -43,7 +43,7 @@ it("systemd accepts the documented units without a warning", () => {
     execFileSync("systemd-analyze", ["calendar", when]);
 });
 
-it("calls commands and flags that there are", () => {
+it("the documented commands and flags exist", () => {
   const calls = [
     ...page.matchAll(/(?:^|ExecStart=\/usr\/bin\/|&& |`| {2})attestore ((?:[a-z-]+ ?)+)([^\n`#&]*)/gm),
   ];

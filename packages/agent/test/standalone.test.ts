@@ -123,7 +123,7 @@ interface Pruned {
   would_remove: string[];
 }
 
-it("prunes no backup that restores for one that was proven and has rotted since", async () => {
+it("keeps a backup that restores if an older proven one has been damaged since", async () => {
   await json(["init", "--standalone"]);
   declare();
   writeOrders(200);

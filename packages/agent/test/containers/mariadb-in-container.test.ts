@@ -79,7 +79,7 @@ function testIn(
   });
 }
 
-test("a restore test passes, with the schema and every count the same, and its receipt can name the image", async () => {
+test("a restore test passes if the schema and every count are the same, and its receipt can name the image", async () => {
   const tested = await testIn(CONTAINER, [
     {
       id: "sum",

@@ -71,8 +71,8 @@ for _ in range(400):
 print("grown", flush=True)
 time.sleep(300)'`;
 
-describe("where another user is all that there is", () => {
-  test("a dump that forks without end got all the processes that it asked for", async () => {
+describe("with no isolation but another user", () => {
+  test("a dump that forks without end would get all the processes that it asks for", async () => {
     expect(await asUser(null, (place) => says(place, forks(`61.1${process.pid}`)))).toBe("all\non");
   });
 
@@ -86,7 +86,7 @@ describe("where another user is all that there is", () => {
     expect(running(mark)).toBe(0);
   });
 
-  test("what is just becoming another program when the test ends, ends with it", async () => {
+  test("a program that is just being started when the test ends is ended too", async () => {
     const mark = `64.1${process.pid}`;
     for (let round = 0; round < 10; round++)
       await asUser({}, async (place) => {
@@ -95,7 +95,7 @@ describe("where another user is all that there is", () => {
     expect(running(mark)).toBe(0);
   });
 
-  test("what went into a session of its own, and forgot where it comes from, ends with the test", async () => {
+  test("a process in a session of its own, without its parent, is ended too", async () => {
     const mark = `63.1${process.pid}`;
     await asUser({}, async (place) => {
       await says(place, `setsid setsid sleep ${mark} >/dev/null 2>&1 &`);
@@ -106,7 +106,7 @@ describe("where another user is all that there is", () => {
     expect(running(mark)).toBe(0);
   });
 
-  test("memory without end ends the restore, as one that could not run", async () => {
+  test("taking endless memory ends the restore as one that could not run", async () => {
     expect(await asUser(null, async (place) => firstTwoLines(await shell(place, GROWS)))).toBe(
       "grows\ngrown",
     );
@@ -120,7 +120,7 @@ describe("where another user is all that there is", () => {
     expect(confinement.whatEnded(new Error("killed"))).toBeInstanceOf(RunError);
   });
 
-  test("a disk that fills ends it too, and one file takes no more than all may", async () => {
+  test("filling the disk ends it too, and one file may not take more than all together", async () => {
     await asUser({ disk_bytes: 8 * MIB, file_bytes: 4 * MIB }, async (place, reached) => {
       const script = `head -c ${6 * MIB} /dev/zero >one 2>/dev/null; stat -c %s one`;
       expect(await says(place, script)).toBe(String(4 * MIB));
@@ -145,7 +145,7 @@ async function firstTwoLines(child: Child): Promise<string> {
 }
 
 describe("in namespaces", () => {
-  test("memory without end ends the restore, as one that could not run", async () => {
+  test("taking endless memory ends the restore as one that could not run", async () => {
     const confinement = new Confinement(1, { restoreMemory: 200 * MIB });
     const place = await openIsolatedPlace({ scratchDir: dir.scratch, signal, confinement });
     try {
@@ -158,7 +158,7 @@ describe("in namespaces", () => {
     }
   });
 
-  test("a program that has ended while something else keeps its output can be stopped", async () => {
+  test("a program that has ended while another process holds its output can be stopped", async () => {
     const place = await openIsolatedPlace({
       scratchDir: dir.scratch,
       signal,
@@ -175,7 +175,7 @@ describe("in namespaces", () => {
   });
 });
 
-test("a backup whose maker did not sign its size may take a share of what is free", () => {
+test("a backup without a signed size may take a share of the free space", () => {
   const unknown = new Confinement(null);
   unknown.fitTo(10 * 1024 * MIB);
   expect(unknown.diskBytes).toBe(5 * 1024 * MIB);

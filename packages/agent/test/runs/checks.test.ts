@@ -148,7 +148,7 @@ describe("a canary", () => {
     }
   });
 
-  test("that does not come back as it was fails, and nothing is said of what came", async () => {
+  test("fails if it comes back changed, and the receipt does not show what came", async () => {
     const cases: [id: string, query: string, error: string][] = [
       ["another-case", "select upper(token) as t from canary", "the value is different"],
       ["one-byte-more", "select token || ' ' as t from canary", "the value is different"],
@@ -172,7 +172,7 @@ describe("a canary", () => {
     expect(JSON.stringify(tested)).not.toContain("nobody knows");
   });
 
-  test("is withheld where another check selects it", async () => {
+  test("is left out of the receipt if another check selects it", async () => {
     const tested = await run("orders", [
       canary("secret", "select token from canary"),
       { id: "leak", query: "select token, bytes, 1 as n from canary", expect: "n = 1" },
@@ -199,7 +199,7 @@ describe("a canary", () => {
     expect(JSON.stringify(tested)).not.toMatch(/nobody knows|6e6f626f6479/i);
   });
 
-  test("that cannot be one keeps the test from running, in words without it", async () => {
+  test("a secret that is unusable keeps the test from running, and the message does not quote it", async () => {
     const select = "select token from canary";
     for (const [check, message] of [
       [canary("secret", select, "env:TEST_NOT_SET"), /TEST_NOT_SET is not set/],
@@ -226,7 +226,7 @@ describe("a canary", () => {
 });
 
 describe("a command", () => {
-  test("finds the restored PostgreSQL by its environment, and its JSON object is the row", async () => {
+  test("finds the restored PostgreSQL through its environment, and its JSON object is the row", async () => {
     const path = await script(
       "count",
       `#!/bin/sh\npsql -XAtc "select row_to_json(t) from (select count(*) as n, '$1' as said, current_setting('transaction_read_only') as ro from orders) t"\n`,
@@ -239,7 +239,7 @@ describe("a command", () => {
     expect(named(tested, "counted")).toMatchObject({ observed: { n: 100, said: "a b; $(c)", ro: "on" } });
   });
 
-  test("finds a restored file and tree by theirs", async () => {
+  test("finds a restored file and tree through its environment", async () => {
     const sqlite = await script(
       "kv",
       `#!/bin/sh\nsqlite3 -json "$ATTESTORE_RESTORED" 'select count(*) as n from kv' | tr -d '[]'\n`,
@@ -254,7 +254,7 @@ describe("a command", () => {
     );
   });
 
-  test("fails for what it prints and how it ends, each in its own way", async () => {
+  test("fails for wrong output and for a wrong end, with a reason for each", async () => {
     const printed: Record<string, [json: string, observed: unknown]> = {
       "not-met": [`{"n":1}`, { n: 1 }],
       "no-json": ["n = 2", { error: "the row is not JSON" }],
@@ -288,7 +288,7 @@ describe("a command", () => {
     expect(JSON.stringify(tested)).not.toContain("secret of the data");
   });
 
-  test("that is not there is no result; that does not end has failed, and leaves nothing running", async () => {
+  test("that does not exist gives no result; one that does not end fails and leaves nothing running", async () => {
     await expect(
       run("kv", [{ id: "n", command: "/no/such/program", expect: "n = 2" }]),
     ).rejects.toMatchObject({
@@ -312,7 +312,7 @@ describe("a command", () => {
     expect(readdirSync(place.scratch)).toEqual([]);
   });
 
-  test("comes last: what it does to the data nothing else is held against", async () => {
+  test("runs last, so what it does to the data affects no other check", async () => {
     const path = await script(
       "spoil",
       `#!/bin/sh\nsqlite3 "$ATTESTORE_RESTORED" "update kv set v = 'spoilt'" && echo '{"ok":true}'\n`,
@@ -325,7 +325,7 @@ describe("a command", () => {
   });
 });
 
-test("age and matches, as the database prints what they are about", async () => {
+test("age() and matches read values as each database prints them", async () => {
   const tested = await run("orders", [
     {
       id: "fresh",
@@ -353,7 +353,7 @@ test("age and matches, as the database prints what they are about", async () => 
   expect(named(tested, "plain").observed["error"]).toMatch(/has no time zone/);
 });
 
-describe("what reads no data is no pass", () => {
+describe("a check that reads no data is no pass", () => {
   const one = { id: "one", query: "select 1 as n", expect: "n = 1" };
 
   test.each([
@@ -373,7 +373,7 @@ describe("what reads no data is no pass", () => {
     },
   );
 
-  test("a table does, through a function, a view and parallel workers too", async () => {
+  test("a table counts as data, also through a function, a view and parallel workers", async () => {
     server.sql(`
       create table large as select i from generate_series(1, 200000) i;
       create index on large (i);
@@ -551,7 +551,7 @@ describe("rows that a table had when last a test passed", () => {
     300_000,
   );
 
-  test("what the backup did not count is counted in the copy; tables that nobody can name are not", async () => {
+  test("tables that the backup did not count are counted in the copy; tables that nobody can name are not", async () => {
     const source = parseSourceConfig("kv", SOURCES["kv"], place.dir);
     const backup = await backupOf(source);
     const sourceMetadata = {
@@ -635,7 +635,7 @@ describe("a check is tried on ruined data", () => {
       }),
     );
 
-  test("in PostgreSQL: the receipt names what each would not notice, and the result stays", async () => {
+  test("in PostgreSQL: the receipt names what each check would not notice, and the result does not change", async () => {
     server.sql("create database shop");
     server.sql(`\\connect shop\n${SHOP}`);
     const tested = await run("shop", checks);
@@ -749,7 +749,7 @@ describe("a check is tried on ruined data", () => {
     });
   }, 120_000);
 
-  test("in SQLite: the copy is bit for bit as it was, also after a ruin that was killed half way", async () => {
+  test("in SQLite: the copy is unchanged to the bit, also if the ruin was killed halfway", async () => {
     const file = join(place.dir, "large.db");
     const sqlite = new DatabaseSync(file);
     // More than SQLite's cache holds: a ruin is in the file itself before it is rolled back.
@@ -804,7 +804,7 @@ describe("a check is tried on ruined data", () => {
     }
   }, 120_000);
 
-  test("a copy that breaks while it is ruined changes no result", async () => {
+  test("a copy that breaks while it is ruined does not change the result", async () => {
     const tested = await run("shop", [
       {
         id: "ends",

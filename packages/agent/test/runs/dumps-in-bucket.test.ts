@@ -92,7 +92,7 @@ test("the newest matching dump is pinned and proven, and no copy stays on the ho
   expect(readdirSync(place.scratch)).toEqual([]);
 });
 
-test("an object that was changed since fails; one that is gone could not be tested", async () => {
+test("an object that was changed fails; a missing one could not be tested", async () => {
   await put("orders-3.db.gz", dump(20));
   const made = await back();
   await put("orders-3.db.gz", dump(21));

@@ -160,7 +160,7 @@ describe("a directory of dumps", () => {
     expect((await testIt(of, await back(of))).reason).toContain("cut short");
   });
 
-  test("a tar of files; links that lead out of it lead nowhere", async () => {
+  test("a tar of files is restored, and links out of it lead nowhere", async () => {
     mkdirSync(join(directory, "tree"));
     writeFileSync(join(directory, "tree", "f"), "content");
     symlinkSync("/tmp", join(directory, "tree", "out"));
@@ -183,7 +183,7 @@ describe("a directory of dumps", () => {
     expect(existsSync("/tmp/attestore-was-here")).toBe(false);
   });
 
-  test("SQL with a command for a shell runs none, wherever it stands", async () => {
+  test("a shell command in SQL never runs, wherever it is", async () => {
     const marker = "/tmp/attestore-plain-was-here";
     run("pg_dump postgres >a.sql");
     const sql = readFileSync(join(directory, "a.sql"), "utf8");
@@ -212,7 +212,7 @@ describe("a directory of dumps", () => {
     ["grant pg_execute_server_program to attestore_load; copy public.told from program 'echo ran'", ""],
     ["do $$ begin copy public.told from program 'echo ran'; end $$", "COPY from a program"],
   ];
-  test("SQL that needs a superuser is not loaded as one: it could not run, and says what for", async () => {
+  test("SQL that needs a superuser could not run, and the message says what needs one", async () => {
     run("pg_dump postgres >whole.sql");
     const sql = readFileSync(join(directory, "whole.sql"), "utf8");
     rmSync(join(directory, "whole.sql"));
@@ -334,7 +334,7 @@ SQL
     ]);
   });
 
-  test("which file: the newest that matches, is settled, large and not too old", async () => {
+  test("takes the newest file that matches, is complete, large enough and not too old", async () => {
     run(
       "mkdir -p 2026-11-20 2026-11-21; pg_dump -Fc -f 2026-11-20/a.dump postgres; cp 2026-11-20/a.dump 2026-11-21/a.dump; echo x >2026-11-21/b.dump",
     );
@@ -369,7 +369,7 @@ SQL
     expect(await chosen({ min_bytes: 100, max_age_s: 60 })).toMatchObject({ name: "a.dump" });
   });
 
-  test("one that nobody renewed for eight days is no backup, unless any age will do", async () => {
+  test("a file of eight days ago is no backup, unless any age is allowed", async () => {
     run("pg_dump -Fc -f a.dump postgres");
     const as = (max_age_s?: unknown): SourceConfigOf<"dumps"> =>
       parseSourceConfig(
@@ -517,7 +517,7 @@ describe("a restic repository", () => {
     expect(readdirSync(outside)).toEqual(["key"]);
   });
 
-  test("damaged packs, a snapshot that is gone, a wrong password, no match", async () => {
+  test("damaged packs, a missing snapshot, a wrong password and no match do not pass", async () => {
     const backup = await back(restic());
     await expect(back(restic({ tags: ["other"] }))).rejects.toMatchObject({ code: "source_missing" });
     process.env["TEST_RESTIC_PASSWORD"] = "wrong";

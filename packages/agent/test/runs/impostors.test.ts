@@ -129,7 +129,7 @@ test("a remote MariaDB without a certificate receives neither user name nor pass
   server.close();
 });
 
-test("a MariaDB elsewhere is believed by a certificate for its name, of a CA that the URL names, and by nothing less", async () => {
+test("a remote MariaDB needs a certificate for its name, signed by a CA that the URL names", async () => {
   const openssl = (...args: string[]): unknown =>
     execFileSync("openssl", args, { cwd: place.dir, stdio: ["ignore", "ignore", "pipe"] });
   for (const ca of ["ca", "other-ca"])
@@ -201,7 +201,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("a MariaDB that answers a query by asking for a file of ours gets none", async () => {
+test("a MariaDB that answers a query by asking for one of our files gets none", async () => {
   const secret = join(place.dir, "age.key");
   await writeFile(secret, "AGE-SECRET-KEY-1IMPOSTOR\n");
   let asked = false;
@@ -233,7 +233,7 @@ test("a MariaDB that answers a query by asking for a file of ours gets none", as
   server.close();
 });
 
-test("a MongoDB elsewhere is only spoken to over TLS", async () => {
+test("a remote MongoDB is only contacted over TLS", async () => {
   const server = await impostor((socket) => socket.destroy());
   const url = `mongodb://agent:hush@${ELSEWHERE}:${server.port}/shop?authSource=admin&serverSelectionTimeoutMS=1000`;
   const { uri } = await resolveConnection({ kind: "url", url });

@@ -77,7 +77,7 @@ test("without isolation, all of these attacks succeed", async () => {
 });
 
 describe("a program in a sandbox", () => {
-  test("is held by namespaces here", async () => {
+  test("is isolated by namespaces here", async () => {
     const confinement = new Confinement(1);
     await within(confinement, () => Promise.resolve());
     expect(confinement.level).toBe("namespaces");
@@ -95,20 +95,20 @@ describe("a program in a sandbox", () => {
     );
   });
 
-  test("is another user, without a capability, and gains none", async () => {
+  test("is another user without capabilities, and gains none", async () => {
     const status = await inSandbox((place) => says(place, "cat /proc/self/status"));
     expect(status).toMatch(/^CapEff:\s+0+$/m);
     expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
     if (process.getuid?.() === 0) expect(status).not.toMatch(/^Uid:\s+0\s/m);
   });
 
-  test("writes nowhere that outlives the test", async () => {
+  test("writes nothing that outlives the test", async () => {
     const script = `for d in / /etc /usr /home /opt ${dir.dir}; do touch "$d/left" && echo "$d"; done 2>/dev/null; touch left && echo here`;
     expect(await inSandbox((place) => says(place, script))).toBe("here");
     expect(existsSync(join(dir.dir, "left"))).toBe(false);
   });
 
-  test("does not outlive it, in whatever session it runs", async () => {
+  test("does not outlive the test, in whatever session it runs", async () => {
     const mark = `991.${process.pid}`;
     await inSandbox(async (place) => {
       expect(await says(place, `setsid setsid sleep ${mark} >/dev/null 2>&1 & echo left`)).toBe("left");
@@ -131,7 +131,7 @@ describe("a program in a sandbox", () => {
     });
   });
 
-  test("cannot fill the disk: what takes more than the signed size accounts for is stopped", async () => {
+  test("cannot fill the disk: it is stopped when it takes more than the signed size allows", async () => {
     const confinement = new Confinement(1);
     Object.assign(confinement, { diskBytes: 8 << 20 });
     await within(confinement, async (place) => {

@@ -113,7 +113,7 @@ const nothingLeft = (): void => {
     expect(childrenNamed(name), name).toEqual([]);
 };
 
-test("the metadata say what is in the dump, and no row of it", () => {
+test("the metadata describe what is in the dump, and no row of it", () => {
   expect(backup.sourceMetadata).toMatchObject({
     engine: server.source.engine,
     engine_version: expect.stringMatching(
@@ -141,7 +141,7 @@ test("the metadata say what is in the dump, and no row of it", () => {
   expect(JSON.stringify(backup.sourceMetadata)).not.toContain("secret note");
 });
 
-test("a restore test passes, with the schema and every count the same", async () => {
+test("a restore test passes if the schema and every count are the same", async () => {
   const tested = await testIt([
     {
       id: "sum",
@@ -477,7 +477,7 @@ describe("checks that do not hold", () => {
     expect(existsSync("/tmp/attestore-was-here")).toBe(false);
   });
 
-  test("a query that takes too long has failed: a hostile dump must not choose that there is no result", async () => {
+  test("a query that takes too long fails, because a hostile dump must not be able to prevent a result", async () => {
     const { result, checks } = await testIt(
       [{ id: "slow", query: "select sleep(60) as n", expect: "n = 0" }],
       { timeout_s: 1 },

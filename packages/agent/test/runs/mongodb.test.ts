@@ -120,7 +120,7 @@ test("the metadata describe the dump and contain no document", () => {
   expect(JSON.stringify(backup.sourceMetadata)).not.toContain("secret note");
 });
 
-test("a restore test passes, with the indexes and every count the same; checks read every kind of value", async () => {
+test("a restore test passes if the indexes and every count are the same; checks read every kind of value", async () => {
   const first = [{ $match: { n: 3 } }, { $project: { lines: 0, _id: 0 } }];
   const tested = await testIt([
     {
@@ -189,7 +189,7 @@ test("the whole server at once", async () => {
   expect(tested.result).toBe("passed");
 });
 
-test("checks that do not hold: no document, several, none there, a mistake, a document for a value, an attempt to write", async () => {
+test("checks fail: no document, several, no collection, a mistake, a document as a value, an attempt to write", async () => {
   const check = (id: string, text: string, expectation = "n >= 0"): CheckConfig => ({
     id,
     query: text,
@@ -345,7 +345,7 @@ describe("damage", () => {
     }
   });
 
-  test("an archive whose names lead out of the place leaves nothing there", async () => {
+  test("an archive whose names lead out of the place writes nothing there", async () => {
     const bytes = await plaintext();
     for (const name of ["../s", "/a/b", ".\0sh"]) {
       const other = Buffer.from(bytes.toString("latin1").replaceAll("shop", name), "latin1");
@@ -359,7 +359,7 @@ describe("damage", () => {
     nothingLeft();
   });
 
-  test("code that an archive brings, or a check names, is not run", async () => {
+  test("code in an archive or in a check does not run", async () => {
     const { shop } = server;
     await shop.collection("systemXjs").insertOne({ value: "function () { sleep(100000); }" });
     try {
@@ -406,7 +406,7 @@ describe("damage", () => {
     nothingLeft();
   });
 
-  test("a place that is too old or of another product could not run", async () => {
+  test("a sandbox that is too old or another product could not run the test", async () => {
     await expect(testIt([], { metadata: { engine_version: "99.1.0-FerretDB" } })).rejects.toMatchObject({
       code: "tool_too_old",
     });
@@ -418,7 +418,7 @@ describe("damage", () => {
   });
 });
 
-test("an archive that others made, gzipped as well, is proven where it lies", async () => {
+test("an archive that others made, also gzipped, is proven where it is", async () => {
   const directory = join(place.dir, "archives");
   mkdirSync(directory);
   const path = join(directory, "shop.archive.gz");

@@ -108,7 +108,7 @@ async function repacked(
   }
 }
 
-test("each database is its own, also where the connection is a service that names one", async () => {
+test("each database is dumped, even if the connection is a service that names one", async () => {
   const { PGHOST, PGPORT, PGUSER } = server.environment;
   const services = join(place.dir, "pg_service.conf");
   writeFileSync(services, `[everything]\nhost=${PGHOST}\nport=${PGPORT}\nuser=${PGUSER}\ndbname=orders\n`);
@@ -175,7 +175,7 @@ test("several databases and the server's globals, there and back", async () => {
   nothingLeft();
 });
 
-test("tar, cat, psql and pg_restore read it with nothing of ours", async () => {
+test("tar, cat, psql and pg_restore read it without our programs", async () => {
   const directory = await mkdtemp(join(tmpdir(), "set-"));
   try {
     await writeFile(join(directory, "set.tar"), await archiveOf(backup));
@@ -206,7 +206,7 @@ test("a set of databases is dumped by several jobs, in directory format", async 
 });
 
 describe("damage", () => {
-  test("a database, a part, a file or the globals missing; something more; another order", async () => {
+  test("a missing database, part, file or globals fails, and so do an extra entry and another order", async () => {
     const directory = await back({ databases: ["orders"], jobs: 2 });
     const failing = async (
       made: MadeBackup,
@@ -242,7 +242,7 @@ describe("damage", () => {
     ).toContain("pg_restore");
   });
 
-  test("globals that would run a command run none, and a role that is missing fails the test", async () => {
+  test("a command in the globals does not run, and a missing role fails the test", async () => {
     const marker = "/tmp/attestore-globals-were-here";
     const made = await repacked(backup, (directory, entries) => {
       writeFileSync(
@@ -267,7 +267,7 @@ describe("damage", () => {
     nothingLeft();
   });
 
-  test("a table that is empty, and a table that is not there", async () => {
+  test("an emptied table and a missing table fail", async () => {
     const tables = (backup.sourceMetadata["tables"] as { name: string; rows: number }[]).map((table) =>
       table.name === "orders.public.small" ? { ...table, rows: table.rows + 1 } : table,
     );
@@ -282,7 +282,7 @@ describe("damage", () => {
   });
 });
 
-test("a database that is not there, and one that may not be read, leave nothing", async () => {
+test("a missing database, and one without access, leave nothing", async () => {
   const before = readdirSync(place.blobs);
   await expect(back({ databases: ["orders", "gone"] })).rejects.toMatchObject({
     code: "source_missing",

@@ -92,7 +92,7 @@ const nothingLeft = async (): Promise<void> => {
 };
 const readdirOf = (path: string): Promise<string[]> => Promise.resolve(readdirSync(path));
 
-test("a server that the network has lost is noticed in minutes, where the system's own keepalive takes hours", async () => {
+test("a lost connection to a server is noticed in minutes, where the system's own keepalive takes hours", async () => {
   const { PGHOST = "", PGPORT = "" } = server.environment;
   const proxy = createServer((client) => {
     const onwards = connect(join(PGHOST, `.s.PGSQL.${PGPORT}`));
@@ -171,7 +171,7 @@ async function keepaliveTimersTo(port: number): Promise<number[]> {
   }
 }
 
-test("the metadata say what is in the dump", () => {
+test("the metadata describe what is in the dump", () => {
   const metadata = backup.sourceMetadata as SourceMetadata & { tables: { name: string; rows: number }[] };
   expect(metadata).toMatchObject({
     engine: "postgresql",
@@ -191,7 +191,7 @@ test("the metadata say what is in the dump", () => {
   expect(JSON.stringify(metadata)).not.toContain("secret note");
 });
 
-test("a restore test passes, with the schema and every count the same", async () => {
+test("a restore test passes if the schema and every count are the same", async () => {
   const tested = await testIt([
     {
       id: "sum",
@@ -252,7 +252,7 @@ test("rows written while the dump runs are neither counted nor dumped", async ()
 });
 
 describe("checks that do not hold", () => {
-  test("a count that is off, a table that is missing, a schema that is another", async () => {
+  test("a wrong count, a missing table and another schema fail", async () => {
     const tables = [{ name: "public.orders", rows: ROWS + 1 }, { name: "public.gone" }];
     const tested = await testIt([], { metadata: { tables, schema_hash: "0".repeat(64) } });
     expect(tested.result).toBe("failed");
@@ -263,7 +263,7 @@ describe("checks that do not hold", () => {
     ]);
   });
 
-  test("no rows, several rows, NULL, a mistake, an attempt to write", async () => {
+  test("no row, several rows, NULL, a mistake and an attempt to write fail", async () => {
     const check = (id: string, query: string, expectation: string): CheckConfig => ({
       id,
       query,
@@ -304,14 +304,14 @@ describe("checks that do not hold", () => {
     expect(JSON.stringify(tested)).not.toContain("secret note");
   });
 
-  test("metadata that name nothing leave nothing that was read: that is no pass", async () => {
+  test("with metadata that name no table nothing was read, so the test does not pass", async () => {
     const tested = await testIt([], {
       metadata: { tables: [], schema_hash: backup.sourceMetadata.schema_hash },
     });
     expect(tested).toMatchObject({ result: "failed", checks: [], reason: "no check read any data" });
   });
 
-  test("a query that takes too long has failed: a hostile dump must not choose that there is no result", async () => {
+  test("a query that takes too long fails, because a hostile dump must not be able to prevent a result", async () => {
     const slow = testIt([{ id: "slow", query: "select pg_sleep(60)::text as n", expect: "n = ''" }], {
       source: { checkTimeout_s: 1 },
     });
@@ -333,7 +333,7 @@ describe("a dump that is wrong", () => {
     return reseal(place, change(Buffer.concat(pieces)));
   }
 
-  test("a row that breaks a rule fails the test, and is not quoted", async () => {
+  test("a row that violates a constraint fails the test, and no message quotes it", async () => {
     const made = await resealed((dump) => {
       const at = dump.indexOf("\t777.00\t");
       expect(at).toBeGreaterThan(0);
@@ -358,7 +358,7 @@ describe("a dump that is wrong", () => {
     await nothingLeft();
   });
 
-  test("a ciphertext that ends early under its own digest fails, whatever was restored until then", async () => {
+  test("a ciphertext that ends early fails even if its digest matches, whatever was restored before", async () => {
     const bytes = readFileSync(backup.path).subarray(0, -100);
     const path = `${backup.path}.cut`;
     await writeFile(path, bytes);
@@ -490,7 +490,7 @@ describe("a dump that fails leaves nothing", () => {
     await nothingNew();
   });
 
-  test("we are interrupted", async () => {
+  test("the run is interrupted", async () => {
     const controller = new AbortController();
     const interrupted = await heldUp(() => controller.abort(), controller.signal);
     expect(interrupted).toMatchObject({ code: "interrupted" });
@@ -522,7 +522,7 @@ describe("a server on another host", () => {
   /** The loopback addresses, by names of which nobody could know that. */
   const [NAMED, OTHER] = ["0x7f000001", "0x7f000002"];
 
-  test("is dumped if its certificate is of the URL's authority and for that very name, and not otherwise", async () => {
+  test("is dumped if its certificate is signed by the URL's authority and for that very name, and not otherwise", async () => {
     const { ca, cert, key } = makeCertificates();
     const roots = join(place.dir, "ca.pem");
     writeFileSync(roots, ca);

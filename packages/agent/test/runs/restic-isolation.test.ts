@@ -146,7 +146,7 @@ async function withStandIn<Result>(use: () => Promise<Result>): Promise<Result> 
 const told = ({ sourceMetadata }: MadeBackup): string =>
   String((sourceMetadata["original"] as { repository_id?: unknown }).repository_id).slice(0, 9);
 
-test("as the agent, which config.yaml alone can say, a restic in other hands reads its files and connects out, and the receipt says so", async () => {
+test("as the agent, which only config.yaml can allow, a malicious restic reads files and connects out, and the receipt says so", async () => {
   const asAgent = source({ as_agent: true });
   const backup = await withStandIn(() => back(asAgent));
   expect(told(backup)).toBe("abc111111");
@@ -155,7 +155,7 @@ test("as the agent, which config.yaml alone can say, a restic in other hands rea
   expect(tested).toMatchObject({ result: "passed", runtime: { isolation: "none" } });
 });
 
-test("in its sandbox it reaches no key, no environment, no network and not the repository's files, at backups and at restore tests", async () => {
+test("in its sandbox it reaches no key, no environment, no network and no repository's files, at backups and at restore tests", async () => {
   const backup = await withStandIn(() => back());
   expect(told(backup)).toBe("abc000000");
   // The test demands the id that the backup told: it ran there, and could do as little.
@@ -186,7 +186,7 @@ async function outcome(backup: MadeBackup): Promise<string> {
   }
 }
 
-test("links in a repository, which lead to what is right, are not followed", async () => {
+test("links in a repository are not followed, even if they lead to the right place", async () => {
   const backup = await back();
   const linked = (path: string): Promise<string> =>
     inPlaceOf(path, (away) => symlinkSync(away, path), backup);
@@ -196,7 +196,7 @@ test("links in a repository, which lead to what is right, are not followed", asy
   expect(await linked(join(repo, "data"))).toMatch(/^could not run: .*a link in it/);
 });
 
-test("a repository of pipes, an endless file and names that are none does not hang it", async () => {
+test("a repository of pipes, an endless file and invalid names does not hang it", async () => {
   const backup = await back();
   const pack = largestPack();
   expect(await inPlaceOf(pack, () => execFileSync("mkfifo", [pack]), backup)).toMatch(

@@ -163,7 +163,7 @@ const KINDS: readonly [kind: string, repository: () => string, spoil: () => void
 ];
 
 describe.each(KINDS)("a repository %s", (kind, repository, spoil) => {
-  test("is restored and proven without the network in the sandbox; a changed pack fails, a way that does not lead there is no result", async () => {
+  test("is restored and proven without a network in the sandbox; a changed pack fails, and an unreachable repository gives no result", async () => {
     const of = source(repository());
     await publish();
     expect(await requireRepository(of.repository, signal)).toBe(of.repository);

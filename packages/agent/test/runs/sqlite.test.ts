@@ -63,7 +63,7 @@ function testIt(
   });
 }
 
-test("there and back, numbers exact", async () => {
+test("a backup restores, with every number exact", async () => {
   const made = await back();
   expect(made.sourceMetadata).toMatchObject({
     engine: "sqlite",
@@ -161,7 +161,7 @@ describe("what an application adds to SQLite", () => {
     execFileSync("sqlite3", [source.path], { input: sql });
   }
 
-  test("is no fault of the backup: what was not looked at is named", async () => {
+  test("does not fail the test, and what was not checked is named", async () => {
     byShell(`
       create table numbers (n text collate uint, long blob);
       create index numbers_n on numbers (n);
@@ -198,7 +198,7 @@ describe("what an application adds to SQLite", () => {
     expect(tested.checks.map(({ id }) => id)).toContain("inferred:rows:numbers");
   });
 
-  test("is named too where the rest is whole: a virtual table whose module is not here", async () => {
+  test("is named even if the rest is whole: a virtual table whose module is missing here", async () => {
     byShell(`pragma writable_schema = on;
       insert into sqlite_schema values ('table', 'near', 'near', 0, 'create virtual table near using vec0 (place)');`);
     const tested = await testIt(await back());
@@ -240,7 +240,7 @@ describe("what an application adds to SQLite", () => {
     expect(tested.reason).toContain("inferred:integrity");
   });
 
-  test("could not run, where nothing can be looked at without it", async () => {
+  test("makes the test one that could not run if nothing can be checked without it", async () => {
     byShell(`
       drop view cheap; drop table items; drop table "odd ""name";
       create table keyed (n text collate uint primary key) without rowid;
@@ -260,7 +260,7 @@ describe("what an application adds to SQLite", () => {
   });
 });
 
-describe("a database that has virtual tables alone", () => {
+describe("a database with only virtual tables", () => {
   test.each([
     ["FTS5", "create virtual table notes using fts5 (body); insert into notes values ('a note'), ('b')"],
     [
@@ -349,7 +349,7 @@ test("checks that do not hold, and a query without end", async () => {
   expect(await place.leftovers()).toEqual([`${made.sha256}.age`]);
 });
 
-describe("what is no database", () => {
+describe("a file that is no database", () => {
   test("is not backed up", async () => {
     await writeFile(source.path, "this is no database, however long it is".repeat(100));
     await expect(back()).rejects.toMatchObject({
@@ -385,7 +385,7 @@ describe("what is no database", () => {
   });
 });
 
-test("a file whose views reach for more, or never end, gets nothing, and does not pass", async () => {
+test("a file whose views reach outside, or never end, gets nothing and does not pass", async () => {
   const left = "/tmp/attestore-sqlite-was-here";
   const views = {
     loads: "select load_extension('/usr/lib/x86_64-linux-gnu/libsqlite3.so.0') as n from items",

@@ -118,7 +118,7 @@ function testIt(
 const reason = (pattern: RegExp) => ({ code: "sandbox_failed", message: expect.stringMatching(pattern) });
 
 describe("an empty database", () => {
-  test("takes the backup, is marked meanwhile, and is empty and unmarked afterwards", async () => {
+  test("receives the backup, is marked during the test, and is empty and unmarked afterwards", async () => {
     let during = "";
     const tested = await testIt({
       checks: [{ id: "n", query: "select count(*) as n from orders", expect: "n = 500" }],
@@ -137,7 +137,7 @@ describe("an empty database", () => {
     );
   });
 
-  test("a comment that it had, it has again", async () => {
+  test("gets its comment back", async () => {
     sql("scratch", "comment on database scratch is 'of the tests'", "tester");
     expect((await testIt()).result).toBe("passed");
     expect(commentOf("scratch")).toBe("of the tests");
@@ -157,7 +157,7 @@ describe("an empty database", () => {
     expect(commentOf("scratch")).toBe("");
   });
 
-  test("what kill -9 leaves in it, the next test empties", async () => {
+  test("is emptied by the next test after kill -9", async () => {
     const holder = spawn(
       process.execPath,
       ["--no-warnings", join(import.meta.dirname, "hold-throw-away.ts")],
@@ -177,7 +177,7 @@ describe("an empty database", () => {
   });
 });
 
-test("a server that breaks off while it restores says nothing of the backup", async () => {
+test("a server that breaks down during a restore says nothing about the backup", async () => {
   const pieces: Buffer[] = [];
   for await (const piece of unseal(readCiphertext({ path: backup.path }), [place.identity]))
     pieces.push(Buffer.from(piece));
@@ -196,7 +196,7 @@ test("a server that breaks off while it restores says nothing of the backup", as
   expect(tablesOf("scratch")).toBe("0\n0");
 });
 
-test("a test that lost its hold on the database has no result", async () => {
+test("a test that lost its lock on the database has no result", async () => {
   const lost = testIt({
     onRestore: () =>
       sql(
@@ -270,7 +270,7 @@ describe("is refused, and left as it is", () => {
     sql("scratch", "alter schema public owner to tester");
   });
 
-  test("what names no database, or several hosts", async () => {
+  test("a URI without a database, or with several hosts", async () => {
     for (const url of [
       "postgresql://tester@localhost",
       "postgresql://tester@one,two/scratch",

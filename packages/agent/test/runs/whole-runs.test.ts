@@ -67,7 +67,7 @@ async function changed(change: (bytes: Buffer) => Buffer): Promise<{ path: strin
 }
 
 describe("a restore test", () => {
-  test("passes, and says how long what took", async () => {
+  test("passes, and says how long each phase took", async () => {
     const progress: Progress[] = [];
     const tested = await testIt({ onProgress: (each) => progress.push(each) });
     expect(tested).toMatchObject({ result: "passed", runtime: { kind: "process", engine: "sqlite" } });
@@ -81,7 +81,7 @@ describe("a restore test", () => {
     await onlyTheBlob();
   });
 
-  test("takes a download too", async () => {
+  test("also tests a backup from a download", async () => {
     const bytes = await readFile(made.path);
     const tested = await testIt({
       ciphertext: {
@@ -92,7 +92,7 @@ describe("a restore test", () => {
     await onlyTheBlob();
   });
 
-  test("fails for every byte that was changed on the way, before anything is restored", async () => {
+  test("fails for any byte that was changed on the way, before anything is restored", async () => {
     for (const at of [0, 30, 200, made.sizeBytes >> 1, made.sizeBytes - 1]) {
       const { path } = await changed((bytes) => {
         bytes[at] = (bytes[at] ?? 0) ^ 1;
@@ -165,7 +165,7 @@ describe("a restore test", () => {
     await onlyTheBlob();
   });
 
-  test("that is interrupted leaves nothing, whenever that is", async () => {
+  test("leaves nothing when it is interrupted, at any time", async () => {
     for (const phase of ["decrypt", "restore", "checks"]) {
       const controller = new AbortController();
       const onProgress = (progress: Progress): void => {
@@ -194,7 +194,7 @@ describe("restore to a file", () => {
   const noOutput = (): void =>
     expect(readdirSync(place.dir).filter((name) => name.includes("restored"))).toEqual([]);
 
-  test("gives the dump, readable by us alone", async () => {
+  test("writes the dump, which only we can read", async () => {
     await restore();
     expect((await stat(output())).mode & 0o777).toBe(0o600);
     const database = new DatabaseSync(output(), { readOnly: true });
@@ -238,7 +238,7 @@ describe("restore to a file", () => {
     expect(await readFile(output(), "utf8")).toBe("what was there");
   });
 
-  test("gives nothing when it is interrupted, or cannot write", async () => {
+  test("writes nothing when it is interrupted or cannot write", async () => {
     const controller = new AbortController();
     await expect(
       restore({ signal: controller.signal, onProgress: () => controller.abort() }),
@@ -286,7 +286,7 @@ describe("a full disk", () => {
     return run.stdout;
   }
 
-  test("during a backup, where the ciphertext goes: no blob, no plaintext", async () => {
+  test("during a backup, where the ciphertext is written: no blob and no plaintext stay", async () => {
     // SQLite would need room for its copy before.
     const path = join(place.dir, "tree");
     await mkdir(path);
