@@ -11,20 +11,20 @@ import {
   type TaggedKinds,
 } from "./tagged-objects.ts";
 
-/** What a backup's metadata say of the objects. */
+/** What a backup's metadata say about the objects. */
 export interface ExpectedObjects {
   readonly count: number;
   readonly sha256: string;
-  /** Empty if only the digest over all is known. */
+  /** Empty if only the digest over everything is known. */
   readonly kinds: ReadonlyMap<string, { readonly count: number; readonly sha256: string }>;
-  /** By kind and name: the beginning of the tag. */
+  /** The beginning of the tag, by kind and name. */
   readonly named: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
 const KIND = /^[a-z_]{1,40}$/;
 
-/** It came over the wire: null unless there is something to compare with. */
+/** We received the metadata: null if they contain nothing to compare with. */
 export function expectedObjects(metadata: ForeignMetadata): ExpectedObjects | null {
   const { count, sha256, kinds, named } = recordOf(recordOf(metadata["content"])["objects"]);
   if (!isCount(count) || typeof sha256 !== "string" || !SHA256.test(sha256)) return null;
@@ -55,7 +55,7 @@ export interface ObjectsContext {
   readonly words: ObjectsWords;
 }
 
-/** Whether the restored copy has the objects that the backup says, each as it was. */
+/** Checks whether the restored copy has exactly the objects that the backup names. */
 export function compareObjects(
   restored: readonly DatabaseObject[],
   expected: ExpectedObjects,
@@ -102,7 +102,7 @@ function differencesOf(
     if (found === undefined) return [say(name, "missing")];
     return found.startsWith(tag) ? [] : [say(name, "other")];
   });
-  // Where all are named, any other name is one too many.
+  // If all are named, any other name is one too many.
   const extra = should.size < count ? [] : own.filter(([name]) => !should.has(name));
   const all = [...changed, ...extra.map(([name]) => say(name, "not at the source"))];
   return all.length === 0 ? [`one of ${count} of the kind ${what}`] : all;

@@ -4,19 +4,19 @@ import { contentDigest } from "./content-digest.ts";
 import type { ExpectedContent } from "./expected-content.ts";
 import { REST } from "./signed-content.ts";
 
-/** What was read of a restored copy. */
+/** What was read from a restored copy. */
 export interface FoundContent {
-  /** By table, of those that could be read. */
+  /** The tags of the tables that could be read, by table. */
   readonly tags: ReadonlyMap<string, string>;
-  /** Tables of the copy that the metadata do not name, and which have a tag if all is well. */
+  /** Tables of the copy that the metadata do not name and that should have a tag. */
   readonly unnamed: readonly string[];
   /** Why a table has no tag. */
   readonly whyNot: (name: string) => string;
-  /** Whether rows come back in the dump's order; else two tags that differ say nothing. */
+  /** Whether rows come back in the dump's order. If not, two different tags prove nothing. */
   readonly keepsOrder: boolean;
-  /** What the database was called, where there are several. */
+  /** The source's name of the database, if there are several. */
   readonly of: string | null;
-  /** As messages name a table of it. */
+  /** The table's name in messages. */
   readonly nameOf: (name: string) => string;
   /** How the engine reads rows, for the check's definition. */
   readonly query: string;

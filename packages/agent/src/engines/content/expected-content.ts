@@ -1,11 +1,11 @@
 import type { ForeignMetadata } from "../engine.ts";
 import type { ContentMetadata } from "./signed-content.ts";
 
-/** What a backup's metadata says of content. */
+/** What a backup's metadata say about content. */
 export interface ExpectedContent {
   /** By table. */
   readonly tags: ReadonlyMap<string, string>;
-  /** Every table that is named, with or without. */
+  /** Every table in the metadata, with or without a tag. */
   readonly named: ReadonlySet<string>;
   readonly sha256: string;
   readonly rest: ContentMetadata["rest"];
@@ -16,8 +16,8 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const MAX_NAMES = 40;
 
 /**
- * It came over the wire: null unless there is something to compare with. `apart` are fields of
- * `content` with a tag, each with the name of what has it.
+ * We received the metadata: null if they contain nothing to compare with. `apart` are fields of
+ * `content` with a tag, each with the name of what it covers.
  */
 export function expectedContent(
   metadata: ForeignMetadata,

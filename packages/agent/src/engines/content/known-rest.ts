@@ -2,8 +2,8 @@ import type { SourceMetadata } from "../engine.ts";
 import type { NotCompared } from "./signed-content.ts";
 
 /**
- * Tables that the metadata has no room to name have one digest for all of them: if one of them is
- * not known, none is.
+ * All tables that do not fit into the metadata have one digest. So if one of them is unknown, all
+ * of them are.
  */
 export function withKnownRest(
   metadata: SourceMetadata,

@@ -13,36 +13,36 @@ export interface ContentMetadata<Settings = unknown> {
   /** Tables with a digest. */
   readonly tables: number;
   /**
-   * Of `contentDigest`, over those that are named, and `REST` with the digest of the others; null
-   * where there are none.
+   * From `contentDigest`, over the named tables, and `REST` with the digest of the others; null if
+   * there are none.
    */
   readonly sha256: string | null;
-  /** Those of them that `tables` of the metadata does not name. */
+  /** Those that `tables` of the metadata does not name. */
   readonly rest: { readonly tables: number; readonly sha256: string } | null;
   readonly settings: Settings | null;
   readonly not_compared: { readonly count: number; readonly named: readonly NotCompared[] };
-  /** Everything besides rows; absent where it could not be listed or changed during the dump. */
+  /** Everything besides rows; absent if it could not be listed, or changed during the dump. */
   readonly objects?: ObjectsMetadata;
 }
 
-/** In the digest over everything, the name of all tables that have no name in the metadata. */
+/** Stands for all tables without a name in the metadata, in the digest over everything. */
 export const REST = "";
-/** Names of what is not compared that a receipt has room for. */
+/** A receipt has room for this many names of data that is not compared. */
 export const MAX_NOT_COMPARED = 40;
 const MAX_NAME = 300;
 
-/** What is known of a dump's content. */
+/** What is known about a dump's content. */
 export interface KnownContent<Settings> {
   /** By table. */
   readonly tags: ReadonlyMap<string, string>;
-  /** Tables that `tables` of the metadata has no place for: fields of `content` with their tags. */
+  /** What has no place in `tables` of the metadata: fields of `content` with their tags. */
   readonly apart?: Readonly<Record<string, string>>;
   readonly notCompared: readonly NotCompared[];
   readonly settings: Settings | null;
   readonly objects: ObjectsMetadata | null;
 }
 
-/** The metadata with what is known of the content. */
+/** Adds what is known about the content to the metadata. */
 export function signContent<Settings>(
   metadata: SourceMetadata,
   { tags, apart = {}, notCompared, settings, objects }: KnownContent<Settings>,

@@ -1,12 +1,12 @@
 import { createHmac } from "node:crypto";
 import { contentDigest } from "./content-digest.ts";
 
-/** Something of a database besides its tables' rows, as the server itself describes it. */
+/** Part of a database that is no row of a table, as the server describes it. */
 export interface DatabaseObject {
   /** `index`, `trigger`, `function`, … */
   readonly kind: string;
   readonly name: string;
-  /** Everything that a restore has to bring back of it. */
+  /** Everything about it that a restore must bring back. */
   readonly definition: string;
 }
 
@@ -15,21 +15,27 @@ export interface ObjectsMetadata {
   readonly count: number;
   /** Over the kinds, each with its digest. */
   readonly sha256: string;
-  /** Of each kind: how many, and a digest over their names and tags. Empty where a receipt has no room. */
+  /**
+   * For each kind, the number of objects and a digest over their names and tags. Empty if they do
+   * not fit into the receipt.
+   */
   readonly kinds: Readonly<Record<string, { readonly count: number; readonly sha256: string }>>;
-  /** Kind, name and the first half of the tag of as many as there is room for. */
+  /** Kind, name and the first half of the tag, for as many objects as fit. */
   readonly named: readonly (readonly [kind: string, name: string, tag: string])[];
 }
 
 /** The objects of one kind, by name, each with its tag. */
 export type TaggedKinds = ReadonlyMap<string, readonly (readonly [name: string, tag: string])[]>;
 
-/** A receipt has room for so many names of objects, and for so many bytes of them. */
+/** A receipt has room for this many names of objects, and for this many bytes of them. */
 export const MAX_NAMED = 200;
 const MAX_NAMED_BYTES = 12 * 1024;
 const MAX_NAME = 200;
 
-/** Of one object: HMAC-SHA-256 over the JSON array of kind, name and definition, its first half in hex. */
+/**
+ * The tag of one object: HMAC-SHA-256 over the JSON array of kind, name and definition, its first
+ * half in hex.
+ */
 export function taggedKinds(objects: readonly DatabaseObject[], key: Buffer): TaggedKinds {
   const kinds = new Map<string, [name: string, tag: string][]>();
   for (const { kind, name, definition } of objects) {

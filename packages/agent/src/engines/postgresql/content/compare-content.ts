@@ -10,18 +10,19 @@ import { type CatalogueTable, LARGE_OBJECTS, whyNotCompared } from "./tables.ts"
 
 export interface RestoredTables {
   readonly server: ScratchServer;
-  /** What leads psql to the database. */
+  /** The environment in which psql connects to the database. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What the database was called, where there are several. */
+  /** The source's name of the database, if there are several. */
   readonly of: string | null;
   /** The largest first. */
   readonly tables: readonly CatalogueTable[];
-  /** Whether rows come back in the dump's order; else two digests that differ say nothing. */
+  /** Whether rows come back in the dump's order. If not, two different digests prove nothing. */
   readonly keepsOrder: boolean;
 }
 
 /**
- * Reads the tables back as the dump has them, the smallest first, for as long as there is time. Null if none could be compared.
+ * Reads the tables back in the dump's format, the smallest first, until the time is up. Null if
+ * none could be compared.
  * @throws RunError
  */
 export async function compareContent(
@@ -65,7 +66,7 @@ export async function compareContent(
   });
 }
 
-/** By table, of those for which there was time. */
+/** The tags of the tables for which there was time, by table. */
 async function tagsOf(
   { server, environment, tables: bySize }: RestoredTables,
   { settings }: ExpectedRows,

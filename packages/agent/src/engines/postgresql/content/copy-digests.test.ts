@@ -85,7 +85,7 @@ function digestsOf(script: string, pieceBytes: number) {
   const digests = new CopyDigests();
   const bytes = Buffer.from(script);
   for (let at = 0; at < bytes.length; at += pieceBytes) {
-    // As of a stream: what was given is overwritten once the next piece comes.
+    // As in a stream: a piece is overwritten once the next one comes.
     const piece = Buffer.from(bytes.subarray(at, at + pieceBytes));
     digests.add(piece);
     piece.fill(0);

@@ -1,11 +1,11 @@
 import { createHash, type Hash } from "node:crypto";
 import { LargeObjectDigest, WRITE_END, WRITE_START } from "./large-object-digest.ts";
 
-/** What a dump sets a sequence to. */
+/** The value that a dump gives to a sequence. */
 export interface SequenceValue {
   readonly schema: string;
   readonly sequence: string;
-  /** Null if nobody has called it. */
+  /** Null if the sequence was never used. */
   readonly value: string | null;
 }
 
@@ -15,39 +15,41 @@ export interface TableContent {
   readonly table: string;
   /** In the dump's order. */
   readonly columns: readonly string[];
-  /** SHA-256 in hex of the rows as COPY has them, each with its line feed. */
+  /** SHA-256 in hex of the rows in COPY's format, each with its line feed. */
   readonly sha256: string;
 }
 
-/** Ends a table's rows. No row is like it. */
+/** Ends a table's rows. No row looks like this. */
 const END = Buffer.from("\n\\.\n");
 const NO_ROWS = Buffer.from("\\.\n");
-/** As much of a piece is looked at for a statement first: what follows may be rows. */
+/** Only this much of a piece is searched for a statement at first, because the rest may be rows. */
 const WINDOW = 4096;
-/** Names of 1,600 columns are shorter, and so is a part of a large object. */
+/** Enough for the names of 1,600 columns, and for one part of a large object. */
 const MAX_STATEMENT = 1 << 20;
 
 const NAME = String.raw`"(?:[^"]|"")+"|[^\s".,()]+`;
 const COPY = new RegExp(String.raw`^COPY (${NAME})\.(${NAME}) (?:\(([^]*)\) )?\s*FROM stdin;\n$`);
-/** One statement, whatever its names and texts hold. */
+/** One statement, whatever its names and texts contain. */
 const STATEMENT = /^(?:[^'";]|'[^']*'|"[^"]*")*;\n/;
 const SETVAL = /^SELECT pg_catalog\.setval\('((?:[^']|'')+)', (-?[0-9]{1,19}), (true|false)\);\n$/;
 const QUALIFIED = new RegExp(`^(${NAME})\\.(${NAME})$`);
 const ENCODING = /^SET client_encoding = '([A-Za-z0-9_]{1,32})';\n$/;
 
 /**
- * Reads the data part of a dump as SQL, as pg_restore prints it, and hashes the rows of each table.
- * It reads no row: only where a table begins and ends, and what sequences are set to.
+ * Reads the data part of a dump as the SQL that pg_restore prints, and hashes the rows of each
+ * table. It does not parse rows. It only finds where a table begins and ends, and the values of
+ * sequences.
  */
 export class CopyDigests {
-  /** Null once something came that no such dump has: then nothing is known. */
+  /** Null after something that no such dump contains. Then nothing is known. */
   #tables: TableContent[] | null = [];
-  /** Null once one was not understood. */
+  /** Null if one of them was not understood. */
   #sequences: SequenceValue[] | null = [];
   readonly #largeObjects = new LargeObjectDigest();
   #encoding: string | null = null;
   /**
-   * Of the statements: what is not a whole one yet. Of rows: the bytes that may begin their end.
+   * Between tables: a statement that is not complete yet. Within rows: bytes that may begin their
+   * end.
    */
   #held: Buffer = Buffer.alloc(0);
   #copying: { readonly hash: Hash; readonly table: Omit<TableContent, "sha256">; isFirst: boolean } | null =
@@ -61,7 +63,7 @@ export class CopyDigests {
 
   /**
    * The tables in the dump's order, the sequences if all were understood, a digest of the large
-   * objects, and the encoding of its texts; null if it was not understood to its end.
+   * objects, and the encoding of the texts. Null if the dump was not understood to its end.
    */
   end(): {
     readonly tables: readonly TableContent[];
@@ -80,7 +82,7 @@ export class CopyDigests {
         };
   }
 
-  /** What comes after the next COPY; null when more has to come first. */
+  /** Returns what comes after the next COPY; null if more input is needed. */
   #readStatements(bytes: Buffer): Buffer | null {
     for (let at = 0, window = WINDOW; ;) {
       const text = bytes.toString("latin1", at, at + window);
@@ -116,7 +118,7 @@ export class CopyDigests {
     }
   }
 
-  /** What comes after the table; null when all of it was rows. */
+  /** Returns what comes after the table; null if everything was rows. */
   #readRows(bytes: Buffer): Buffer | null {
     const copying = this.#copying;
     if (copying === null || bytes.length < END.length) return this.#hold(bytes);
@@ -146,7 +148,7 @@ export class CopyDigests {
     return rest;
   }
 
-  /** A copy: a piece is valid until the next one comes. */
+  /** Keeps a copy, because a piece is valid only until the next one comes. */
   #hold(bytes: Buffer): null {
     if (bytes.length > MAX_STATEMENT) return this.#giveUp();
     this.#held = Buffer.from(bytes);
@@ -160,8 +162,8 @@ export class CopyDigests {
 }
 
 /**
- * Of the statement, comment, command of psql's or empty line that a text begins with; null if it
- * does not end in there.
+ * The length of the statement, comment, psql command or empty line at the start of a text; null if
+ * it does not end there.
  */
 function lengthOfNext(text: string): number | null {
   if (/^(?:--|\\|\n)/.test(text)) {

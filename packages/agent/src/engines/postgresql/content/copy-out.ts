@@ -5,13 +5,16 @@ import type { ContentSettings } from "./describe-content.ts";
 import { LARGE_OBJECT_LINES } from "./large-object-digest.ts";
 import { type CatalogueTable, LARGE_OBJECTS, type ValueSettings } from "./tables.ts";
 
-/** So many tables by one psql, and no more bytes of arguments than every system takes. */
+/**
+ * One psql gets at most this many tables, and at most as many bytes of arguments as every system
+ * accepts.
+ */
 const MAX_BATCH = 64;
 const MAX_BATCH_BYTES = 60_000;
 
 /**
- * What sha256sum says of the table with that number, and what psql says of its COPY. These may come
- * in any order.
+ * What sha256sum prints for the table with that number, and what psql prints for its COPY, in any
+ * order.
  */
 const DIGEST = /^([0-9a-f]{64}) {2}-\n([0-9]+)$/gm;
 const COPIED = /^([0-9]+) false$/gm;
@@ -24,8 +27,8 @@ export interface CopyOut {
 }
 
 /**
- * The tables in their order, cut into what one psql copies. A table whose columns have no room in
- * an argument is left out.
+ * Groups the tables, in their order, for one psql each. Leaves out a table whose columns do not fit
+ * into an argument.
  */
 export function batchesOf(tables: readonly CatalogueTable[]): CatalogueTable[][] {
   const batches: CatalogueTable[][] = [];
@@ -46,12 +49,10 @@ export function batchesOf(tables: readonly CatalogueTable[]): CatalogueTable[][]
 }
 
 /**
- * SHA-256 in hex of what COPY gives of each table, with the settings of the dump's session. A table
- * that could not be copied to its end, because the signal fired or for another reason, is not in
- * it.
- *
- * Names of others go to psql as arguments: one that does not begin with a backslash is SQL to its
- * end, and nothing of psql's is looked for in it.
+ * SHA-256 in hex of each table's COPY output, with the settings of the dump's session. Leaves out a
+ * table that could not be copied to its end, because the signal fired or for another reason.
+ * Foreign names reach psql as arguments. An argument that does not begin with a backslash is SQL to
+ * its end, and psql looks for no commands in it.
  */
 export async function copyDigests(
   tables: readonly CatalogueTable[],
@@ -63,8 +64,8 @@ export async function copyDigests(
     "--quiet",
     "--no-password",
     "--set=VERBOSITY=sqlstate",
-    // The rows go from psql to sha256sum: two processes of ours would take four times as long for
-    // them.
+    // The rows go from psql to sha256sum. With two processes of ours in between, they would take
+    // four times as long.
     ...tables.flatMap((table, index) => [
       `--command=\\o |sha256sum; echo ${index}`,
       `--command=${copyStatement(table)}`,
@@ -84,7 +85,7 @@ export async function copyDigests(
     signal,
   });
   child.stdin.end();
-  // It may be stopped for want of time: what ended before counts.
+  // It may be stopped because the time is up. The tables that ended before count.
   const output = await text(child.stdout).catch((error: unknown) => {
     if (!signal.aborted) throw error;
     return "";
@@ -108,7 +109,7 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** As pg_dump sets them for itself, and as the dump's session had them. */
+/** The settings that pg_dump makes for itself, and those of the dump's session. */
 function optionsOf({ bytea_output, quote_all_identifiers }: ValueSettings): string {
   return [
     "default_transaction_read_only=on",

@@ -20,20 +20,23 @@ import {
   whyNotCompared,
 } from "./tables.ts";
 
-/** What a source's catalogue says of what can be compared. */
+/** What the source's catalogue says about the content that can be compared. */
 export interface ContentFacts {
   readonly settings: ValueSettings;
   readonly tables: readonly CatalogueTable[];
   readonly others: readonly NotCompared[];
 }
 
-/** Fields of `content` with a tag, each with the name of what has it. */
+/** Fields of `content` with a tag, each with the name of what it covers. */
 export const TAGS_APART = { large_objects: LARGE_OBJECTS };
 
 /** How the dump's session printed values. */
 export type ContentSettings = ValueSettings & { readonly client_encoding: string };
 
-/** In the transaction of the dump's snapshot. @throws RunError, SessionEnded */
+/**
+ * Runs in the transaction of the dump's snapshot.
+ * @throws RunError, SessionEnded
+ */
 export async function contentFacts(session: PsqlSession): Promise<ContentFacts> {
   const list = async (sql: string, what: string): Promise<string> => outputOf(await session.run(sql), what);
   const [[bytea_output = "", quote_all_identifiers = "", lc_monetary = ""] = []] = rowsOf(
@@ -53,20 +56,20 @@ export function tableTag(key: Buffer, { schema, table, columns, sha256 }: TableC
   return contentTag(key, [schema, table, columns, sha256]);
 }
 
-/** A database's own key, where a backup has several. */
+/** The key of one database, if a backup has several. */
 export function contentKeyOf(key: Buffer, database: string): Buffer {
   return createHmac("sha256", key).update(database).digest();
 }
 
-/** The objects as they were listed before and after the dump. */
+/** The objects as listed before and after the dump. */
 export interface ListedObjects {
   readonly before: readonly DatabaseObject[] | null;
   readonly after: readonly DatabaseObject[] | null;
 }
 
 /**
- * The metadata with what is known of the content. `archive` is null where the dump could not be
- * read beside.
+ * Adds what is known about the content to the metadata. `archive` is null if the dump could not be
+ * read.
  */
 export function withContent(
   metadata: SourceMetadata,

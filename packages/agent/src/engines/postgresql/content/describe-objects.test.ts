@@ -42,7 +42,7 @@ test("what somebody changed while it was dumped is not compared", () => {
   const [before, after] = [[object("view", "v")], [object("view", "v", "another")]];
   expect(describeObjects(before, after, [], key)).toBeNull();
   expect(describeObjects(before, before, [], key)).not.toBeNull();
-  // Nor is anything where the server or the dump did not tell.
+  // Nothing is known either if the server or the dump did not tell.
   expect(describeObjects(null, before, [], key)).toBeNull();
   expect(describeObjects(before, before, null, key)).toBeNull();
 });

@@ -5,11 +5,11 @@ import type { SequenceValue } from "./copy-digests.ts";
 import { databaseObjects, SEQUENCE_VALUE, SOURCE_OBJECTS } from "./objects.ts";
 
 const LISTING_MS = 60_000;
-/** A view that is being changed is locked; pg_dump can wait for it, and this need not. */
+/** A view that is being changed is locked. pg_dump may wait for it, but this must not. */
 const LOCKED_MS = 2_000;
 
 /**
- * The objects of the open transaction's database; null if the server does not list them, or not in
+ * Lists the objects of the open transaction's database; null if the server does not list them in
  * time. The transaction goes on in both cases.
  */
 export async function listObjects(session: PsqlSession): Promise<readonly DatabaseObject[] | null> {
@@ -21,8 +21,8 @@ export async function listObjects(session: PsqlSession): Promise<readonly Databa
 }
 
 /**
- * What was listed before and after the dump; null unless both are the same: what somebody changes
- * meanwhile, the dump may have either way. Sequences have the dump's values.
+ * Combines what was listed before and after the dump; null if the two differ, because the dump may
+ * contain either. Sequences get the dump's values.
  */
 export function describeObjects(
   before: readonly DatabaseObject[] | null,
@@ -43,7 +43,7 @@ export function describeObjects(
   return objectsMetadata(inDump, key);
 }
 
-/** As `objects.ts` has it of a restored copy. */
+/** The definition of a value as `objects.ts` lists it in a restored copy. */
 function valueDefinition(value: string): string {
   return `${createHash("sha256").update(value).digest("hex")} `;
 }

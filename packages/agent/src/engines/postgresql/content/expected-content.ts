@@ -2,12 +2,12 @@ import { type ExpectedContent, expectedContent, recordOf } from "../../content/e
 import type { ForeignMetadata } from "../../engine.ts";
 import { type ContentSettings, TAGS_APART } from "./describe-content.ts";
 
-/** What a backup's metadata says of content, and of how its rows were printed. */
+/** What a backup's metadata say about content, and about how its rows were printed. */
 export interface ExpectedRows extends ExpectedContent {
   readonly settings: ContentSettings;
 }
 
-/** It came over the wire: null unless there is something to compare with. */
+/** We received the metadata: null if they contain nothing to compare with. */
 export function expectedRows(metadata: ForeignMetadata): ExpectedRows | null {
   const expected = expectedContent(metadata, TAGS_APART);
   const { settings } = recordOf(metadata["content"]);

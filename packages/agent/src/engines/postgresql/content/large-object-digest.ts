@@ -1,20 +1,25 @@
 import { createHash, hash } from "node:crypto";
 
-/** What a large object is cut into: pg_restore's SQL has so many bytes in each `lowrite`. */
+/**
+ * Large objects are hashed in pieces of this size, because each `lowrite` in pg_restore's SQL has
+ * as many bytes.
+ */
 export const PIECE_BYTES = 16_384;
 
 const OPEN = /^SELECT pg_catalog\.lo_open\('([0-9]{1,10})', [0-9]+\);\n$/;
 const WRITE = /^SELECT pg_catalog\.lowrite\(0, '\\{1,2}x([0-9a-f]*)'\);\n$/;
 const CLOSE = /^SELECT pg_catalog\.lo_close\(0\);\n$/;
 
-/** How a large object's `lowrite` begins and ends: it is long, and needs no other look for its end. */
+/**
+ * The start and end of a `lowrite`. It is long, so its end is found without looking at the rest.
+ */
 export const WRITE_START = "SELECT pg_catalog.lowrite(0, '";
 export const WRITE_END = Buffer.from("');\n");
 
 /**
- * Hashes the large objects of a dump, from pg_restore's SQL: for each of them a line with its oid, a
- * space and the hex SHA-256 over the SHA-256s of its pieces. So a server can compute the same
- * without a whole object in its memory.
+ * Hashes the large objects of a dump in pg_restore's SQL. Each object has one line: its oid, a
+ * space and the hex SHA-256 over the SHA-256s of its pieces. A server can compute the same without
+ * having a whole object in memory.
  */
 export class LargeObjectDigest {
   readonly #lines = createHash("sha256");
@@ -23,12 +28,12 @@ export class LargeObjectDigest {
   #last = -1;
   #isUnderstood = true;
 
-  /** Takes each statement that opens, writes or closes one, in the dump's order. */
+  /** Call this for each statement that opens, writes or closes an object, in the dump's order. */
   add(statement: string): void {
     this.#isUnderstood &&= this.#take(statement);
   }
 
-  /** SHA-256 in hex of the lines; null if the dump has something else, or another order. */
+  /** SHA-256 in hex of the lines; null if the dump contains something else, or another order. */
   end(): string | null {
     return this.#isUnderstood && this.#open === null ? this.#lines.digest("hex") : null;
   }
@@ -45,7 +50,7 @@ export class LargeObjectDigest {
     const bytes = WRITE.exec(statement)?.[1];
     if (bytes !== undefined) {
       const piece = Buffer.from(bytes, "hex");
-      // Only the last may be shorter.
+      // Only the last piece may be shorter.
       if (!this.#open.isFull || piece.length > PIECE_BYTES || piece.length * 2 !== bytes.length) return false;
       this.#open.isFull = piece.length === PIECE_BYTES;
       this.#open.pieces.update(hash("sha256", piece, "buffer"));
@@ -62,8 +67,8 @@ const pieceOf = (offset: string): string =>
   `(select lo_get(o.oid, ${offset} * ${PIECE_BYTES}, ${PIECE_BYTES}) as bytes offset 0) piece`;
 
 /**
- * The same lines, of the large objects that a database has. Only a superuser may look up how long
- * one is: it ends where a piece is not full.
+ * Computes the same lines in a database. Only a superuser may look up the size of an object, so
+ * this ends at the first piece that is not full.
  */
 export const LARGE_OBJECT_LINES = `
   select o.oid || ' ' || encode(sha256(coalesce((

@@ -2,19 +2,22 @@ import type { ObjectsWords } from "../../../checks/index.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { notOfExtension, OWN_SCHEMAS, plain, rowsOf } from "../schema.ts";
 
-/** Its definition is the value, which only the dump knows: a sequence goes on while a snapshot is held. */
+/**
+ * The definition of this kind is a value, and only the dump knows it, because a sequence goes on
+ * while a snapshot is held.
+ */
 export const SEQUENCE_VALUE = "sequence_value";
 
 const OWN_RELATION = (kinds: string): string =>
   `c.relkind in (${kinds}) and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}`;
 
-/** Above it, oids are of what somebody made after the cluster was. */
+/** Objects with oids from here on were created after the cluster. */
 const FIRST_OWN_OID = 16_384;
 
 /**
- * Each row is a JSON array of kind, name, SHA-256 of what comes back letter by letter, and what the
- * server prints of an expression. Nothing that depends on who owns what, or on a newer version's
- * catalogue. What a table has from its parents is left out: it follows from theirs, and the server
+ * Each row is a JSON array: kind, name, SHA-256 of what must come back letter by letter, and an
+ * expression as the server prints it. Owners, and what only a newer version's catalogue has, are
+ * left out. So is what a table gets from its parents, because it follows from theirs and the server
  * chooses its names.
  */
 const OBJECTS = (sequenceValue: string): string => `
@@ -115,9 +118,9 @@ const OBJECTS = (sequenceValue: string): string => `
   )
   select json_build_array(kind, name, encode(sha256(convert_to(coalesce(exact, ''), 'UTF8')), 'hex'), coalesce(expression, '')) from object`;
 
-/** At the source. Sequences have no values yet. */
+/** At the source. Sequences have no values here. */
 export const SOURCE_OBJECTS = OBJECTS("''");
-/** In a restored copy. A sequence that nobody called has no value. */
+/** In a restored copy. A sequence that was never used has no value. */
 export const RESTORED_OBJECTS = OBJECTS("coalesce(pg_sequence_last_value(r.oid)::text, '')");
 
 export function databaseObjects(output: string): DatabaseObject[] {
@@ -128,7 +131,7 @@ export function databaseObjects(output: string): DatabaseObject[] {
   }));
 }
 
-/** For people, of a check of them. */
+/** For people, in the definition of the check. */
 export const OBJECTS_WORDS: ObjectsWords = {
   query: "the definition of each index, constraint, trigger, function, view and so on",
   hint: "compare what pg_dump --schema-only prints of both",

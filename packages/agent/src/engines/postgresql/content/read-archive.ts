@@ -6,18 +6,18 @@ import { CopyDigests, type SequenceValue, type TableContent } from "./copy-diges
 
 export interface ArchiveContent {
   readonly tables: readonly TableContent[];
-  /** Null where they were not understood. */
+  /** Null if they were not understood. */
   readonly sequences: readonly SequenceValue[] | null;
-  /** SHA-256 in hex; see `LargeObjectDigest`. Null where they were not understood. */
+  /** SHA-256 in hex; see `LargeObjectDigest`. Null if they were not understood. */
   readonly largeObjects: string | null;
-  /** Of its texts, as PostgreSQL calls it. */
+  /** The encoding of its texts, in PostgreSQL's words. */
   readonly encoding: string;
 }
 
 /**
- * The digests of an archive's tables, taken by pg_restore's own reading of it while it passes.
- * Whatever goes wrong here only means that nothing is known of the content: it is never the dump's
- * fault.
+ * Computes the digests of an archive's tables while the archive passes, from what pg_restore prints
+ * of it. If anything goes wrong here, nothing is known about the content, but the dump is not to
+ * blame.
  */
 export class ArchiveReader {
   readonly #child: Child;
@@ -30,8 +30,8 @@ export class ArchiveReader {
   }
 
   /**
-   * `path` of one in directory format; else it is given piece by piece. Null where it cannot be
-   * read.
+   * `path` is that of a dump in directory format. Any other archive is added piece by piece. Null
+   * if it cannot be read.
    */
   static async start(
     run: RunProgram,
@@ -48,7 +48,7 @@ export class ArchiveReader {
     await writePiece(this.#child.stdin, piece).catch(() => false);
   }
 
-  /** All of it was given. Null if it could not be read. */
+  /** Call this after the last piece. Null if the archive could not be read. */
   async end(): Promise<ArchiveContent | null> {
     this.#child.stdin.end();
     const digests = await this.#read.catch(() => null);

@@ -1,22 +1,22 @@
 import { OWN_SCHEMAS, notOfExtension, rowsOf } from "../schema.ts";
 
-/** A table whose rows a dump has, as the database's own catalogue tells of it. */
+/** A table with rows in the dump, as the database's catalogue describes it. */
 export interface CatalogueTable {
-  /** As metadata name it. */
+  /** As the metadata name it. */
   readonly name: string;
   readonly schema: string;
   readonly table: string;
-  /** Those that COPY gives, in its order: none that is generated. */
+  /** The columns that COPY prints, in its order. Generated columns are not among them. */
   readonly columns: readonly string[];
-  /** Of another table's columns: a restore may bring them in another order. */
+  /** Has columns of another table, and a restore may change their order. */
   readonly isChild: boolean;
-  /** Has a column of the type money, however wrapped: its text depends on a locale. */
+  /** Has a column of the type money, also within another type. Its text depends on a locale. */
   readonly hasMoney: boolean;
 }
 
 /**
- * The one table of a database's catalogue whose rows a dump has: all large objects together. They
- * are compared as if they were a table.
+ * The one table of a database's catalogue with rows in the dump: all large objects together. They
+ * are compared like a table.
  */
 export const LARGE_OBJECTS = "pg_catalog.pg_largeobject";
 
@@ -43,7 +43,7 @@ const TABLES = (largeObjects: string): string => `
 
 /** Of a source: the largest first, as JSON arrays of texts. */
 export const CONTENT_TABLES = TABLES("exists (select from pg_largeobject_metadata)");
-/** Of a restored copy, from which the large objects may be missing. */
+/** Of a restored copy, in which the large objects may be missing. */
 export const RESTORED_CONTENT_TABLES = TABLES("true");
 
 export function catalogueTables(output: string): CatalogueTable[] {
@@ -57,7 +57,7 @@ export function catalogueTables(output: string): CatalogueTable[] {
   }));
 }
 
-/** What else holds data, and is not compared: kind and name. */
+/** Kind and name of other data, which are not compared. */
 export const NOT_COMPARED = `
   select json_build_array(kind, name) from (
     select case c.relkind when 'f' then 'foreign_table' else 'materialized_view' end as kind, format('%I.%I', n.nspname, c.relname) as name
@@ -73,8 +73,8 @@ export const NOT_COMPARED = `
   ) data order by kind, name`;
 
 /**
- * What decides how the server prints values, and pg_dump does not set. The session's own, before
- * anything of ours.
+ * The settings that decide how the server prints values and that pg_dump does not set. Read these
+ * before our own settings change them.
  */
 export interface ValueSettings {
   readonly bytea_output: string;
