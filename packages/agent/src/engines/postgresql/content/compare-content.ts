@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import type { CheckOutcome } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
@@ -19,6 +20,9 @@ export interface RestoredTables {
   /** Whether rows come back in the dump's order. If not, two different digests prove nothing. */
   readonly keepsOrder: boolean;
 }
+
+/** Each is a psql, its server process and a sha256sum: two of them keep two cores busy. */
+const MAX_SESSIONS = 2;
 
 /**
  * Reads the tables back in the dump's format, the smallest first, until the time is up. Null if
@@ -75,12 +79,32 @@ async function tagsOf(
   within: AbortSignal,
 ): Promise<Map<string, string>> {
   const wanted = new Set(tables);
+  const smallestFirst = bySize.filter((table) => wanted.has(table)).toReversed();
   const tags = new Map<string, string>();
-  for (const batch of batchesOf(bySize.filter((table) => wanted.has(table)).toReversed())) {
-    if (within.aborted) break;
-    const copied = await copyDigests(batch, { run: server.run, environment, settings, signal: within });
-    for (const [{ name, schema, table, columns }, sha256] of copied)
-      tags.set(name, tableTag(key, { schema, table, columns, sha256 }));
-  }
+  const failed = new AbortController();
+  const signal = AbortSignal.any([within, failed.signal]);
+  const read = async (share: readonly CatalogueTable[]): Promise<void> => {
+    for (const batch of batchesOf(share)) {
+      if (signal.aborted) return;
+      const copied = await copyDigests(batch, { run: server.run, environment, settings, signal });
+      for (const [{ name, schema, table, columns }, sha256] of copied)
+        tags.set(name, tableTag(key, { schema, table, columns, sha256 }));
+    }
+  };
+  const sessions = Math.min(MAX_SESSIONS, availableParallelism());
+  const shares = Array.from({ length: sessions }, (_, session) =>
+    smallestFirst.filter((_, at) => at % sessions === session),
+  );
+  // The first error ends the others, and none is left running.
+  const ended = await Promise.allSettled(
+    shares.map((share) =>
+      read(share).catch((error: unknown) => {
+        failed.abort();
+        throw error;
+      }),
+    ),
+  );
+  const first = ended.find((each) => each.status === "rejected");
+  if (first !== undefined) throw first.reason;
   return tags;
 }
