@@ -107,6 +107,9 @@ function testIt(
   });
 }
 
+/** MySQL's dump program writes many rows in one line, and they are not compared. */
+const ofContent = (): string[] => (server.product === "MariaDB" ? ["inferred:content"] : []);
+
 const nothingLeft = (): void => {
   expect(readdirSync(place.scratch)).toEqual([]);
   for (const name of ["mariadb", "mariadb-dump", "mysql", "mysqldump"])
@@ -168,6 +171,7 @@ test("a restore test passes if the schema and every count are the same", async (
   });
   expect(tested.checks.map(({ id, result }) => `${id} ${result}`).toSorted()).toEqual([
     "defined passed",
+    ...ofContent().map((id) => `${id} passed`),
     "inferred:rows:shop.items passed",
     "inferred:rows:shop.old_fashioned passed",
     "inferred:rows:shop.orders passed",
@@ -534,6 +538,7 @@ test("what a user of the source defined runs in a check with rights to read, and
     { id: "honest", result: "passed" },
     { id: "hostile", result: "failed" },
     { id: "inferred:schema", result: "passed" },
+    ...ofContent().map((id) => ({ id, result: "passed" })),
   ]);
   expect(existsSync(log)).toBe(false);
 });
@@ -605,14 +610,14 @@ describe("damage", () => {
 
   test("an emptied table", async () => {
     const made = await resealed((sql) => sql.replace(/INSERT INTO `items` VALUES[^;]*;/g, ""));
-    expect(await failing(made)).toEqual(["inferred:rows:shop.items"]);
+    expect(await failing(made)).toEqual(["inferred:rows:shop.items", ...ofContent()]);
   });
 
   test("a table that is short of one row", async () => {
     const made = await resealed((sql) =>
       sql.replace(/INSERT INTO `items` VALUES\s*\(1,1\),/, "INSERT INTO `items` VALUES"),
     );
-    expect(await failing(made)).toEqual(["inferred:rows:shop.items"]);
+    expect(await failing(made)).toEqual(["inferred:rows:shop.items", ...ofContent()]);
   });
 
   test("a row that breaks a rule; it is not quoted", async () => {

@@ -2,7 +2,8 @@ import { RunError } from "../../errors/run-error.ts";
 import type { SourceMetadata } from "../engine.ts";
 import { countEach, describeTables, type TableCount, COUNTING_S } from "../row-counts.ts";
 import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
-import type { DumpCounter } from "./dump-counter.ts";
+import { tablesComputed } from "./content/computed-columns.ts";
+import type { DumpCounter } from "./content/dump-counter.ts";
 import { type RoundedFloats, roundedFloats } from "./float-columns.ts";
 import { productOf } from "./programs.ts";
 import {
@@ -50,6 +51,8 @@ export interface Look {
   /** By the tables' names, and by `historyName`. */
   readonly counts: ReadonlyMap<string, bigint>;
   readonly floats: RoundedFloats;
+  /** See `tablesComputed`. */
+  readonly computed: ReadonlySet<string>;
 }
 
 export async function look(
@@ -61,6 +64,7 @@ export async function look(
   const tables = await tablesOf(session, databases);
   const definers = await definersOf(session, databases);
   const floats = await roundedFloats(session, databases);
+  const computed = await tablesComputed(session, databases);
   const places = new Map(
     tables.toReversed().flatMap(({ name, database, table, isVersioned }) => {
       const from = `${quoted(database)}.${quoted(table)}`;
@@ -74,7 +78,7 @@ export async function look(
     const text = counted.ok ? counted.rows[0]?.[0] : undefined;
     return text === undefined ? null : BigInt(text);
   });
-  return { lines, tables, definers, counts, floats };
+  return { lines, tables, definers, counts, floats, computed };
 }
 
 /** A statement that the server ends by itself; whatever is longer has no count. */

@@ -6,7 +6,8 @@ import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
 import { describeDump, type Look, look, tablesOf } from "./describe.ts";
-import { DumpCounter } from "./dump-counter.ts";
+import { signRows } from "./content/sign-rows.ts";
+import { DumpCounter } from "./content/dump-counter.ts";
 import { refuseRounded } from "./float-columns.ts";
 import { findClient, findDumper, type Program, productOf, releaseOf } from "./programs.ts";
 import { originOf } from "./origin.ts";
@@ -42,7 +43,7 @@ const MYSQL_ARGUMENTS = ["--set-gtid-purged=OFF"];
  */
 export async function dumpMariadb(
   source: SourceOf<MariadbSettings>,
-  { scratchDir, signal }: RunContext,
+  { scratchDir, signal, contentKey }: RunContext,
 ): Promise<Dump> {
   const client = await findClient();
   const connection = await writeConnectionFile(source.connection, scratchDir);
@@ -74,7 +75,7 @@ export async function dumpMariadb(
     const origin = await originOf(older, source.databases === null ? connection.database : null);
     await beginSnapshot(older);
     const history = historyArguments(dumper, version, await tablesOf(older, databases));
-    const counter = writesRowsInLines(dumper) ? new DumpCounter() : null;
+    const counter = writesRowsInLines(dumper) ? new DumpCounter(contentKey) : null;
     const looks = { before: look(older, databases, version), after: null as Promise<Look> | null };
     looks.before.catch(() => undefined);
     const child = await startChild({
@@ -105,7 +106,7 @@ export async function dumpMariadb(
       const { engine } = source;
       refuseRounded(before.floats);
       refuseRounded(after.floats);
-      return describeDump({
+      const described = describeDump({
         engine,
         version,
         dumper: dumper.version,
@@ -114,6 +115,9 @@ export async function dumpMariadb(
         after,
         dumped: counter,
       });
+      return contentKey === undefined || counter === null
+        ? described
+        : signRows(described, { dumped: counter, ...before }, contentKey);
     };
     return {
       origin,

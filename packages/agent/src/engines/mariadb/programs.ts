@@ -105,7 +105,7 @@ async function described(path: string): Promise<Program> {
 }
 
 /** A program by what it says to `--version`. */
-function programOf(path: string, output: string): Program | null {
+export function programOf(path: string, output: string): Program | null {
   const version = /(?:Distrib|from|Ver) ([0-9]+\.[0-9]+\.[0-9]+)/.exec(
     output.replace(/Ver [0-9.]+ Distrib/, "Distrib"),
   )?.[1];

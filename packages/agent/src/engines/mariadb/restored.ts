@@ -3,10 +3,17 @@ import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../../checks/index.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
-import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
+import type {
+  ContentComparison,
+  ForeignMetadata,
+  InferredContext,
+  QueryLimits,
+  Restored,
+} from "../engine.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { openSession, READER } from "./accounts.ts";
+import { compareRows } from "./content/compare-rows.ts";
 import { limited, schemaOf, tablesOf } from "./describe.ts";
 import { releaseOf } from "./programs.ts";
 import { jsonRow } from "./json-row.ts";
@@ -90,6 +97,15 @@ export class RestoredMariadb implements Restored {
         },
         countQuery,
       });
+    });
+  }
+
+  compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
+    return this.#guarded(comparison.signal, async () => {
+      const tables = await tablesOf(this.#admin, this.#databases);
+      const databases = this.#databases;
+      const rows = await compareRows(this.#server, { databases, tables }, comparison);
+      return rows === null ? [] : [rows];
     });
   }
 

@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import { RunError } from "../../errors/run-error.ts";
 import type { SourceCommon } from "../../config/source-config.ts";
 import type { ForeignMetadata, Runtime, Sandbox } from "../engine.ts";
@@ -6,6 +7,7 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { findContainerPlace, findHostPlace, type FoundPlace } from "./places.ts";
 import { type Product, productOf, releaseOf } from "./programs.ts";
 import { restoreInto } from "./restore-into.ts";
+import { DUMPER } from "./content/compare-rows.ts";
 import { startMariadbIn } from "./scratch-mariadb.ts";
 
 /**
@@ -63,10 +65,11 @@ async function startServer(
   const scratch = await startMariadbIn(place, programs, memory_mb, context.signal);
   return {
     runtime,
-    run: (_, request) =>
+    // The client's own name is the one that was found.
+    run: (name, request) =>
       place.start({
         ...request,
-        command: programs.client,
+        command: name === DUMPER ? join(dirname(programs.client), name) : programs.client,
         args: [...scratch.connection, ...request.args],
       }),
     // What is loaded comes by the client's stdin.

@@ -155,6 +155,12 @@ export async function definersOf(session: MariadbSession, databases: readonly st
   );
 }
 
+/** Database, table and expression. */
+export function generatedColumns(databases: readonly string[]): string {
+  return `select table_schema, table_name, generation_expression from information_schema.columns
+    where ${inList("table_schema", databases)} and coalesce(generation_expression, '') <> ''`;
+}
+
 /** Columns of single precision: database, table, column. */
 export function floatColumns(databases: readonly string[]): string {
   return `select c.table_schema, c.table_name, c.column_name from information_schema.columns c

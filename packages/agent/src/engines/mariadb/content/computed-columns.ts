@@ -1,0 +1,40 @@
+import { rowsOf } from "../session-error.ts";
+import { generatedColumns, tableName } from "../schema.ts";
+import type { MariadbSession } from "../session.ts";
+
+/** They give the same wherever and whenever they run, and whatever a session is set to. */
+const STEADY: ReadonlySet<string> = new Set(
+  (
+    "abs and as between bit_length cast ceiling char char_length charset coalesce collate concat concat_ws crc32 decimal distinct else end " +
+    "elt false field find_in_set floor greatest hex if ifnull in integer interval is json_compact json_contains json_exists json_extract " +
+    "json_length json_query json_type json_unquote json_valid json_value lcase least left length locate lower lpad ltrim md5 mod not null " +
+    "nullif octet_length or repeat replace reverse right rpad rtrim sha sha1 sha2 sign signed substr substring then trim true truncate ucase " +
+    "unhex unsigned upper when case xor year month dayofmonth hour minute second to_days date div " +
+    "_utf8mb4 _utf8mb3 _latin1 _binary utf8mb4 utf8mb3 latin1 binary"
+  ).split(" "),
+);
+/** Names and texts, in which nothing is called. */
+const QUOTED = /`(?:[^`]|``)*`|'(?:[^'\\]|''|\\.)*'/gs;
+
+/**
+ * Tables with a generated column of which nobody knows that a copy computes the same: a restore
+ * computes it anew, whatever the dump says.
+ */
+export async function tablesComputed(
+  session: MariadbSession,
+  databases: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = rowsOf(await session.run(generatedColumns(databases)), "listing the generated columns");
+  return new Set(
+    rows.flatMap(([database = "", table = "", expression = ""]) =>
+      isSteady(expression) ? [] : [tableName(database, table)],
+    ),
+  );
+}
+
+/** Whether an expression gives the same everywhere. A quotient depends on a setting of the session. */
+export function isSteady(expression: string): boolean {
+  const code = expression.replaceAll(QUOTED, " ");
+  const words = code.match(/[^\s\d()+\-*,.<>=!%&|^~?:][^\s()+\-*,.<>=!%&|^~?:]*/g) ?? [];
+  return words.every((word) => STEADY.has(word.toLowerCase()));
+}

@@ -1,0 +1,37 @@
+import { createHash, createHmac, type Hash } from "node:crypto";
+
+/**
+ * Adds up the digests of a table's rows, in whatever order they come: a server may give them back
+ * in another one.
+ */
+export class RowSum {
+  readonly #key: Buffer;
+  readonly #sums = new Uint32Array(8);
+  #row: Hash | null = null;
+  /** The last byte so far: what a line ends in is not the row's. */
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(key: Buffer) {
+    this.#key = createHmac("sha256", key).update("rows").digest();
+  }
+
+  /** A part of a line without its line feed. */
+  add(part: Buffer, isEnd: boolean): void {
+    this.#row ??= createHash("sha256").update(this.#key);
+    if (part.length > 0) {
+      if (this.#held.length > 0) this.#row.update(this.#held);
+      this.#row.update(part.subarray(0, -1));
+    }
+    if (isEnd) {
+      const digest = this.#row.digest();
+      for (let at = 0; at < 8; at++) this.#sums[at] = (this.#sums[at] ?? 0) + digest.readUInt32BE(at * 4);
+      this.#row = null;
+      this.#held = Buffer.alloc(0);
+    } else if (part.length > 0) this.#held = Buffer.from(part.subarray(-1));
+  }
+
+  /** Eight numbers of 32 bits, one after another. */
+  hex(): string {
+    return [...this.#sums].map((each) => each.toString(16).padStart(8, "0")).join("");
+  }
+}

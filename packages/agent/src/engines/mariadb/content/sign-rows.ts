@@ -1,0 +1,45 @@
+import { contentTag } from "../../content/content-tag.ts";
+import { withKnownRest } from "../../content/known-rest.ts";
+import { type NotCompared, signContent } from "../../content/signed-content.ts";
+import type { SourceMetadata } from "../../engine.ts";
+import type { DumpCounter, DumpedTable } from "./dump-counter.ts";
+import { historyName, type ListedTable, tableName } from "../schema.ts";
+
+/** What a dump wrote, and the tables of its source. */
+export interface DumpedRows {
+  readonly dumped: DumpCounter;
+  readonly tables: readonly ListedTable[];
+  /** Tables with a column that a copy may compute otherwise. */
+  readonly computed: ReadonlySet<string>;
+}
+
+/** The metadata of a dump with what its tables hold. */
+export function signRows(
+  metadata: SourceMetadata,
+  { dumped, tables, computed }: DumpedRows,
+  key: Buffer,
+): SourceMetadata {
+  const found = new Map(dumped.tables().map((each) => [tableName(each.database, each.table), each]));
+  const tags = new Map<string, string>();
+  const notKnown: NotCompared[] = [];
+  for (const table of tables) {
+    const name = contentName(table);
+    const rows = found.get(table.name);
+    const tag = rows === undefined ? null : rowsTag(key, rows);
+    if (computed.has(table.name)) notKnown.push({ name, why: "generated_column" });
+    else if (tag !== null) tags.set(name, tag);
+    else notKnown.push({ name, why: rows === undefined ? "not_in_dump" : "dump_not_read" });
+  }
+  const known = withKnownRest(metadata, tags, notKnown);
+  return signContent(metadata, { ...known, settings: null, objects: null });
+}
+
+/** Null if the rows were not understood. */
+export function rowsTag(key: Buffer, { database, table, rows, sum }: DumpedTable): string | null {
+  return sum === null ? null : contentTag(key, [database, table, String(rows), sum]);
+}
+
+/** A dump has all versions of a row, if the server keeps them. */
+export function contentName({ name, isVersioned }: ListedTable): string {
+  return isVersioned ? historyName(name) : name;
+}
