@@ -5,10 +5,10 @@ import { isOfTheConnection } from "./client.ts";
 import type { Namespace } from "./describe.ts";
 import { NotAScalar, rowOf } from "./row-of.ts";
 
-/** MaxTimeMSExpired, and what FerretDB says instead. */
+/** MaxTimeMSExpired, and FerretDB's code for it. */
 const TIMED_OUT: ReadonlySet<unknown> = new Set([50]);
 
-/** At most two rows; `timeout_s` 0 is without end. */
+/** Returns at most two rows. A `timeout_s` of 0 means no limit. */
 export async function aggregate(
   client: MongoClient,
   { database, collection }: Omit<Namespace, "isView">,

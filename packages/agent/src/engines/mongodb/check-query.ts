@@ -1,8 +1,8 @@
 import { BSON, type Document } from "mongodb";
 
-/** What a check asks of MongoDB: an aggregation, which can write nothing. */
+/** A check's question to MongoDB: an aggregation that cannot write. */
 export interface CheckQuery {
-  /** Null for the first restored one. */
+  /** Null for the first restored database. */
   readonly database: string | null;
   readonly collection: string;
   readonly pipeline: readonly Document[];
@@ -10,13 +10,13 @@ export interface CheckQuery {
 
 const FIELDS = ["database", "collection", "pipeline"];
 const WRITING = ["$out", "$merge"];
-/** JavaScript, which a scratch mongod is told not to run either (`--noscripting`). */
+/** JavaScript. A scratch mongod also refuses to run it (`--noscripting`). */
 const CODE = ["$where", "$function", "$accumulator"];
 const EXAMPLE = `{"collection": "orders", "pipeline": [{"$match": {"status": "paid"}}, {"$count": "n"}]}`;
 
 /**
- * A check's query: JSON in MongoDB's extended form, so that dates and decimals can be written.
- * Gives a sentence that says what is wrong, where something is.
+ * Parses a check's query: JSON in MongoDB's extended form, so that it can contain dates and
+ * decimals. If something is wrong, returns a sentence that says so.
  */
 export function parseCheckQuery(text: string): CheckQuery | string {
   let value: unknown;
@@ -44,7 +44,7 @@ export function parseCheckQuery(text: string): CheckQuery | string {
   return { database, collection, pipeline };
 }
 
-/** The first of those names that is a field's at any depth. */
+/** The first of these names that a field has at any depth. */
 function operatorIn(value: unknown, names: readonly string[]): string | null {
   if (typeof value !== "object" || value === null) return null;
   for (const [name, inner] of Object.entries(value)) {

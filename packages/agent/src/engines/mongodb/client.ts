@@ -5,13 +5,13 @@ import { isAboutTls } from "../remote.ts";
 
 export interface OpenedClient {
   readonly client: MongoClient;
-  /** As a backup's metadata have it; see `productOf`. */
+  /** As in a backup's metadata; see `productOf`. */
   readonly version: string;
 }
 
 /**
- * Connects, uses the connection, and closes it; an abort breaks it off.
- * `what` stands at the head of the message when it fails, such as "the source orders cannot be reached".
+ * Connects, uses the connection and closes it. An abort breaks it off. If it fails, the message
+ * begins with `what`, such as "the source orders cannot be reached".
  * @throws RunError `connection_failed`, `interrupted`
  */
 export async function withClient<Result>(
@@ -40,12 +40,12 @@ function clientOf(uri: string, what: string): MongoClient {
     return new MongoClient(uri, {
       appName: "attestore",
       maxPoolSize: 2,
-      // Numbers of 64 bits stay exact.
+      // Numbers of 64 bits must stay exact.
       useBigInt64: true,
       retryReads: false,
     });
   } catch (error) {
-    // What the driver says of a URI may quote it.
+    // The driver's message about a URI may quote it.
     throw new RunError("connection_reference", `${what}: the driver rejects the mongodb:// URI`, {
       cause: error instanceof Error ? new Error(error.name) : undefined,
     });
@@ -63,10 +63,10 @@ function versionOf(info: Readonly<Record<string, unknown>>): string {
   throw new RunError("connection_failed", "the server reports no known version");
 }
 
-/** Errors that speak of the way to the server, or of whom it lets in; not of the data. */
+/** Errors about the way to the server, or about access, and not about the data. */
 export function isOfTheConnection(error: unknown): boolean {
   if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
-  // AuthenticationFailed, Unauthorized, and the shutdown of a server.
+  // AuthenticationFailed, Unauthorized, and a server's shutdown.
   return error instanceof MongoServerError && [18, 13, 91, 11600].includes(Number(error.code));
 }
 

@@ -7,19 +7,19 @@ import { isRemote } from "../remote.ts";
 import { referredText } from "../connection-text.ts";
 
 const URI_FORM = /^mongodb(?:\+srv)?:\/\/[^/?#\s]+(?:\/([^/?#\s]*))?(?:\?[^#\s]*)?$/;
-/** What no database's name may have ("Naming Restrictions" of MongoDB's manual). */
+/** Characters that no database's name may contain ("Naming Restrictions" in MongoDB's manual). */
 const NO_NAME = /[\0/\\. "$*<>:|?]/;
 
 export interface Connection {
-  /** Holds the password. */
+  /** Contains the password. */
   readonly uri: string;
-  /** The database of its path; null for the whole server. */
+  /** The database in its path; null for the whole server. */
   readonly database: string | null;
 }
 
 /**
- * @throws RunError `connection_reference`. No part of the URI is in the message: any may be the
- * secret.
+ * @throws RunError `connection_reference`. The message contains no part of the URI, because any
+ * part may be the secret.
  */
 export async function resolveConnection(reference: ConnectionReference): Promise<Connection> {
   switch (reference.kind) {
@@ -51,9 +51,8 @@ export function parseUri(text: string, from: string): Connection {
 }
 
 /**
- * A server on another host has to prove that it is the one that was named, unless the URI says what
- * else will do (`tls=false`, `tlsAllowInvalidCertificates=true`). With `mongodb+srv:` that is so
- * anyway.
+ * A server on another host must prove that it is the named one, unless the URI asks for less
+ * (`tls=false`, `tlsAllowInvalidCertificates=true`). With `mongodb+srv:` this is so anyway.
  */
 function withTls(uri: string): string {
   const [, hosts = "", path = "", query = ""] =
@@ -77,8 +76,8 @@ function invalid(from: string, what: string): RunError {
 }
 
 /**
- * The file that lets mongodump in. It has the password, which is so in no argument list and no
- * environment.
+ * Writes the file with which mongodump connects. It contains the password, which is therefore in no
+ * argument list and no environment.
  */
 export async function writeConfigFile(
   { uri }: Connection,
@@ -89,7 +88,7 @@ export async function writeConfigFile(
     const path = join(directory.path, "mongodump.yaml");
     const file = await open(path, "wx", 0o600);
     try {
-      // A JSON string is one of YAML's too.
+      // A JSON string is also a YAML string.
       await file.writeFile(`uri: ${JSON.stringify(uri)}\n`);
     } finally {
       await file.close();

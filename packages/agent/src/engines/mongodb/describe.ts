@@ -2,17 +2,17 @@ import { BSON, type Document } from "mongodb";
 import type { MongoClient } from "mongodb";
 import type { SchemaLine } from "../schema.ts";
 
-/** The server's own; never restored in a test. */
+/** The server's own databases. A test never restores them. */
 export const OWN_DATABASES: readonly string[] = ["admin", "config", "local"];
 
-/** One collection with documents of its own, or a view. */
+/** A collection with documents of its own, or a view. */
 export interface Namespace {
   readonly database: string;
   readonly collection: string;
   readonly isView: boolean;
 }
 
-/** As metadata, checks and mongodump have it: `shop.orders`. */
+/** As in metadata, checks and mongodump: `shop.orders`. */
 export function nameOf({ database, collection }: Namespace): string {
   return `${database}.${collection}`;
 }
@@ -22,7 +22,7 @@ export interface Look {
   readonly lines: readonly SchemaLine[];
 }
 
-/** Databases with something in them, in their names' order. */
+/** Databases that are not empty, sorted by name. */
 export async function databasesOf(client: MongoClient): Promise<string[]> {
   const { databases } = await client.db("admin").admin().listDatabases({ nameOnly: true });
   return databases
@@ -32,8 +32,8 @@ export async function databasesOf(client: MongoClient): Promise<string[]> {
 }
 
 /**
- * Collections, views, their options and indexes: what a restored copy must have too. Nothing in it
- * depends on documents, on the collections' identity, or on the version of an index's format.
+ * Collections, views, their options and indexes, which a restored copy must have too. It does not
+ * depend on documents, on the collections' ids, or on the version of an index's format.
  */
 export async function look(client: MongoClient, databases: readonly string[]): Promise<Look> {
   const namespaces: Namespace[] = [];
@@ -67,7 +67,10 @@ export async function look(client: MongoClient, databases: readonly string[]): P
   return { namespaces, lines };
 }
 
-/** Sorted by name: the order of options says nothing. That of an index's keys does, and stays. */
+/**
+ * Sorted by name, because the order of options means nothing. The order of an index's keys matters
+ * and stays.
+ */
 function textOf(options: Document): string {
   const entries = Object.entries(options).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return entries.length === 0 ? "" : BSON.EJSON.stringify(Object.fromEntries(entries) as Document);

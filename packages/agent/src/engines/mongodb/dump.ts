@@ -15,7 +15,7 @@ import { originOf } from "./origin.ts";
 import { findTool, versionOfTool } from "./programs.ts";
 import type { MongodbSettings } from "../../config/engines/mongodb.ts";
 
-/** What mongodump says on its stderr about each collection; the number is of what it wrote. */
+/** mongodump's line on stderr about each collection. The number is how many documents it wrote. */
 const DONE = /\tdone dumping (.+) \(([0-9]+) documents?\)$/;
 
 interface SourceLook extends Look {
@@ -25,8 +25,9 @@ interface SourceLook extends Look {
 }
 
 /**
- * `mongodump --archive` of the database that the connection names, or of the whole server. It reads
- * collection by collection: the schema is looked at before and after, and has to be the same.
+ * Runs `mongodump --archive` on the database that the connection names, or on the whole server. It
+ * reads one collection after the other, so the schema is listed before and after and must not
+ * change.
  */
 export async function dumpMongodb(
   source: SourceOf<MongodbSettings>,
@@ -110,7 +111,7 @@ async function* contentOf(
   throw new RunError("dump_failed", `mongodump ended with ${endedWith(exit)}${why}`);
 }
 
-/** By name; no views. */
+/** By name; without views. */
 function collectionsOf({ namespaces }: Look): string[] {
   return namespaces.filter(({ isView }) => !isView).map(nameOf);
 }
@@ -144,7 +145,7 @@ function describeDump(
     schema_hash: schema,
     dump_version: tool,
     databases: [...before.databases],
-    // Each is counted by mongodump as it is written.
+    // mongodump counts each one while it writes it.
     ...describeTables(
       before.lines,
       collections

@@ -1,8 +1,8 @@
 const FIELD = /^[^.$\0]+(?:\.[^.$\0]+)*$/;
-/** As many are looked at. */
+/** At most this many are considered. */
 const MAX_FIELDS = 40;
 
-/** What a pipeline may mean by a field of its collection: the names in it, in their order. */
+/** Names in a pipeline that may be fields of its collection, in their order. */
 export function namedFields(pipeline: readonly unknown[]): string[] {
   const found = new Set<string>();
   const add = (name: string): void => {
@@ -24,7 +24,7 @@ export function namedFields(pipeline: readonly unknown[]): string[] {
   return [...found];
 }
 
-/** Stages that read another collection, and where they name it. */
+/** Stages that read another collection, and the field that names it. */
 const OTHERS: Readonly<Record<string, string>> = {
   $lookup: "from",
   $graphLookup: "from",

@@ -3,8 +3,8 @@ import type { Origin } from "../engine.ts";
 import type { Connection } from "./connection.ts";
 
 /**
- * The id of the replica set, or of the sharded cluster, which their members share; a set's name
- * where the user may not read its id, and the address of a server that belongs to neither.
+ * The id of the replica set or of the sharded cluster, which their members share. If the user may
+ * not read a set's id, its name; for a server that belongs to neither, its address.
  */
 export async function originOf(client: MongoClient, { uri, database }: Connection): Promise<Origin> {
   const of = database === null ? {} : { database };
@@ -30,7 +30,7 @@ export async function originOf(client: MongoClient, { uri, database }: Connectio
   return { identity: { host: host ?? "local", ...of }, host };
 }
 
-/** Null where the user may not. */
+/** Null if the user may not read it. */
 async function allowed(reading: Promise<Document | null>): Promise<Document | null> {
   try {
     return await reading;

@@ -1,14 +1,16 @@
-/** The two products that speak this protocol; they store and check differently. */
+/** The two products that speak this protocol. They store and check differently. */
 export type Product = "MongoDB" | "FerretDB";
 
-/** As a backup's metadata have it: `7.0.14`, or FerretDB's own with its name, `1.24.2-FerretDB`. */
+/**
+ * As in a backup's metadata: `7.0.14`, or FerretDB's own version with its name, `1.24.2-FerretDB`.
+ */
 export function productOf(version: unknown): Product {
   return typeof version === "string" && version.endsWith("-FerretDB") ? "FerretDB" : "MongoDB";
 }
 
 /**
- * Major and minor of a version, such as 700; 0 for what is none. Of these the smaller one is the
- * older one.
+ * Major and minor of a version as one number, such as 700; 0 if it is no version. The smaller
+ * number is the older version.
  */
 export function releaseOf(version: unknown): number {
   const [, major, minor] =

@@ -7,25 +7,28 @@ import type { Product } from "./product.ts";
 export interface ServerProgram {
   readonly path: string;
   readonly product: Product;
-  /** As a backup's metadata have it. */
+  /** As in a backup's metadata. */
   readonly version: string;
 }
 
-/** `mongodump` or `mongorestore`. @throws RunError `tool_missing` */
+/**
+ * Finds `mongodump` or `mongorestore`.
+ * @throws RunError `tool_missing`
+ */
 export async function findTool(name: "mongodump" | "mongorestore"): Promise<string> {
   const path = await findProgram(name);
   if (path !== null) return path;
   throw new RunError("tool_missing", `${name} is not installed here: install mongodb-database-tools`);
 }
 
-/** What the tool says of itself. A build of one's own may know no version: `unknown` then. */
+/** The version that the tool prints; `unknown` for a private build that knows none. */
 export async function versionOfTool(path: string): Promise<string> {
   return /version: r?([0-9][0-9A-Za-z.+-]*)/.exec(await outputOf(path))?.[1]?.slice(0, 40) ?? "unknown";
 }
 
 /**
- * A server of that product to restore into, of any if none is named. @throws RunError
- * `tool_missing`
+ * Finds a server of that product to restore into, or of any product if none is named.
+ * @throws RunError `tool_missing`
  */
 export async function findServer(wanted: Product | null): Promise<ServerProgram> {
   const product = wanted ?? ((await findProgram("mongod")) === null ? "FerretDB" : "MongoDB");

@@ -3,7 +3,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { RestoreRefused } from "../engine.ts";
 
 /**
- * Names of server errors for what the server here does not have, or has in another way: they say
+ * Names of server errors about something that this server lacks or does differently. They say
  * nothing against the dump.
  */
 const LACKING: ReadonlySet<string> = new Set([
@@ -16,9 +16,9 @@ const LACKING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whose fault it is that loading a dump failed: the scratch server's, so that nothing is known of
- * the backup, or the dump's. mongorestore quotes documents: of its messages only the name of the
- * server's error goes on, or what it says of the archive.
+ * Decides who is to blame if loading a dump failed: the scratch server, so nothing is known about
+ * the backup, or the dump. mongorestore quotes documents. So only the name of the server's error is
+ * passed on, or what it says about the archive.
  */
 export function refusalOf(exit: Exit, output: string, hasDied: boolean): RunError | RestoreRefused {
   if (/No space left on device|database or disk is full|OutOfDiskSpace/i.test(output)) {

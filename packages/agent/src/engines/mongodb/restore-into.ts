@@ -19,8 +19,9 @@ interface ToRestore {
 }
 
 /**
- * Loads an archive into an empty scratch server, which from then on belongs to what is returned; on an error it is closed.
- * @throws RestoreRefused, RunError, and whatever the content throws.
+ * Loads an archive into an empty scratch server. From then on the server belongs to the returned
+ * copy; after an error it is closed.
+ * @throws RestoreRefused, RunError, and any error from the content.
  */
 export async function restoreInto(
   server: ScratchMongodb,
@@ -58,8 +59,8 @@ async function load(
       "--archive",
       "--objcheck",
       "--stopOnError",
-      // Users, roles and settings of the whole server: they are in the dump, and none of this
-      // one's.
+      // Users, roles and settings of the whole server. The dump contains them, but this server
+      // needs none of them.
       "--nsExclude=admin.*",
       "--nsExclude=config.*",
     ],

@@ -25,7 +25,7 @@ import { findTool } from "./programs.ts";
 import { ruinInTurn } from "./ruin.ts";
 import type { ScratchMongodb } from "./scratch-mongodb.ts";
 
-/** An aggregation over this many is waited for; it is only ever a count. */
+/** Counts the documents of a collection. */
 const COUNT = [{ $count: "rows" }];
 const OBJECTS_WORDS = {
   query: "the options of each collection, each index, and each view",
@@ -70,7 +70,10 @@ export class RestoredMongodb implements Restored {
     );
   }
 
-  /** A program of the customer's: ATTESTORE_RESTORED is the mongodb:// URI of what was restored. */
+  /**
+   * Starts one of the customer's programs. ATTESTORE_RESTORED is the mongodb:// URI of what was
+   * restored.
+   */
   readonly startCommand = ([command = "", ...args]: readonly string[], signal: AbortSignal): Promise<Child> =>
     this.#server.start({ command, args, env: { ATTESTORE_RESTORED: this.#server.uriInside }, signal });
 
@@ -117,7 +120,7 @@ export class RestoredMongodb implements Restored {
     const duration_ms = performance.now() - started;
     const version = metadata["engine_version"];
     const expected = this.#isLike(version) ? expectedObjects(metadata) : null;
-    // FerretDB makes documents anew from what it stores.
+    // FerretDB builds documents again from what it stores.
     const keepsBytes = productOf(version) === "MongoDB" || this.#isLike(version);
     const mongodump = keepsBytes ? await findTool("mongodump").catch(() => null) : null;
     const names = namespaces.filter(({ isView }) => !isView).map(nameOf);

@@ -1,6 +1,6 @@
 import { Binary, Decimal128, type Document, Double, Int32, Long, ObjectId } from "mongodb";
 
-/** A JSON number, as RFC 8259 section 6 has it. */
+/** A JSON number, as in RFC 8259 section 6. */
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /** A field that no check can compare. */
@@ -14,7 +14,8 @@ export class NotAScalar extends Error {
 }
 
 /**
- * A document as the text of a JSON object. Numbers keep their digits, dates are ISO 8601 in UTC, ids and bytes are hex.
+ * Formats a document as a JSON object. Numbers keep their digits, dates are ISO 8601 in UTC, ids
+ * and bytes are hex.
  * @throws NotAScalar
  */
 export function rowOf(document: Document): string {
@@ -38,7 +39,7 @@ function valueOf(name: string, value: unknown): string {
   throw new NotAScalar(name);
 }
 
-/** `Infinity` and `NaN` become text, so that no number compares with them. */
+/** `Infinity` and `NaN` become text, so that they compare with no number. */
 function numberOf(text: string): string {
   return NUMBER.test(text) ? text : JSON.stringify(text);
 }

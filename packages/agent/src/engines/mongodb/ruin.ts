@@ -6,7 +6,7 @@ import { namedFields, otherCollections } from "./named-fields.ts";
 
 interface Ruining {
   readonly timeout_s: number;
-  /** On the clock of `performance.now()`. */
+  /** In the time of `performance.now()`. */
   readonly deadline: number;
 }
 
@@ -16,15 +16,16 @@ interface Query {
   readonly pipeline: readonly Document[];
 }
 
-/** No check needs more to show whether it can fail. */
+/** Enough to show whether a check can fail. */
 const MAX_WAYS = 24;
 const YEAR_MS = 31_536_000_000;
-/** No document is like it. */
+/** No document matches it. */
 const NOTHING: Document = { $match: { _id: { $in: [] } } };
 
 /**
- * Asks a check's query of documents that are ruined, each time in another way. A stage before the pipeline ruins them, so the
- * copy stays as it is, without a transaction, which not every server has.
+ * Runs a check's query on ruined documents, each time ruined in another way. A stage before the
+ * pipeline ruins them. So the copy itself does not change, and no transaction is needed, which not
+ * every server has.
  */
 export async function ruinInTurn(client: MongoClient, query: Query, ruining: Ruining): Promise<Ruined[]> {
   const { database, collection, pipeline } = query;
@@ -34,7 +35,7 @@ export async function ruinInTurn(client: MongoClient, query: Query, ruining: Rui
   const first = (...stages: readonly Document[]): Promise<QueryOutcome> =>
     ask([...stages, { $limit: 1 }], () => "{}");
   const ruined: Ruined[] = [];
-  // Not every server changes a field of documents that are in a list.
+  // Not every server changes a field of documents in a list.
   const tryIt = async (how: string, stage: Document, asBefore: Document): Promise<void> => {
     const left = await first(stage, { $match: asBefore });
     if (left.kind === "rows" && !isEmpty(left)) ruined.push(notTried(how, "the server did not change all"));

@@ -5,7 +5,7 @@ import { findServer, findTool } from "./programs.ts";
 import { restoreInto } from "./restore-into.ts";
 import { startScratchMongodb } from "./scratch-mongodb.ts";
 
-/** A scratch server of the backup's product, and of its release or a newer one. */
+/** Finds a scratch server of the backup's product, and of its release or a newer one. */
 export async function findMongodbSandbox(metadata: ForeignMetadata): Promise<Sandbox> {
   const { engine_version: version } = metadata;
   const server = await findServer(version === undefined ? null : productOf(version));

@@ -9,17 +9,20 @@ import { withClient } from "./client.ts";
 import type { ServerProgram } from "./programs.ts";
 
 export interface ScratchMongodb {
-  /** Through its socket, for this process and for the place's programs; they hold no secret. */
+  /**
+   * A URI through its socket, for this process and for the place's programs. It contains no secret.
+   */
   readonly uri: string;
   readonly uriInside: string;
-  /** Starts a program beside it. */
+  /** Starts a program next to it. */
   start(program: PlaceProgram): Promise<Child>;
   hasDied(): boolean;
   close(): Promise<void>;
 }
 
 /**
- * A server of its own, which nobody reaches but by a socket in a directory that is not theirs.
+ * Starts a server of its own. Only its socket leads to it, and only its own user can enter that
+ * directory.
  * @throws RunError
  */
 export async function startScratchMongodb(
@@ -40,7 +43,7 @@ export async function startScratchMongodb(
       args: argumentsOf(server, place, socket),
       signal,
       diesWithUs: true,
-      // Nothing in it is worth an orderly end.
+      // Nothing in it is worth a clean shutdown.
       stopSignal: "SIGKILL",
     });
     let ended = false;
@@ -63,7 +66,7 @@ function uriOf(socket: string): string {
 }
 
 function argumentsOf({ product }: ServerProgram, { home }: Place, socket: string): string[] {
-  // Neither makes a directory for its data; the place is its own, and empty.
+  // Neither creates a directory for its data. The place belongs to it and is empty.
   return product === "FerretDB"
     ? [
         "--handler=sqlite",
@@ -81,13 +84,13 @@ function argumentsOf({ product }: ServerProgram, { home }: Place, socket: string
         "--nounixsocket",
         "--filePermissions=0700",
         "--setParameter=diagnosticDataCollectionEnabled=false",
-        // What the restored data or a check's pipeline say is not run: $where, $function,
+        // Code in the restored data or in a check's pipeline does not run: $where, $function,
         // mapReduce.
         "--noscripting",
       ];
 }
 
-/** It answers, or it ended. */
+/** Resolves when the server answers or has ended. */
 async function ready(child: Child, uri: string, signal: AbortSignal): Promise<void> {
   const gaveUp = new AbortController();
   const either = AbortSignal.any([signal, gaveUp.signal]);

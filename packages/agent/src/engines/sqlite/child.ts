@@ -8,11 +8,10 @@ import { readBy, ruinInTurn } from "./ruin.ts";
 import type { Request, Response } from "./protocol.ts";
 
 /**
- * The process that opens databases: SQLite works without pause for as long as a statement takes,
- * and cannot be interrupted from within. A process of its own leaves the agent responsive, and can
- * be killed.
- *
- * One JSON request a line, one JSON response a line, in order.
+ * Runs in the process that opens databases. SQLite blocks its thread while a statement runs, and
+ * nothing in the process can interrupt it. In a process of its own it does not block the agent, and
+ * it can be killed.
+ * Each request is one line of JSON, and so is each response. They come in the same order.
  */
 export async function serveSqlite(input: Readable, output: Writable): Promise<void> {
   for await (const line of createInterface({ input })) {
@@ -36,7 +35,7 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
       return withDatabase(request.path, (database) => ({ content: readContent(database, { until }) }));
     }
     case "roll back": {
-      // The first read undoes it.
+      // The first read undoes the transaction.
       const database = new DatabaseSync(request.path);
       try {
         return { rows: rowsOf(database, "select count(*) from sqlite_schema") };
@@ -63,7 +62,7 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
   }
 }
 
-/** What the source holds is read in the same transaction as the copy is made. */
+/** The rows at the source are read in the same transaction in which the copy is made. */
 async function copied({
   path,
   target,
@@ -74,7 +73,8 @@ async function copied({
     database.exec("pragma trusted_schema = off; begin");
     database.prepare("select 1 from sqlite_schema").get();
     const started = performance.now();
-    // All pages in one step: in several, every write of another process in between starts it anew.
+    // Copy all pages in one step. In several steps, each write of another process in between would
+    // start it again.
     await backup(database, target, { rate: 2 ** 31 - 1 });
     if (contentBudget_ms === 0) return {};
     return contentOf(database, contentBudget_ms, performance.now() - started);
@@ -83,7 +83,7 @@ async function copied({
   }
 }
 
-/** Where readers keep writers waiting, these wait no longer than for the copy, or a second. */
+/** If readers block writers, writers wait no longer than the copy took, or one second. */
 function contentOf(
   database: DatabaseSync,
   budget_ms: number,
@@ -98,7 +98,7 @@ function contentOf(
     });
     return { content };
   } catch {
-    // The copy is made all the same. That nothing is known of its content, the metadata say.
+    // The copy is made anyway. The metadata say that nothing is known of its content.
     return {};
   }
 }
@@ -119,7 +119,7 @@ function withDatabase<Result>(
   }
 }
 
-/** Of a statement of ours: each row as a JSON array of texts. */
+/** Runs one of our own statements. Each row becomes a JSON array of texts. */
 function rowsOf(database: DatabaseSync, sql: string): string[] {
   const statement = database.prepare(sql);
   statement.setReadBigInts(true);
@@ -129,10 +129,11 @@ function rowsOf(database: DatabaseSync, sql: string): string[] {
   );
 }
 
-/** Of a check's query: at most two rows, as the evaluator takes them. */
+/** Runs a check's query and returns at most two rows, as the evaluator expects. */
 function queried(database: DatabaseSync, sql: string): { rows: string[]; readsData: boolean } {
   const inner = innerOf(sql);
-  // As the query names them: around it SQLite would tell two columns of one name apart by itself.
+  // Take the names from the query itself. In the statement around it, SQLite would rename one of
+  // two columns with the same name.
   const names = database
     .prepare(inner)
     .columns()
@@ -150,14 +151,14 @@ function queried(database: DatabaseSync, sql: string): { rows: string[]; readsDa
   };
 }
 
-/** Without what ends a statement, so that another can be around it. */
+/** Removes what ends the statement, so that it can be put into another one. */
 function innerOf(sql: string): string {
   return sql.replace(/[;\s]+$/, "");
 }
 
 /**
- * Whether a statement's program opens a table or index of the database, other than its schema,
- * which is at page 1.
+ * Whether a statement's program opens a table or index of the database, other than the schema on
+ * page 1.
  */
 function readsData(database: DatabaseSync, sql: string): boolean {
   return database
@@ -169,7 +170,7 @@ function readsData(database: DatabaseSync, sql: string): boolean {
     );
 }
 
-/** Whether a statement reads a virtual table that was made in the database, such as FTS5's. */
+/** Whether a statement reads a virtual table of the database, such as one of FTS5. */
 function readsVirtualTable(database: DatabaseSync, sql: string): boolean {
   const made = database.prepare(
     "select 1 from sqlite_schema where type = 'table' and rootpage = 0 and name = ? collate nocase",
@@ -177,7 +178,7 @@ function readsVirtualTable(database: DatabaseSync, sql: string): boolean {
   return [...readBy(database, sql).keys()].some((table) => made.get(table) !== undefined);
 }
 
-/** More than the evaluator takes, so that it says what is wrong. */
+/** More than the evaluator accepts, so that the evaluator says what is wrong. */
 const MAX_ROW = 300_000;
 
 function describe(error: unknown): { code: number; message: string } {

@@ -7,22 +7,26 @@ import { cells, lackIn, type Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
 
 /**
- * Everything that `create` made. The text is kept by SQLite as it was written, also by its backup.
+ * Everything that a `create` statement made. SQLite keeps the statement's text as written, and its
+ * backup copies it.
  */
 const SCHEMA_LISTING =
   "select type, tbl_name, name, sql from sqlite_schema where name not like 'sqlite\\_%' escape '\\'";
 const OWN_TABLES =
   "select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\'";
-/** Virtual tables, such as FTS5's and R-trees, where there are no others: then they are the data. */
+/**
+ * Virtual tables, such as those of FTS5 and R-trees, if there are no others. Then they are the
+ * data.
+ */
 const TABLES = `${OWN_TABLES}
   union all select name from pragma_table_list where schema = 'main' and type = 'virtual' and not exists (${OWN_TABLES}) order by name`;
-/** For the summary: the columns, which in the schema are only a part of a text. */
+/** The columns, for the summary. In the schema they are only part of a text. */
 const COLUMNS = `select 'column', t.name, c.name, trim(c.type || case when c."notnull" then ' not null' else '' end
     || case when c.pk > 0 then ' primary key' else '' end || coalesce(' default ' || c.dflt_value, ''))
   from pragma_table_list t join pragma_table_xinfo(t.name) c
   where t.schema = 'main' and t.type = 'table' and t.name not like 'sqlite\\_%' escape '\\'`;
 
-/** The metadata of a copy that nobody else writes to. */
+/** Describes a copy that nobody else writes to. */
 export async function describeSqlite(sqlite: SqliteProcess, path: string): Promise<SourceMetadata> {
   const lines = await schemaOf(sqlite, path);
   const names = await tablesOf(sqlite, path);
@@ -82,8 +86,8 @@ export async function tablesOf(sqlite: SqliteProcess, path: string): Promise<str
 }
 
 /**
- * By the largest rowid, which SQLite finds at once, and which is about the number of rows. A table
- * without rowids comes last: nobody knows its size.
+ * Sorts by the largest rowid, which SQLite finds at once and which is about the number of rows. A
+ * table without rowids comes last, because its size is unknown.
  */
 export async function smallestFirst(
   sqlite: SqliteProcess,
@@ -105,8 +109,8 @@ export function countQuery(table: string): string {
 }
 
 /**
- * SQLite counts in an index if that is smaller than the table. It can't if the index is ordered by
- * an application's own collation: then the table itself is counted.
+ * Counts a table. SQLite counts in an index if that is smaller than the table. It can't if an
+ * application's own collation orders the index; then this counts the table itself.
  */
 export async function counting(
   table: string,

@@ -17,8 +17,8 @@ import { SqliteProcess } from "./sqlite-process.ts";
 import type { SqliteSettings } from "../../config/engines/sqlite.ts";
 
 /**
- * A copy by SQLite's own online backup, consistent whatever writes meanwhile; the dump is that
- * file.
+ * Copies the database with SQLite's own online backup, which is consistent even if others write
+ * meanwhile. The dump is that file.
  */
 export async function dumpSqlite(
   source: SourceOf<SqliteSettings>,
@@ -80,10 +80,7 @@ async function copyOf(
   return (await copyAndRollBack(path, target, sqlite, signal)) ? { ok: true } : sqlite.request(request);
 }
 
-/**
- * What the application that made the file wrote into its header (sqlite.org/fileformat.html, 1.3),
- * in hex.
- */
+/** What the application wrote into the file's header (sqlite.org/fileformat.html, 1.3), in hex. */
 async function applicationIdOf(copy: string): Promise<string> {
   const file = await open(copy);
   try {
@@ -110,9 +107,9 @@ async function requireFile(path: string): Promise<void> {
 }
 
 /**
- * SQLite opens what lies beside a database under these names, and writes: to the -shm of one in WAL
- * mode whenever it is read. Whoever may make names there could have us write to another file, by a
- * hard link to it.
+ * SQLite opens files with these names next to a database and writes to them, for example to the
+ * -shm whenever a database in WAL mode is read. Somebody who may create names there could make us
+ * write to another file through a hard link.
  */
 async function requireOwnJournals(path: string, { uid }: Stats): Promise<void> {
   for (const suffix of ["-wal", "-shm", "-journal"]) {

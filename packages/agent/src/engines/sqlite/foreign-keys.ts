@@ -4,13 +4,15 @@ import type { ForeignMetadata } from "../engine.ts";
 import type { Ask } from "./integrity.ts";
 import { cells } from "./protocol.ts";
 
-/** Signed in a backup's metadata; absent where no table has a foreign key, or it was not looked at. */
+/**
+ * Signed in a backup's metadata; absent if no table has a foreign key, or if they were not checked.
+ */
 export interface ForeignKeys {
-  /** Rows that refer to one that is not there. */
+  /** Rows that refer to a missing row. */
   readonly broken: number;
 }
 
-/** How long looking may take. */
+/** How long the check may take. */
 export const FOREIGN_KEYS_S = 30;
 
 const ANY = `select 1 from pragma_table_list t join pragma_foreign_key_list(t.name)
@@ -21,7 +23,7 @@ interface Broken extends ForeignKeys {
   readonly tables: readonly string[];
 }
 
-/** Null where there is none, or SQLite cannot tell. */
+/** Null if there are no foreign keys, or if SQLite cannot tell. */
 export async function brokenForeignKeys(ask: Ask): Promise<Broken | null> {
   const any = await ask(ANY);
   if (any?.ok !== true || cells(any).length === 0) return null;
@@ -34,7 +36,7 @@ export async function brokenForeignKeys(ask: Ask): Promise<Broken | null> {
   };
 }
 
-/** Null where the backup says nothing of them, or there was no time for it here. */
+/** Null if the backup says nothing about them, or if there was no time for them here. */
 export async function checkForeignKeys(ask: Ask, metadata: ForeignMetadata): Promise<CheckOutcome | null> {
   const signed = metadata["foreign_keys"] as Partial<ForeignKeys> | null | undefined;
   const expected = signed?.broken;

@@ -4,9 +4,9 @@ import { RunError } from "../../errors/run-error.ts";
 import type { Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
 
-/** SQLITE_READONLY_ROLLBACK: what reads the database has to undo half of a transaction first. */
+/** SQLITE_READONLY_ROLLBACK: a reader would first have to undo half of a transaction. */
 const READONLY_ROLLBACK = 776;
-/** Each time somebody wrote meanwhile. */
+/** Each attempt fails if somebody writes meanwhile. */
 const ATTEMPTS = 3;
 
 export function hasHotJournal(response: Response | null): boolean {
@@ -14,9 +14,11 @@ export function hasHotJournal(response: Response | null): boolean {
 }
 
 /**
- * Copies a database with the journal that an application left beside it when it was killed, and has SQLite undo half of the transaction in the copy.
- * The source stays as it is: undoing it there is for its application.
- * @returns whether there is such a copy; false if the journal is gone, since somebody undid it there.
+ * Copies a database together with the journal that a killed application left next to it, and has
+ * SQLite undo half of the transaction in the copy. The source does not change; its own application
+ * will undo it there.
+ * @returns whether there is such a copy; false if the journal is gone because somebody undid the
+ * transaction at the source.
  * @throws RunError
  */
 export async function copyAndRollBack(
@@ -49,7 +51,7 @@ export async function copyAndRollBack(
   );
 }
 
-/** Differs once somebody wrote to one of them; null without a journal. */
+/** Changes when somebody writes to one of the files; null without a journal. */
 async function stateOf(...paths: readonly string[]): Promise<string | null> {
   const found = await Promise.all(paths.map((path) => stat(path, { bigint: true }).catch(() => null)));
   if (found.some((each) => each === null)) return null;

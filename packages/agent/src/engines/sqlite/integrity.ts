@@ -3,7 +3,10 @@ import { sqliteIntegrityCheck } from "../../checks/index.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { cells, lackIn, type Response } from "./protocol.ts";
 
-/** Runs a statement of ours on the restored copy. @throws RunError if it is the place that failed. */
+/**
+ * Runs one of our own statements on the restored copy.
+ * @throws RunError if the place failed.
+ */
 export type Ask = (sql: string) => Promise<Response | null>;
 
 export interface Integrity {
@@ -12,14 +15,16 @@ export interface Integrity {
   readonly unreadable: ReadonlySet<string>;
 }
 
-/** SQLite's own tables too, virtual tables, and what those keep their data in. */
+/** Includes SQLite's own tables, virtual tables, and the tables in which those keep their data. */
 const EVERYTHING =
   "select name, type from pragma_table_list where schema = 'main' and type <> 'view' order by name";
 
 /**
- * What SQLite says of the whole database. If that needs an application's own collation or function, then of each table as much as it can
- * say: all; else all but its indexes' entries; else that each row can be read to its end. What was not looked at is named.
- * @throws RunError `sandbox_lacks` if it can look at nothing.
+ * Runs SQLite's integrity check on the whole database. If that needs an application's own collation
+ * or function, it checks as much of each table as possible: everything; or everything but the
+ * entries of its indexes; or only that each row can be read to its end. What was not checked is
+ * named.
+ * @throws RunError `sandbox_lacks` if it can check nothing.
  */
 export async function checkIntegrity(ask: Ask, tables: readonly string[]): Promise<Integrity> {
   const started = performance.now();
@@ -32,7 +37,7 @@ export async function checkIntegrity(ask: Ask, tables: readonly string[]): Promi
   const listed = await ask(EVERYTHING);
   if (listed?.ok !== true) messages.push(...messagesOf(listed));
   for (const [table = "", type = ""] of listed?.ok === true ? cells(listed) : []) {
-    // It says nothing of a virtual table whose module is not here.
+    // SQLite says nothing about a virtual table whose module is missing here.
     if (isWhole && type !== "virtual") continue;
     const looked = type === "virtual" ? await lookAtVirtual(ask, table) : await lookAt(ask, table);
     if (!isWhole) messages.push(...looked.messages);
@@ -48,7 +53,8 @@ export async function checkIntegrity(ask: Ask, tables: readonly string[]): Promi
     );
   const wrong = messages.filter((message) => message !== "ok");
   const check = sqliteIntegrityCheck({
-    // Of the whole there are as many as SQLite gave; of one table each says ok.
+    // For the whole database there are as many messages as SQLite printed; for a single table each
+    // message says ok.
     messages: isWhole ? messages : wrong.length > 0 ? wrong : ["ok"],
     notChecked,
     duration_ms: performance.now() - started,
@@ -58,12 +64,12 @@ export async function checkIntegrity(ask: Ask, tables: readonly string[]): Promi
 
 interface Looked {
   readonly messages: readonly string[];
-  /** What was missing for a look at all of it. */
+  /** What was missing for checking all of it. */
   readonly lack: string | null;
   readonly isRead: boolean;
 }
 
-/** What it keeps its data in is looked at as tables are. */
+/** The tables in which it keeps its data are checked like others. */
 async function lookAtVirtual(ask: Ask, table: string): Promise<Looked> {
   const lack = lackIn(await ask(`select 1 from ${quoted(table)} limit 1`));
   return lack === null ? lookAt(ask, table) : { messages: [], lack, isRead: false };
@@ -82,7 +88,10 @@ async function lookAt(ask: Ask, table: string): Promise<Looked> {
   return { messages: read?.ok === true ? ["ok"] : messagesOf(read), lack, isRead: true };
 }
 
-/** Each column that is stored, to its end; joined, since that compares nothing by a collation. */
+/**
+ * Reads each stored column to its end. It joins the columns, because that compares nothing by a
+ * collation.
+ */
 async function readingAll(ask: Ask, table: string): Promise<string> {
   const text = table.replaceAll("'", "''");
   const listed = await ask(`select name from pragma_table_xinfo('${text}') where hidden in (0, 3)`);
@@ -97,7 +106,7 @@ function messagesOf(response: Response | null): string[] {
     : ["not a readable database"];
 }
 
-/** What integrity_check says of a damaged row may name it by its content. */
+/** The message of integrity_check about a damaged row may quote the row. */
 function withoutNames(message: string): string {
   return message.replaceAll(/(["']).*?\1/g, "…").slice(0, 200);
 }

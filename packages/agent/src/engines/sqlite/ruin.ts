@@ -2,11 +2,11 @@ import { constants, type DatabaseSync } from "node:sqlite";
 import { errorMessage } from "@attestore/host/errno";
 import type { RuinedCopy } from "./protocol.ts";
 
-/** No check needs more to show whether it can fail. */
+/** Enough to show whether a check can fail. */
 const MAX_WAYS = 24;
-/** The start of RFC 3339 and of what SQLite's own functions print. */
+/** The start of RFC 3339, and of what SQLite's own functions print. */
 const DATE = "'[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]*'";
-/** Numbers above are milliseconds. */
+/** Larger numbers are milliseconds. */
 const SECONDS = 1e11;
 
 interface Way {
@@ -18,8 +18,8 @@ interface Way {
 }
 
 /**
- * Ruins what a query reads, each way in a transaction that is rolled back. What it reads SQLite says when it prepares
- * it. `ask` runs the query.
+ * Ruins the data that a query reads, each way in a transaction that is rolled back. SQLite tells
+ * what the query reads when it prepares it. `ask` runs the query.
  */
 export function ruinInTurn(database: DatabaseSync, sql: string, ask: () => readonly string[]): RuinedCopy[] {
   const read = readBy(database, sql);
@@ -63,7 +63,7 @@ function ruin(database: DatabaseSync, { table, before, statement }: Omit<Way, "h
   }
 }
 
-/** Tables, each with the columns that the query names. */
+/** The tables, each with the columns that the query names. */
 export function readBy(database: DatabaseSync, sql: string): Map<string, Set<string>> {
   const read = new Map<string, Set<string>>();
   database.setAuthorizer((action, table, column) => {
@@ -126,7 +126,7 @@ function* waysOf(
   }
 }
 
-/** Texts that begin with a date; numbers where the column's type says that they are times. */
+/** Texts that begin with a date, and numbers in a column whose type says that it has times. */
 function timeOf(column: string, type: string): string {
   const isText = `typeof(${column}) = 'text' and ${column} glob ${DATE}`;
   return /date|time/i.test(type)

@@ -55,7 +55,7 @@ async function restore(content: AsyncIterable<Buffer>, context: RunContext): Pro
 const LATE_MS = 5_000;
 
 class RestoredSqlite implements Restored {
-  /** In the place. */
+  /** The path in the place. */
   readonly path: string;
   readonly #place: Place;
   readonly #sqlite: SqliteProcess;
@@ -66,7 +66,10 @@ class RestoredSqlite implements Restored {
     this.#sqlite = sqlite;
   }
 
-  /** Reads the header and the schema. @throws RestoreRefused if that is no database. */
+  /**
+   * Reads the header and the schema.
+   * @throws RestoreRefused if it is no database.
+   */
   async open(): Promise<void> {
     const response = await this.#sqlite.request({
       op: "list",
@@ -96,13 +99,13 @@ class RestoredSqlite implements Restored {
     return (response.ruined ?? []).map((each) => ({ how: each.how, outcome: ruinedOutcome(each) }));
   }
 
-  /** After the process was killed with a change half made: its journal lies beside the copy. */
+  /** For a process that was killed during a change: its journal is next to the copy. */
   async #rollBack(): Promise<void> {
     const response = await this.#sqlite.request({ op: "roll back", path: this.path });
     if (response?.ok === false) throw ofThePlace(response);
   }
 
-  /** A program that changes the file changes what is thrown away. */
+  /** If the program changes the file, it only changes what is thrown away. */
   startCommand(command: readonly string[], signal: AbortSignal): Promise<Child> {
     return runCheckProgram(this.#place, this.path, command, signal);
   }
@@ -121,7 +124,7 @@ class RestoredSqlite implements Restored {
     const present = await this.tables();
     const { check: checked, unreadable } = await checkIntegrity(ask, present).catch(
       async (error: unknown) => {
-        // A schema that was damaged may ask for what nobody ever had.
+        // A damaged schema may need things that never existed.
         const signed = context.metadata["schema_hash"];
         const isOther = typeof signed === "string" && (await this.fingerprint()) !== signed;
         throw isOther && error instanceof RunError && error.code === "sandbox_lacks"
@@ -129,7 +132,7 @@ class RestoredSqlite implements Restored {
           : error;
       },
     );
-    // A database that is not whole may give anything for its tables.
+    // The tables of a damaged database may return anything.
     if (checked.result === "failed") return [checked];
     const tables = await checkTables({
       ...context,
@@ -151,7 +154,7 @@ class RestoredSqlite implements Restored {
       },
       countQuery,
     });
-    // An empty file is whole too: integrity alone has read no data.
+    // An empty file passes the integrity check too, but that alone has read no data.
     if (tables.length === 0) return [];
     const foreignKeys = await checkForeignKeys(
       (sql) => this.#sqlite.request({ op: "list", path, sql }, FOREIGN_KEYS_S),
@@ -163,7 +166,7 @@ class RestoredSqlite implements Restored {
   async compareContent({ metadata, key, budget_ms }: ContentComparison): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
     const request = { op: "content", path: this.path, budget_ms } as const;
-    // A single row may take longer than there is time.
+    // A single row may take longer than the time that is left.
     const response = await this.#sqlite.request(request, (budget_ms + LATE_MS) / 1000);
     if (response === null) return [];
     if (!response.ok) {
@@ -199,8 +202,8 @@ function outcomeOf(response: Response | null, timeout_s: number): QueryOutcome {
 }
 
 /**
- * Of a restored database it is the data's fault that it cannot be listed, unless the place is at
- * fault. @throws RestoreRefused, RunError
+ * If a restored database cannot be listed, the data are to blame, unless the place failed.
+ * @throws RestoreRefused, RunError
  */
 async function ofRestored<Result>(listed: Promise<Result>): Promise<Result> {
   try {

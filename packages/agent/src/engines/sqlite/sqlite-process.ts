@@ -9,8 +9,8 @@ import { RestoreRefused } from "../engine.ts";
 import { SQLITE_COMMAND } from "./sqlite-command.ts";
 
 /**
- * By which a program ends on what it was given, such as the memory that a file asks for. Others
- * come from outside.
+ * Signals that end a program because of its input, for example because of the memory that a file
+ * makes it use. Other signals come from outside.
  */
 const CRASHES: ReadonlySet<string> = new Set([
   "SIGABRT",
@@ -22,20 +22,20 @@ const CRASHES: ReadonlySet<string> = new Set([
   "SIGTRAP",
 ]);
 
-/** A process that opens SQLite databases for us; see child.ts. One request at a time. */
+/** A process that opens SQLite databases for us; see child.ts. It takes one request at a time. */
 export class SqliteProcess {
   readonly #signal: AbortSignal;
   readonly #place: Place | null;
   #running: { readonly child: Child; readonly lines: Interface } | null = null;
 
-  /** In a place, where that has our program; else as ourselves. */
+  /** Runs in a place if that contains our program, or else as this user. */
   constructor(signal: AbortSignal, place: Place | null = null) {
     this.#signal = signal;
     this.#place = place;
   }
 
   /**
-   * Null if no answer came in time: the process is then killed, and the next request gets a new
+   * Null if no answer came in time. Then the process is killed, and the next request gets a new
    * one.
    */
   async request(request: Request, timeout_s?: number): Promise<Response | null> {
@@ -52,7 +52,7 @@ export class SqliteProcess {
           `the process that opens SQLite databases ended with ${endedWith(exit)}`,
         );
       });
-      // Whichever comes second is nobody's.
+      // Nobody waits for the one that comes second.
       for (const each of [line, end]) each.catch(() => undefined);
       child.stdin.write(`${JSON.stringify(request)}\n`);
       return JSON.parse(await Promise.race([line, end])) as Response;

@@ -1,7 +1,7 @@
 import { createHash, createHmac, type Hash } from "node:crypto";
 import { BSON } from "mongodb";
 
-/** What an archive has of one collection. */
+/** The content of one collection in an archive. */
 export interface CollectionContent {
   readonly database: string;
   readonly collection: string;
@@ -10,22 +10,22 @@ export interface CollectionContent {
   readonly sum: string;
 }
 
-/** How mongodump's archives begin, as a number of 32 bits. */
+/** mongodump's archives begin with this number of 32 bits. */
 const MAGIC = 0x8199_e26d | 0;
-/** Ends a part of the archive, in the place of a document's length. */
+/** Ends a part of the archive, in place of a document's length. */
 const TERMINATOR = -1;
-/** MongoDB's bound of a document, and what its tools allow beyond it. */
+/** MongoDB's limit for a document, and what its tools allow beyond it. */
 const MAX_DOCUMENT = (16 << 20) + (16 << 10);
 const MIN_DOCUMENT = 5;
 /** A block's header has two names and two fields. */
 const MAX_HEADER = 1 << 10;
-/** Each takes some memory. */
+/** Each collection takes some memory. */
 const MAX_COLLECTIONS = 100_000;
 
 type Part =
   /** The first four bytes. */
   | "magic"
-  /** Documents that tell of the server and of each collection. */
+  /** Documents that describe the server and each collection. */
   | "prelude"
   /** Before a block's header. */
   | "header"
@@ -35,16 +35,16 @@ type Part =
   | "last";
 
 /**
- * Reads an archive of mongodump's while it passes, and adds up each collection's documents. It keeps no document: only
- * where each begins and ends matters.
+ * Reads an archive of mongodump while it passes, and adds up each collection's documents. It keeps
+ * no document; only where each begins and ends matters.
  */
 export class ArchiveDigests {
   readonly #key: Buffer;
   readonly #collections = new Map<string, Collection>();
   #part: Part | "broken" = "magic";
-  /** Of a number of four bytes that two pieces share. */
+  /** The bytes of a number of four bytes that two pieces share. */
   #begun: Buffer = Buffer.alloc(0);
-  /** Bytes of the document that is being read that are still to come. */
+  /** The bytes of the current document that are still to come. */
   #left = 0;
   #document: Hash | null = null;
   #header: Buffer[] = [];
@@ -60,7 +60,7 @@ export class ArchiveDigests {
       rest = this.#left > 0 ? this.#goOn(rest) : this.#begin(rest);
   }
 
-  /** Those that are complete; null if what was read is none of mongodump's archives. */
+  /** The complete collections; null if this is none of mongodump's archives. */
   complete(): CollectionContent[] | null {
     if (this.#part === "broken") return null;
     return [...this.#collections.values()]
@@ -68,7 +68,7 @@ export class ArchiveDigests {
       .map((each) => each.content());
   }
 
-  /** The same; null also if the archive has not ended where one may end. */
+  /** The same; also null if the archive ends where none may end. */
   end(): CollectionContent[] | null {
     const isWhole = this.#part === "header" && this.#left === 0 && this.#begun.length === 0;
     return isWhole && [...this.#collections.values()].every(({ isComplete }) => isComplete)
@@ -76,7 +76,7 @@ export class ArchiveDigests {
       : null;
   }
 
-  /** Takes the four bytes that come before everything. */
+  /** Takes the four bytes before everything else. */
   #begin(bytes: Buffer): Buffer {
     const missing = 4 - this.#begun.length;
     if (this.#begun.length === 0 && bytes.length >= 4)
@@ -146,7 +146,10 @@ class Collection {
     this.#collection = collection;
   }
 
-  /** Whatever order the documents come in: a server may give them back in another one. */
+  /**
+   * The sum does not depend on the order of the documents, because a server may return them in
+   * another one.
+   */
   add(digest: Buffer): void {
     for (let at = 0; at < 8; at++) this.#sums[at] = (this.#sums[at] ?? 0) + digest.readUInt32BE(at * 4);
     this.#documents += 1;

@@ -9,15 +9,15 @@ import { ArchiveDigests, type CollectionContent } from "./archive-digests.ts";
 import { documentsTag, nameOf } from "./sign-documents.ts";
 
 /**
- * Dumps the restored copy again, for as long as there is time, and compares what its collections
- * hold. Null if none could be compared.
+ * Dumps the restored copy again, as long as there is time, and compares what its collections hold.
+ * Null if none could be compared.
  * @throws RunError
  */
 export async function compareDocuments(
   server: ScratchMongodb,
   /** mongodump's path. */
   command: string,
-  /** Of the copy. */
+  /** The URI of the copy. */
   names: readonly string[],
   { metadata, key, budget_ms, signal }: ContentComparison,
 ): Promise<CheckOutcome | null> {
@@ -49,7 +49,8 @@ async function dumpedAgain(
   { signal, time }: { readonly signal: AbortSignal; readonly time: AbortSignal },
 ): Promise<readonly CollectionContent[]> {
   const args = [`--uri=${server.uriInside}`, "--archive"];
-  // If it ended in order, it would say that a collection is complete of which it wrote a part.
+  // If mongodump ended in order, it would mark a collection as complete of which it wrote only a
+  // part.
   const child = await server.start({ command, args, signal, isDump: true, stopSignal: "SIGKILL" });
   const stop = (): void => void child.stop();
   time.addEventListener("abort", stop, { once: true });

@@ -6,7 +6,7 @@ import type { SourceMetadata } from "../../engine.ts";
 import type { SchemaLine } from "../../schema.ts";
 import type { CollectionContent } from "./archive-digests.ts";
 
-/** What a dump wrote. */
+/** What a dump contains. */
 export interface DumpedDocuments {
   /** Null if its archive was not understood. */
   readonly collections: readonly CollectionContent[] | null;
@@ -15,7 +15,9 @@ export interface DumpedDocuments {
   readonly lines: readonly SchemaLine[];
 }
 
-/** The metadata of a dump with what its collections hold. `names` are those that a test restores. */
+/**
+ * Adds to the metadata of a dump what its collections hold. `names` are those that a test restores.
+ */
 export function signDocuments(
   metadata: SourceMetadata,
   { collections, written, lines }: DumpedDocuments,
@@ -40,7 +42,7 @@ export function signDocuments(
   });
 }
 
-/** What it holds is compared as objects. */
+/** Views are compared as objects. */
 const VIEWS = /\.system\.views$/;
 
 export function documentsTag(
@@ -50,7 +52,7 @@ export function documentsTag(
   return contentTag(key, [database, collection, String(documents), sum]);
 }
 
-/** As metadata and checks have it: `shop.orders`. */
+/** The name in metadata and checks: `shop.orders`. */
 export function nameOf({ database, collection }: CollectionContent): string {
   return `${database}.${collection}`;
 }

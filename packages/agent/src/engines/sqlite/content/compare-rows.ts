@@ -6,7 +6,7 @@ import type { ForeignMetadata } from "../../engine.ts";
 import type { SqliteContent } from "./row-digests.ts";
 import { rowsTag } from "./sign-rows.ts";
 
-/** Whether a restored copy holds what its source held. */
+/** Compares a restored copy with what its source held. */
 export function compareRows(
   metadata: ForeignMetadata,
   { tables, notRead, objects }: SqliteContent,

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 
-/** What a database holds, as the process that opens it tells. */
+/** What a database holds, according to the process that opens it. */
 export interface SqliteContent {
   readonly tables: readonly TableRows[];
-  /** Those of whose rows nothing is known. `code` is SQLite's where it could not read them. */
+  /** Tables whose rows are unknown. `code` is SQLite's if it could not read them. */
   readonly notRead: readonly { readonly name: string; readonly why: string; readonly code?: number }[];
   readonly objects: readonly DatabaseObject[];
 }
@@ -13,40 +13,40 @@ export interface SqliteContent {
 export interface TableRows {
   readonly name: string;
   readonly columns: readonly string[];
-  /** In hex, over a line for each row; see docs/formats.md. */
+  /** In hex, over one line for each row; see docs/formats.md. */
   readonly sha256: string;
 }
 
 /** When to stop. */
 export interface ReadingLimits {
-  /** On the clock of `performance.now()`. */
+  /** In the time of `performance.now()`. */
   readonly until: number;
   /**
-   * Until then the transaction that is open goes on; it is then ended, so that those who wait for it can write. If they do, nothing
-   * is known of what was read afterwards.
+   * Until then the open transaction continues. Then it ends, so that waiting processes can write.
+   * If one does, nothing is known about what was read afterwards.
    */
   readonly transactionUntil?: number;
 }
 
-/** Tables that keep rows, SQLite's own and those of virtual tables too. */
+/** Tables that store rows, including SQLite's own and those of virtual tables. */
 const TABLES = `select name, wr from pragma_table_list
   where schema = 'main' and type in ('table', 'shadow') and name not in ('sqlite_schema', 'sqlite_temp_schema') order by name`;
 const COLUMNS = "select name from pragma_table_xinfo(?) where hidden in (0, 3) order by cid";
 const OBJECTS =
   "select type, tbl_name, name, sql from sqlite_schema where name not like 'sqlite\\_%' escape '\\' order by rowid";
-/** Of the file's header, what an application sets or relies on. */
+/** Fields of the file's header that an application sets or relies on. */
 const SETTINGS = ["application_id", "auto_vacuum", "encoding", "user_version"];
-/** Between two of so many, others may write. */
+/** After every this many rows, others may write. */
 const ROWS_AT_ONCE = 20_000;
-/** How long others may have to wait for a table that cannot be read bit by bit. */
+/** How long others may have to wait for a table that can only be read at once. */
 const MAX_WAIT_MS = 1_000;
 const MIN_ROWID = -(2n ** 63n);
 const MAX_ROWID = 2n ** 63n - 1n;
-/** An expression of more has too many levels for SQLite. */
+/** With more terms, an expression has too many levels for SQLite. */
 const COLUMNS_AT_ONCE = 100;
 const HASHED_AT_ONCE = 1 << 16;
 
-/** Everything in a database that is compared, the smallest tables first. */
+/** Reads everything in a database that is compared, the smallest tables first. */
 export function readContent(database: DatabaseSync, limits: ReadingLimits): SqliteContent {
   const tables: TableRows[] = [];
   const notRead: { name: string; why: string; code?: number }[] = [];
@@ -77,7 +77,7 @@ interface Table {
 class Reading {
   readonly #database: DatabaseSync;
   readonly #limits: ReadingLimits;
-  /** Those that were read after the transaction ended; null while it goes on. */
+  /** The tables that were read after the transaction ended; null while it continues. */
   #afterwards: Set<string> | null = null;
   #version: unknown;
 
@@ -124,7 +124,7 @@ class Reading {
     return { name, columns, sha256: hash.update(pending, "latin1").digest("hex") };
   }
 
-  /** Without what was read while somebody wrote. */
+  /** Leaves out what was read while somebody wrote. */
   certain(tables: readonly TableRows[], notRead: SqliteContent["notRead"]): Omit<SqliteContent, "objects"> {
     const uncertain = this.#afterwards;
     if (uncertain === null || !this.#hasChanged()) return { tables, notRead };
@@ -138,7 +138,7 @@ class Reading {
     };
   }
 
-  /** For what can only be read at once. */
+  /** For tables that can only be read at once. */
   #otherWritersWaitUntil(): number {
     const { until, transactionUntil } = this.#limits;
     return transactionUntil === undefined
@@ -146,7 +146,7 @@ class Reading {
       : Math.min(until, Math.max(transactionUntil, performance.now() + MAX_WAIT_MS));
   }
 
-  /** `reading` is not read to its end yet. */
+  /** `reading` is not at its end yet. */
   #letOthersWrite(reading: string): void {
     const { transactionUntil } = this.#limits;
     if (transactionUntil === undefined || this.#afterwards !== null) return;
@@ -160,15 +160,16 @@ class Reading {
     return this.#afterwards !== null && this.#versionNow() !== this.#version;
   }
 
-  /** Another one after somebody else wrote. */
+  /** Changes after somebody else wrote. */
   #versionNow(): unknown {
     return this.#database.prepare("pragma data_version").get()?.["data_version"];
   }
 }
 
 /**
- * Each row as texts and, where a value is a floating-point number, that: how SQLite prints such a number depends on
- * its version. Nothing is compared by a collation, which may be an application's own.
+ * Reads each row as texts. A floating-point number comes as a number too, because SQLite's text for
+ * it depends on the version. Nothing is compared by a collation, which an application may have
+ * defined.
  */
 function rowsQuery(table: string, columns: readonly string[], rowid: string | null): string {
   const texts = Array.from({ length: Math.ceil(columns.length / COLUMNS_AT_ONCE) }, (_, at) =>
@@ -189,7 +190,7 @@ function valueText(column: string): string {
   return `case typeof(${column}) when 'integer' then cast(${column} as text) when 'text' then 't' || hex(${column}) when 'blob' then 'b' || hex(${column}) when 'real' then 'r' else 'n' end`;
 }
 
-/** `1,tC3A9,r,n;3ff8000000000000` and a line feed. */
+/** For example `1,tC3A9,r,n;3ff8000000000000` and a line feed. */
 function lineOf(values: readonly (string | number | null)[], texts: number): string {
   let line = String(values[0]);
   for (let at = 1; at < texts; at++) line += `,${String(values[at])}`;
@@ -208,7 +209,7 @@ function hexOf(real: number): string {
   return eight.getBigUint64(0).toString(16).padStart(16, "0");
 }
 
-/** A column may have taken one of the names. */
+/** One of these names may be the name of a column. */
 function rowidName(columns: readonly string[]): string | null {
   const taken = new Set(columns.map((column) => column.toLowerCase()));
   return ["rowid", "_rowid_", "oid"].find((name) => !taken.has(name)) ?? null;
@@ -231,7 +232,7 @@ function objectsOf(database: DatabaseSync): DatabaseObject[] {
   return [...made, ...settings];
 }
 
-/** By the largest rowid, which SQLite finds at once; a table without rowids comes last. */
+/** By the largest rowid, which SQLite finds at once. A table without rowids comes last. */
 function smallestFirst(database: DatabaseSync): Table[] {
   const sizes = database
     .prepare(TABLES)

@@ -5,7 +5,7 @@ import { objectsMetadata } from "../../content/tagged-objects.ts";
 import type { SourceMetadata } from "../../engine.ts";
 import type { SqliteContent, TableRows } from "./row-digests.ts";
 
-/** The metadata of a copy with what its source held. */
+/** Adds to the metadata of a copy what its source held. */
 export function signRows(
   metadata: SourceMetadata,
   { tables, notRead, objects }: SqliteContent,
