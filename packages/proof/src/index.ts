@@ -83,12 +83,14 @@ export { formatTlogProof, parseTlogProof, type TlogProof } from "./notes/tlog-pr
 export {
   PAYLOAD_TYPE,
   PREDICATE_BACKUP,
+  PREDICATE_EVENT,
   PREDICATE_RESTORE_TEST,
   receiptKind,
   STATEMENT_TYPE,
   type BackupPredicate,
   type BackupStatement,
   type CheckOutcome,
+  type Draw,
   type NegativeControl,
   type ReceiptKind,
   type RestoreTestPredicate,
@@ -110,6 +112,17 @@ export {
   type Receipt,
   type ReceiptBundle,
 } from "./receipts/bundle.ts";
+export {
+  declaredDraw,
+  DRAW_DECLARED,
+  drawCommitment,
+  drawnIndex,
+  drawSeed,
+  MAX_CANDIDATES,
+  openDraw,
+  type DeclaredDraw,
+  type OpenedDraw,
+} from "./receipts/draw.ts";
 export { comparedContent, comparedContentText, type ComparedContent } from "./receipts/content.ts";
 export {
   emptyTables,
@@ -163,7 +176,6 @@ export {
   eventOf,
   formatEventStatement,
   parseEventStatement,
-  PREDICATE_EVENT,
   readEventStatement,
   requireEventLeaf,
   type EventPredicate,

@@ -17,10 +17,8 @@ import {
 import { parseJson } from "../json/strict-json.ts";
 import type { Leaf } from "../log/leaf.ts";
 import { ProofError } from "../proof-error.ts";
-import { PAYLOAD_TYPE, STATEMENT_TYPE } from "../receipts/statement.ts";
+import { PAYLOAD_TYPE, PREDICATE_EVENT, STATEMENT_TYPE } from "../receipts/statement.ts";
 import { sha256Hex, timestamp, typeId } from "../shapes.ts";
-
-export const PREDICATE_EVENT = "https://attestore.dev/event/v1";
 
 /**
  * An event as it was submitted. For an unsigned event, the leaf's `body_sha256` covers its RFC 8785

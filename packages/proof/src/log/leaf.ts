@@ -32,7 +32,7 @@ export const MAX_LEAF_SIZE = 65_535;
 
 const KIND = /^[a-z][a-z0-9_]{0,63}$/;
 
-const LEAF = members(
+export const LEAF_SHAPE = members(
   {
     v: oneOf(1),
     kind: matching((value) => typeof value === "string" && KIND.test(value), "is not the name of a kind"),
@@ -85,7 +85,7 @@ export function leafFromJson(value: unknown): Leaf {
   const v = isObject(value) ? value["v"] : undefined;
   if (Number.isSafeInteger(v) && Number(v) > 1)
     throw new ProofError("unknown_version", `the leaf is of version ${String(v)}, and 1 is known here`);
-  requireShape(value, LEAF, "malformed_leaf", "the leaf");
+  requireShape(value, LEAF_SHAPE, "malformed_leaf", "the leaf");
   return value as Leaf;
 }
 

@@ -10,7 +10,8 @@ export type CheckId =
   | "log_key"
   | "checkpoint"
   | "inclusion"
-  | "cosignatures";
+  | "cosignatures"
+  | "draw";
 
 /** One line of the checklist. `detail` says what was compared, or what is missing for the check. */
 export interface ReceiptCheck {
@@ -32,6 +33,7 @@ const TITLES: Record<CheckId, string> = {
   checkpoint: "checkpoint signed by the log",
   inclusion: "receipt in the log",
   cosignatures: "checkpoint cosigned by witnesses",
+  draw: "backup that the draw chose",
 };
 
 export const held = (id: CheckId, detail: string): ReceiptCheck => ({

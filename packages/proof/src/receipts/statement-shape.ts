@@ -11,7 +11,8 @@ import {
   wholeNumber,
 } from "../json/shape.ts";
 import { isObject } from "../json/strict-json.ts";
-import { sha256Hex, timestamp, typeId } from "../shapes.ts";
+import { LEAF_SHAPE } from "../log/leaf.ts";
+import { base64Text, sha256Hex, timestamp, typeId } from "../shapes.ts";
 import { contradictedContent } from "./content.ts";
 import { PREDICATE_BACKUP, PREDICATE_RESTORE_TEST, type Statement, STATEMENT_TYPE } from "./statement.ts";
 
@@ -78,6 +79,15 @@ const restoreTest = members(
       decrypt_ms: wholeNumber,
       restore_ms: wholeNumber,
       checks_ms: wholeNumber,
+    }),
+    draw: members({
+      v: oneOf(1),
+      statement: base64Text,
+      leaf: LEAF_SHAPE,
+      log_index: wholeNumber,
+      hashes: listOf(sha256Hex, { max: 64 }),
+      checkpoint: nonEmptyText,
+      secret: sha256Hex,
     }),
   },
 );

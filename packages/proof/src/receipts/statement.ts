@@ -1,8 +1,11 @@
+import type { Leaf } from "../log/leaf.ts";
+
 /** in-toto's DSSE payload type. */
 export const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 export const PREDICATE_BACKUP = "https://attestore.dev/backup/v1";
 export const PREDICATE_RESTORE_TEST = "https://attestore.dev/restore-test/v1";
+export const PREDICATE_EVENT = "https://attestore.dev/event/v1";
 
 /** An in-toto attestation v1 about one backup. */
 export type Statement = BackupStatement | RestoreTestStatement;
@@ -57,6 +60,26 @@ export interface RestoreTestPredicate extends Run {
   reason?: string;
   phases?: { download_ms: number; decrypt_ms: number; restore_ms: number; checks_ms: number };
   checks: CheckOutcome[];
+  /** How the backup was drawn; absent if somebody or something else chose it. */
+  draw?: Draw;
+}
+
+/**
+ * The draw that chose the backup to test: what the agent declared before, its place in the log, and
+ * what decided. Everything here is recomputed by openDraw.
+ */
+export interface Draw {
+  v: 1;
+  /** Base64 of the payload that the agent signed: the `draw_declared` event. */
+  statement: string;
+  /** The event's leaf. */
+  leaf: Leaf;
+  log_index: number;
+  /** From the leaf to the checkpoint of `log_index + 1` leaves, in hex. */
+  hashes: string[];
+  checkpoint: string;
+  /** 32 bytes in hex, to which the declaration is bound. */
+  secret: string;
 }
 
 export interface CheckOutcome {

@@ -5,6 +5,7 @@ import type { NoteVerifier } from "../notes/verifier-key.ts";
 import type { ReceiptBundle } from "./bundle.ts";
 import { type CheckId, failed, held, notChecked, type ReceiptCheck } from "./check.ts";
 import { checkCosignatures } from "./check-cosignatures.ts";
+import { checkDraw } from "./check-draw.ts";
 import { checkEnvelope } from "./check-envelope.ts";
 import { checkInclusion, checkLeaf, checkLogKey } from "./check-log.ts";
 import type { Statement } from "./statement.ts";
@@ -76,7 +77,14 @@ export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptV
                 "an envelope alone has no checkpoint: the receipt's bundle is needed",
               ),
         ];
-  const checks = [...signed, checkCiphertext(statement, input.ciphertextSha256), ...logged, ...witnessed];
+  const drawn = await checkDraw(statement, input.logKey, bundle?.inclusion_proof.log_index);
+  const checks = [
+    ...signed,
+    checkCiphertext(statement, input.ciphertextSha256),
+    ...logged,
+    ...witnessed,
+    ...drawn,
+  ];
   const verdict = decide(checks, {
     requireLog: input.requireLog ?? bundle !== undefined,
     requireCiphertext: input.ciphertextSha256 !== undefined,
@@ -85,7 +93,7 @@ export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptV
   return statement === undefined ? { verdict, checks } : { verdict, statement, checks };
 }
 
-const LOG_CHECKS: readonly CheckId[] = ["log_key", "checkpoint", "inclusion"];
+const LOG_CHECKS: readonly CheckId[] = ["log_key", "checkpoint", "inclusion", "draw"];
 
 /**
  * A failed check decides the verdict. Without one, a required check that was not done decides it.

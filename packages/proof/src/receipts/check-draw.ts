@@ -1,0 +1,43 @@
+import type { NoteVerifier } from "../notes/verifier-key.ts";
+import { ProofError } from "../proof-error.ts";
+import { failed, held, notChecked, type ReceiptCheck } from "./check.ts";
+import { type OpenedDraw, openDraw } from "./draw.ts";
+import type { Statement } from "./statement.ts";
+
+/**
+ * Recomputes which backup the draw chose. Without a draw in the statement there is nothing to
+ * check. `logIndex` is the receipt's own place in the log, if known.
+ */
+export async function checkDraw(
+  statement: Statement | undefined,
+  logKey: NoteVerifier | undefined,
+  logIndex: number | undefined,
+): Promise<ReceiptCheck[]> {
+  const predicate = statement?.predicate;
+  if (predicate === undefined || !("draw" in predicate) || predicate.draw === undefined) return [];
+  let opened: OpenedDraw;
+  try {
+    opened = await openDraw(predicate.draw, logKey);
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    const isLater = error.code === "unknown_version";
+    return [isLater ? notChecked("draw", error.message) : failed("draw", error.message)];
+  }
+  const { candidates, backupId, eventId } = opened;
+  const differences = [
+    opened.orgId !== predicate.org_id && "the draw belongs to another organisation",
+    opened.agentId !== predicate.agent_id && "the draw is another agent's",
+    opened.sourceId !== predicate.source_id && `the draw is of ${opened.sourceId}`,
+    backupId !== predicate.backup_id &&
+      `the draw chose ${backupId}, and the test is of ${predicate.backup_id}`,
+    logIndex !== undefined && logIndex <= opened.logIndex && "the receipt is not after the draw in the log",
+  ].filter((difference) => typeof difference === "string");
+  if (differences.length > 0) return [failed("draw", differences.join("; "))];
+  const among = `${backupId}, one of ${candidates.length}${opened.omitted > 0 ? ` (${opened.omitted} newer ones left out)` : ""}`;
+  const where = `declared in ${eventId}, decided by the head of ${opened.logIndex + 1} leaves`;
+  return [
+    logKey === undefined
+      ? notChecked("draw", `it leads to ${among}, but the log's verifier key is needed to believe it`)
+      : held("draw", `${among}; ${where}, signed by ${logKey.name}`),
+  ];
+}
