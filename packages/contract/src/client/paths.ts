@@ -17,7 +17,7 @@ export interface Schemas {
       tested_at: string | null;
     } | null;
   };
-  AgentEventKind: "backup_failed" | "restore_failed" | "attestation_failed" | "change_accepted";
+  AgentEventKind: "backup_failed" | "restore_failed" | "attestation_failed" | "change_accepted" | "draw_declared";
   AgentKeyRecord: {
     agent_id: string;
     public_key: string;
@@ -590,6 +590,9 @@ export interface Schemas {
     email: string;
     role: "owner" | "admin" | "auditor";
     name?: string;
+  };
+  KeptBackups: {
+    backup_ids: string[];
   };
   Leaf: {
     v: 1;
@@ -1500,6 +1503,14 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["DownloadUrl"] };
+    };
+  };
+  "/v1/sources/{id}/backups": {
+    get: {
+      path: { id: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["KeptBackups"] };
     };
   };
   "/api/orgs/{orgID}/quotas": {

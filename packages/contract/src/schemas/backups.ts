@@ -132,6 +132,13 @@ export const DownloadedBackup = Type.Object(
 );
 export type DownloadedBackup = Static<typeof DownloadedBackup>;
 
+/**
+ * 200 of `GET /v1/sources/{id}/backups`: the source's backups whose ciphertext is kept, whose
+ * receipt is in the log, and whose removal is not announced, oldest first.
+ */
+export const KeptBackups = Type.Object({ backup_ids: Type.Array(Id("backup")) }, strict);
+export type KeptBackups = Static<typeof KeptBackups>;
+
 /** 200 of a download-url call. `backup` is present if an agent asks. */
 export const DownloadUrl = Type.Object(
   { download_url: Type.String(), expires_at: Timestamp, backup: Type.Optional(DownloadedBackup) },

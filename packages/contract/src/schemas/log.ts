@@ -73,6 +73,7 @@ export const AgentEventKind = Type.Enum([
   "restore_failed",
   "attestation_failed",
   "change_accepted",
+  "draw_declared",
 ]);
 export type AgentEventKind = Static<typeof AgentEventKind>;
 

@@ -16,6 +16,7 @@ export const eventText = {
     restore_failed: "Restore test could not run",
     attestation_failed: "Receipt could not be made",
     change_accepted: "Change of the source accepted",
+    draw_declared: "Backup to test drawn",
     backup_missed: "Backup missed",
     restore_test_missed: "Restore test missed",
     agent_silent: "Agent silent",

@@ -14,6 +14,8 @@ export interface LogEntry {
   signedWith?: string;
   /** The leaf's bytes, at most 65,535 of them. */
   leaf: Uint8Array;
+  /** Whether it is the last of its batch, so that the first head over it ends with it. */
+  endsBatch?: boolean;
 }
 
 export interface PlacedEntry<Entry extends LogEntry> extends PlacedLeaf {

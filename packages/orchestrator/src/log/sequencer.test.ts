@@ -70,6 +70,28 @@ test("two replicas, many organisations, all at once: no gap, no fork, every proo
   }
 });
 
+test("an entry that ends its batch has the first head over it to itself", async () => {
+  const agent = await newAgent();
+  const replica = world.addReplica();
+  const submitted = await Promise.all(
+    upTo(60).map(async (i) => {
+      const endsBatch = i % 7 === 3;
+      const entry = plainEntry(agent, { endsBatch });
+      const placement = placed(
+        await replica.sequencer.submit(plainEntries, entry, submissionRecord(agent), 0),
+      );
+      return { endsBatch, placement };
+    }),
+  );
+  await requireOneLog(
+    replica,
+    agent.orgId,
+    submitted.map(({ placement }) => placement),
+  );
+  for (const { endsBatch, placement } of submitted)
+    if (endsBatch) expect(placement.treeSize).toBe(placement.logIndex + 1);
+});
+
 test("a restarted service goes on where the log stands", async () => {
   const agent = await newAgent();
   const first = world.addReplica();

@@ -141,10 +141,16 @@ export class Sequencer<Call, Answer> {
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#options.maxBatch);
+      const batch = this.#waiting.splice(0, this.#batchLength());
       for (const { bytes } of batch) this.#waitingBytes -= bytes;
       await this.#commit(batch);
     }
+  }
+
+  #batchLength(): number {
+    const { maxBatch } = this.#options;
+    const last = this.#waiting.slice(0, maxBatch).findIndex(({ entry }) => entry.endsBatch === true);
+    return last === -1 ? maxBatch : last + 1;
   }
 
   /** Never rejects: each submission of the batch gets its own result. */

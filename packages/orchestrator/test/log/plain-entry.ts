@@ -12,7 +12,7 @@ export const plainEntries: EntryKind<LogEntry> = {
   insert: () => [],
 };
 
-export function plainEntry(agent: TestAgent): LogEntry {
+export function plainEntry(agent: TestAgent, more: Partial<LogEntry> = {}): LogEntry {
   const id = newId("event");
   const leaf = formatLeaf({
     kind: "plain",
@@ -22,7 +22,7 @@ export function plainEntry(agent: TestAgent): LogEntry {
     recorded_at: new Date().toISOString(),
     body_sha256: randomBytes(32).toString("hex"),
   });
-  return { id, orgId: agent.orgId, agentId: agent.id, leaf };
+  return { id, orgId: agent.orgId, agentId: agent.id, leaf, ...more };
 }
 
 /** What the pipeline hands to a submission. */

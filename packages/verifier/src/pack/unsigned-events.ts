@@ -42,6 +42,7 @@ const REPORTED: ReadonlySet<string> = new Set([
   "restore_failed",
   "attestation_failed",
   "change_accepted",
+  "draw_declared",
 ]);
 
 /**

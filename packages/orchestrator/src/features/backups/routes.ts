@@ -7,6 +7,7 @@ import {
   UploadUrlRequest,
   BackupRecord,
   DownloadUrl,
+  KeptBackups,
   UploadUrl,
 } from "@attestore/contract";
 import { readInOrg } from "../../platform/database/org-scope.ts";
@@ -14,10 +15,11 @@ import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
 import { requireWithin } from "../../platform/http/bounded-json.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
-import { type Route, writeRoute } from "../../platform/http/route.ts";
+import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { requireRoom, reserveRoom } from "../quotas/require-room.ts";
 import type { QuotaDefaults } from "../quotas/settings.ts";
+import { findSource } from "../sources/store.ts";
 import { requireOwnedSource } from "../sources/owned-source.ts";
 import { isAgentOf } from "../sources/source-agents.ts";
 import { prepareUpload, signUpload } from "./new-upload.ts";
@@ -25,9 +27,11 @@ import { withObjectStore } from "./object-access.ts";
 import { backupRecord, downloadedBackup } from "./serialize.ts";
 import { findRegistrable, registerBackup } from "./register-backup.ts";
 import { findRenewable } from "./renew-upload.ts";
-import { findBackup, insertUpload, renewUpload } from "./store.ts";
+import { findBackup, insertUpload, listKept, renewUpload } from "./store.ts";
 import { requireStored } from "./stored-ciphertext.ts";
 
+/** The oldest so many are listed: their ids fit into an answer. */
+const MAX_KEPT = 20_000;
 const METADATA = { bytes: MAX_SOURCE_METADATA_BYTES, values: MAX_SOURCE_METADATA_VALUES };
 
 export function backupRoutes({
@@ -142,5 +146,26 @@ export function backupRoutes({
     handle: (_call, _tx, body) => Promise.resolve({ status: 200, body }),
   });
 
-  return [uploadUrl, register, downloadUrl];
+  const kept = readRoute({
+    method: "GET",
+    path: "/v1/sources/:id/backups",
+    summary: "List the backups of a source that are kept, oldest first",
+    action: "backup.download",
+    answers: { 200: KeptBackups },
+    errors: ["not_found"],
+    credential: "agent",
+    params: Type.Object({ id: Id("source") }),
+    rateLimits: ["default"],
+    async handle({ principal, params }) {
+      const backup_ids = await readInOrg(db, principal.orgId, async (tx) => {
+        if ((await findSource(tx, principal.orgId, params.id)) === null) throw notFound("source");
+        if (!(await isAgentOf(tx, params.id, principal.id)))
+          throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
+        return listKept(tx, principal.orgId, params.id, MAX_KEPT);
+      });
+      return { status: 200, body: { backup_ids } };
+    },
+  });
+
+  return [uploadUrl, register, downloadUrl, kept];
 }

@@ -214,3 +214,32 @@ export async function forgetUpload(db: Database, objectKey: string, before: Date
   );
   return rows[0]?.is_free === true;
 }
+
+/** Backups whose receipt is in the log and whose removal is not announced, oldest first. */
+export async function listKept(
+  db: Database,
+  orgId: string,
+  sourceId: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom("backups")
+    .select("id")
+    .where("org_id", "=", orgId)
+    .where("source_id", "=", sourceId)
+    .where("status", "=", "available")
+    .where("expires_at", "is", null)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom("receipts")
+          .select("receipts.id")
+          .whereRef("receipts.backup_id", "=", "backups.id")
+          .where("receipts.kind", "=", "backup"),
+      ),
+    )
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}

@@ -4,7 +4,7 @@ import {
   MAX_EVENT_DETAIL_BYTES,
   MAX_EVENT_DETAIL_VALUES,
 } from "@attestore/contract";
-import { isTimestamp, ProofError } from "@attestore/proof";
+import { DRAW_DECLARED, isTimestamp, ProofError } from "@attestore/proof";
 import { eventEntry, type SignedEvent } from "../../log/event-entry.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { requireWithin } from "../../platform/http/bounded-json.ts";
@@ -82,7 +82,8 @@ function agentEvent(
       new Date(),
       signed,
     );
-    return { ...event, agentId: agent.id };
+    // What is drawn follows from the log's signature over the first head that covers the event.
+    return { ...event, agentId: agent.id, ...(kind === DRAW_DECLARED ? { endsBatch: true } : {}) };
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
     throw invalidRequest("The event cannot be recorded.", [{ path: "/detail", message: error.message }]);
