@@ -494,6 +494,16 @@ it("--root and --json may stand before a command's name", async () => {
   expect(JSON.parse(bare.stdout)).toMatchObject({ sources: [{ source: "invoices" }, { source: "papers" }] });
 });
 
+it("help that was asked for ends with 0, and help for a command that does not exist with 2", async () => {
+  for (const args of [["help"], ["help", "backup"], ["help", "source", "add"], ["backup", "--help"]]) {
+    const { code, stdout, stderr } = await cli(args);
+    expect([code, stderr], args.join(" ")).toEqual([0, ""]);
+    expect(stdout).toContain("Usage: attestore");
+  }
+  const { code, stdout } = await cli(["help", "backpu"]);
+  expect([code, stdout]).toEqual([2, ""]);
+});
+
 it("names an unknown command's nearest neighbour", async () => {
   const done = await cli(["bakcup"]);
   expect(done.code).toBe(2);

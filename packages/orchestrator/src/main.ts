@@ -18,6 +18,7 @@ import { orgCommand } from "./cli/org.ts";
 import { passkeyCommand } from "./cli/passkey.ts";
 import { retentionCommand } from "./cli/retention.ts";
 import { serveCommand } from "./cli/serve.ts";
+import { userCommand } from "./cli/user.ts";
 import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
 import { UserError } from "./platform/errors/user-error.ts";
 
@@ -40,6 +41,7 @@ for (const command of [
   configCommand(),
   doctorCommand(),
   orgCommand(),
+  userCommand(),
   authKeyCommand(),
   agentCommand(),
   bootstrapCommand(),

@@ -57,13 +57,16 @@ export async function runProgram(
     terminal.say(`attestore: ${refusal}`);
     return 2;
   }
+  let isRefused = false;
+  const refused = (): void => void (isRefused = true);
   try {
-    await commander(commands, perform).parseAsync([...args], { from: "user" });
+    await commander(commands, perform, refused).parseAsync([...args], { from: "user" });
     return exitCode;
   } catch (error) {
     // Help and version end here too.
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return 0;
+    // After `help`, Commander takes the exit code that the process has so far.
+    if (error.exitCode === 0 || (error.code === "commander.help" && !isRefused)) return 0;
     answerInJson(error.message.replace(/^error: /, ""));
     return 2;
   }
@@ -71,14 +74,17 @@ export async function runProgram(
 
 type Perform = (command: Command, given: GivenFlags, words: readonly (string | undefined)[]) => Promise<void>;
 
-function commander(commands: readonly Command[], perform: Perform): Commander {
+function commander(commands: readonly Command[], perform: Perform, refused: () => void): Commander {
   const program = new Commander("attestore")
     .description("Makes encrypted backups, really restores them, and signs the results.")
     .version(agentVersion)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void process.stdout.write(plainText(text)),
-      writeErr: (text) => void process.stderr.write(plainText(text)),
+      writeErr: (text) => {
+        refused();
+        process.stderr.write(plainText(text));
+      },
     })
     // Flags before a command's name count for the program: `attestore --root DIR doctor` means the
     // same as `attestore doctor --root DIR`.

@@ -1,6 +1,8 @@
 import { newId } from "@attestore/contract";
 import { generateKeyPairSync } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
 import { userInfo } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recordBackup } from "../../test/recorded.ts";
 import { openConsole } from "./console.ts";
@@ -84,6 +86,62 @@ describe("an organisation", () => {
       details: { slug: "second" },
     });
   });
+});
+
+/** Without a mail server, the service writes its mails into files. */
+async function mailedCode(email: string): Promise<string | undefined> {
+  const directory = join(server.data, "mail");
+  const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith(".eml"));
+  const mails = await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
+  const mail = mails.find((text) => text.toLowerCase().includes(email));
+  return mail === undefined ? undefined : /^ {4}([A-Z0-9]{4}-[A-Z0-9]{4})\r?$/m.exec(mail)?.[1];
+}
+
+describe("who may open an organisation", () => {
+  const signIn = async (email: string): Promise<Record<string, unknown>> => {
+    const attempt = "an-attempt-at-the-console";
+    expect((await server.send("POST", "/api/auth/login", { email, attempt })).status).toBe(202);
+    let code: string | undefined;
+    await expect.poll(async () => (code = await mailedCode(email))).toBeDefined();
+    const answer = await server.send("POST", "/api/auth/verify", { email, code, attempt });
+    expect(answer.status, answer.body.toString()).toBe(200);
+    return JSON.parse(answer.body.toString()) as Record<string, unknown>;
+  };
+
+  test("its owner is named when it is created, and signs in with a mailed code", async () => {
+    const made = await json("org", "add", "Owned", "--owner", "Ada@example.org");
+    expect(made).toMatchObject({ owner: { email: "Ada@example.org", role: "owner", status: "active" } });
+    expect(await signIn("ada@example.org")).toMatchObject({ user: { role: "owner", org_id: made["id"] } });
+  });
+
+  test("an organisation without anybody says how to let somebody in", async () => {
+    const { stdout, stderr } = await run("org", "add", "Deserted");
+    expect(stderr).toContain("attestore-server user add you@example.org --org deserted --role owner");
+    const id = stdout.trim();
+    expect((await run("user", "list", "--org", "deserted")).stderr).toContain("Nobody can open");
+    const added = await json("user", "add", "bob@example.org", "--org", "deserted", "--role", "auditor");
+    expect(await list("user", "list", "--org", "deserted")).toEqual([added]);
+    expect(await signIn("bob@example.org")).toMatchObject({ user: { role: "auditor", org_id: id } });
+    const again = await run("user", "add", "BOB@example.org", "--org", "deserted", "--role", "owner");
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("already has a member")]);
+  });
+
+  test("a wrong address creates nothing, and a wrong role is a wrong call", async () => {
+    const { exitCode, stderr } = await run("org", "add", "Nobodys", "--owner", "no address");
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("is not an e-mail address")]);
+    expect((await list("org", "list")).map(({ name }) => name)).not.toContain("Nobodys");
+    expect(
+      (await run("user", "add", "eve@example.org", "--org", "owned", "--role", "operator")).exitCode,
+    ).toBe(2);
+  });
+});
+
+test("commands in a shell without the service's settings print the address that it has", async () => {
+  const bare = { ATTESTORE_LISTEN: "", ATTESTORE_PUBLIC_URL: "" };
+  const created = await server.run(["auth-key", "create", "--org", orgId], bare).finished;
+  expect(created.stderr).toContain(`--service https://localhost:${server.port} `);
+  const doctor = await server.run(["doctor"], bare).finished;
+  expect(doctor.stdout).toContain(`It runs on 127.0.0.1:${server.port}, and is ready.`);
 });
 
 describe("an auth key", () => {

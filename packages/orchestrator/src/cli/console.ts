@@ -5,7 +5,8 @@ import type { Pool } from "pg";
 import { recordConsoleAction } from "../features/api-logs/console-row.ts";
 import { findOrg, type Org } from "../features/orgs/store.ts";
 import { BUILT_HERE } from "../features/downloads/download-routes.ts";
-import { type Config, readConfig } from "../platform/config/read-config.ts";
+import type { Config } from "../platform/config/read-config.ts";
+import { readCommandConfig } from "../platform/config/served-address.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
@@ -56,7 +57,7 @@ export interface ConsoleDone<T> {
  * new data directory is set up as on a first start.
  */
 export async function openConsole(environment: NodeJS.ProcessEnv = process.env): Promise<Console> {
-  const config = readConfig(environment);
+  const config = await readCommandConfig(environment);
   const opened = await openDatabase({
     dataDirectory: config.data,
     databaseUrl: config.databaseUrl,

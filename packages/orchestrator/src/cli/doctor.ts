@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { readSettings } from "../platform/config/read-config.ts";
+import { readCommandConfig } from "../platform/config/served-address.ts";
 import { UserError } from "../platform/errors/user-error.ts";
 import { consoleCommand } from "./console-command.ts";
 import { failed, type Finding, ok } from "./doctor/finding.ts";
@@ -29,11 +30,11 @@ export function doctorCommand(): Command {
 async function examine(): Promise<Finding[]> {
   try {
     const { examineAll } = await import("./doctor/examine-all.ts");
-    const { config, sources } = readSettings(process.env);
+    const { sources } = readSettings(process.env);
     const set = Object.values(sources).filter(({ source }) => source === "environment" || source === "file");
     return [
       ok("settings", `Valid; ${set.length} are set (attestore-server config shows them).`),
-      ...(await examineAll(config)),
+      ...(await examineAll(await readCommandConfig(process.env))),
     ];
   } catch (error) {
     if (error instanceof UserError && error.code === "invalid_setting")

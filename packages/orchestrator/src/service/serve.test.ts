@@ -49,6 +49,7 @@ test("a first start makes everything, a stop ends everything, a second start goe
   const first = await server.serve();
   expect([await statusOf("/healthz"), await statusOf("/readyz")]).toEqual([200, 200]);
   expect((await readdir(server.data)).sort()).toEqual([
+    "address.json",
     "keys",
     "objects",
     "owner.json",

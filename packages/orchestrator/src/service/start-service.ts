@@ -22,6 +22,7 @@ import { SignedHeads } from "../log/signed-heads.ts";
 import { openSequencerPool } from "../log/sequencer-pool.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/read-config.ts";
+import { keepServedAddress } from "../platform/config/served-address.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { letServiceIn } from "../platform/database/roles.ts";
@@ -239,6 +240,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     if (!finished) log.warn({ after_s: config.shutdown_s }, "requests still in flight were cut off");
   });
   await listen(app, config.listen);
+  await keepServedAddress(config);
   startCheckpointPublisher({ pool: sequencer.pool, signer, logger: log, signal: shutdown.signal });
   startAbandonedUploads({ db: byClock.database, objects, logger: log, signal: shutdown.signal });
   const jobs = runJobs({
