@@ -1,4 +1,5 @@
 import type { SourceMetadata } from "@attestore/contract";
+import type { Draw } from "@attestore/proof";
 import type { ReceiptFile } from "../receipts/receipt-files.ts";
 import type { Signatory } from "../receipts/statements.ts";
 import type { Config } from "../config/config.ts";
@@ -77,6 +78,20 @@ export interface BackupBackend extends Signatory {
     source: SourceConfig,
     wanted: { readonly backupId: string | undefined; readonly signal: AbortSignal },
   ): Promise<StoredBackup>;
+  /** Ids of the source's backups that are stored and are to stay, oldest first. */
+  kept(config: Config, source: SourceConfig, signal: AbortSignal): Promise<readonly string[]>;
+  /**
+   * Draws one of these backups. `draw` proves to anybody that nobody chose it; null without a log
+   * that could. Goes on with the source's open draw, if there is one. The caller holds the `work`
+   * lock.
+   * @throws RunError draw_unavailable
+   */
+  draw(
+    config: Config,
+    source: SourceConfig,
+    candidates: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ readonly backupId: string; readonly draw: Draw | null }>;
   /** Submits a signed receipt and everything queued before it. */
   submitReceipt(receipt: ReceiptFile, signal: AbortSignal): Promise<ReceiptStatus>;
   /** Submits everything queued. @rejects with the signal's reason */

@@ -1,12 +1,14 @@
 import { negativeControlLines } from "../checks/index.ts";
 import { formatDuration } from "@attestore/host/amounts";
 import { comparedContentText, emptyTables, namedNotCounted, notLookedAt } from "@attestore/proof";
+import type { ReceiptStatus } from "../backends/backup-backend.ts";
 import type { RecoveryTime } from "../runs/recovery-time.ts";
 import { RunError } from "../errors/run-error.ts";
 import { ServiceError } from "../transport/service-error.ts";
-import type { Run } from "./command.ts";
+import type { Call, Run } from "./command.ts";
 import { chosenSource, configNow, openBackend, requireSource } from "./open-root.ts";
-import { runRestoreTest, type PerformedRestoreTest } from "./run-restore-test.ts";
+import type { PerformedRestoreTest } from "./run-restore-test.ts";
+import { runRestoreTests } from "./run-restore-tests.ts";
 import { reportFailureOrWarn } from "./report-failure-or-warn.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { tablesText } from "./tables-text.ts";
@@ -21,84 +23,39 @@ export const restoreTest: Run = async (call) => {
   const source = chosenSource(root);
   const backupId = flags.text("backup");
   const line = terminal.progress();
+  const progress = { signed: 0, backupId };
+  const tested: PerformedRestoreTest[] = [];
+  const codes: (0 | 1 | 2)[] = [];
   try {
-    let tested;
-    {
+    try {
       using _ = await takeWorkLock(layout, "restore-test", {
         signal,
         wait: flags.isOn("wait", true),
         say: terminal.say,
       });
       const config = await configNow(root);
-      terminal.say(`Restoring ${backupId ?? `the newest backup of ${source.slug}`} into a throw-away place.`);
-      tested = await runRestoreTest(backend, config, requireSource({ config, layout }, source.slug), {
+      const tests = runRestoreTests(backend, config, requireSource({ config, layout }, source.slug), {
         backupId,
+        issuedAt: null,
         commandId: null,
         signal,
+        progress,
         onProgress: line.update,
+        onBegin: ({ backupId: id, draw }) => {
+          line.clear();
+          const which = id === undefined ? `the newest backup of ${source.slug}` : id;
+          terminal.say(
+            `Restoring ${which}${draw === null ? "" : ", drawn by the log,"} into a throw-away place.`,
+          );
+        },
       });
+      for await (const each of tests) tested.push(each);
+    } finally {
+      // What was found is told and submitted even where the next backup has no result.
+      line.clear();
+      for (const each of tested) codes.push(await tell(call, root, source.slug, each));
     }
-    line.clear();
-    const submitted = await backend.submitReceipt(tested.receipt, signal);
-    const passed = tested.result === "passed";
-    if (flags.isOn("json")) {
-      terminal.data(
-        JSON.stringify({
-          result: tested.result,
-          reason: tested.reason ?? null,
-          backup_id: tested.backupId,
-          source: source.slug,
-          runtime: tested.runtime,
-          phases: tested.phases ?? null,
-          recovery: tested.checks.length === 0 ? null : recoveryOf(tested.recovery),
-          checks: tested.checks,
-          started_at: tested.startedAt,
-          finished_at: tested.finishedAt,
-          receipt: submitted.state,
-          receipt_id: submitted.receiptId,
-          log_index: submitted.logIndex,
-          receipt_file: submitted.file,
-        }),
-      );
-    } else {
-      const { good, bad, faint } = terminal.onData;
-      for (const check of tested.checks) {
-        const mark = check.result === "passed" ? good("✓") : bad("✗");
-        terminal.data(`${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`);
-      }
-      for (const check of tested.checks)
-        for (const told of negativeControlLines(check))
-          terminal.data(`${terminal.onData.warn("!")} ${check.id} ${told}`);
-      const notCounted = namedNotCounted(tested.checks);
-      if (notCounted.count > 0)
-        terminal.data(
-          `${terminal.onData.warn("!")} not counted: the rows of ${tablesText(notCounted)}. All that is known is that they exist`,
-        );
-      const notLooked = notLookedAt(tested.checks);
-      if (notLooked.count > 0)
-        terminal.data(
-          `${terminal.onData.warn("!")} not checked: ${tablesText(notLooked)}. SQLite here lacks what the application adds to it`,
-        );
-      const empty = emptyTables(tested.checks);
-      if (empty.count > 0)
-        terminal.data(
-          `${terminal.onData.warn("!")} empty: ${tablesText(empty)}. No test saw rows there, so nobody knows whether that is right`,
-        );
-      const content = comparedContentText(tested.checks);
-      if (content !== null && tested.checks.length > 0) terminal.data(content);
-      const took = formatDuration(Date.parse(tested.finishedAt) - Date.parse(tested.startedAt));
-      terminal.data(
-        passed
-          ? `${good("PASSED")}  ${tested.backupId} restores (${took})`
-          : `${bad("FAILED")}  ${tested.backupId}: ${tested.reason ?? "a check failed"} (${took})`,
-      );
-      if (tested.checks.length > 0) terminal.data(inWords(tested, terminal.onData));
-      printReceiptStatus(terminal, submitted);
-      const verify = await verifyCommand(layout, submitted.file, submitted.state === "accepted");
-      terminal.say(`To verify it without us: ${verify}`);
-    }
-    if (!passed) return 1;
-    return submitted.isWrong ? 2 : 0;
+    return codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0;
   } catch (error) {
     line.clear();
     const couldNotRun =
@@ -112,7 +69,7 @@ export const restoreTest: Run = async (call) => {
           kind: "restore_failed",
           source: source.slug,
           commandId: null,
-          backupId,
+          backupId: progress.backupId,
           error,
         },
         signal,
@@ -123,6 +80,80 @@ export const restoreTest: Run = async (call) => {
     backend.close();
   }
 };
+
+/** Submits the receipt, and prints what was found. */
+async function tell(
+  { terminal, signal }: Call,
+  { backend, layout, flags }: Awaited<ReturnType<typeof openBackend>>,
+  slug: string,
+  tested: PerformedRestoreTest,
+): Promise<0 | 1 | 2> {
+  const submitted = await backend.submitReceipt(tested.receipt, signal);
+  if (flags.isOn("json")) terminal.data(JSON.stringify(jsonOf(slug, tested, submitted)));
+  else {
+    describe(terminal, tested, submitted);
+    const verify = await verifyCommand(layout, submitted.file, submitted.state === "accepted");
+    terminal.say(`To verify it without us: ${verify}`);
+  }
+  if (tested.result === "failed") return 1;
+  return submitted.isWrong ? 2 : 0;
+}
+
+function jsonOf(source: string, tested: PerformedRestoreTest, submitted: ReceiptStatus) {
+  return {
+    result: tested.result,
+    reason: tested.reason ?? null,
+    backup_id: tested.backupId,
+    drawn: tested.isDrawn,
+    source,
+    runtime: tested.runtime,
+    phases: tested.phases ?? null,
+    recovery: tested.checks.length === 0 ? null : recoveryOf(tested.recovery),
+    checks: tested.checks,
+    started_at: tested.startedAt,
+    finished_at: tested.finishedAt,
+    receipt: submitted.state,
+    receipt_id: submitted.receiptId,
+    log_index: submitted.logIndex,
+    receipt_file: submitted.file,
+  };
+}
+
+function describe(terminal: Terminal, tested: PerformedRestoreTest, submitted: ReceiptStatus): void {
+  const { good, bad, faint } = terminal.onData;
+  for (const check of tested.checks) {
+    const mark = check.result === "passed" ? good("✓") : bad("✗");
+    terminal.data(`${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`);
+  }
+  for (const check of tested.checks)
+    for (const told of negativeControlLines(check))
+      terminal.data(`${terminal.onData.warn("!")} ${check.id} ${told}`);
+  const notCounted = namedNotCounted(tested.checks);
+  if (notCounted.count > 0)
+    terminal.data(
+      `${terminal.onData.warn("!")} not counted: the rows of ${tablesText(notCounted)}. All that is known is that they exist`,
+    );
+  const notLooked = notLookedAt(tested.checks);
+  if (notLooked.count > 0)
+    terminal.data(
+      `${terminal.onData.warn("!")} not checked: ${tablesText(notLooked)}. SQLite here lacks what the application adds to it`,
+    );
+  const empty = emptyTables(tested.checks);
+  if (empty.count > 0)
+    terminal.data(
+      `${terminal.onData.warn("!")} empty: ${tablesText(empty)}. No test saw rows there, so nobody knows whether that is right`,
+    );
+  const content = comparedContentText(tested.checks);
+  if (content !== null && tested.checks.length > 0) terminal.data(content);
+  const took = formatDuration(Date.parse(tested.finishedAt) - Date.parse(tested.startedAt));
+  terminal.data(
+    tested.result === "passed"
+      ? `${good("PASSED")}  ${tested.backupId} restores (${took})`
+      : `${bad("FAILED")}  ${tested.backupId}: ${tested.reason ?? "a check failed"} (${took})`,
+  );
+  if (tested.checks.length > 0) terminal.data(inWords(tested, terminal.onData));
+  printReceiptStatus(terminal, submitted);
+}
 
 function recoveryOf({ took_ms, rto_s, isMet }: RecoveryTime) {
   return { took_ms, rto_s, met: isMet };

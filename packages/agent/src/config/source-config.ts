@@ -27,6 +27,8 @@ export interface SourceCommon {
    * `meansTable`.
    */
   readonly mayShrink?: readonly string[];
+  /** Which backup a restore test is of, where nobody names one; the newest by default. */
+  readonly pick?: Pick;
   /** How long it may take to get its data back: download, decryption and restore. */
   readonly rto_s?: number;
 }
@@ -38,6 +40,10 @@ export type SourceConfigOf<Name extends EngineName> = SourceCommon &
 
 export type EngineName = keyof typeof ENGINE_SETTINGS;
 export type SourceConfig = { [Name in EngineName]: SourceConfigOf<Name> }[EngineName];
+
+/** Besides the newest, that is, which is tested first if it has not passed yet. */
+const PICKS = ["newest", "random", "oldest"] as const;
+export type Pick = (typeof PICKS)[number];
 
 export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MAX_TIMEOUT_S = 24 * 3600;
@@ -51,6 +57,7 @@ const COMMON = [
   "row_floors",
   "may_shrink",
   "objectives",
+  "restore_test",
   "limits",
 ];
 const NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
@@ -102,6 +109,7 @@ export function parseSourceConfig(
     checkTimeout_s: parseTimeout(value["check_timeout_s"], `${at}.check_timeout_s`, issue),
   };
   const rto_s = parseObjectives(value["objectives"], `${at}.objectives`, issue);
+  const pick = parsePick(value["restore_test"], `${at}.restore_test`, issue);
   const limits = parseLimits(value["limits"], builtInLimits, (field, message) =>
     issue(field === "" ? `${at}.limits` : `${at}.limits.${field}`, message),
   );
@@ -118,6 +126,7 @@ export function parseSourceConfig(
     rowFloors,
     mayShrink,
     ...(rto_s === null ? {} : { rto_s }),
+    ...(pick === null ? {} : { pick }),
     ...own,
   } as SourceConfig;
 }
@@ -144,6 +153,21 @@ function parseObjectives(value: unknown, at: string, issue: Report): number | nu
   if (typeof rto_s === "number" && Number.isSafeInteger(rto_s) && rto_s > 0) return rto_s;
   issue(`${at}.rto_s`, what);
   return null;
+}
+
+function parsePick(value: unknown, at: string, issue: Report): Pick | null {
+  if (value === undefined || value === null) return null;
+  const what = `must be { pick: ${PICKS.join(" | ")} }`;
+  if (!isRecord(value)) {
+    issue(at, what);
+    return null;
+  }
+  for (const field of Object.keys(value)) {
+    if (field !== "pick") issue(`${at}.${field}`, "not a known setting; the only one is pick");
+  }
+  const pick = PICKS.find((each) => each === value["pick"]);
+  if (pick === undefined) issue(`${at}.pick`, `must be one of ${PICKS.join(", ")}`);
+  return pick ?? null;
 }
 
 function parseTimeout(value: unknown, at: string, issue: Report): number {

@@ -55,6 +55,8 @@ export type RunErrorCode =
   | "source_mismatch"
   /** The backup is of another database than the one that is pinned under its source's name. */
   | "identity_changed"
+  /** The log did not decide which backup is to be tested, or not so that anybody could check it. */
+  | "draw_unavailable"
   /** The ciphertext could not be read or downloaded. */
   | "ciphertext_unavailable"
   /** The output of a restore could not be written. */

@@ -77,6 +77,24 @@ async function withTables(layout: Layout, [newest, ...older]: readonly PassedTes
   return [{ ...newest, tables: names }, ...older];
 }
 
+/** Whether a restore test of the source names the draw of this event, whatever came of it. */
+export async function isDrawUsed(layout: Layout, sourceId: string, eventId: string): Promise<boolean> {
+  const test = await findRestoreTest(
+    layout,
+    ({ predicate }) => predicate.source_id === sourceId && predicate.draw?.leaf.id === eventId,
+  );
+  return test !== null;
+}
+
+/** When this agent's newest passed restore test of a backup ended; null if it passed none. */
+export async function lastPassed(layout: Layout, backupId: string): Promise<string | null> {
+  const test = await findRestoreTest(
+    layout,
+    ({ predicate }) => predicate.backup_id === backupId && predicate.result === "passed",
+  );
+  return test?.statement.predicate.finished_at ?? null;
+}
+
 async function findBackup(
   layout: Layout,
   wanted: (statement: BackupStatement) => boolean,

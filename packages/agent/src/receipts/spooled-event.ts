@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { EventRequest } from "@attestore/contract";
+import type { EventAccepted, EventRequest } from "@attestore/contract";
 import { replaceJsonFile } from "@attestore/host/durable-files";
 import type { EnvelopeJson } from "@attestore/proof";
 import { eventNameOf, signedEventFileName } from "./chain.ts";
@@ -18,6 +18,11 @@ export interface WaitingEvent {
   readonly envelope?: EnvelopeJson;
 }
 
+/** An event that is in the log. The answer was verified when it came. */
+export interface AcceptedEvent extends Omit<WaitingEvent, "idempotency_key"> {
+  readonly answer: EventAccepted;
+}
+
 export interface EventFile {
   /** The file name without `.json`. */
   readonly name: string;
@@ -31,14 +36,27 @@ export interface EventFile {
 export async function spoolEvent(layout: Layout, name: string, event: EventRequest): Promise<void> {
   for (const directory of [layout.eventsWaiting, layout.events, layout.eventsRefused])
     if ((await readdir(directory)).some((file) => eventNameOf(file) === name)) return;
-  const waiting: WaitingEvent = { v: 1, idempotency_key: randomUUID(), event };
-  const isSigned = await signEvent(layout, event, (sequence, envelope) =>
+  const waiting = waitingEvent(event);
+  if (!(await spoolSigned(layout, name, waiting)))
+    await replaceJsonFile(join(layout.eventsWaiting, `${name}.json`), waiting);
+}
+
+/** The same for an event that is worth nothing without a signature. Returns whether it is signed. */
+export function spoolSignedEvent(layout: Layout, name: string, event: EventRequest): Promise<boolean> {
+  return spoolSigned(layout, name, waitingEvent(event));
+}
+
+function waitingEvent(event: EventRequest): WaitingEvent {
+  return { v: 1, idempotency_key: randomUUID(), event };
+}
+
+function spoolSigned(layout: Layout, name: string, waiting: WaitingEvent): Promise<boolean> {
+  return signEvent(layout, waiting.event, (sequence, envelope) =>
     replaceJsonFile(join(layout.eventsWaiting, signedEventFileName(sequence, name)), {
       ...waiting,
       envelope,
     } satisfies WaitingEvent),
   );
-  if (!isSigned) await replaceJsonFile(join(layout.eventsWaiting, `${name}.json`), waiting);
 }
 
 /** The events in a directory, by name. */
@@ -48,6 +66,17 @@ export async function listEvents(directory: string): Promise<EventFile[]> {
     .filter((name) => !name.endsWith(".answer.json"))
     .toSorted()
     .map((name) => ({ name: name.slice(0, -".json".length), path: join(directory, name) }));
+}
+
+/** An event that the log has, with the service's answer, by the name it was given; or null. */
+export async function readAcceptedEvent(layout: Layout, name: string): Promise<AcceptedEvent | null> {
+  const file = (await readdir(layout.events)).find((each) => eventNameOf(each) === name);
+  return file === undefined ? null : ((await readJson(join(layout.events, file))) as AcceptedEvent);
+}
+
+/** Whether an event of that name waits to be submitted. */
+export async function isEventWaiting(layout: Layout, name: string): Promise<boolean> {
+  return (await readdir(layout.eventsWaiting)).some((file) => eventNameOf(file) === name);
 }
 
 export async function readWaitingEvent({ path }: EventFile): Promise<WaitingEvent> {

@@ -3,6 +3,7 @@ import {
   PREDICATE_RESTORE_TEST,
   STATEMENT_TYPE,
   type BackupStatement,
+  type Draw,
   type RestoreTestPredicate,
   type RestoreTestStatement,
 } from "@attestore/proof";
@@ -64,6 +65,7 @@ export function restoreTestStatement(
   backup: TestedBackup,
   { startedAt, finishedAt, runtime, result, reason, phases, checks }: RestoreTestOutcome,
   previous: string | null,
+  draw?: Draw,
 ): RestoreTestStatement {
   return {
     _type: STATEMENT_TYPE,
@@ -83,6 +85,7 @@ export function restoreTestStatement(
       ...(reason === undefined ? {} : { reason }),
       ...(phases === undefined ? {} : { phases }),
       checks,
+      ...(draw === undefined ? {} : { draw }),
     },
   };
 }

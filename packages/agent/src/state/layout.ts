@@ -55,6 +55,8 @@ export interface Layout {
   readonly acceptedLosses: string;
   /** By source: what tests saw of tables that receipts have no room to name. */
   readonly unnamedTables: string;
+  /** By source: the draw of the backup to test that has no result yet. */
+  readonly draws: string;
   /** When the service last answered. */
   readonly lastHeartbeat: string;
 }
@@ -99,6 +101,7 @@ export function layoutOf(root: string): Layout {
     sourcePins: join(log, "pinned.json"),
     acceptedLosses: join(log, "accepted.json"),
     unnamedTables: join(log, "tables"),
+    draws: join(log, "draws"),
     lastHeartbeat: join(log, "heartbeat.json"),
   };
 }

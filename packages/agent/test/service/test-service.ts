@@ -269,6 +269,13 @@ export class TestService {
         ? failure(404, "not_found", "no such receipt")
         : json(200, { receipt, rotations: [] });
     }
+    const keptOf = /^\/v1\/sources\/(src_\w+)\/backups$/.exec(path)?.[1];
+    if (keptOf !== undefined) {
+      const kept = [...this.backups.values()].filter(
+        ({ id, source_id }) => source_id === keptOf && this.#receiptOf.has(id),
+      );
+      return json(200, { backup_ids: kept.map(({ id }) => id).toSorted() });
+    }
     if (method === "POST" && path === "/v1/receipts") return this.#receipt(body() as EnvelopeRequest);
     if (method === "POST" && path === "/v1/agent/key") return this.#rotate(body() as KeyRotationJson);
     if (method === "POST" && path === "/v1/events") return this.#event(body() as EventRequest);
@@ -427,8 +434,12 @@ export class TestService {
     return json(201, { event_id: eventId, ...this.place(leaf) });
   }
 
+  /** How many other entries each batch has after one. */
+  others = 0;
+
   place(leaf: Leaf) {
     const index = this.log.append(leaf);
+    for (let i = 0; i < this.others; i++) this.log.appendHash(sha256(randomBytes(32)));
     const proof = this.log.inclusion(index);
     return {
       log_index: index,
@@ -448,7 +459,7 @@ export class TestService {
     return json(200, {
       inclusion: this.log.inclusion(leaf, size),
       consistency: from === null ? null : this.log.consistency(Number(from), size),
-      checkpoint: this.log.checkpoint(),
+      checkpoint: this.log.checkpoint(size),
     });
   }
 

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { readSigningKey } from "../../signer/open-signing-keys.ts";
 import type { Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
@@ -53,6 +54,18 @@ export async function openStandaloneBackend(layout: Layout, config: Config): Pro
       const { id, sourceId, sha256, sizeBytes, sourceMetadata } = record;
       const download = store.get.bind(store, record);
       return { id, sourceId, sha256, sizeBytes, sourceMetadata, download };
+    },
+    kept: async (_config, { slug }) =>
+      (await listStored(layout))
+        .filter(({ source }) => source === slug)
+        .map(({ id }) => id)
+        .toSorted(),
+    // Without a log nobody else could check a draw, so the receipt does not speak of one.
+    draw: (_config, { slug }, candidates) => {
+      const backupId = candidates[candidates.length === 0 ? 0 : randomInt(candidates.length)];
+      if (backupId === undefined)
+        throw new UserError("backup_unknown", `there is no backup of ${slug} to draw from`);
+      return Promise.resolve({ backupId, draw: null });
     },
     submitReceipt: async ({ sequence, kind }, signal) => {
       await keepReceipts(layout, signal);

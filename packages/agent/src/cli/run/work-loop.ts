@@ -14,7 +14,7 @@ import { uploadAndRegister, isOfOneBackup } from "../../backends/attached/upload
 import { listPending } from "../../journal/pending-backup.ts";
 import { attachedBackend } from "../../backends/attached/attached-backend.ts";
 import { runBackup } from "../run-backup.ts";
-import { runRestoreTest } from "../run-restore-test.ts";
+import { runRestoreTests, type TestProgress } from "../run-restore-tests.ts";
 import { INTERRUPTED, reportFailure } from "../../backends/report-failure.ts";
 import { takeWorkLock } from "../work-lock.ts";
 import type { LoopContext } from "./loop-context.ts";
@@ -101,8 +101,9 @@ async function runCommand(run: LoopContext, received: JournaledCommand): Promise
     if (isDiskFull(error)) return false;
     throw error;
   }
+  const progress: TestProgress = { signed: 0, backupId: command.params.backup_id };
   try {
-    say(`${command.id}: ${await perform(run, config, command)}`);
+    for await (const done of perform(run, config, command, progress)) say(`${command.id}: ${done}`);
   } catch (error) {
     const stopped = run.signal.aborted;
     // The ciphertext is whole: the command continues when the service can be reached.
@@ -115,8 +116,8 @@ async function runCommand(run: LoopContext, received: JournaledCommand): Promise
     await reportFailure(attachment, {
       kind: command.kind === "backup" ? "backup_failed" : "restore_failed",
       source: slug,
-      commandId: command.id,
-      backupId: command.params.backup_id,
+      commandId: progress.signed > 0 ? null : command.id,
+      backupId: progress.backupId,
       error: cause,
     });
     await finishCommand(layout, command.id, cause instanceof Error ? cause.message : "failed");
@@ -130,24 +131,28 @@ async function runCommand(run: LoopContext, received: JournaledCommand): Promise
   return true;
 }
 
-async function perform(
+/** What was done, one text for each backup. */
+async function* perform(
   run: LoopContext,
   config: Config,
   command: JournaledCommand["command"],
-): Promise<string> {
+  progress: TestProgress,
+): AsyncGenerator<string> {
   const source = declaredSource(config, command.source.slug);
   const options = { commandId: command.id, signal: run.signal, onProgress: () => undefined };
   if (command.kind === "backup") {
     const { backupId } = await runBackup(attachedBackend(run.attachment), config, source, options);
-    return `backed up ${source.slug} as ${backupId}`;
+    yield `backed up ${source.slug} as ${backupId}`;
+    return;
   }
-  const { backup_id: backupId } = command.params;
-  const tested = await runRestoreTest(attachedBackend(run.attachment), config, source, {
+  const tests = runRestoreTests(attachedBackend(run.attachment), config, source, {
     ...options,
-    backupId,
+    backupId: command.params.backup_id,
+    issuedAt: command.issued_at,
+    progress,
   });
-  const why = tested.reason === undefined ? "" : ` (${tested.reason})`;
-  return `restore test of ${tested.backupId} ${tested.result}${why}`;
+  for await (const { backupId, result, reason, isDrawn } of tests)
+    yield `restore test of ${isDrawn ? "the drawn backup " : ""}${backupId} ${result}${reason === undefined ? "" : ` (${reason})`}`;
 }
 
 function declaredSource(config: Config, slug: string): SourceConfig {
