@@ -22,8 +22,12 @@ let dashboard: Dashboard;
 let data: string;
 const hosts: Host[] = [];
 beforeAll(async () => {
-  dashboard = await openDashboard({ ATTESTORE_HEARTBEAT_INTERVAL_S: "1" });
   data = mkdtempSync(join(tmpdir(), "attestore-e2e-data-"));
+  dashboard = await openDashboard({
+    ATTESTORE_HEARTBEAT_INTERVAL_S: "1",
+    // As on a checkout where nobody ran `npm run package`.
+    ATTESTORE_DOWNLOADS: join(data, "no-packages"),
+  });
   const ledger = new DatabaseSync(join(data, "ledger.db"));
   ledger.exec("create table entries (id integer primary key, cents integer not null)");
   ledger.exec("insert into entries (cents) values (100), (250), (4711)");
@@ -43,13 +47,28 @@ function host(): Host {
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 }).waitFor();
 
+/** The words after the program's name in a command that the page shows for a new host. */
+async function shownCommand(page: Page, label: string): Promise<string[]> {
+  const shown = page.getByLabel(label);
+  await shown.getByText("--ca-sha256").waitFor();
+  const [npx, program, ...words] = ((await shown.textContent()) ?? "").split(" ");
+  expect([npx, program]).toEqual(["npx", "attestore"]);
+  return words;
+}
+
 /** Runs `attestore init` without a key until it prints its code. */
 async function knock(
   at: Host,
   name: string,
+  command: readonly string[] = [
+    "init",
+    "--service",
+    dashboard.server.url,
+    "--ca-file",
+    dashboard.server.caFile,
+  ],
 ): Promise<{ machine: Running; code: string; fingerprint: string }> {
-  const { server } = dashboard;
-  const machine = at.start("init", "--service", server.url, "--ca-file", server.caFile, "--name", name);
+  const machine = at.start(...command, "--name", name);
   const [, code = "", fingerprint = ""] = await until("the host prints a code and its fingerprint", () =>
     /code {2}(\S{4}-\S{4})[^]*(SHA256:\S{43})/.exec(machine.talk()),
   );
@@ -76,18 +95,16 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
   await page.getByText("The key is shown only once").waitFor();
   const authKey = (await page.getByLabel("Auth key", { exact: true }).textContent()) ?? "";
   expect(authKey).toMatch(/^atk_[0-9a-z]{10}_\S{32}$/);
-  const line = (await page.getByLabel("Run this on the host").textContent()) ?? "";
-  expect(line).toContain(`${dashboard.server.url}/install.sh`);
-  expect(line).not.toContain(authKey);
+  await page.getByText("This attaches the machine on which the service runs").waitFor();
+  const command = await shownCommand(page, "Run this on the host");
+  expect(command.join(" ")).not.toContain(authKey);
   await page.getByText("Waiting for an agent to attach").waitFor();
   await expectAccessible(page);
 
-  // The installer's last step; the packages' own tests run the whole command.
   const ledger = host();
-  const { url, caFile } = dashboard.server;
   const init = await run(
     "attestore",
-    ["init", "--service", url, "--ca-file", caFile, "--name", "ledger-1"],
+    [...command, "--name", "ledger-1"],
     { ...ledger.env, ATTESTORE_AUTH_KEY: authKey },
     ledger.base,
   );
@@ -189,9 +206,9 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
 test("an owner approves a waiting host by its fingerprint, and denies another", async () => {
   const org: DashboardOrg = await dashboard.addOrg("Night Watch");
   const page = await dashboard.open(org.owner, "/attach");
-  const friend = await knock(host(), "archive-2");
-
   await page.getByText("By its code", { exact: true }).click();
+  const friend = await knock(host(), "archive-2", await shownCommand(page, "On the host"));
+
   await page.getByLabel("Code that the host shows").fill("ABCD-EFGH");
   await page.getByRole("button", { name: "Look it up" }).click();
   await page.getByRole("alert").getByText("No host is waiting with this code").waitFor();

@@ -17,6 +17,8 @@ export const attach = {
     secret: "Auth key",
     copySecret: "Copy the key",
     command: "Run this on the host, then enter the key",
+    noPackages:
+      "This attaches the machine on which the service runs: run it in the directory from which you started the service. To install the agent on other hosts, run npm run package there first. That takes a few minutes. Then make another key.",
     noted: "Done with this key",
     waiting: "Waiting for an agent to attach. This page updates by itself.",
     attached: "Attached just now",

@@ -1,10 +1,10 @@
-import { X509Certificate } from "node:crypto";
 import type { Command } from "commander";
 import { createAuthKey, DEFAULT_EXPIRY_S } from "../features/auth-keys/create-auth-key.ts";
-import { installCommand } from "../features/auth-keys/install-command.ts";
+import { commandForHosts } from "../features/auth-keys/command-for-hosts.ts";
+import { attachCommand } from "../features/auth-keys/install-command.ts";
 import { revokeAuthKey } from "../features/auth-keys/revoke-auth-key.ts";
 import { type AuthKey, listActiveKeys, listAllKeys } from "../features/auth-keys/store.ts";
-import { operatorsKey } from "../features/downloads/operators-key.ts";
+import { hasPackages } from "../features/downloads/has-packages.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 import { countOption, durationOption } from "./duration.ts";
 import { listing } from "./outcome.ts";
@@ -77,9 +77,8 @@ async function runCreate(console: Parameters<Parameters<typeof runInConsole>[1]>
       createdBy: "console",
     }),
   }));
-  const command = installCommand({ ...console, operatorsKey: await operatorsKey(console.downloads) });
-  const { publicUrl, caPem } = console;
-  const pin = caPem === null ? "" : ` --ca-sha256 ${new X509Certificate(caPem).fingerprint256}`;
+  const isPackaged = await hasPackages(console.downloads);
+  const command = await commandForHosts(console, console.downloads);
   return {
     json: { ...authKeyJson(record), auth_key: plaintext, install_command: command },
     talk: [
@@ -87,7 +86,9 @@ async function runCreate(console: Parameters<Parameters<typeof runInConsole>[1]>
       "",
     ],
     result: plaintext,
-    next: `on the host, as root, and enter the key when asked:\n  ${command}\nIf the agent is already installed: attestore init --service ${publicUrl}${pin}`,
+    next: isPackaged
+      ? `on the host, as root, and enter the key when asked:\n  ${command}\nIf the agent is already installed: ${attachCommand(console)}`
+      : `on this machine, here, and enter the key when asked:\n  ${command}\nTo install on other hosts, run \`npm run package\` first.`,
   };
 }
 

@@ -12,6 +12,7 @@ import { Section } from "../../parts/section.tsx";
 import { attach } from "../../text/attach.ts";
 import { ChooseOrg } from "./choose-org.tsx";
 import { Review } from "./review.tsx";
+import { type ServedForHosts, useServedForHosts } from "./served-for-hosts.ts";
 
 const text = attach.code;
 
@@ -24,6 +25,7 @@ export function ByCode({ code: given }: { code: string }) {
   const [typed, setTyped] = useState(given);
   const [code, setCode] = useState(given.trim());
   const [orgId, setOrgId] = useState(org?.id ?? "");
+  const served = useServedForHosts();
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     setCode(typed.trim());
@@ -32,7 +34,7 @@ export function ByCode({ code: given }: { code: string }) {
     <Stack>
       <Section title={attach.ways.code}>
         <Text size="sm">{text.explanation}</Text>
-        <CommandText text={`attestore init --service ${window.location.origin}`} label={text.command} />
+        <CommandText text={commandOf(served)} label={text.command} />
         <form onSubmit={submit}>
           <Stack maw={420}>
             {org === null && <ChooseOrg value={orgId} onChange={setOrgId} />}
@@ -58,6 +60,14 @@ export function ByCode({ code: given }: { code: string }) {
       {code !== "" && orgId !== "" && <Waiting key={`${orgId} ${code}`} orgId={orgId} code={code} />}
     </Stack>
   );
+}
+
+/** A host that knows nothing of the service's own authority is told which one to trust. */
+function commandOf(served: ServedForHosts | undefined): string {
+  const program = served?.hasPackages === false ? "npx attestore" : "attestore";
+  const caSha256 = served?.caSha256 ?? null;
+  const pin = caSha256 === null ? "" : ` --ca-sha256 ${caSha256}`;
+  return `${program} init --service ${window.location.origin}${pin}`;
 }
 
 const EVERY_MS = 3000;

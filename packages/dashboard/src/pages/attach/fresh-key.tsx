@@ -7,11 +7,13 @@ import { Section } from "../../parts/section.tsx";
 import { attach } from "../../text/attach.ts";
 import { NewAgents } from "./new-agents.tsx";
 import { SecretText } from "../../parts/secret-text.tsx";
+import { useServedForHosts } from "./served-for-hosts.ts";
 
 const text = attach.key;
 
 /** A new key. It exists only in this page's memory. */
 export function FreshKey({ minted, onDone }: { minted: Schemas["AuthKeyMinted"]; onDone: () => void }) {
+  const served = useServedForHosts();
   return (
     <Stack>
       <Section title={text.made}>
@@ -26,6 +28,7 @@ export function FreshKey({ minted, onDone }: { minted: Schemas["AuthKeyMinted"];
           ]}
         />
         <Text fw={600}>{text.command}</Text>
+        {served?.hasPackages === false && <Text size="sm">{text.noPackages}</Text>}
         <CommandText text={minted.install_command} label={text.command} />
         <Group>
           <Button variant="default" onClick={onDone}>

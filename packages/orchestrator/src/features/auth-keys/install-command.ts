@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 
 export interface InstallFrom {
   publicUrl: string;
@@ -34,4 +34,10 @@ export function installCommand({ publicUrl, caPem, operatorsKey }: InstallFrom):
         ];
   // In parentheses, so that the shell stays in its directory.
   return `(cd "$(mktemp -d)" && ${steps.join(" && ")})`;
+}
+
+/** The line that attaches a host on which the agent is installed. The agent asks for the key. */
+export function attachCommand({ publicUrl, caPem }: Omit<InstallFrom, "operatorsKey">): string {
+  const pin = caPem === null ? "" : ` --ca-sha256 ${new X509Certificate(caPem).fingerprint256}`;
+  return `attestore init --service ${publicUrl}${pin}`;
 }

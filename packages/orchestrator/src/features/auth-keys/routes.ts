@@ -4,8 +4,8 @@ import { notFound } from "../../platform/errors/api-error.ts";
 import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { createAuthKey, DEFAULT_EXPIRY_S } from "./create-auth-key.ts";
-import { operatorsKey } from "../downloads/operators-key.ts";
-import { installCommand, type InstallFrom } from "./install-command.ts";
+import { commandForHosts } from "./command-for-hosts.ts";
+import type { InstallFrom } from "./install-command.ts";
 import { serializeAuthKey } from "./serialize.ts";
 import { revokeAuthKey } from "./revoke-auth-key.ts";
 import { keyIsOf, listActiveKeyPage } from "./store.ts";
@@ -43,7 +43,7 @@ export function authKeyRoutes({ downloads, ...service }: AuthKeyDeps): Route[] {
         body: {
           ...serializeAuthKey(record),
           auth_key: plaintext,
-          install_command: installCommand({ ...service, operatorsKey: await operatorsKey(downloads) }),
+          install_command: await commandForHosts(service, downloads),
         },
       };
     },

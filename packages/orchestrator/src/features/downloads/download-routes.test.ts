@@ -1,9 +1,11 @@
-import { createHash } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { generateKeyPem, heldAuthorityKey, selfSign } from "../../platform/tls/local-ca.ts";
+import { commandForHosts } from "../auth-keys/command-for-hosts.ts";
 import { installCommand } from "../auth-keys/install-command.ts";
 import { operatorsKey } from "./operators-key.ts";
 import { downloadRoutes } from "./download-routes.ts";
@@ -123,6 +125,16 @@ describe("the install command", () => {
     expect(command).toContain(`sh install.sh --service ${publicUrl} --release-key ${key})`);
     await writeFile(join(directory, "minisign.pub"), "untrusted comment: ours\nRW; rm -rf /\n");
     expect(await operatorsKey(directory)).toBeNull();
+  });
+
+  test("attaches the service's own machine as long as there is nothing to install from", async () => {
+    const caPem = await selfSign(heldAuthorityKey(await generateKeyPem()), new Date());
+    const pinned = await commandForHosts({ publicUrl, caPem }, directory);
+    expect(pinned).toBe(
+      `npx attestore init --service ${publicUrl} --ca-sha256 ${new X509Certificate(caPem).fingerprint256}`,
+    );
+    await writeFile(join(directory, "install.sh"), "#!/bin/sh\n");
+    expect(await commandForHosts({ publicUrl, caPem }, directory)).toContain(`${publicUrl}/install.sh`);
   });
 
   test("is one line of a shell for any address", () => {
