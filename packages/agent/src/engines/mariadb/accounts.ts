@@ -6,12 +6,13 @@ import { MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 
 /**
- * Fills the restored databases, and may do nothing else: what a dump says is said by this account.
+ * Fills the restored databases and may do nothing else. Every statement of a dump runs as this
+ * account.
  */
 export const LOADER = "attestore_load";
-/** Reads what was restored. A check's query is run by this account. */
+/** Reads what was restored. Queries of checks run as this account. */
 export const READER = "attestore_read";
-/** What a view or a routine needs of whoever defined it, when a check reads through it. */
+/** What definers need, so that a check can read through their views and routines. */
 const OF_DEFINERS = "select, execute, show view, create temporary tables";
 const OWN: readonly string[] = [LOADER, READER];
 
@@ -27,11 +28,11 @@ export function openSession(
 }
 
 /**
- * Makes the two accounts of a scratch server, and takes every other one away.
- *
- * Whoever may say who defined a view or a routine may run anything as that account. So no account is left that may do more than these two.
- * What we still have to do ourselves, one session does that was there before; it keeps its rights for as long as it lasts. MySQL asks for the
- * account again each time, but lets nobody name an account of its system as a definer: there ours gets a name that nobody knows.
+ * Makes the two accounts of a scratch server, and removes every other one.
+ * Whoever may name the definer of a view or routine can run anything as that definer. So no account
+ * with more rights may stay. What we still do ourselves, we do in a session that was opened before
+ * and keeps its rights while it lasts. MySQL looks up the account again each time, so there our
+ * account stays under a random name, and as a system account it cannot be named as a definer.
  * @throws RunError, SessionEnded
  */
 export async function limitAccounts(server: ScratchServer, signal: AbortSignal): Promise<MariadbSession> {
@@ -66,21 +67,22 @@ export async function limitAccounts(server: ScratchServer, signal: AbortSignal):
   }
 }
 
-/** A view or a routine runs as whoever defined it: without that user it does not run. */
+/** A view or routine runs as its definer, and without that account it does not run. */
 export async function createDefiners(session: MariadbSession, definers: readonly string[]): Promise<void> {
   for (const definer of definers) {
     const at = definer.lastIndexOf("@");
     const user = account(definer.slice(0, at), definer.slice(at + 1));
-    // One that is a role, or has a name that is none here, is left out; what needs it then fails,
-    // and says so.
+    // Skip a definer that is a role or has an invalid name. Whatever needs it fails later and says
+    // so.
     if (!(await session.runForeign(`create user if not exists ${user}`)).ok) continue;
     await grant((sql) => session.runForeign(sql), user, OF_DEFINERS);
   }
 }
 
 /**
- * Rights on every database but the server's own. Of two grants that fit a database the one with the
- * narrower name counts alone: the server's own get one that gives next to nothing.
+ * Grants rights on every database except the server's own. If two grants match a database, only the
+ * one with the more specific name counts. So the server's own databases get one that allows next to
+ * nothing.
  */
 async function grant(run: (sql: string) => Promise<unknown>, user: string, rights: string): Promise<void> {
   for (const own of ["mysql", "sys"]) await run(`grant show view on ${own}.* to ${user}`);
@@ -88,8 +90,8 @@ async function grant(run: (sql: string) => Promise<unknown>, user: string, right
 }
 
 /**
- * Without it nothing of a dump could be defined by anybody but the loader, and the dump would be
- * refused.
+ * Without this right, the loader could not create anything that has another definer, and the dump
+ * would be refused.
  */
 async function mayNameDefiners(session: MariadbSession, isMysql: boolean): Promise<void> {
   const loader = account(LOADER, "localhost");

@@ -8,7 +8,10 @@ import { MariadbSession, SessionEnded } from "./session.ts";
 import { connectionFailed } from "./session-error.ts";
 import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 
-/** The server's version, and that of the program that would dump it. @throws RunError */
+/**
+ * Returns the versions of the server and of the program that would dump it.
+ * @throws RunError
+ */
 export async function mariadbVersions(
   source: SourceOf<MariadbSettings>,
   { scratchDir, signal }: { readonly scratchDir: string; readonly signal: AbortSignal },

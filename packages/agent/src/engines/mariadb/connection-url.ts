@@ -1,12 +1,12 @@
 import { RunError } from "../../errors/run-error.ts";
 
-/** What the clients' option file says, by the options' names, and the database of the URL. */
+/** What the clients' option file contains, by option name, and the URL's database. */
 export interface ConnectionOptions {
   readonly options: Readonly<Record<string, string>>;
   readonly database: string | null;
 }
 
-/** Options that may stand after the `?`, as the clients call them. */
+/** The parameters that may follow the `?`, under the clients' names. */
 const PARAMETERS: ReadonlySet<string> = new Set([
   "socket",
   "ssl",
@@ -23,8 +23,9 @@ const URL_FORM =
   /^(?:mysql|mariadb):\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?(\[[0-9A-Fa-f:.]+\]|[^:[\]/?#]*)(?::([0-9]{1,5}))?(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 /**
- * A `mysql://` URL as the clients' options.
- * @throws RunError `connection_reference`. No part of the URL is in the message: any may be the secret.
+ * Turns a `mysql://` URL into the clients' options.
+ * @throws RunError `connection_reference`. The message quotes nothing of the URL except the name of
+ * an unknown parameter, because any part may be the secret.
  */
 export function parseConnectionUrl(url: string, from: string): ConnectionOptions {
   const match = URL_FORM.exec(url.trim());

@@ -7,17 +7,18 @@ import { isRemote, systemAuthorities } from "../remote.ts";
 import { type ConnectionOptions, parseConnectionUrl } from "./connection-url.ts";
 
 /**
- * The file that lets the clients in. It has the password, which is so in no argument list and no
- * environment.
+ * The option file that gives the clients access. It contains the password, so that no argument list
+ * and no environment does.
  */
 export interface ConnectionFile {
   readonly path: string;
   /**
-   * For every program that is given the file. MySQL's read ~/.mylogin.cnf after it, which may name
-   * another server; this names one that is not there. MariaDB's know no such file.
+   * For every program that gets the file. MySQL's programs also read ~/.mylogin.cnf, which may name
+   * another server, so this names a file that does not exist. MariaDB's programs do not read that
+   * file.
    */
   readonly env: Readonly<Record<string, string>>;
-  /** The connection's own database. */
+  /** The database in the connection's URL. */
   readonly database: string | null;
   remove(): Promise<void>;
 }
@@ -59,13 +60,12 @@ async function resolved(reference: ConnectionReference): Promise<ConnectionOptio
   }
 }
 
-/** With any of these the URL says itself what will do. */
+/** With one of these, the URL itself decides how the server is verified. */
 const SAID = ["ssl-mode", "ssl-verify-server-cert"];
 
 /**
- * A server on another host has to prove that it is the one that was named, unless the URL says what
- * else will do. Each product's client takes the option that is its own. No server may ask for a
- * file of this host.
+ * Requires a server on another host to prove its identity, unless the URL relaxes this. Each
+ * product's client takes the option that it knows. No server may ask for a file of this host.
  */
 export function withVerification(options: ConnectionOptions["options"]): Readonly<Record<string, string>> {
   const safe = { ...options, "loose-local-infile": "0" };
@@ -82,11 +82,11 @@ export function withVerification(options: ConnectionOptions["options"]): Readonl
 }
 
 /**
- * Values in double quotes, in which only the backslash is special ("Using Option Files" of MySQL's
+ * Values are in double quotes, where only the backslash is special ("Using Option Files" in MySQL's
  * manual).
  */
 export function optionFile(options: Readonly<Record<string, string>>): string {
   const lines = Object.entries(options).map(([name, value]) => `${name}="${value.replaceAll("\\", "\\\\")}"`);
-  // The dump program knows no such option, and minds.
+  // The dump program rejects this option, so it is in a group that only the client reads.
   return ["[client]", ...lines, "[mysql]", "connect-timeout=30", ""].join("\n");
 }

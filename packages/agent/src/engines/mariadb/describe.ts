@@ -28,7 +28,7 @@ export async function schemaOf(
 ): Promise<SchemaLine[]> {
   const statements = schemaListing(databases);
   if (productOf(version) === "MariaDB") statements.push(checkConstraints(databases));
-  // The listing of an index or a key is cut off at this length, silently.
+  // The server silently cuts the listing of an index or key to this length.
   rowsOf(await session.run("set session group_concat_max_len = 1000000"), "preparing the session");
   const lines: SchemaLine[] = [];
   for (const sql of statements)
@@ -43,7 +43,7 @@ export async function tablesOf(
   return rowsOf(await session.run(tablesBySize(databases)), "listing the tables").map(listedTable);
 }
 
-/** What one consistent snapshot shows: the schema, and how many rows its tables have. */
+/** What one consistent snapshot shows: the schema and the row counts of its tables. */
 export interface Look {
   readonly lines: readonly SchemaLine[];
   readonly tables: readonly ListedTable[];
@@ -81,7 +81,7 @@ export async function look(
   return { lines, tables, definers, counts, floats, computed };
 }
 
-/** A statement that the server ends by itself; whatever is longer has no count. */
+/** Adds a time limit that the server itself enforces. A count that takes longer is left out. */
 export function limited(version: string, select: string, seconds: number): string {
   return productOf(version) === "MariaDB"
     ? `set statement max_statement_time = ${Math.max(0.1, seconds).toFixed(1)} for ${select}`
@@ -95,15 +95,17 @@ export interface Description {
   readonly databases: readonly string[];
   readonly before: Look;
   readonly after: Look;
-  /** Of a dump program that writes a row a line; null for one that does not. */
+  /** Null if the dump program does not write one row per line. */
   readonly dumped: DumpCounter | null;
 }
 
 /**
- * The dump program reads in a transaction of its own, which nobody else can join. So the source is looked at in two snapshots,
- * one older than the dump's and one newer. What is the same in both is what the dump has; a count that moved gives a floor. Where the dump itself could
- * be counted, that is what has to come back.
- * @throws RunError `source_changed` if the schema moved: then nobody knows which of the two was dumped.
+ * The dump program reads in a transaction of its own, which no other session can join. So we look
+ * at the source in two snapshots, one older than the dump's and one newer. If both have the same
+ * count, so has the dump. If a count changed, it only gives a minimum. If the rows in the dump
+ * itself were counted, that many must come back.
+ * @throws RunError `source_changed` if the schema changed, because then nobody knows which of the
+ * two was dumped.
  */
 export function describeDump({
   engine,
@@ -126,7 +128,7 @@ export function describeDump({
     const [older, newer] = [before.counts.get(name), after.counts.get(name)];
     const rows = dumped?.rowsOf(table.database, table.table) ?? null;
     if (!isVersioned) return [countOfTable(name, { older, newer, rows, isSteady: table.isTransactional })];
-    // The dump has all versions.
+    // The dump contains all versions of the rows.
     const all = historyName(name);
     return [
       countOfTable(name, { older, newer, rows: null, isSteady: table.isTransactional }),
@@ -158,16 +160,16 @@ export function describeDump({
 interface Counted {
   readonly older: bigint | undefined;
   readonly newer: bigint | undefined;
-  /** In the dump itself; null if nobody counted there. */
+  /** The rows in the dump itself; null if they were not counted there. */
   readonly rows: bigint | null;
-  /** Whether two snapshots with the same count say that one between them had it too. */
+  /** Whether a count that is the same in both snapshots is the dump's count too. */
   readonly isSteady: boolean;
 }
 
 function countOfTable(name: string, { older, newer, rows, isSteady }: Counted): TableCount {
   const least = older === undefined || newer === undefined ? null : older < newer ? older : newer;
   const exact = rows ?? (isSteady && older === newer ? (older ?? null) : null);
-  // Half of them, but one at the least: what was there before and after may have been less in
+  // Expect half, and at least one if there was any: rows may have been removed and added again in
   // between.
   const floor = least === null ? null : (least + 1n) / 2n;
   if (exact !== null) return { name, rows: exact };

@@ -17,7 +17,7 @@ import { connectionFailed, rowsOf } from "./session-error.ts";
 import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 
 const ARGUMENTS = [
-  // Consistent without a lock, for tables that have transactions.
+  // Makes transactional tables consistent without locking them.
   "--single-transaction",
   "--skip-lock-tables",
   "--quick",
@@ -25,21 +25,21 @@ const ARGUMENTS = [
   "--events",
   "--triggers",
   "--hex-blob",
-  // These need a privilege of the whole server, and belong to it.
+  // Tablespaces belong to the server, and reading them needs a privilege on all of it.
   "--no-tablespaces",
   "--default-character-set=utf8mb4",
   "--max-allowed-packet=1G",
 ];
 
 /**
- * What a server has executed belongs to it: a dump that says so is refused by one that has executed
- * something itself.
+ * Leaves out the list of transactions that the source's server executed. A server that has executed
+ * some itself refuses a dump with such a list.
  */
 const MYSQL_ARGUMENTS = ["--set-gtid-purged=OFF"];
 
 /**
- * `mariadb-dump --single-transaction` of one or several databases, with routines, triggers and
- * events.
+ * Runs `mariadb-dump --single-transaction`, or MySQL's `mysqldump`, on one or several databases,
+ * with routines, triggers and events.
  */
 export async function dumpMariadb(
   source: SourceOf<MariadbSettings>,
@@ -95,7 +95,7 @@ export async function dumpMariadb(
     });
     opened.push({ close: () => child.stop() });
     child.stdin.end();
-    /** Once the dump has begun to write it has its snapshot: this one is newer. */
+    /** Called once the dump program writes. It has its snapshot by then, so this one is newer. */
     const lookAgain = async (): Promise<Look> => {
       const newer = await session();
       await beginSnapshot(newer);
@@ -143,14 +143,17 @@ export async function dumpMariadb(
   }
 }
 
-/** The server's version. @throws RunError, SessionEnded */
+/**
+ * Returns the server's version.
+ * @throws RunError, SessionEnded
+ */
 export async function connect(session: MariadbSession): Promise<string> {
   const version = rowsOf(await session.run("select version()"), "asking for the version")[0]?.[0] ?? "";
   if (releaseOf(version) > 0) return version.slice(0, 100);
   throw new RunError("connection_failed", "the source reports no known version");
 }
 
-/** An older program may leave out what it does not know, and say nothing. */
+/** An older dump program may silently leave out what it does not know. */
 export function requireNewEnough(dumper: Program, version: string): void {
   const product = productOf(version);
   if (dumper.product === product && releaseOf(dumper.version) >= releaseOf(version)) return;
@@ -164,17 +167,17 @@ export function requireNewEnough(dumper: Program, version: string): void {
 }
 
 /**
- * MariaDB's dump program of 10.11 and newer; others write many rows in one line, which cannot be
- * counted as they pass.
+ * MariaDB's dump program writes one row per line since 10.11. Others write many rows in one line,
+ * which cannot be counted while they pass.
  */
 function writesRowsInLines({ product, version }: Program): boolean {
   return product === "MariaDB" && releaseOf(version) >= DUMPS_HISTORY;
 }
 
-/** The release of MariaDB that brought `--dump-history`, and servers that take what it writes. */
+/** The release of MariaDB that brought `--dump-history`, and servers that accept its output. */
 const DUMPS_HISTORY = 1011;
 
-/** @throws RunError `tool_too_old` where the earlier versions of rows would be left out. */
+/** @throws RunError `tool_too_old` if the dump would lack earlier versions of rows. */
 function historyArguments(dumper: Program, version: string, tables: readonly ListedTable[]): string[] {
   const versioned = tables.filter(({ isVersioned }) => isVersioned).map(({ name }) => name);
   if (versioned.length === 0) return [];
@@ -204,7 +207,7 @@ async function databasesOf(
     );
   }
   const missing = wanted.filter((name) => !there.includes(name));
-  // The connection's own comes first: a check's query runs in it.
+  // The connection's own database comes first, because queries of checks run in it.
   const place = (name: string): number => (name === connection.database ? 0 : 1);
   if (missing.length === 0) return wanted.toSorted((a, b) => place(a) - place(b));
   throw new RunError(

@@ -4,19 +4,19 @@ import { floatColumns, tableName } from "./schema.ts";
 import { type MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 
-/** `shop.t.price`, by name. */
+/** Columns by name, for example `shop.t.price`. */
 export interface RoundedFloats {
-  /** Those with a value that the dump program would not write as it is. */
+  /** Columns with a value that the dump program would round. */
   readonly rounded: readonly string[];
-  /** Those that there was no time for. */
+  /** Columns that there was no time for, or whose query failed. */
   readonly notExamined: readonly string[];
 }
 
 const MAX_NAMED = 100;
 
 /**
- * A server writes a FLOAT as text with six digits, and the dump programs have no other way to get
- * it: 16777217 becomes 16777200. So each value is held against the number that its text is read as.
+ * A server prints a FLOAT with six digits, and the dump programs have no other way to get it:
+ * 16777217 becomes 16777200. So each value is compared with the number that its text is read as.
  * Both are compared as DOUBLE, which holds any FLOAT exactly.
  */
 export async function roundedFloats(
@@ -44,7 +44,7 @@ export async function roundedFloats(
   return { rounded, notExamined };
 }
 
-/** @throws RunError `dump_failed` where the dump would hold other numbers than the source. */
+/** @throws RunError `dump_failed` if the dump would contain other numbers than the source. */
 export function refuseRounded({ rounded }: RoundedFloats): void {
   if (rounded.length === 0) return;
   throw new RunError(

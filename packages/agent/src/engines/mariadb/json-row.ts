@@ -4,9 +4,9 @@ const NUMBERS = /^(?:tinyint|smallint|mediumint|int|bigint|decimal|float|double)
 const BYTES = /^(?:binary|varbinary|tinyblob|blob|mediumblob|longblob|geometry|point|linestring|polygon)$/;
 
 /**
- * The SQL expression of a row as a JSON object, from its columns' names and types. Numbers keep
- * their digits, bytes are hex, everything else is the text that the server prints. Two columns of
- * one name are not made one.
+ * The SQL expression for a row as a JSON object, from the names and types of its columns. Numbers
+ * keep all their digits, bytes are hex, and everything else is the text that the server prints.
+ * Columns with the same name are all kept.
  */
 export function jsonRow(columns: readonly (readonly string[])[]): string {
   const members = columns.map(([name = "", type = ""], index) => {

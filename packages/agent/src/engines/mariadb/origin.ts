@@ -3,9 +3,10 @@ import { digestOf } from "../origin.ts";
 import type { MariadbSession } from "./session.ts";
 
 /**
- * MySQL's own id of the server; a Galera cluster's, which its members share; else the server's name
- * and data directory. A replica that is no member of such a cluster is another server. @throws
- * SessionEnded
+ * Identifies the server: by the id of its Galera cluster, which all members share; else by MySQL's
+ * own id of the server; else by its name, port and data directory. A replica that is no member of
+ * such a cluster is another server.
+ * @throws SessionEnded
  */
 export async function originOf(session: MariadbSession, database: string | null): Promise<Origin> {
   const first = async (sql: string): Promise<readonly string[]> => {

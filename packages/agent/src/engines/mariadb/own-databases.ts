@@ -1,18 +1,18 @@
 import { OWN_DATABASES } from "./schema.ts";
 
 /**
- * What begins a database in a dump of several, at the beginning of a line; in a row's text a line
- * break is written as `\\n`.
+ * Begins a database in a dump of several. It cannot occur in a row, because line breaks in a row's
+ * text are escaped.
  */
 const BEGIN = "\n-- Current Database: `";
-/** What follows the last database. */
+/** Follows the last database. */
 const ENDS = ["\n/*!40103 SET TIME_ZONE=@OLD_TIME_ZONE", "\n-- Dump completed"];
-/** Room for the longest name, and for what comes before it. */
+/** Enough for the longest name and what comes before it. */
 const HELD = 512;
 
 /**
- * A dump without the server's own databases, which `--all-databases` writes too: the accounts and
- * settings of the source are none of the scratch server's, and nothing in a dump may change those.
+ * Leaves the server's own databases out of a dump; `--all-databases` writes them too. The scratch
+ * server has its own accounts and settings, and nothing in a dump may change them.
  */
 export async function* withoutOwnDatabases(
   content: AsyncIterable<Buffer>,
@@ -23,7 +23,7 @@ export async function* withoutOwnDatabases(
     let rest: Buffer = held.length === 0 ? piece : Buffer.concat([held, piece]);
     for (;;) {
       const at = next(rest, isOwn);
-      // A mark whose name has not come yet waits for it.
+      // Wait for the rest of a name.
       if (at === -1 || at > rest.length - HELD) break;
       if (!isOwn) yield rest.subarray(0, at + 1);
       isOwn = isOwnDatabase(rest.subarray(at, at + HELD));
@@ -42,8 +42,8 @@ export async function* withoutOwnDatabases(
 }
 
 /**
- * Where the next database begins, or the end of an own one; the line break before it is the last
- * byte of what came before.
+ * Where the next database begins, or where one of the server's own ends; -1 if neither is here. The
+ * line break found there is the last byte of what came before.
  */
 function next(bytes: Buffer, isOwn: boolean): number {
   const places = (isOwn ? [BEGIN, ...ENDS] : [BEGIN]).map((mark) => bytes.indexOf(mark));

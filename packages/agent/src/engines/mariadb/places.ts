@@ -11,16 +11,16 @@ import {
   type ServerPrograms,
 } from "./programs.ts";
 
-/** Where a scratch server will run, so far only looked for. */
+/** A place where a scratch server can run. Nothing has been started yet. */
 export interface FoundPlace {
   readonly kind: "process" | "container";
-  /** For messages: what has these programs, and what to do if they are the wrong ones. */
+  /** For messages: what contains these programs, and what to do if they do not fit. */
   readonly holder: string;
   readonly remedy: string;
   readonly programs: ServerPrograms;
-  /** What the server may count on. */
+  /** The server's memory, in MiB; infinite on the host. */
   readonly memory_mb: number;
-  /** Of a container. */
+  /** Only for a container. */
   readonly imageDigest?: string;
   readonly open: (context: RunContext) => Promise<Place>;
 }
@@ -38,8 +38,10 @@ export async function findHostPlace(product: Product): Promise<FoundPlace> {
 }
 
 /**
- * A container of an image of this host: unless another is named, of the official one of the backup's release, such as 10.11.
- * @throws RunError `tool_missing` without a runtime or the image, `sandbox_lacks` for an image without a server.
+ * Finds an image on this host: the one in the configuration, else the official one of the backup's
+ * release, such as 10.11.
+ * @throws RunError `tool_missing` if there is no runtime or no image, `sandbox_lacks` if the image
+ * has no server.
  */
 export async function findContainerPlace(
   config: ContainerSandboxConfig,
@@ -53,7 +55,7 @@ export async function findContainerPlace(
     product,
     official: `docker.io/library/${repository}:{major}`,
     major: release?.[0] ?? null,
-    // In the official images of both as in Debian's package.
+    // The official images of both products have this user, as Debian's packages do.
     user: "mysql",
     script: PRINT_SERVER_PROGRAMS,
     read: printedServerPrograms,

@@ -4,21 +4,21 @@ import { startChild } from "../../processes/child.ts";
 import { findProgram, isExecutable } from "../../processes/find-program.ts";
 import { RunError } from "../../errors/run-error.ts";
 
-/** The two products that speak this protocol; neither loads every dump of the other. */
+/** The two products that speak this protocol. Neither loads every dump of the other. */
 export type Product = "MariaDB" | "MySQL";
 
 export interface Program {
   readonly path: string;
   readonly product: Product;
-  /** Such as 10.11.19. */
+  /** For example `10.11.19`. */
   readonly version: string;
 }
 
-/** All that a scratch server takes, in one place. */
+/** All programs that a scratch server needs, in one place. */
 export interface ServerPrograms {
   readonly server: Program;
   readonly client: string;
-  /** Makes a MariaDB's first directory; MySQL's server does that itself. */
+  /** Creates the data directory of MariaDB. Null for MySQL, whose server creates it itself. */
   readonly installer: string | null;
 }
 
@@ -33,7 +33,7 @@ const SERVER_PLACES = [
 
 const INSTALLER = "mariadb-install-db";
 
-/** The first of these programs on the PATH, or in a place where servers are. */
+/** Finds the first of these programs on the PATH or in one of the places. */
 async function firstOf(names: readonly string[], places: readonly string[]): Promise<string | null> {
   for (const name of names) {
     const onPath = await findProgram(name);
@@ -48,15 +48,18 @@ export async function findClient(): Promise<string> {
   return required(await firstOf(["mariadb", "mysql"], []), "the mariadb client", "mariadb-client");
 }
 
-/** The dump program of the server's product, if both are here. @throws RunError `tool_missing` */
+/**
+ * Finds a dump program, that of the server's product if it is here.
+ * @throws RunError `tool_missing`
+ */
 export async function findDumper(product: Product): Promise<Program> {
   const names = product === "MariaDB" ? ["mariadb-dump", "mysqldump"] : ["mysqldump", "mariadb-dump"];
   return described(required(await firstOf(names, []), "mariadb-dump", "mariadb-client"));
 }
 
 /**
- * A server to restore into, of that product if there is one, and what it takes. @throws RunError
- * `tool_missing`
+ * Finds a server to restore into, of that product if it is here, and the programs that it needs.
+ * @throws RunError `tool_missing`
  */
 export async function findServerPrograms(product: Product): Promise<ServerPrograms> {
   const names = product === "MariaDB" ? ["mariadbd", "mysqld"] : ["mysqld", "mariadbd"];
@@ -73,14 +76,14 @@ export async function findServerPrograms(product: Product): Promise<ServerProgra
 }
 
 /**
- * The same of another root directory, for `/bin/sh` there: the server's path and version, the
- * client's, the installer's.
+ * A script for `/bin/sh` that finds the same programs in a container. It prints four lines: the
+ * path and version of the server, the path of the client, and that of the installer.
  */
 export const PRINT_SERVER_PROGRAMS = `PATH="$PATH:${SERVER_PLACES.join(":")}"
 server=$(command -v mariadbd || command -v mysqld) && echo "$server" && "$server" --version &&
   { command -v mariadb || command -v mysql; } && { command -v ${INSTALLER} || echo none; }`;
 
-/** What that prints; null if something is missing. */
+/** Parses the output of that script. Null if a program is missing. */
 export function printedServerPrograms(output: string): ServerPrograms | null {
   const [path = "", said = "", client = "", installer = ""] = output.split("\n");
   const server = programOf(path, said);
@@ -104,7 +107,7 @@ async function described(path: string): Promise<Program> {
   return program;
 }
 
-/** A program by what it says to `--version`. */
+/** Parses the output of `--version`. Null if it names no version. */
 export function programOf(path: string, output: string): Program | null {
   const version = /(?:Distrib|from|Ver) ([0-9]+\.[0-9]+\.[0-9]+)/.exec(
     output.replace(/Ver [0-9.]+ Distrib/, "Distrib"),
@@ -112,14 +115,14 @@ export function programOf(path: string, output: string): Program | null {
   return version === undefined ? null : { path, product: productOf(output), version };
 }
 
-/** As it stands in a server's or a program's version. */
+/** Tells the product from what a server or program calls its version. */
 export function productOf(text: string): Product {
   return /mariadb/i.test(text) ? "MariaDB" : "MySQL";
 }
 
 /**
- * Major and minor of a version, such as 1011; 0 for what is none. Of these the smaller one is the
- * older one.
+ * A version's major and minor number as one, such as 1011 for 10.11, so that releases can be
+ * compared; 0 if it is no version.
  */
 export function releaseOf(version: unknown): number {
   const [, major, minor] =

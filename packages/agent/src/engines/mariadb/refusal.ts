@@ -6,24 +6,24 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { isFull, isOfThePlace } from "./session-error.ts";
 
 /**
- * What the dump uses and the server here does not have: character sets, collations, storage
- * engines, plugins, features of another version. That says nothing against the dump.
+ * Errors about something that the dump uses and the server here lacks: a character set, collation,
+ * storage engine, plugin, or a feature of another version. They say nothing against the dump.
  */
 const LACKING: ReadonlySet<number> = new Set([
   1115, 1126, 1127, 1193, 1235, 1273, 1286, 1289, 1305, 1524, 4161,
 ]);
 
 /**
- * Whose fault it is that loading a dump failed: the scratch server's, so that nothing is known of
- * the backup, or the dump's. The client's messages quote rows: what goes on is the error's number
- * and the line of the dump.
+ * Decides what is to blame if a dump cannot be loaded: the dump, or the scratch server, which says
+ * nothing about the backup. The client's messages quote rows, so only the error's number and the
+ * dump's line are passed on.
  */
 export function refusalOf(
   exit: Exit,
   errors: string,
   server: Pick<ScratchServer, "runtime" | "hasRunFull" | "hasDied">,
 ): RunError | RestoreRefused {
-  // Before it comes the statement, whatever that holds.
+  // The client prints the failed statement first, and that may contain anything.
   const last = errors.slice(Math.max(0, errors.lastIndexOf("\nERROR ")));
   const [, digits, state, line] = /^ERROR ([0-9]+) \(([0-9A-Z]{5})\)(?: at line ([0-9]+))?/m.exec(last) ?? [];
   const code = Number(digits ?? 0);
@@ -32,8 +32,7 @@ export function refusalOf(
   }
   if (server.hasDied())
     return new RunError("sandbox_failed", `the scratch server died during the restore${whyItDied(server)}`);
-  // A client that ends by itself says why; of one whose words were lost on the way nothing is
-  // known.
+  // A client that ends by itself prints why. If its message is lost, nothing is known.
   const isSilent = !/^ERROR/m.test(errors);
   if (exit.signal !== null || isOfThePlace(code) || isSilent)
     return new RunError("sandbox_failed", `the mariadb client ended with ${endedWith(exit)} (error ${code})`);

@@ -13,12 +13,13 @@ import { definersOf, OWN_DATABASES } from "./schema.ts";
 import { type MariadbSession, quoted, SessionEnded } from "./session.ts";
 import { connectionFailed, rowsOf } from "./session-error.ts";
 
-/** What a dump without `CREATE DATABASE` is loaded into. */
+/** A dump without `CREATE DATABASE` is loaded into this database. */
 const DATABASE = "restored";
 
 /**
- * Loads a dump into an empty scratch server, which from then on belongs to what is returned; on an error it is closed.
- * @throws RestoreRefused, RunError, and whatever the content throws.
+ * Loads a dump into an empty scratch server. Closing what it returns closes the server; after an
+ * error the server is closed.
+ * @throws RestoreRefused, RunError, and any error from the content.
  */
 export async function restoreInto(
   server: ScratchServer,
@@ -54,8 +55,8 @@ export async function restoreInto(
 }
 
 /**
- * Whether a dump that seems to lack something of the server's had code of its own say so (SIGNAL
- * takes any error's number), or ended its connection: it would choose that there is no result. No
+ * Whether code in the dump raised an error itself (SIGNAL can raise any number) or closed a
+ * connection. If that counted as a fault of the server, a hostile dump could prevent a result. No
  * honest dump does either while it is loaded.
  */
 async function raisedByItself(admin: MariadbSession, error: unknown): Promise<boolean> {
@@ -66,7 +67,7 @@ async function raisedByItself(admin: MariadbSession, error: unknown): Promise<bo
   return asked?.ok === true && asked.rows.some(([, times]) => Number(times) > 0);
 }
 
-/** Without one the server would make its tables in another, and say nothing. */
+/** Without its storage engine, a table would silently be made in another one. */
 async function requireStorageEngines(session: MariadbSession, needed: readonly string[]): Promise<void> {
   const rows = rowsOf(
     await session.run(
@@ -89,12 +90,12 @@ async function load(
   signal: AbortSignal,
 ): Promise<void> {
   const client = await server.run("mariadb", {
-    // In binary mode the client has no commands, such as one for a shell, that text of a dump could
-    // be taken for.
+    // In binary mode, the client has no commands. Otherwise it could take text of a dump for one,
+    // such as one that starts a shell.
     args: [
       `--user=${LOADER}`,
       "--binary-mode",
-      // No statement of a dump gets at a file of whoever runs the client.
+      // No statement of a dump may read files of the user who runs the client.
       "--local-infile=0",
       "--loose-sandbox",
       "--default-character-set=utf8mb4",
@@ -106,7 +107,7 @@ async function load(
   });
   client.stdout.resume();
   const end = captureTail(withoutOwnDatabases(content));
-  // Before an error the client writes the whole statement; the error itself comes last.
+  // The client prints the whole statement before its error, so keep only the end.
   let errors = "";
   client.stderr.on("data", (text: string) => {
     errors = (errors + text).slice(-4096);

@@ -21,7 +21,7 @@ import { type MariadbSession, quoted, SessionEnded, type Statement } from "./ses
 import { connectionFailed, isFull, isOfThePlace, rowsOf } from "./session-error.ts";
 import { historyName, OWN_DATABASES } from "./schema.ts";
 
-/** More than the evaluator takes, so that it says what is wrong. */
+/** More characters than a check accepts, so that the check can say what is wrong. */
 const MAX_ROW = 300_000;
 const TIMED_OUT: ReadonlySet<number> = new Set([1969, 3024]);
 
@@ -31,8 +31,8 @@ export class RestoredMariadb implements Restored {
   readonly #databases: readonly string[];
 
   /**
-   * `admin` may do everything, and only looks at the schema; it is closed with what was restored.
-   * In the first of the databases a check's query runs.
+   * `admin` may do everything, so no query of a check runs in it. It is closed with the restored
+   * copy. Queries of checks run in the first of the databases.
    */
   constructor(server: ScratchServer, admin: MariadbSession, databases: readonly string[]) {
     this.#server = server;
@@ -40,7 +40,7 @@ export class RestoredMariadb implements Restored {
     this.#databases = databases;
   }
 
-  /** Another release may print the same schema in another way. */
+  /** Null for another release, which may print the same schema differently. */
   fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
     const { engine_version: version } = metadata;
     const here = this.#server.runtime.engine_version;
@@ -138,11 +138,11 @@ export class RestoredMariadb implements Restored {
 }
 
 /**
- * A view of the query tells its columns' names and types without running it; what runs is the view,
- * in a transaction that cannot write, with the rights of an account that only reads. The query is
- * only ever the text of a literal that the server prepares: one statement, whatever is in it. The
- * view is in the restored database, for names of functions in a view are looked up where the view
- * is.
+ * Makes a view of the query, which tells the names and types of its columns without running it.
+ * Then it selects from the view, in a transaction that cannot write, as an account that can only
+ * read. The server prepares the query's text from a literal, so it is one statement, whatever it
+ * contains. The view is in the restored database, because the server looks up functions where the
+ * view is.
  */
 async function runQuery(
   { admin, reader }: { readonly admin: MariadbSession; readonly reader: MariadbSession },
@@ -151,7 +151,7 @@ async function runQuery(
   timeout_s: number,
 ): Promise<QueryOutcome> {
   const view = `attestore_${randomBytes(6).toString("hex")}`;
-  // What is open afterwards, the query has opened.
+  // Close all tables: those that are open afterwards, the query has opened.
   await admin.run("flush tables");
   const inner = text.replace(/[;\s]+$/, "");
   const made = `create definer = ${READER}@localhost view ${view} as select * from (${inner}\n) q limit 2`;
@@ -178,7 +178,7 @@ async function runQuery(
   }
 }
 
-/** Whether a table is open that is neither the server's own nor the query's view. */
+/** Whether any table is open except the server's own and the query's view. */
 async function hasOpened(session: MariadbSession, view: string): Promise<boolean> {
   const open = rowsOf(await session.run("show open tables"), "listing the open tables");
   return open.some(

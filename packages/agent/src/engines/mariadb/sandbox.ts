@@ -11,8 +11,8 @@ import { DUMPER } from "./content/compare-rows.ts";
 import { startMariadbIn } from "./scratch-mariadb.ts";
 
 /**
- * A scratch server of the backup's product, and of its release or a newer one; in a container, of
- * an image of these.
+ * Finds a server of the backup's product, of the same release or a newer one: on this host, or in a
+ * container's image.
  */
 export async function findMariadbSandbox(
   metadata: ForeignMetadata,
@@ -26,7 +26,7 @@ export async function findMariadbSandbox(
     sandbox === "process"
       ? await findHostPlace(product)
       : await findContainerPlace(sandbox, product, version);
-  // Before the first backup nobody knows what it will be of.
+  // Before the first backup, nobody knows its version.
   if ("engine_version" in metadata) requireFit(found, product, version);
   const runtime = runtimeOf(metadata, found);
   return {
@@ -36,7 +36,10 @@ export async function findMariadbSandbox(
   };
 }
 
-/** Neither product loads every dump of the other, nor an older release what a newer one wrote. */
+/**
+ * Neither product loads every dump of the other, and an older release may not load a dump of a
+ * newer one.
+ */
 function requireFit({ programs, holder, remedy }: FoundPlace, product: Product, version: unknown): void {
   const { server } = programs;
   if (server.product === product && releaseOf(server.version) >= releaseOf(version)) return;
@@ -65,14 +68,14 @@ async function startServer(
   const scratch = await startMariadbIn(place, programs, memory_mb, context.signal);
   return {
     runtime,
-    // The client's own name is the one that was found.
+    // Use the client that was found, whatever it is called.
     run: (name, request) =>
       place.start({
         ...request,
         command: name === DUMPER ? join(dirname(programs.client), name) : programs.client,
         args: [...scratch.connection, ...request.args],
       }),
-    // What is loaded comes by the client's stdin.
+    // The client gets the dump through stdin.
     files: null,
     errors: [],
     hasRunFull: () => scratch.hasRunFull(),

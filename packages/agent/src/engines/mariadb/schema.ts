@@ -2,13 +2,16 @@ import type { SchemaLine } from "../schema.ts";
 import { literal, type MariadbSession } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 
-/** The server's own; never backed up. */
+/** The server's own databases. They are never backed up. */
 export const OWN_DATABASES: readonly string[] = ["information_schema", "performance_schema", "mysql", "sys"];
 
 const inList = (column: string, databases: readonly string[]): string =>
   `binary ${column} in (${databases.map((name) => `binary ${literal(name)}`).join(", ")})`;
 
-/** `orders.lines`, or with backticks where a name has more than letters, digits, `_` and `$`. */
+/**
+ * Returns for example `orders.lines`. A name with other characters than letters, digits, `_` and
+ * `$` is in backticks.
+ */
 export function tableName(database: string, table: string): string {
   return `${part(database)}.${part(table)}`;
 }
@@ -18,17 +21,18 @@ function part(name: string): string {
 }
 
 /**
- * A dump says of every Aria table whether its pages have checksums, so that a restored one has this option even where the source's has it by default.
+ * A dump states for every Aria table whether its pages have checksums. So a restored table has this
+ * option even if it is only the default in the source.
  */
 const CREATE_OPTIONS = `if(engine = 'Aria' and create_options not like '%page_checksum=%',
   trim(regexp_replace(create_options, '^((?:(?:max_rows|min_rows|avg_row_length|pack_keys|stats_[a-z_]+|checksum)=[^ ]+ )*)([^ ])', '\\\\1page_checksum=1 \\\\2')),
   create_options)`;
 
 /**
- * Tables, columns, indexes, constraints, views, routines, triggers and events of some databases:
- * what a restored copy must have too. Each statement's rows are kind, database, table or empty,
- * name, definition. Nothing in them depends on who owns or defined what, on row counts, or on the
- * next value of a counter.
+ * Lists what a restored copy must have too: databases, tables, columns, indexes, constraints,
+ * partitions, views, routines, triggers and events. The rows of each statement are kind, database,
+ * table or an empty text, name, and definition. They contain no owner, no definer, no row count and
+ * no counter's next value.
  */
 export function schemaListing(databases: readonly string[]): string[] {
   const of = (column: string): string => inList(column, databases);
@@ -65,14 +69,15 @@ export function schemaListing(databases: readonly string[]): string[] {
   ];
 }
 
-/** MariaDB's CHECK constraints; MySQL has another table of that name. */
+/** MariaDB's CHECK constraints. In MySQL, the table of that name is a different one. */
 export function checkConstraints(databases: readonly string[]): string {
   return `select 'check', constraint_schema, table_name, constraint_name, check_clause
     from information_schema.check_constraints where ${inList("constraint_schema", databases)}`;
 }
 
 /**
- * Where a table's files lie is of its host: a scratch server puts them where everything else is.
+ * Where a table's files are depends on the host. A scratch server keeps all of them in its own
+ * directory.
  */
 const PLACE_OF_FILES = / ?(?:DATA|INDEX) DIRECTORY='[^']*'/gi;
 
@@ -95,25 +100,23 @@ export function schemaLine([
 export interface ListedTable {
   readonly database: string;
   readonly table: string;
-  /** As the metadata call it. */
+  /** The table's name in the metadata. */
   readonly name: string;
   readonly storageEngine: string;
-  /** Whether one transaction sees it at one moment. */
+  /** Whether a transaction sees all its rows at one moment. */
   readonly isTransactional: boolean;
-  /** Whether the server keeps its rows' earlier versions. */
+  /** Whether the server keeps earlier versions of its rows. */
   readonly isVersioned: boolean;
 }
 
-/**
- * The name of what a table holds with all earlier versions of its rows, which is counted by itself.
- */
+/** Names a table together with all earlier versions of its rows. These are counted separately. */
 export function historyName(table: string): string {
   return `${table} (history)`;
 }
 
 /**
- * Tables with rows of their own, the largest first: database, table, storage engine, 1 if that has
- * transactions, 1 if it has a history.
+ * Lists the tables that store rows, the largest first: database, table, storage engine, 1 if the
+ * engine has transactions, 1 if the table keeps earlier versions of rows.
  */
 export function tablesBySize(databases: readonly string[]): string {
   return `select t.table_schema, t.table_name, coalesce(t.engine, ''), if(coalesce(e.transactions, 'NO') = 'YES', 1, 0),
@@ -140,7 +143,7 @@ export function listedTable([
   };
 }
 
-/** Whoever a view, routine, trigger or event of some databases runs as: `user@host`. */
+/** The accounts that views, routines, triggers and events run as: `user@host`. */
 export async function definersOf(session: MariadbSession, databases: readonly string[]): Promise<string[]> {
   const from = (table: string, column: string): string =>
     `select definer from information_schema.${table} where ${inList(column, databases)}`;
@@ -155,13 +158,13 @@ export async function definersOf(session: MariadbSession, databases: readonly st
   );
 }
 
-/** Database, table and expression. */
+/** Lists generated columns: database, table, expression. */
 export function generatedColumns(databases: readonly string[]): string {
   return `select table_schema, table_name, generation_expression from information_schema.columns
     where ${inList("table_schema", databases)} and coalesce(generation_expression, '') <> ''`;
 }
 
-/** Columns of single precision: database, table, column. */
+/** Lists FLOAT columns that are not generated: database, table, column. */
 export function floatColumns(databases: readonly string[]): string {
   return `select c.table_schema, c.table_name, c.column_name from information_schema.columns c
     join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name

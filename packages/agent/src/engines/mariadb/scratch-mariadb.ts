@@ -5,7 +5,7 @@ import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import type { ServerPrograms } from "./programs.ts";
 
-/** Durability is of no use to what is thrown away. */
+/** Everything in this server is thrown away, so it needs no durability. */
 const SETTINGS = [
   "--skip-networking",
   "--skip-log-bin",
@@ -14,38 +14,38 @@ const SETTINGS = [
   "--max-allowed-packet=1G",
   "--local-infile=0",
   "--event-scheduler=OFF",
-  // A table's files stay in the scratch directory, whatever directory it names.
+  // Keep a table's files in the scratch directory, even if the table names another one.
   "--skip-symbolic-links",
-  // A source without it has tables that this would refuse, such as those with rows that may become
-  // too long.
+  // A source without this mode may have tables that the mode refuses, such as those whose rows may
+  // become too long.
   "--innodb-strict-mode=OFF",
-  // Where code is loaded from: nothing can be there, and nothing that a statement writes can get
-  // there.
+  // The server loads code from here: nothing can be here, and no statement can write here.
   "--plugin-dir=/dev/null",
-  // MySQL's takes more memory than all that is restored in a small container.
+  // In a small container, MySQL's needs more memory than everything that is restored.
   "--performance-schema=OFF",
-  // MySQL's second protocol has a socket of its own where nothing can be written, and is ready
-  // before the server is.
+  // MySQL's second protocol puts its socket where nothing can be written, and it reports that it is
+  // ready before the server is.
   "--loose-mysqlx=OFF",
 ];
 
 const MAX_BUFFERS_MB = 256;
-/** To the client the server may call it something else, such as an error during COMMIT. */
+/** The server prints this. The client may get another error, such as one during COMMIT. */
 const FULL = /No space left on device|Disk quota exceeded|Errcode: 28|error (?:number )?28\b/;
 
 export interface ScratchMariadb {
-  /** The arguments that let a client in; they hold no secret. */
+  /** The client's arguments for connecting. They contain no secret. */
   readonly connection: readonly string[];
-  /** Says that its disk was full at some time. */
+  /** Whether the disk was full at some time. */
   hasRunFull(): boolean;
-  /** Says that the server is gone although nobody stopped it. */
+  /** Whether the server has ended. Before `close`, that means that it died. */
   hasDied(): boolean;
   close(): Promise<void>;
 }
 
 /**
- * A server of its own in a place, which from then on belongs to what is returned; on an error it is closed. Of the memory
- * there it takes an eighth for its buffers, as long as that is no more than it has use for.
+ * Starts a server of its own in a place. Closing what it returns closes the place; after an error
+ * the place is closed. The server uses an eighth of the memory for its buffers, and 256 MiB at
+ * most.
  * @throws RunError
  */
 export async function startMariadbIn(
@@ -60,14 +60,14 @@ export async function startMariadbIn(
     let ended = false;
     void child.exited.then(() => (ended = true));
     return {
-      // The host is said because MYSQL_HOST, and MySQL's login file, which is read whatever the
-      // arguments are, may say another.
+      // Name the host: MYSQL_HOST may name another, and so may MySQL's login file, which is read
+      // whatever the arguments are.
       connection: [
         "--no-defaults",
         "--host=localhost",
         "--protocol=socket",
         `--socket=${socketOf(place)}`,
-        // Unless a later argument says another: this account is only there until `limitAccounts`.
+        // A later argument may name another account. This one only exists until `limitAccounts`.
         "--user=root",
       ],
       hasRunFull,
@@ -98,15 +98,14 @@ async function start(
       `--socket=${socketOf(place)}`,
       `--pid-file=${join(place.home, "pid")}`,
       `--tmpdir=${place.home}`,
-      // The one place where a dump's statements could read and write files: there is nothing.
+      // The only directory where statements of a dump could read and write files. It contains none.
       `--secure-file-priv=${place.sockets}`,
       `--innodb-buffer-pool-size=${Math.min(MAX_BUFFERS_MB, Math.floor(memory_mb / 8))}M`,
       ...SETTINGS,
     ],
     signal,
     diesWithUs: true,
-    // There is no quicker way that needs no second signal, and nothing in it is worth an orderly
-    // end.
+    // This is the fastest way to end it, and nothing in it is worth an orderly end.
     stopSignal: "SIGKILL",
   });
   child.stdin.end();
@@ -138,8 +137,8 @@ async function initialise(
     ...(installer === null
       ? { command: server.path, args: [...common, "--initialize-insecure"] }
       : { command: installer, args: [...common, ...INSTALLING] }),
-    // A server that starts deletes the temporary tables that it finds in there: in the usual place,
-    // those of all other servers.
+    // At its start, a server deletes the temporary tables in this directory. In the usual one, they
+    // belong to other servers.
     env: { TMPDIR: place.home },
     signal,
   });
@@ -153,14 +152,14 @@ const INSTALLING = [
   "--auth-root-authentication-method=normal",
   "--skip-test-db",
   "--skip-name-resolve",
-  // Whatever the name of the host leads to.
+  // Continue even if the host's name cannot be resolved.
   "--force",
 ];
 
 function cannotStart(what: string, how: string, output: string): RunError {
   if (FULL.test(output))
     return new RunError("disk_full", `the scratch directory's file system is full (${what}: ${how})`);
-  // The last line is often no more than "Aborting"; what led to it stands in the first.
+  // The last line is often just "Aborting", and the first ones say why.
   const lines = output.split("\n").filter((line) => /error|fatal/i.test(line) && !line.endsWith("Aborting"));
   const said = lines.slice(0, 3).join("; ") || output.trim().slice(-300) || "no message";
   return new RunError(

@@ -2,7 +2,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { isAboutTls } from "../remote.ts";
 import type { SessionEnded, Statement } from "./session.ts";
 
-/** What of the client's stderr a person needs: what failed and how, in one line. */
+/** Takes from the client's stderr what a person needs: what failed and why, in one line. */
 export function connectionFailed(what: string, { stderr }: SessionEnded): RunError {
   const line = stderr.split("\n").find((each) => /error/i.test(each)) ?? "it closed the connection";
   const hint = isAboutTls(line)
@@ -11,7 +11,10 @@ export function connectionFailed(what: string, { stderr }: SessionEnded): RunErr
   return new RunError("connection_failed", `${what}: ${line.slice(0, 400)}${hint}`);
 }
 
-/** The rows of a statement of ours, which has no business failing. */
+/**
+ * Returns the rows of one of our own statements.
+ * @throws RunError `dump_failed`
+ */
 export function rowsOf(statement: Statement, what: string): readonly (readonly string[])[] {
   if (statement.ok) return statement.rows;
   throw new RunError("dump_failed", `${what} failed with error ${statement.code}${hint(statement.code)}`);
@@ -24,14 +27,14 @@ function hint(code: number): string {
   return "";
 }
 
-/** The file system or a table of the server is full. */
+/** Whether the server's file system or one of its tables is full. */
 export function isFull(code: number): boolean {
   return code === 1021 || code === 1114 || code === 1598;
 }
 
 /**
- * Errors that speak of the place, not of the data: memory, disk, shutdown, a COMMIT that failed;
- * the client's own, which are about its connection.
+ * Whether an error is about the server and not about the data: memory, disk, shutdown, or a COMMIT
+ * that failed. The client's own errors count too, because they are about its connection.
  */
 export function isOfThePlace(code: number): boolean {
   const isOfTheClient = code >= 2000 && code < 3000;

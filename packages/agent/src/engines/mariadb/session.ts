@@ -4,13 +4,15 @@ import type { ProgramRequest } from "../../processes/run-program.ts";
 
 export type Statement =
   | { readonly ok: true; readonly rows: readonly (readonly string[])[] }
-  /** The server's own message: it may quote data, so it goes no further than a look. */
+  /**
+   * `message` is the server's own and may quote data, so it must not go into a receipt as it is.
+   */
   | { readonly ok: false; readonly code: number; readonly message: string };
 
-/** The client went away: the server was not reachable, or broke the connection. */
+/** The client ended, because it could not reach the server or lost the connection. */
 export class SessionEnded extends Error {
   readonly code = "session_ended";
-  /** The client's own words, which hold host and user at most. */
+  /** The client's own messages. They contain host and user at most. */
   readonly stderr: string;
   constructor(stderr: string) {
     super("the mariadb client ended");
@@ -21,15 +23,15 @@ export class SessionEnded extends Error {
 
 const MAX_OUTPUT = 64 << 20;
 /**
- * The client's own errors, all of them about its connection: 2006 and 2013, and with TLS 2026.
- * Errors do not end it: it would wait for ever for us, and we for it. 4031 is what a server says
- * that closes it.
+ * Errors about the connection: the client's own, such as 2006, 2013 and 2026 (TLS), and 4031, which
+ * the server sends when it closes the connection. The client does not end after an error, so it and
+ * we would wait for each other for ever.
  */
 const LOST = /^ERROR (?:2[0-9]{3}|4031) \(HY000\)/;
 
 /**
- * In binary mode the client has no commands of its own but `delimiter`. An error does not end it;
- * what the error was, the server is asked.
+ * In binary mode, the client has only one command of its own, `delimiter`. It continues after an
+ * error, and we ask the server which error it was.
  */
 const ARGUMENTS = [
   "--batch",
@@ -39,17 +41,20 @@ const ARGUMENTS = [
   "--binary-mode",
   "--skip-reconnect",
   "--default-character-set=utf8mb4",
-  // Otherwise a server may ask for any file that we can read, whatever it was asked.
+  // Otherwise a server may ask for any file that we can read, whatever the statement is.
   "--local-infile=0",
-  // Newer clients take no command that reaches a file or a shell; older ones do not know the
-  // option, and have none in binary mode.
+  // Newer clients then refuse commands that reach a file or a shell. Older ones do not know the
+  // option, and in binary mode they have no such commands.
   "--loose-sandbox",
 ];
 
-/** Reads a table, which is empty and nobody's. */
+/** Reads a table that is empty and needs no privilege. */
 const FORGET_ERRORS = "select 1 from (select 1) q where false";
 
-/** One connection, through a client that is kept: statements go in by its stdin. One at a time. */
+/**
+ * One connection, through a client that keeps running. It gets statements through stdin, one at a
+ * time.
+ */
 export class MariadbSession {
   readonly #child: Child;
   #output = "";
@@ -76,8 +81,8 @@ export class MariadbSession {
   }
 
   /**
-   * `start` runs the mariadb client with these arguments after the one that says how to connect.
-   * That the server cannot be reached shows with the first statement.
+   * `start` runs the mariadb client, with these arguments after those for the connection. If the
+   * server cannot be reached, the first statement fails.
    * @throws RunError `tool_missing`.
    */
   static async open(
@@ -88,8 +93,10 @@ export class MariadbSession {
   }
 
   /**
-   * Runs one statement of ours; whatever of others is in it is there by `literal`. Its error is asked for at once, for MySQL forgets it with the next statement; MariaDB keeps it until one that
-   * reads a table, so that a statement which reads none would seem to fail like the one before it.
+   * Runs one of our own statements. It may contain texts of others only as a `literal`. We ask for
+   * its error at once, because MySQL forgets it with the next statement. MariaDB keeps an error
+   * until a statement reads a table, so a statement that reads none would seem to fail like the one
+   * before it.
    * @throws SessionEnded
    */
   async run(sql: string): Promise<Statement> {
@@ -113,8 +120,9 @@ export class MariadbSession {
   }
 
   /**
-   * Runs one statement that has texts of others in it, such as names that a server told. The client is only ever given its digits; the
-   * server makes a prepared statement of it: one statement, whatever is in it.
+   * Runs one statement that contains texts of others, such as names that a server returned. The
+   * client only gets it as hex digits. The server makes a prepared statement of it, so it is one
+   * statement, whatever it contains.
    * @throws SessionEnded
    */
   async runForeign(sql: string): Promise<Statement> {
@@ -132,8 +140,8 @@ export class MariadbSession {
 const ESCAPED: Readonly<Record<string, string>> = { "\\n": "\n", "\\t": "\t", "\\0": "\0", "\\\\": "\\" };
 
 /**
- * The client's batch format. NULL cannot be told from the text NULL: statements that may give it
- * say so themselves.
+ * Parses the client's batch format. NULL looks like the text NULL there, so statements that may
+ * return NULL must tell the two apart themselves.
  */
 function linesOf(output: string): string[][] {
   return output
@@ -144,7 +152,7 @@ function linesOf(output: string): string[][] {
     );
 }
 
-/** A string literal whatever the SQL mode and whatever is in it. */
+/** A string literal for any text, in any SQL mode. */
 export function literal(text: string): string {
   return text === "" ? "''" : `convert(x'${Buffer.from(text).toString("hex")}' using utf8mb4)`;
 }

@@ -12,7 +12,7 @@ import { programOf, releaseOf } from "../programs.ts";
 import { type ListedTable, tableName } from "../schema.ts";
 import { contentName, rowsTag } from "./sign-rows.ts";
 
-/** What gives rows as the backup's dump has them, and nothing else. */
+/** With these it prints rows as the backup's dump contains them, and nothing else. */
 const ARGUMENTS = [
   `--user=${READER}`,
   "--single-transaction",
@@ -26,12 +26,12 @@ const ARGUMENTS = [
   "--default-character-set=utf8mb4",
   "--max-allowed-packet=1G",
 ];
-/** Beside the client. */
+/** Expected in the client's directory. */
 export const DUMPER = "mariadb-dump";
 
 /**
- * Dumps the rows of the restored copy again, for as long as there is time, and compares what its
- * tables hold. Null if none could be compared.
+ * Dumps the rows of the restored copy again, as long as there is time, and compares what its tables
+ * hold. Null if nothing could be compared.
  * @throws RunError
  */
 export async function compareRows(
@@ -68,7 +68,10 @@ export async function compareRows(
   });
 }
 
-/** Another release of the server or of the program may write the same value in another way. */
+/**
+ * Whether this server and its dump program print values as the source's did. Another release of
+ * either may print the same value differently.
+ */
 async function dumpsAlike(
   server: ScratchServer,
   { engine_version, dump_version }: ForeignMetadata,
@@ -89,7 +92,7 @@ async function dumpsAlike(
   }
 }
 
-/** Tables whose rows were all read. */
+/** Returns the tables whose rows were all read. */
 async function dumpedAgain(
   server: ScratchServer,
   args: readonly string[],

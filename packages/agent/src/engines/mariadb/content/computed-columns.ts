@@ -2,7 +2,7 @@ import { rowsOf } from "../session-error.ts";
 import { generatedColumns, tableName } from "../schema.ts";
 import type { MariadbSession } from "../session.ts";
 
-/** They give the same wherever and whenever they run, and whatever a session is set to. */
+/** Their results depend on no server, no time and no session setting. */
 const STEADY: ReadonlySet<string> = new Set(
   (
     "abs and as between bit_length cast ceiling char char_length charset coalesce collate concat concat_ws crc32 decimal distinct else end " +
@@ -13,12 +13,12 @@ const STEADY: ReadonlySet<string> = new Set(
     "_utf8mb4 _utf8mb3 _latin1 _binary utf8mb4 utf8mb3 latin1 binary"
   ).split(" "),
 );
-/** Names and texts, in which nothing is called. */
+/** Quoted names and texts. Nothing in them is called. */
 const QUOTED = /`(?:[^`]|``)*`|'(?:[^'\\]|''|\\.)*'/gs;
 
 /**
- * Tables with a generated column of which nobody knows that a copy computes the same: a restore
- * computes it anew, whatever the dump says.
+ * Tables with a generated column whose values another server may compute differently. A restore
+ * computes them again, whatever the dump says.
  */
 export async function tablesComputed(
   session: MariadbSession,
@@ -32,7 +32,10 @@ export async function tablesComputed(
   );
 }
 
-/** Whether an expression gives the same everywhere. A quotient depends on a setting of the session. */
+/**
+ * Whether an expression has the same result everywhere. A division does not, because a session
+ * setting decides how precise it is.
+ */
 export function isSteady(expression: string): boolean {
   const code = expression.replaceAll(QUOTED, " ");
   const words = code.match(/[^\s\d()+\-*,.<>=!%&|^~?:][^\s()+\-*,.<>=!%&|^~?:]*/g) ?? [];

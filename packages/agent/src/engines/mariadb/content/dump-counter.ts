@@ -1,24 +1,24 @@
 import { RowSum } from "./row-sum.ts";
 
-/** Enough of a line to know what it begins, with the longest names that there are. */
+/** Enough of a line to recognise it, even with the longest names. */
 const HEAD_BYTES = 1024;
-/** The same of a statement that names the columns of its table. */
+/** The same for an INSERT that names the columns of its table. */
 const INSERT_BYTES = 256 * 1024;
 const [NEWLINE, PARENTHESIS] = [0x0a, 0x28];
 const INSERT = Buffer.from("INSERT INTO ");
 const NAME = "`(?:[^`]|``)+`";
 const COLUMN = `(?:${NAME}|row_start|row_end)`;
-/** What comes before the first row on the same line. */
+/** What comes before the first row, if both are on the same line. */
 const INSERT_HEAD = new RegExp(`^INSERT INTO ${NAME} (?:\\(${COLUMN}(?:, ?${COLUMN})*\\) )?VALUES (?=\\()`);
-/** Where rows follow on lines of their own. */
+/** The whole line, if the rows follow on lines of their own. */
 const INSERT_LINE = new RegExp(`^INSERT INTO ${NAME} (?:\\(${COLUMN}(?:, ?${COLUMN})*\\) )?VALUES$`);
 
-/** The rows that a dump has of a table. */
+/** The rows of one table in a dump. */
 export interface DumpedTable {
   readonly database: string;
   readonly table: string;
   readonly rows: bigint;
-  /** Null unless all of them were understood. */
+  /** In hex, from `RowSum`. Null without a key, or if not every row was understood. */
   readonly sum: string | null;
 }
 
@@ -30,23 +30,23 @@ interface Section extends Omit<DumpedTable, "rows" | "sum"> {
 }
 
 /**
- * Counts the rows of each table in what mariadb-dump writes, as it passes, and with a key adds up their digests: a row
- * a line, and line breaks within a value are written as `\n`. It does so between `LOCK TABLES` and
- * `UNLOCK TABLES` only, where nothing but rows is, and never within the text of a routine or
- * trigger, which comes between two `DELIMITER` lines.
+ * Counts the rows of each table in mariadb-dump's output while it passes. With a key, it also adds
+ * up the digests of the rows. Each row is one line, because line breaks in values are escaped. Only
+ * lines between `LOCK TABLES` and `UNLOCK TABLES` count, where there is nothing but rows. The text
+ * of a routine or trigger, between two `DELIMITER` lines, never counts.
  */
 export class DumpCounter {
   readonly #key: Buffer | null;
-  /** By database and table, as JSON. */
+  /** The keys are database and table, as a JSON array. */
   readonly #tables = new Map<string, Section>();
   #database = "";
   #section: Section | null = null;
   #isCode = false;
   #isInRow = false;
-  /** The beginning of a line whose end is in a later piece. */
+  /** The beginning of a line that ends in a later piece. */
   #begun: Buffer = Buffer.alloc(0);
 
-  /** With the backup's key each table's rows have a sum too. */
+  /** With the backup's key, each table's rows also get a sum. */
   constructor(key?: Buffer) {
     this.#key = key ?? null;
   }
@@ -64,12 +64,12 @@ export class DumpCounter {
     }
   }
 
-  /** Null for a table that the dump has no data section of. */
+  /** Null if the dump has no data section for the table. */
   rowsOf(database: string, table: string): bigint | null {
     return this.#tables.get(JSON.stringify([database, table]))?.rows ?? null;
   }
 
-  /** Those whose section has ended. */
+  /** The tables whose section is complete. */
   tables(): DumpedTable[] {
     return [...this.#tables.values()].flatMap(({ isComplete, isOdd, sum, ...own }) =>
       isComplete ? [{ ...own, sum: isOdd ? null : (sum?.hex() ?? null) }] : [],
@@ -79,13 +79,13 @@ export class DumpCounter {
   #lineFrom(part: Buffer, isEnd: boolean): void {
     if (part[0] === PARENTHESIS) {
       if (this.#section !== null) this.#rowPart(part, isEnd);
-      // No row, and no beginning of anything.
+      // It is not a row, and no other line that matters begins like this.
       else if (!isEnd) this.#begun = Buffer.from("(");
     } else if (isEnd) this.#line(part);
     else this.#goOn(part, false);
   }
 
-  /** A line that began in an earlier piece, or whose end is in a later one. */
+  /** Takes a line that began in an earlier piece, or that ends in a later one. */
   #goOn(part: Buffer, isEnd: boolean): void {
     const room = (this.#section === null ? HEAD_BYTES : INSERT_BYTES) - this.#begun.length;
     const line = Buffer.concat([this.#begun, part.subarray(0, Math.max(0, room))]);
@@ -128,7 +128,7 @@ export class DumpCounter {
       isComplete: false,
       isOdd: false,
     };
-    // No dump has a table's rows in two places.
+    // A real dump has all rows of a table in one place.
     this.#section.isOdd ||= before !== undefined;
     this.#tables.set(name, this.#section);
   }
@@ -141,7 +141,9 @@ export class DumpCounter {
   }
 }
 
-/** Of what comes before the first row in a line; 0 if this is no such line. */
+/**
+ * The length of what comes before the first row in the line; 0 if the line is no INSERT with a row.
+ */
 function headLength(line: Buffer): number {
   if (!line.subarray(0, INSERT.length).equals(INSERT)) return 0;
   return INSERT_HEAD.exec(line.subarray(0, INSERT_BYTES).toString("latin1"))?.[0].length ?? 0;

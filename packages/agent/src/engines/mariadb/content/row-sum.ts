@@ -1,21 +1,21 @@
 import { createHash, createHmac, type Hash } from "node:crypto";
 
 /**
- * Adds up the digests of a table's rows, in whatever order they come: a server may give them back
- * in another one.
+ * Adds up the digests of a table's rows. Their order does not matter, because a server may return
+ * them in another one.
  */
 export class RowSum {
   readonly #key: Buffer;
   readonly #sums = new Uint32Array(8);
   #row: Hash | null = null;
-  /** The last byte so far: what a line ends in is not the row's. */
+  /** The last byte so far. At the end of a line it is `,` or `;`, which is not part of the row. */
   #held: Buffer = Buffer.alloc(0);
 
   constructor(key: Buffer) {
     this.#key = createHmac("sha256", key).update("rows").digest();
   }
 
-  /** A part of a line without its line feed. */
+  /** Takes a part of a line, without the line feed. */
   add(part: Buffer, isEnd: boolean): void {
     this.#row ??= createHash("sha256").update(this.#key);
     if (part.length > 0) {
@@ -30,7 +30,7 @@ export class RowSum {
     } else if (part.length > 0) this.#held = Buffer.from(part.subarray(-1));
   }
 
-  /** Eight numbers of 32 bits, one after another. */
+  /** Eight numbers of 32 bits, each as 8 digits. */
   hex(): string {
     return [...this.#sums].map((each) => each.toString(16).padStart(8, "0")).join("");
   }

@@ -5,15 +5,15 @@ import type { SourceMetadata } from "../../engine.ts";
 import type { DumpCounter, DumpedTable } from "./dump-counter.ts";
 import { historyName, type ListedTable, tableName } from "../schema.ts";
 
-/** What a dump wrote, and the tables of its source. */
+/** The rows in a dump, and the tables of its source. */
 export interface DumpedRows {
   readonly dumped: DumpCounter;
   readonly tables: readonly ListedTable[];
-  /** Tables with a column that a copy may compute otherwise. */
+  /** Tables with a column that a copy may compute differently. */
   readonly computed: ReadonlySet<string>;
 }
 
-/** The metadata of a dump with what its tables hold. */
+/** Adds to the metadata of a dump what its tables hold. */
 export function signRows(
   metadata: SourceMetadata,
   { dumped, tables, computed }: DumpedRows,
@@ -39,7 +39,7 @@ export function rowsTag(key: Buffer, { database, table, rows, sum }: DumpedTable
   return sum === null ? null : contentTag(key, [database, table, String(rows), sum]);
 }
 
-/** A dump has all versions of a row, if the server keeps them. */
+/** If the server keeps earlier versions of rows, the dump contains them too. */
 export function contentName({ name, isVersioned }: ListedTable): string {
   return isVersioned ? historyName(name) : name;
 }
