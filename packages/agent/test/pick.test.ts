@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseBundle, verifyReceipt, type RestoreTestPredicate } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { AgentStatus } from "../src/cli/agent-status.ts";
 import { runCli, startCli } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { failure, TestService } from "./service/test-service.ts";
@@ -47,6 +48,10 @@ async function testedBy(code: number, ...args: string[]): Promise<{ backup_id: s
     .split("\n")
     .filter((line) => line.includes('"backup_id"'))
     .map((line) => JSON.parse(line) as { backup_id: string; drawn: boolean });
+}
+
+async function statusOf() {
+  return JSON.parse((await cli("status", "--json")).stdout) as AgentStatus;
 }
 
 const draws = () => service.events.filter(({ event }) => event.kind === "draw_declared");
@@ -111,11 +116,17 @@ it("goes on with a draw that has no result, however often, and draws again only 
   const failed = service.events.filter(({ event }) => event.kind === "restore_failed");
   const drawn = new Set(failed.map(({ event }) => event.backup_id));
   expect([failed.length, drawn.size]).toEqual([3, 1]);
+  const open = await statusOf();
+  expect(open.sources[0]?.open_draw?.backup_id).toBe([...drawn][0]);
+  expect(open.advice.map(({ what }) => what).join()).toContain("its restore test has no result");
   service.interfere = () => undefined;
   expect(await testedBy(0)).toMatchObject([{ backup_id: [...drawn][0], drawn: true }]);
   expect(draws()).toHaveLength(1);
   await testedBy(0);
   expect(draws()).toHaveLength(2);
+  const [source] = (await statusOf()).sources;
+  expect(source).toMatchObject({ open_draw: null, last_test: { drawn: true } });
+  expect(source?.coverage).toMatchObject({ kept: 3, draws: { in_90_days: 180, each_probability: 1 } });
 });
 
 it("does not use a draw twice after a crash between its receipt and the end of the run", async () => {
@@ -150,7 +161,7 @@ it("a draw of a backup that is gone is replaced by one that says so", async () =
   const tested = await testedBy(0);
   expect(tested.every(({ backup_id }) => backup_id !== gone)).toBe(true);
   const [first, second] = draws();
-  expect(second?.event.detail["replaces"]).toBe(first?.eventId);
+  expect(second?.event.detail["replaces"]).toMatchObject({ event_id: first?.eventId, backup_id: gone });
   expect((await newestReceipt()).verdict).toBe("true");
 });
 

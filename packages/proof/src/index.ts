@@ -121,6 +121,7 @@ export {
   MAX_CANDIDATES,
   openDraw,
   type DeclaredDraw,
+  type ReplacedDraw,
   type OpenedDraw,
 } from "./receipts/draw.ts";
 export { comparedContent, comparedContentText, type ComparedContent } from "./receipts/content.ts";

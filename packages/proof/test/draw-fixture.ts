@@ -24,6 +24,7 @@ export const candidates = ["a", "b", "c", "d", "e", "f", "g"].map(
 
 interface Made {
   log: TestKey;
+  eventId?: string;
   /** Of the draw's leaf. */
   index?: number;
   /** Of the tree whose head decides; by default the first that covers the leaf. */
@@ -36,6 +37,7 @@ interface Made {
 /** A draw among `among`, in a log of other leaves. */
 export async function drawOf({
   log,
+  eventId = "evt_01jd3gqq8zb14p1s0a5r2h0y8f",
   index = 4,
   size = index + 1,
   among = candidates,
@@ -57,7 +59,7 @@ export async function drawOf({
     v: 1,
     kind: DRAW_DECLARED,
     org_id: ids.org,
-    id: "evt_01jd3gqq8zb14p1s0a5r2h0y8f",
+    id: eventId,
     actor_id: ids.agent,
     recorded_at: "2026-11-20T01:59:01.000Z",
     body_sha256: toHex(sha256(payload)),

@@ -16,6 +16,8 @@ import { listReceipts } from "../receipts/receipt-files.ts";
 import { newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
 import { sourceProof } from "../receipts/source-proof.ts";
 import { formatIdentity, readSourcePins } from "../receipts/source-pins.ts";
+import { type Coverage, readCoverage } from "../receipts/coverage.ts";
+import { readOpenDraw } from "../journal/open-draw.ts";
 import { readLastHeartbeat } from "../backends/attached/heartbeat.ts";
 import { readLogAlarm, type LogAlarm } from "../state/log-alarm.ts";
 import { readSourceIds } from "../state/source-ids.ts";
@@ -56,7 +58,13 @@ export interface SourceStatus {
     readonly content: ComparedContent | null;
     /** The same for people; null for a tree of files. */
     readonly content_text: string | null;
+    /** Whether the receipt proves that nobody chose the backup. */
+    readonly drawn: boolean;
   } | null;
+  /** A draw without a result; `backup_id` is null until the log has decided it. */
+  readonly open_draw: { readonly declared_at: string; readonly backup_id: string | null } | null;
+  /** Null if no restore test has picked another backup than the newest. */
+  readonly coverage: Coverage | null;
 }
 
 /** Something that is wrong, and the next step. */
@@ -114,7 +122,7 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
       ...(await pinProblems(layout, config)),
       ...sources.flatMap((source) => sourceProblems(source, alarm !== null)),
     ],
-    advice: await recoveryAdvice(layout, config),
+    advice: [...(await recoveryAdvice(layout, config)), ...sources.flatMap(drawAdvice)],
   };
 }
 
@@ -143,6 +151,7 @@ async function sourceStatus(
           empty_tables: emptyTables(test.statement.predicate.checks).names,
           content: comparedContent(test.statement.predicate.checks),
           content_text: comparedContentText(test.statement.predicate.checks),
+          drawn: test.statement.predicate.draw !== undefined,
         };
   const last_backup =
     backup === null
@@ -154,7 +163,12 @@ async function sourceStatus(
         };
   const because = id === undefined ? "never_backed_up" : await sourceProof(layout, id, Date.now());
   const verdict = because === null ? "proven" : VERDICTS[because];
-  return { source: slug, engine, verdict, because, last_backup, last_test };
+  const open = id === undefined ? null : await readOpenDraw(layout, id);
+  const open_draw =
+    open === null ? null : { declared_at: open.declared_at, backup_id: open.decided?.backup_id ?? null };
+  const coverage =
+    id === undefined ? null : await readCoverage(layout, { slug, sourceId: id, now: Date.now() });
+  return { source: slug, engine, verdict, because, last_backup, last_test, open_draw, coverage };
 }
 
 const VERDICTS: Readonly<Record<NotProvenBecause, SourceVerdict>> = {
@@ -206,6 +220,16 @@ function sourceProblems(
     case "no_backup":
       return [{ what: `${source}: no backup yet`, next: after(`attestore backup --source ${source}`) }];
   }
+}
+
+/** It stays until its backup has a result, so whoever reads the log will ask about it. */
+function drawAdvice({ source, open_draw: open }: SourceStatus): Problem[] {
+  if (open === null) return [];
+  const what =
+    open.backup_id === null
+      ? `${source}: a draw was declared at ${open.declared_at}, and the log has not decided it`
+      : `${source}: ${open.backup_id} was drawn at ${open.declared_at}, and its restore test has no result`;
+  return [{ what, next: `attestore restore-test --source ${source}` }];
 }
 
 async function pinProblems(layout: Layout, { sources }: Config): Promise<Problem[]> {

@@ -3,6 +3,7 @@ import { errorCode } from "@attestore/host/errno";
 import { formatAge, formatBytes } from "@attestore/host/amounts";
 import { UserError } from "../errors/user-error.ts";
 import type { Style } from "./terminal/terminal.ts";
+import { coverageText } from "../receipts/coverage.ts";
 import { readAgentStatus, type AgentStatus, type SourceStatus } from "./agent-status.ts";
 import { tablesText } from "./tables-text.ts";
 import type { Run } from "./command.ts";
@@ -76,7 +77,7 @@ function describeHome(found: AgentStatus): string {
 }
 
 function sourceLine(
-  { source, verdict, last_backup: backup, last_test: test }: SourceStatus,
+  { source, verdict, last_backup: backup, last_test: test, coverage }: SourceStatus,
   width: number,
   style: Style,
 ): string {
@@ -97,6 +98,7 @@ function sourceLine(
       style.warn(`not checked: ${tablesText({ count: test.not_checked, names: test.not_checked_names })}`),
     );
   if (test !== null && test.content_text !== null) parts.push(test.content_text);
+  if (coverage !== null) parts.push(coverageText(coverage));
   if (backup !== null) parts.push(`backed up ${formatAge(backup.at)}, ${formatBytes(backup.size_bytes)}`);
   return parts.join("  ");
 }

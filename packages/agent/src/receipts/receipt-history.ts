@@ -86,6 +86,22 @@ export async function isDrawUsed(layout: Layout, sourceId: string, eventId: stri
   return test !== null;
 }
 
+/** The source's restore tests that ended at or after a time, newest first, whatever came of them. */
+export async function restoreTestsSince(
+  layout: Layout,
+  sourceId: string,
+  since: number,
+): Promise<{ backupId: string; at: string; isDrawn: boolean }[]> {
+  const found: { backupId: string; at: string; isDrawn: boolean }[] = [];
+  await findRestoreTest(layout, ({ predicate: { source_id, backup_id, finished_at, draw } }) => {
+    if (Date.parse(finished_at) < since) return true;
+    if (source_id === sourceId)
+      found.push({ backupId: backup_id, at: finished_at, isDrawn: draw !== undefined });
+    return false;
+  });
+  return found;
+}
+
 /** When this agent's newest passed restore test of a backup ended; null if it passed none. */
 export async function lastPassed(layout: Layout, backupId: string): Promise<string | null> {
   const test = await findRestoreTest(

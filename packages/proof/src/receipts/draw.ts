@@ -2,7 +2,7 @@ import { sha256 } from "#sha256";
 import { fromBase64 } from "../base64.ts";
 import { concatBytes, type Hash, utf8 } from "../bytes.ts";
 import { hashFromHex, toHex } from "../hex.ts";
-import { listOf, members, oneOf, requireKnownShape, wholeNumber } from "../json/shape.ts";
+import { listOf, members, nonEmptyText, oneOf, requireKnownShape, wholeNumber } from "../json/shape.ts";
 import { parseJson } from "../json/strict-json.ts";
 import { formatLeaf } from "../log/leaf.ts";
 import { leafHash } from "../merkle/hashing.ts";
@@ -32,6 +32,18 @@ export interface DeclaredDraw {
   /** How many more backups are kept that are newer than the candidates. */
   omitted: number;
   commitment: string;
+  /** The draw before, if its backup is gone and nothing can come of it. */
+  replaces: ReplacedDraw | null;
+}
+
+/** What shows which backup a draw without a result had chosen. */
+export interface ReplacedDraw {
+  event_id: string;
+  backup_id: string;
+  /** As in that draw's receipt, had there been one. */
+  hashes: string[];
+  checkpoint: string;
+  secret: string;
 }
 
 const DECLARED = members(
@@ -50,7 +62,16 @@ const DECLARED = members(
             candidates: listOf(typeId("bkp"), { min: 1, max: MAX_CANDIDATES }),
             commitment: sha256Hex,
           },
-          { omitted: wholeNumber },
+          {
+            omitted: wholeNumber,
+            replaces: members({
+              event_id: typeId("evt"),
+              backup_id: typeId("bkp"),
+              hashes: listOf(sha256Hex, { max: 64 }),
+              checkpoint: nonEmptyText,
+              secret: sha256Hex,
+            }),
+          },
           true,
         ),
       },
@@ -74,10 +95,11 @@ export function declaredDraw(payload: Uint8Array): DeclaredDraw {
       org_id: string;
       agent_id: string;
       source_id: string;
-      detail: { candidates: string[]; omitted?: number; commitment: string };
+      detail: Pick<DeclaredDraw, "candidates" | "commitment"> &
+        Partial<Pick<DeclaredDraw, "omitted" | "replaces">>;
     };
   };
-  const { candidates, omitted = 0, commitment } = predicate.detail;
+  const { candidates, omitted = 0, commitment, replaces = null } = predicate.detail;
   if (candidates.some((id, i) => i > 0 && id <= (candidates[i - 1] ?? "")))
     throw new ProofError("malformed_draw", "the draw's candidates are not in order, each once");
   return {
@@ -87,6 +109,7 @@ export function declaredDraw(payload: Uint8Array): DeclaredDraw {
     candidates,
     omitted,
     commitment,
+    replaces,
   };
 }
 

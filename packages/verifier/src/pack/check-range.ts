@@ -1,6 +1,7 @@
 import {
   CompactRange,
   decodeEntryBundle,
+  DRAW_DECLARED,
   entriesFile,
   equalBytes,
   hashFromHex,
@@ -41,6 +42,8 @@ export interface CheckedRange {
    * size.
    */
   roots: Map<number, string>;
+  /** The hex root of the tree that ends with a draw's declaration, by its index. */
+  drawRoots: Map<number, string>;
 }
 
 /**
@@ -63,6 +66,7 @@ export async function checkRange(
   const leaves = new Map<string, RangeLeaf>();
   const otherBodies = new Set<string>();
   const roots = new Map([[log.size, toHex(log.rootHash)]]);
+  const drawRoots = new Map<number, string>();
   try {
     const tree = CompactRange.from(range.from_index, range.left_edge.map(hashFromHex));
     const oddTimes = new OddTimes(range, files.manifest);
@@ -75,6 +79,7 @@ export async function checkRange(
         if (sizes.has(first + n + 1)) roots.set(first + n + 1, toHex(tree.root()));
         const leaf = knownLeaf(bytes, first + n, files, findings);
         if (leaf === null) continue;
+        if (leaf.kind === DRAW_DECLARED) drawRoots.set(first + n, toHex(tree.root()));
         const placed = { index: first + n, leaf };
         requireOfOrg(placed, files.manifest);
         oddTimes.look(placed);
@@ -89,7 +94,7 @@ export async function checkRange(
       `leaves ${range.from_index} to ${range.to_index - 1} give root ${toHex(tree.root())}${range.to_index === log.size ? "" : ", the beginning of the log"}`,
     );
     await checkPeriod(files, findings, log, range, oddTimes.count);
-    return { range, leaves, otherBodies, roots };
+    return { range, leaves, otherBodies, roots, drawRoots };
   } catch (error) {
     files.refuse(findings, "range", "", error);
     return null;

@@ -11,6 +11,7 @@ const TITLES = {
   period: "range covers the whole period",
   receipts: "receipts signed by their agents and in the log",
   content: "content that came back, against the backups' receipts",
+  draws: "draws of backups to test, each with its result",
   events: "events in the log",
   complete: "everything recorded in the period is there",
   agents: "agents' keys match the log",
@@ -28,7 +29,7 @@ export type PackCheckId = keyof typeof TITLES;
  * Checks that are only made on request, or only if there is something to check. Otherwise they have
  * no line.
  */
-const IF_ASKED: readonly PackCheckId[] = ["witnesses", "content"];
+const IF_ASKED: readonly PackCheckId[] = ["witnesses", "content", "draws"];
 
 /** At most this many findings of one check are named; the rest is counted. */
 const MAX_NAMED = 10;

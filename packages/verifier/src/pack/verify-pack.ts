@@ -20,6 +20,7 @@ import { checkAgents } from "./check-agents.ts";
 import { readAgents } from "./read-agents.ts";
 import { checkChains, readPredecessors } from "./check-chains.ts";
 import { checkContent } from "./check-content.ts";
+import { checkDraws } from "./check-draws.ts";
 import { checkEntries } from "./check-entries.ts";
 import { checkLog } from "./check-log.ts";
 import { checkRange } from "./check-range.ts";
@@ -204,6 +205,7 @@ async function checkAll(
       ...(await readPredecessors(files, log)),
     ]);
     checkContent(findings, entries.receipts);
+    await checkDraws(findings, entries, { logKey: log.key, roots: range.drawRoots });
     checkChains(findings, entries.receipts, known, times, entries.signedEvents);
     const counted = policy === null ? null : await count(files, findings, { range, entries, policy });
     summary = counted?.summary ?? null;

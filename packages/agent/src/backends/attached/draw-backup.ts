@@ -13,6 +13,7 @@ import {
   fromEitherBase64,
   toHex,
   type Draw,
+  type ReplacedDraw,
 } from "@attestore/proof";
 import type { Config } from "../../config/config.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
@@ -76,7 +77,7 @@ export async function drawBackup(
   const before = open === null ? null : await decide(of, open);
   if (before !== null && candidates.includes(before.backupId)) return before;
   // Nothing can be restored of a backup that is gone. The log keeps the draw, without a result.
-  const declared = await declare(of, candidates, before?.draw.leaf.id ?? null);
+  const declared = await declare(of, candidates, before);
   const decided = await decide(of, declared);
   if (decided !== null) return decided;
   throw unavailable(`the log has not recorded the draw of ${source.slug} yet, so nothing is drawn`);
@@ -93,7 +94,7 @@ interface Of {
 async function declare(
   { attachment: { layout }, sourceId, slug }: Of,
   kept: readonly string[],
-  replaces: string | null,
+  gone: { readonly backupId: string; readonly draw: Draw } | null,
 ): Promise<OpenDraw> {
   const candidates = kept.slice(0, MAX_CANDIDATES);
   if (candidates.length === 0) throw unavailable(`no backup of ${slug} is in the log yet`);
@@ -118,12 +119,18 @@ async function declare(
       candidates,
       ...(omitted === 0 ? {} : { omitted }),
       commitment: drawCommitment(secret),
-      ...(replaces === null ? {} : { replaces }),
+      ...(gone === null ? {} : { replaces: shown(gone) }),
     },
   });
   if (isSigned) return open;
   await closeDraw(layout, sourceId);
   throw unavailable("nothing can be signed now, so no draw can be declared");
+}
+
+/** Which backup the draw had chosen, so that anybody can see that it is gone. */
+function shown({ backupId, draw }: { backupId: string; draw: Draw }): ReplacedDraw {
+  const { hashes, checkpoint, secret, leaf } = draw;
+  return { event_id: leaf.id, backup_id: backupId, hashes, checkpoint, secret };
 }
 
 /** Null if the declaration is nowhere: a crash kept it from being signed. */

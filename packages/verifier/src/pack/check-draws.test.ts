@@ -1,0 +1,157 @@
+import { fromBase64, openDraw, toBase64, toHex, type Draw, type EventBundle } from "@attestore/proof";
+import { expect, test } from "vitest";
+import { candidates, drawOf } from "../../../proof/test/draw-fixture.ts";
+import { ids, LOG_NAME } from "../../../proof/test/receipt-fixture.ts";
+import { ed25519Key, verifierOf } from "../../../proof/test/signing-keys.ts";
+import { checkDraws } from "./check-draws.ts";
+import type { CheckedReceipt } from "./check-receipt.ts";
+import { Findings } from "./findings.ts";
+
+const log = await ed25519Key(3);
+const logKey = verifierOf(log, LOG_NAME);
+const eventId = (letter: string): string => `evt_01jd3gqq8zb14p1s0a5r2h0y8${letter}`;
+
+interface Case {
+  draws: Draw[];
+  receipts?: CheckedReceipt[];
+  others?: EventBundle[];
+  roots?: Map<number, string>;
+}
+
+async function lineOf({ draws, receipts = [], others = [], roots = new Map() }: Case) {
+  const findings = new Findings();
+  const bundles = [...draws.map(declared), ...others];
+  const events = new Map(bundles.map((bundle) => [bundle.leaf.id, bundle]));
+  await checkDraws(findings, { events, receipts }, { logKey, roots });
+  return findings.lines().find(({ id }) => id === "draws");
+}
+
+function declared(draw: Draw): EventBundle {
+  const { predicate } = JSON.parse(new TextDecoder().decode(fromBase64(draw.statement))) as {
+    predicate: EventBundle["event"];
+  };
+  const signatures = [{ keyid: "", sig: toBase64(new Uint8Array(64)) }];
+  const envelope = { payload: draw.statement, payloadType: "application/vnd.in-toto+json", signatures };
+  return {
+    event: predicate,
+    envelope,
+    leaf: draw.leaf,
+    inclusion_proof: { log_index: draw.log_index, tree_size: draw.log_index + 1, hashes: [] },
+  } as unknown as EventBundle;
+}
+
+function removal(kind: string, backup_id: string, recorded_at: string, n = 0): EventBundle {
+  const leaf = { id: `evt_${kind}_${backup_id}`, kind, recorded_at };
+  return { event: { backup_id }, leaf, inclusion_proof: { log_index: n } } as unknown as EventBundle;
+}
+
+const receipt = (id: string, predicate: object, more: object = {}): CheckedReceipt =>
+  ({
+    id,
+    recordedAt: "2026-11-20T02:00:42.000Z",
+    isEarlier: false,
+    statement: { predicate: { source_id: ids.source, agent_id: ids.agent, ...predicate } },
+    ...more,
+  }) as unknown as CheckedReceipt;
+
+const tested = (draw: Draw, id = "rcpt_test"): CheckedReceipt =>
+  receipt(id, { backup_id: "bkp_1", result: "passed", draw });
+const backup = (backup_id: string, recordedAt = "2026-11-19T02:00:00.000Z", more: object = {}) =>
+  receipt(`rcpt_${backup_id}`, { backup_id, cipher: {} }, { recordedAt, ...more });
+
+const draw = await drawOf({ log });
+const outside = "bkp_01jd3gqp7yc03q0r9z4q1g9x7z";
+
+test("each draw with its test holds, and one without is named", async () => {
+  const open = await drawOf({ log, index: 9, eventId: eventId("g") });
+  expect(await lineOf({ draws: [draw, open], receipts: [tested(draw)] })).toMatchObject({
+    result: "held",
+    detail: `2 draws, 1 tests of drawn backups; 1 without a result: ${eventId("g")} of ${ids.source}`,
+  });
+  expect(await lineOf({ draws: [] })).toBeUndefined();
+});
+
+test("a draw counts for one test", async () => {
+  const line = await lineOf({ draws: [draw], receipts: [tested(draw), tested(draw, "rcpt_again")] });
+  expect(line).toMatchObject({ result: "failed", detail: expect.stringContaining("already") });
+});
+
+test("the head that decided is one of the pack's log", async () => {
+  const { rootHash } = await openDraw(draw, logKey);
+  const roots = (root: string) => new Map([[4, root]]);
+  const lines = [toHex(rootHash), "00".repeat(32)].map((root) =>
+    lineOf({ draws: [draw], receipts: [tested(draw)], roots: roots(root) }),
+  );
+  expect((await Promise.all(lines)).map((line) => line?.result)).toEqual(["held", "failed"]);
+});
+
+test("no kept backup is left out", async () => {
+  const cases: [string, CheckedReceipt[], EventBundle[], string][] = [
+    ["all named", candidates.map((id) => backup(id)), [], "held"],
+    ["one left out", [backup(outside)], [], "failed"],
+    ["one that was just made", [backup(outside, "2026-11-20T01:55:00.000Z")], [], "held"],
+    ["one from before the period", [backup(outside, undefined, { isEarlier: true })], [], "held"],
+    [
+      "one to be removed",
+      [backup(outside)],
+      [removal("backup_expiring", outside, "2026-11-19T12:00:00.000Z")],
+      "held",
+    ],
+    [
+      "one that was kept after all",
+      [backup(outside)],
+      [
+        removal("backup_expiring", outside, "2026-11-19T12:00:00.000Z", 1),
+        removal("backup_removal_withdrawn", outside, "2026-11-19T13:00:00.000Z", 2),
+      ],
+      "failed",
+    ],
+    [
+      "one that was to be removed later",
+      [backup(outside)],
+      [removal("backup_expiring", outside, "2026-11-20T12:00:00.000Z")],
+      "failed",
+    ],
+  ];
+  for (const [what, receipts, others, result] of cases)
+    expect(
+      (await lineOf({ draws: [draw], receipts: [...receipts, tested(draw)], others }))?.result,
+      what,
+    ).toBe(result);
+  const many = await drawOf({ log, detail: { omitted: 1 } });
+  expect((await lineOf({ draws: [many], receipts: [backup(outside)] }))?.result).toBe("held");
+});
+
+test("a draw without a result may be repeated only where its backup is shown to be gone", async () => {
+  const { backupId } = await openDraw(draw, logKey);
+  const shown = {
+    event_id: draw.leaf.id,
+    backup_id: backupId,
+    hashes: draw.hashes,
+    checkpoint: draw.checkpoint,
+    secret: draw.secret,
+  };
+  const without = candidates.filter((id) => id !== backupId);
+  const next = (detail: object, among: readonly string[] = without, predicate: object = {}) =>
+    drawOf({
+      log,
+      index: 9,
+      eventId: eventId("g"),
+      among,
+      detail: { ...detail },
+      predicate: { ...predicate },
+    });
+  const cases: [string, Draw, string][] = [
+    ["shown", await next({ replaces: shown }), "held"],
+    ["not shown", await next({}), "not_checked"],
+    ["still there", await next({ replaces: shown }, candidates), "not_checked"],
+    ["another backup", await next({ replaces: { ...shown, backup_id: outside } }), "not_checked"],
+    ["another secret", await next({ replaces: { ...shown, secret: "00".repeat(32) } }), "not_checked"],
+    ["another draw", await next({ replaces: { ...shown, event_id: eventId("h") } }), "not_checked"],
+    ["of another source", await next({}, candidates, { source_id: ids.source.replace("6d", "6e") }), "held"],
+  ];
+  for (const [what, again, result] of cases) {
+    const line = await lineOf({ draws: [draw, again], receipts: [tested(again)] });
+    expect(line?.result, what).toBe(result);
+  }
+});
