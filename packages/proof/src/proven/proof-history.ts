@@ -1,31 +1,33 @@
 import { type NotProvenBecause, notProvenBecause, PROOF_AGE_S } from "./not-proven-because.ts";
 
 /**
- * How many backups are kept. A restore test of an older one neither proves a source nor clears a
- * failure.
+ * How many backups are remembered. A restore test of an older one does not prove the source, and
+ * clears no failure of a remembered backup.
  */
 const REMEMBERED = 1000;
-/** Marks a backup that is older than all known ones. */
+/** The position of a backup that is not remembered. It counts as older than all others. */
 const UNKNOWN = -1;
 
 interface Tested {
   /** The backup's position in recording order. */
   order: number;
+  /** When the test ended. */
   at: number;
 }
 
 /**
- * Collects a source's backups and restore tests, given in recording order. Times are milliseconds
- * since 1970.
+ * Collects a source's backups and restore tests. Add backups in recording order, and each before
+ * its tests. Times are milliseconds since 1970.
  */
 export class ProofHistory {
   readonly #backups = new Map<string, { order: number; finishedAt: number }>();
   #count = 0;
   /**
-   * Keeps only tests that no other test beats in both the backup's age and the time of recording.
-   * The one that counts in the end is always among them.
+   * The passed tests that can still count: no other passed test was both as late and of a backup as
+   * new.
    */
   #passed: Tested[] = [];
+  /** The newest backup and the latest time among the failed tests; null if a pass cleared them. */
   #failed: Tested | null = null;
   #everPassed = false;
 

@@ -59,8 +59,8 @@ export async function checkRuns(
 }
 
 /**
- * A run that nobody did in time must have been missed before the export and before its source was
- * removed.
+ * Whether a run should have been decided: its deadline passed more than an hour before the export,
+ * or before its source was removed.
  */
 function isOverdue(
   { status, deadline_at }: ScheduledRun,
@@ -70,7 +70,10 @@ function isOverdue(
   return until !== null && Date.parse(until) - Date.parse(deadline_at) > DECIDED_MS;
 }
 
-/** The length of the grace period is the service's word, and it decides what counts as missed. */
+/**
+ * Says how long runs had to be done. Only the service says so, and what counts as missed depends on
+ * it.
+ */
 function timeGiven(runs: readonly ScheduledRun[]): string {
   if (runs.length === 0) return "";
   let [shortest, longest] = [Infinity, -Infinity];
@@ -106,7 +109,7 @@ const sortKey = ({ scheduled_at, source_id, kind }: ScheduledRun): string =>
 const nameOf = ({ kind, source_id, scheduled_at }: ScheduledRun): string =>
   `${kind} of ${source_id} at ${scheduled_at}`;
 
-/** The first receipt of the run's kind that counts for it. */
+/** Finds the first receipt of the run's kind that counts for it. */
 type Decide = (run: ScheduledRun) => CheckedReceipt | null;
 
 function decider(receipts: readonly CheckedReceipt[]): Decide {
@@ -114,8 +117,7 @@ function decider(receipts: readonly CheckedReceipt[]): Decide {
     receipts.filter(({ isEarlier }) => !isEarlier),
     ({ statement }) => `${statement.predicate.source_id} ${kindOf(statement)}`,
   );
-  // An honest service's ids sort by recording time. The recording time decides, whatever the ids
-  // are.
+  // Sort by recording time and not only by id: only an honest service's ids have the same order.
   for (const list of bySource.values())
     list.sort((a, b) => compare(a.recordedAt, b.recordedAt) || compare(a.id, b.id));
   return (run) => {
@@ -152,7 +154,7 @@ function firstFrom(list: readonly CheckedReceipt[], moment: string): number {
 interface Known {
   manifest: Manifest;
   bodiesUntil: string;
-  /** Sources with a removal in the log. */
+  /** From `removedSources`: their runs may be withdrawn. */
   removed: ReadonlySet<string>;
   events: ReadonlyMap<string, EventBundle>;
 }
@@ -196,7 +198,7 @@ const MISSED = /^(backup|restore_test)_missed$/;
 
 /**
  * Checks that the runs include the missed runs in the log: the first of each incident, and as many
- * as the log counts by then.
+ * of its runs as its entry counts.
  */
 function requireTold(
   findings: Findings,

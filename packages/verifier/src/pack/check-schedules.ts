@@ -11,15 +11,15 @@ import { cronTimes, NotUnderstood } from "./cron-times.ts";
 import type { Findings } from "./findings.ts";
 
 /**
- * The service looks for due runs every minute. So nothing is expected close to a change of the
- * schedule or shortly before the export.
+ * The service may notice a due run some minutes late. So none is expected in the ten minutes before
+ * a change of the schedule, or before the export.
  */
 const LATE_MS = 600_000;
 const MAX_TIMES = 2_000_000;
 
 type Schedule = SourcePolicy["schedule"];
 
-/** A schedule, in force from one moment to the next schedule. */
+/** A schedule, from `since` (milliseconds since 1970) until the next one begins. */
 interface InForce {
   since: number;
   schedule: Schedule;
@@ -27,7 +27,10 @@ interface InForce {
 
 interface Packed {
   manifest: Manifest;
-  /** Whether nothing can have changed after the pack's entries. */
+  /**
+   * Whether the pack's entries go up to the export, so that policy.json must agree with the last of
+   * them.
+   */
   endsWithExport: boolean;
   policy: PackPolicy;
   entries: CheckedEntries;
@@ -36,7 +39,8 @@ interface Packed {
 
 /**
  * Computes the scheduled times again from the schedules in the log, and looks for each among the
- * runs. So a missed run cannot be left out, even without an entry of its own.
+ * runs. So a missed run cannot be left out unnoticed, even if the log has no entry for it. Times
+ * near a change of the clocks are not checked.
  */
 export function checkSchedules(findings: Findings, packed: Packed): void {
   const { manifest, policy, runs } = packed;
@@ -74,8 +78,8 @@ export function checkSchedules(findings: Findings, packed: Packed): void {
 }
 
 /**
- * From when the log has the schedule. `isWhole` if no earlier schedule was in force, as far as the
- * log shows.
+ * The source's schedules in the log. `isWhole` if they cover the whole period: the first change is
+ * from before the pack's own entries, or no schedule was in force until then.
  */
 function schedulesOf(source: SourcePolicy, { entries }: Packed): { inForce: InForce[]; isWhole: boolean } {
   const changes = [...entries.events.values()]
@@ -96,7 +100,7 @@ function schedulesOf(source: SourcePolicy, { entries }: Packed): { inForce: InFo
 
 const LOGGED = ["agent_id", "test_agent_id", "name", "schedule", "retention", "objectives"] as const;
 
-/** Checks that the policy is the one in the log's last change of it. */
+/** Checks that policy.json has the values from the log's last change of this source. */
 function requireLastChange(findings: Findings, source: SourcePolicy, { entries }: Packed): void {
   const last = [...entries.events.values()]
     .filter(({ leaf, event }) => leaf.kind === "source_configured" && event.source_id === source.id)
@@ -142,7 +146,10 @@ interface Part {
   zone: string;
 }
 
-/** A change that keeps this kind's times is ignored. */
+/**
+ * Leaves out changes that keep this kind's times, so that the times shortly before them are
+ * expected too.
+ */
 function merged(schedules: readonly InForce[], kind: ScheduledRun["kind"]): Part[] {
   const parts: Part[] = [];
   for (const { since, schedule } of schedules) {
