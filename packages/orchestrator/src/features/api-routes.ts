@@ -1,7 +1,7 @@
 import type { Route } from "../platform/http/route.ts";
 import { featureRoutes, type FeatureDeps } from "./routes.ts";
 
-/** The settings that routes are made with; none of them shows in what describes the routes. */
+/** Settings that routes are made with. The routes' descriptions do not show them. */
 const SETTINGS: Readonly<Record<PropertyKey, unknown>> = {
   publicUrl: "https://localhost:8443",
   heartbeatInterval_s: 60,
@@ -11,8 +11,8 @@ const SETTINGS: Readonly<Record<PropertyKey, unknown>> = {
 };
 
 /**
- * Every call of the service with what describes it, for tools and tests that read the routes and
- * call none: what is behind them is not there.
+ * Returns every route of the service with its description, for tools and tests that only read
+ * routes. The handlers cannot be called, because nothing is behind them.
  */
 export function apiRoutes(): Route[] {
   const absent: object = new Proxy({}, { get: (_, name) => (name in SETTINGS ? SETTINGS[name] : absent) });

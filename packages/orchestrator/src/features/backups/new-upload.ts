@@ -6,15 +6,15 @@ import type { Upload } from "./store.ts";
 export interface PreparedUpload {
   answer: UploadUrl;
   expiresAt: Date;
-  /** Null if one PUT takes everything. */
+  /** Null if one PUT is enough. */
   multipart: Upload["multipart"];
 }
 
 type Target = Pick<Upload, "id" | "object_key" | "size_bytes" | "sha256" | "multipart">;
 
 /**
- * Signs where the ciphertext goes: under a key of its own that nobody can choose, and only these
- * bytes.
+ * Signs URLs for the ciphertext. They allow only these bytes, under a new key that nobody can
+ * choose.
  */
 export async function prepareUpload(
   objects: ObjectStore,

@@ -30,7 +30,7 @@ import { findRenewable } from "./renew-upload.ts";
 import { findBackup, insertUpload, listKept, renewUpload } from "./store.ts";
 import { requireStored } from "./stored-ciphertext.ts";
 
-/** The oldest so many are listed: their ids fit into an answer. */
+/** Only this many are listed, the oldest first, so that their ids fit into an answer. */
 const MAX_KEPT = 20_000;
 const METADATA = { bytes: MAX_SOURCE_METADATA_BYTES, values: MAX_SOURCE_METADATA_VALUES };
 

@@ -2,7 +2,9 @@ import type { DriftIndicator } from "@attestore/contract";
 import type { ObservedBackup, ObservedTest } from "./observed.ts";
 
 const METADATA = ["engine", "engine_version", "dump_format"] as const;
-/** What the runtime of a restore test can be compared by with the backup that it restores. */
+/**
+ * Fields in which the runtime of a restore test can be compared with the backup that it restores.
+ */
 const SHARED = ["engine", "engine_version"] as const;
 
 /** What changed since the backup before. */
@@ -30,8 +32,8 @@ function sorted({ recipients }: ObservedBackup["cipher"]): string[] {
 }
 
 /**
- * What differs between the place of the restore and the place of the backup, unless it differed in
- * the test before too; and what changed since the test before.
+ * What differs between where the backup was made and where it was restored, unless the test before
+ * showed the same. And what changed since the test before.
  */
 export function driftOfTest(backup: ObservedBackup, earlier: ObservedBackup | null): DriftIndicator[] {
   if (backup.test === null) return [];

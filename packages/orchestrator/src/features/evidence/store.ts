@@ -114,16 +114,13 @@ export async function listBackupsBefore(
   return found.map(({ log_index }) => log_index);
 }
 
-/**
- * How many receipts, and events, of the same agent are searched for the one that its next receipt
- * follows on.
- */
+/** How many receipts and events of an agent are searched for the one before its next receipt. */
 const FOLLOWS_WITHIN = 1000;
 
 /**
- * Log index of each receipt or signed event before the range that one in the period follows on
- * (`previous_receipt_sha256`). With these a pack can show that nothing between them was left out.
- * `near` is an id a little older than the range: nothing older needs to be searched.
+ * Log indexes of the receipts and signed events before the range to which entries of the period
+ * refer (`previous_receipt_sha256`). With these, a pack can show that nothing between them was left
+ * out. `near` is an id a little older than the range, and nothing older needs to be searched.
  */
 export async function listPredecessors(
   db: Database,

@@ -34,9 +34,9 @@ export const NOT_CHECKED: Pairing = {
 };
 
 /**
- * Keeps the database and the object store together: each names the other, and the store knows how
- * far the logs had come. If they don't fit, nothing is deleted. A log that lacks a head which was
- * signed accepts nothing more.
+ * Keeps the database and the object store together. Each names the other, and the store knows how
+ * far the logs had come. If they do not fit, nothing is deleted. A log that lacks a signed head
+ * accepts nothing more.
  */
 export class Installation {
   readonly #options: InstallationOptions;

@@ -1,6 +1,6 @@
 import type { InstallationState } from "./installation.ts";
 
-/** For `/readyz`: the service serves, and not everything. */
+/** For `/readyz`: the service works, but not all of it. */
 export function warningsOf({ pairing, setBack }: InstallationState): string[] {
   return [
     ...(pairing.is === "held" ? ["deletions_held"] : []),

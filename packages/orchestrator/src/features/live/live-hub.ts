@@ -136,8 +136,8 @@ export class LiveHub {
           await this.#tell();
           failed = false;
         } catch (error) {
-          // Pages also ask again by themselves. Watchers stay, and are told once the database is
-          // back.
+          // Pages also ask again on their own. Clients stay connected, and hear of changes once the
+          // database is back.
           if (!failed)
             this.#logger.warn({ reason: errorMessage(error) }, "live updates for pages could not be read");
           failed = true;

@@ -5,9 +5,10 @@ import type { TroubleKind } from "./incident-store.ts";
 import type { LoggedReceipt } from "./log-entries.ts";
 
 /**
- * Failures that a run does not disprove: what failed for the source after it, but stands in the log
- * before its receipt (which came late, from a host that was cut off or because the backup is
- * large); and an earlier failed restore test of a newer backup (packages/proof, proven/).
+ * Returns the kinds of failures that this run does not disprove. One is a failure after the run
+ * that the log has before the run's receipt: the receipt came late, because the host was cut off or
+ * the backup is large. The other is an earlier failed restore test of a newer backup
+ * (packages/proof, proven/).
  */
 export async function failedSince(
   tx: DatabaseTransaction,

@@ -11,9 +11,9 @@ type Ended = Trouble & { kind: MissingKind; ended_at: Date };
 export type MissingKind = "backup_missed" | "restore_test_missed" | "agent_silent";
 
 /**
- * Tells that something missing is no longer missing, which no log entry says. Whoever changes the
- * row first records, in the transaction of the message, that the end was told. One that can't be
- * told does not block the others.
+ * Sends a message when something missing is no longer missing, because no log entry says so. The
+ * transaction of the message also records that it was sent, so only the replica that changes the
+ * row first sends it. One message that cannot be written does not block the others.
  */
 export async function noticeEnds(db: Database, signal: AbortSignal): Promise<void> {
   const { rows } = await sql<{ id: string; org_id: string }>`
@@ -51,7 +51,7 @@ async function tell(tx: DatabaseTransaction, ended: Ended): Promise<void> {
   await notifyEnd(tx, trouble, { about, at, resolution: await resolutionOf(tx, ended), more: {} });
 }
 
-/** What ended it, according to the records: the incident itself does not say. */
+/** The records show what ended it. The incident itself does not say. */
 async function resolutionOf(tx: DatabaseTransaction, ended: Ended): Promise<Resolution> {
   switch (ended.kind) {
     case "agent_silent": {

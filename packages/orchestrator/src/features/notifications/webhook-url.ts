@@ -5,11 +5,13 @@ import { invalidRequest } from "../../platform/errors/api-error.ts";
 export interface WebhookReach {
   /** Private addresses and networks, such as 10.0.0.0/8. */
   networks: readonly string[];
-  /** http too. */
+  /** Whether http is allowed too. */
   http: boolean;
 }
 
-/** Of IANA's special-purpose registry (RFC 6890): what is no host of the public Internet. */
+/**
+ * Networks that are not on the public Internet, from IANA's special-purpose registry (RFC 6890).
+ */
 const NOT_PUBLIC_4 = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -29,8 +31,8 @@ const NOT_PUBLIC_4 = [
 ] as const;
 
 /**
- * Public is 2000::/3, but for what in it is special: Teredo and 6to4 lead to addresses of version
- * 4.
+ * Exceptions within 2000::/3, which is public. Teredo and 6to4 are among them, because they lead to
+ * IPv4 addresses.
  */
 const NOT_PUBLIC_6 = [
   ["2001::", 23],
@@ -47,8 +49,8 @@ const global6 = new BlockList();
 global6.addSubnet("2000::", 3, "ipv6");
 
 /**
- * Whether a connection to this address is allowed; for what a name resolves to, and for addresses
- * in URLs.
+ * Whether a connection to this address is allowed. Used for the addresses of a name, and for
+ * addresses in URLs.
  */
 export function addressChecker({ networks }: Pick<WebhookReach, "networks">): (address: string) => boolean {
   const allowed = new BlockList();
@@ -67,18 +69,14 @@ export function addressChecker({ networks }: Pick<WebhookReach, "networks">): (a
   };
 }
 
-/**
- * The host of a URL as it is resolved or connected to: without the brackets of an address of
- * version 6.
- */
+/** The host of a URL as it is resolved or connected to: an IPv6 address without its brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "");
 }
 
 /**
- * The URL as it will be called. Throws `invalid_request` for what no webhook is sent to: another
- * protocol, credentials in the URL, an address that is not public. A name is resolved, and checked,
- * at each delivery.
+ * Returns the URL as it will be called. Throws `invalid_request` for another protocol, credentials
+ * in the URL, or an address that is not public. Names are resolved and checked at each delivery.
  */
 export function readWebhookUrl(text: string, reach: WebhookReach): string {
   const refuse = (message: string): never => {

@@ -8,7 +8,7 @@ import { readBundle } from "../receipts/bundle.ts";
 import { findReceipt } from "../receipts/queries.ts";
 import type { Period } from "./week-summary.ts";
 
-/** Mail servers take 10 MB at least, and base64 makes a third more of it. */
+/** Mail servers accept at least 10 MB, and base64 makes files a third larger. */
 const MAX_BYTES = 6 * 1024 * 1024;
 const MAX_FILES = 500;
 
@@ -19,8 +19,8 @@ export interface WeekReceipts {
 }
 
 /**
- * The week's receipts with their proofs as files: those of restore tests first, the newest of them
- * first, as many as a mail holds.
+ * The week's receipts with their proofs, as files. Restore tests come first, the newest of them
+ * first, until the mail is full.
  */
 export async function readWeekReceipts(
   tx: DatabaseTransaction,

@@ -11,13 +11,13 @@ export interface WeeklyDeps {
   db: Database;
   signer: CheckpointSigner;
   publicUrl: string;
-  /** What a mail holds; only tests have another idea of it. */
+  /** How much fits into a mail. Only tests set it. */
   room?: { maxBytes: number; maxFiles: number };
 }
 
 /**
- * The week's receipts as files, what they come to, and what they do not show. Read when it is sent,
- * from one snapshot.
+ * The week's receipts as files, what they add up to, and what they do not show. All of it is read
+ * when the mail is sent, in one snapshot.
  */
 export async function weeklyMail(
   { db, signer, publicUrl, room }: WeeklyDeps,
@@ -56,7 +56,7 @@ function sourceLine(source: SourceWeek): string {
   return `  ${plainName(name)}: ${scheduled} restore tests scheduled; ${passed} passed, ${failed} failed, ${missed} missed${open}. ${backups} backups made, ${backupsMissed} missed.\n`;
 }
 
-/** What somebody might take this mail to show, and it does not. */
+/** What the mail does not show, although a reader might think so. */
 function notShown(sources: readonly SourceWeek[]): string {
   const unproven = sources.filter(({ passed }) => passed === 0);
   const lines = [

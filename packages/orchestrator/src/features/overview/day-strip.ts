@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * One letter for each day, for the worst that is known about it: f failed, m missed, p proven, b
- * backed up only, - nothing. What receipts say about a day comes as SourceDays' marks.
+ * only backed up, - nothing. SourceDays' marks contain what receipts say about a day.
  */
 export function stripOf(
   strip: Strip,
@@ -19,7 +19,7 @@ export function stripOf(
 ): string {
   const letters = Array.from({ length: strip.days }, () => "-");
   const set = (index: number, letter: string): void => {
-    // An agent's clock that is ahead, or something that happens while this is read.
+    // An agent's clock can be ahead, or something can happen while this is read.
     if (index >= 0 && index < strip.days) letters[index] = letter;
   };
   for (let at = 0; at < marks.length; at += 2) set(dayOfMark(marks, at), marks.charAt(at + 1));

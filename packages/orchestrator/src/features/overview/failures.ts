@@ -18,8 +18,8 @@ export const FAILURES = [
 ] as const satisfies Failure["kind"][];
 
 /**
- * When the failed thing was last done: for a restore test the last one that ran, for the others the
- * last backup.
+ * When a run of this kind last came to a result: for `restore_failed` the last restore test, for
+ * the others the last backup.
  */
 export function lastDone(
   {
@@ -34,7 +34,7 @@ export function lastDone(
   return tested_at > last_proven_at ? tested_at : last_proven_at;
 }
 
-/** What agents reported as impossible, once for each kind and day, by source. */
+/** The failures that agents reported, by source, once for each kind and day. */
 export async function readFailures(
   tx: DatabaseTransaction,
   sourceIds: readonly string[],
@@ -52,9 +52,9 @@ export async function readFailures(
 }
 
 /**
- * The newest report of each kind from before the first day that nothing has made good since, by
- * source: a source that never worked again does not look better because time passed. Sources that
- * did everything since that day are not read.
+ * The newest failure of each kind from before the first day, by source, unless such a run has come
+ * to a result since. Without this, a source that never worked again would look better as time
+ * passes. Sources where all kinds came to a result since the first day are not read.
  */
 export async function readStandingFailures(
   tx: DatabaseTransaction,

@@ -28,8 +28,8 @@ type Judging = Pick<SourceRow, "last_backup_at" | "last_proven_at" | "tested_at"
 };
 
 /**
- * What is known about a source now, never better than it is. What could not be done after the last
- * success counts as failed. A source is proven by the rule of packages/proof, and only while
+ * What is known about a source now, never better than it is. If something could not be done after
+ * its last success, it counts as failed. A source is proven by the rule of packages/proof, if
  * nothing else contradicts it and nothing that was due is missing.
  */
 export function judgeSource(source: Judging, known: Known, now: Date): Judged {
@@ -82,7 +82,7 @@ const CONCERNS = {
   attestation_failed: "attestation_failed",
 } as const satisfies Record<Failure["kind"], SourceConcern>;
 
-/** What could not be done, and has not been done since. */
+/** The failures after which no such run has come to a result. */
 function failuresSince(source: Judging, failures: readonly Failure[]): Map<SourceConcern, Date> {
   const since = new Map<SourceConcern, Date>();
   for (const kind of FAILURES) {

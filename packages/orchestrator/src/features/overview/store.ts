@@ -67,16 +67,16 @@ export interface SourceDays {
 const TREND_DAYS = 30;
 
 /**
- * More checks than a test can have. A day and a number of checks make one number, the largest of
- * which belongs to the newest day.
+ * More checks than a test can have. So a day and its number of checks make one number, and the
+ * largest one belongs to the newest day.
  */
 const CHECKS_AT_MOST = 100_000;
 
 /**
- * What receipts say about the days from the first on. The database puts them together, one row for
- * each source instead of each day, without sorting and without converting each value to text: home
- * reads more of this than of anything else. The lists of a source all have its days in the same
- * order, whichever that is.
+ * What receipts say about each day from the first on. Home reads more of this than of anything
+ * else, so the database returns one row for each source instead of each day, and neither sorts nor
+ * converts each value to text. All lists of a source have its days in the same order, which may be
+ * any.
  */
 export async function readDays(
   tx: DatabaseTransaction,

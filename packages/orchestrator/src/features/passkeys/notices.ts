@@ -2,7 +2,7 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
 
-/** What a person is told by mail about their ways to sign in. */
+/** What a person is told by mail about how they can sign in. */
 export type PasskeyNotice =
   | { is: "added" }
   | { is: "removed"; left: number }
@@ -19,8 +19,8 @@ export interface NoticeDeps {
 const OF_USE_S = 7 * 24 * 3600;
 
 /**
- * Nobody can choose anything in it, not even the names of passkeys: whoever had a session of the
- * person could otherwise write to them.
+ * The mail contains nothing that somebody can choose, not even names of passkeys. Otherwise,
+ * whoever has a session of the person could write to them.
  */
 export async function mailPasskeyNotice(
   tx: DatabaseTransaction,

@@ -2,14 +2,11 @@ import type { Database } from "../../platform/database/schema.ts";
 import type { QuotaDefaults } from "./settings.ts";
 import { readLimits } from "./store.ts";
 
-/** How long a replica relies on what it read. */
+/** How long a replica uses a limit that it has read, in milliseconds. */
 const KNOWN_MS = 5000;
 const MAX_ORGS = 100_000;
 
-/**
- * How many calls an organisation may make in a window, without asking the database for each of
- * them.
- */
+/** How many calls an organisation may make in a window. Does not ask the database for each call. */
 export function requestQuotas(
   db: Database,
   defaults: QuotaDefaults,

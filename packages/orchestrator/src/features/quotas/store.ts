@@ -22,7 +22,7 @@ export async function readLimits(db: Database, orgId: string, defaults: QuotaDef
   return { bytes: of("bytes"), objects: of("objects"), agents: of("agents"), requests: of("requests") };
 }
 
-/** What a column means if the service's own limit applies. */
+/** Reads a column, where null stands for the service's own limit. */
 export function limitOf(set: number | null, otherwise: number | null): number | null {
   if (set === null) return otherwise;
   return set === NO_LIMIT ? null : set;

@@ -14,20 +14,20 @@ export interface LateTest {
 }
 
 /**
- * Why a late test counts: `commandId` is the command whose outcome it is, or null if only its time
- * counts. Null instead of this means that it does not count.
+ * Why a late test counts. `commandId` is the command whose outcome it is, or null if only its time
+ * counts. Returns null if the test does not count.
  */
 export type FindRight = (late: LateTest) => { commandId: string | null } | null;
 
 /**
- * Whether agents that lost a source may still submit what they tested. One may, for as long as
- * receipts wait in an agent's spool, if
- * - it was asked for this very test: a command for a test of this backup was delivered to it and
- * has no outcome yet, or
- * - by its own account the test ended before the time at which the log moves the source to another
- * agent, and the backup was known by then.
- * Neither lets an agent prove more than it could while the source was its own: the second counts
- * for a time before that, the first counts once.
+ * Whether agents that lost a source may still submit what they tested. They may, for as long as
+ * receipts can wait in an agent's spool, in two cases.
+ * In the first, the agent was asked for this very test: a command for a test of this backup was
+ * delivered to it and has no outcome yet.
+ * In the second, the agent says that the test ended before the log moved the source to another
+ * agent, and the backup was registered by then.
+ * Neither lets an agent prove more than it could while it had the source: the first counts once,
+ * and the second counts for a time before the move.
  */
 export async function findLateSubmissions(
   session: SqlSession,
@@ -50,8 +50,8 @@ export async function findLateSubmissions(
     const isOfThen = end !== undefined && backup.registered_at <= end && finished_at <= end.toISOString();
     const commands = open.get(`${entry.agentId} ${backup.id}`) ?? [];
     const [command] = commands;
-    // A test from before the command is not its outcome. The outcome may wait behind this one, and
-    // have no other right.
+    // A test from before the command is not its outcome. The outcome may come later and have no
+    // other right.
     if (command === undefined || (isOfThen && started_at < command.created_at.toISOString()))
       return isOfThen ? { commandId: null } : null;
     // Used up: the next test of this backup in the batch is not the outcome of the same command.
@@ -87,7 +87,10 @@ const CHANGES: PreparedQuery = {
     where source_id = any($1::text[]) and kind = 'source_configured' and id >= $2`,
 };
 
-/** By source and agent, until when it last was one of the source's agents, according to the log. */
+/**
+ * Until when each agent was last one of a source's agents, according to the log. The keys are
+ * source and agent.
+ */
 function untilWhen(changes: readonly ChangeRow[]): Map<string, Date> {
   const last = new Map<string, Date>();
   for (const { source_id, created_at, body } of changes) {

@@ -81,7 +81,7 @@ function addTest(row: DayRow, { result, phases, checks }: RestoreTestPredicate):
     row.restore_ms = Math.round(phases.download_ms + phases.decrypt_ms + phases.restore_ms);
 }
 
-/** Enough to see a difference; nobody gains from making two alike. */
+/** Long enough to show a difference. Nobody gains anything from making two alike. */
 function digest(fields: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(fields)).digest("hex").slice(0, 16);
 }

@@ -11,7 +11,7 @@ export interface Candidate extends Kept {
   sha256: Buffer;
   /** Somebody decided to keep it. */
   keptAt: Date | null;
-  /** When it goes, if that was announced; and when the organisation was told so. */
+  /** When it will be removed, if that was announced, and when the organisation was told. */
   expiresAt: Date | null;
   toldAt: Date | null;
 }

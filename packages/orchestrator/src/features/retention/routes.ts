@@ -23,7 +23,7 @@ const Keep = Type.Optional(
 );
 const RULES = ["keep_last", "keep_days", "keep_daily", "keep_weekly", "keep_monthly", "keep_yearly"] as const;
 
-/** What the retention rules would do, without doing it; and what people can decide about it. */
+/** Shows what the retention rules would do, without doing it, and lets people decide about it. */
 export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
   const preview = orgReadRoute({
     method: "GET",

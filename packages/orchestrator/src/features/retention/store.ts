@@ -130,8 +130,8 @@ export async function postponeRemoval(
 }
 
 /**
- * Which of these keys have an object that a backup needs, or whose removal is due, and which belong
- * to uploads that expired after that moment.
+ * Finds the keys that are needed: those of backups whose object was not removed yet, and those of
+ * unregistered uploads that expire at that moment or later.
  */
 export async function listNeededObjects(
   db: Database,

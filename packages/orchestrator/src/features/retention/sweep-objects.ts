@@ -27,13 +27,14 @@ interface Plan {
 }
 
 /**
- * Puts objects that no record mentions into quarantine (uploads that were never registered, objects
- * that came after their backup had expired, objects that an older database does not know), and
- * removes those whose time there is over. The upload is forgotten first, in a statement that fails
- * while it is being registered; only then is the object removed. A crash in between leaves an
- * object without any record, which the next run finds. If a sweep would take more than a small
- * share of all objects, it takes none (unless `confirmed`): a database that does not know its
- * objects is more likely the wrong one.
+ * Puts objects that no record mentions into quarantine, and removes those that have been there long
+ * enough. Such objects are uploads that were never registered, objects that came after their backup
+ * had expired, and objects that an older database does not know.
+ * The upload is forgotten first, in a statement that fails while the upload is being registered,
+ * and only then is the object removed. A crash in between leaves an object without any record,
+ * which the next run finds.
+ * If a sweep would take more than a small share of all objects, it takes none (unless `confirmed`),
+ * because a database that does not know its objects is more likely the wrong one.
  */
 export async function sweepObjects(
   deps: SweepDeps,
