@@ -47,6 +47,7 @@ test("a first start makes everything, a stop ends everything, a second start goe
   await server.remove();
   server = await TestServer.create({ first: true });
   const first = await server.serve();
+  await first.said("browsers warn about the certificate");
   expect([await statusOf("/healthz"), await statusOf("/readyz")]).toEqual([200, 200]);
   expect((await readdir(server.data)).sort()).toEqual([
     "address.json",

@@ -278,4 +278,9 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     },
     "listening",
   );
+  if (tls.caFile !== null)
+    log.info(
+      { ca_file: tls.caFile },
+      "browsers warn about the certificate, because this service issued it itself: continue, or import ca_file as an authority for websites",
+    );
 }
