@@ -119,6 +119,11 @@ export function objectsCheckId(of?: string): string {
   return `${INFERRED}objects${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
 }
 
+/** `of` is the database, if there are several. */
+export function foreignKeysCheckId(of?: string): string {
+  return `${INFERRED}foreign_keys${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
+}
+
 export function rowCheckId(table: string): string {
   return `${INFERRED}rows:${clip(table, MAX_TABLE)}`;
 }
@@ -274,7 +279,7 @@ export function foreignKeysCheck({
   readonly tables: readonly string[];
 }): CheckOutcome {
   const definition = {
-    id: `${INFERRED}foreign_keys`,
+    id: foreignKeysCheckId(),
     query: "pragma foreign_key_check",
     expect: `broken = ${expected}`,
   };

@@ -145,6 +145,13 @@ export interface Restored {
    */
   compareContent?(comparison: ContentComparison): Promise<readonly CheckOutcome[]>;
   /**
+   * Looks for rows that break a constraint of the copy. Runs only if another check read data. What
+   * is not looked at within the time is named. Absent for engines that do it in `inferredChecks`, or
+   * not at all.
+   * @throws RunError
+   */
+  checkConstraints?(limits: ConstraintLimits): Promise<readonly CheckOutcome[]>;
+  /**
    * Ruins the data that a query reads, in one way after another, and asks again each time. Every
    * way starts from the true copy, and afterwards the copy is unchanged. Absent if an engine can't
    * do this.
@@ -153,6 +160,11 @@ export interface Restored {
   ruin?(query: string, limits: RuinLimits): Promise<readonly Ruined[]>;
   /** Removes the copy. Callers must always call it. */
   close(): Promise<void>;
+}
+
+export interface ConstraintLimits {
+  readonly budget_ms: number;
+  readonly signal: AbortSignal;
 }
 
 export interface RuinLimits extends QueryLimits {

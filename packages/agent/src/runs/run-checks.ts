@@ -86,6 +86,7 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
   const schema = readData === 0 ? null : await schemaCheck(restored, run);
   if (schema !== null) add(schema, []);
   for (const content of readData === 0 ? [] : await contentChecks(restored, run)) add(content, []);
+  for (const constraints of readData === 0 ? [] : await constraintChecks(restored, run)) add(constraints, []);
   for (const check of source.checks) {
     if (!("command" in check)) continue;
     const { outcome, seen } = await runCommandCheck(restored, check, {
@@ -95,6 +96,17 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
     add(outcome, seen);
   }
   return { outcomes: withFewTexts(outcomes), readData, unnamed };
+}
+
+/** Constraints are looked at in this time, however long the restore took. */
+const CONSTRAINTS_MS = 30_000;
+
+async function constraintChecks(
+  restored: Restored,
+  { contentBudget_ms, signal }: ChecksToRun,
+): Promise<readonly CheckOutcome[]> {
+  const budget_ms = Math.min(CONSTRAINTS_MS, contentBudget_ms);
+  return (await restored.checkConstraints?.({ budget_ms, signal })) ?? [];
 }
 
 /** A receipt has room for so many. */

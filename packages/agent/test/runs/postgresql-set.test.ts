@@ -171,6 +171,7 @@ test("several databases and the server's globals, there and back", async () => {
     "inferred:objects:orders",
     "inferred:content:postgres",
     "inferred:objects:postgres",
+    "inferred:foreign_keys:orders",
   ]);
   nothingLeft();
 });

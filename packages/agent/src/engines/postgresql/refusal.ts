@@ -60,7 +60,23 @@ export function refusalOf(
     );
   }
   if (sqlstate === "42501" && server.runtime.kind !== "uri") return needsSuperuser(messageOf(exit.stderr));
-  return new RestoreRefused(`pg_restore failed${where} (SQLSTATE ${sqlstate})`);
+  const why = whichConstraint(sqlstate, messageOf(exit.stderr));
+  return new RestoreRefused(`pg_restore failed${where} (SQLSTATE ${sqlstate})${why}`);
+}
+
+const CONSTRAINT = /(?:constraint|could not create unique index) "([^"\n]{1,63})"/;
+
+/**
+ * A source gets such rows while triggers are off, through `session_replication_role`, or if a
+ * function that a constraint calls is changed.
+ */
+function whichConstraint(sqlstate: string, message: string): string {
+  if (!/^23(?:502|503|505|514|P01)$/.test(sqlstate)) return "";
+  const name = CONSTRAINT.exec(message)?.[1];
+  return (
+    `: rows in the dump break ${name === undefined ? "a constraint" : `the constraint ${name}`}. ` +
+    "If the source has such rows too, correct them there, or drop the constraint or make it NOT VALID, and back up again"
+  );
 }
 
 /**

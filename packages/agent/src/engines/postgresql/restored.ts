@@ -1,7 +1,8 @@
 import type { CheckOutcome } from "@attestore/proof";
-import type { QueryOutcome } from "../../checks/index.ts";
+import { constraintsCheck, type QueryOutcome } from "../../checks/index.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import {
+  type ConstraintLimits,
   type ContentComparison,
   type ForeignMetadata,
   type InferredContext,
@@ -16,6 +17,7 @@ import { checkTables } from "../check-tables.ts";
 import { compareObjects, expectedObjects } from "../content/compare-objects.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { checkConstraints } from "./constraints.ts";
 import { compareContent } from "./content/compare-content.ts";
 import { expectedRows } from "./content/expected-content.ts";
 import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS } from "./content/objects.ts";
@@ -114,6 +116,14 @@ export class RestoredPostgresql implements Restored {
         countQuery: (name) => countQuery(tableOf(name)),
       });
     });
+  }
+
+  async checkConstraints({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
+    const started = performance.now();
+    const checked = await this.#inSession(signal, (session) => checkConstraints(session, budget_ms));
+    if (checked === null) return [];
+    const of = this.#ownName === null ? {} : { of: this.#ownName };
+    return [constraintsCheck(checked, { ...of, duration_ms: performance.now() - started })];
   }
 
   /** Another major version may print the same value in another way. */

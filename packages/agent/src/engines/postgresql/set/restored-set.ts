@@ -1,6 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { type QueryOutcome, rolesPresentCheck } from "../../../checks/index.ts";
 import type {
+  ConstraintLimits,
   ContentComparison,
   ForeignMetadata,
   InferredContext,
@@ -113,6 +114,16 @@ export class RestoredSet implements Restored {
           signal,
         })),
       );
+    }
+    return outcomes;
+  }
+
+  async checkConstraints({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
+    const deadline = performance.now() + budget_ms;
+    const outcomes: CheckOutcome[] = [];
+    for (const database of this.#databases.values()) {
+      const left_ms = deadline - performance.now();
+      outcomes.push(...(await database.checkConstraints({ budget_ms: left_ms, signal })));
     }
     return outcomes;
   }

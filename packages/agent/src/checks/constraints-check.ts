@@ -1,0 +1,82 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { clip } from "./clip.ts";
+import { evaluateCheck } from "./evaluate-check.ts";
+import { formatRow } from "./format-row.ts";
+import { foreignKeysCheckId } from "./inferred-checks.ts";
+
+/** A constraint that rows of the restored copy break. */
+export interface BrokenConstraint {
+  readonly name: string;
+  readonly rows: bigint;
+  /**
+   * `foreign_key`: PostgreSQL validated it when it was restored, so no row may break it. A source
+   * may have rows that break one that is NOT VALID. A check constraint (`check`) held when the row
+   * was restored: what it computes depends on more than the row.
+   */
+  readonly why: "foreign_key" | "not_valid" | "check";
+}
+
+export interface CheckedConstraints {
+  /** How many foreign keys were looked at. */
+  readonly foreignKeys: number;
+  /** How many check constraints were looked at. */
+  readonly checks: number;
+  readonly broken: readonly BrokenConstraint[];
+  /** What there was no time for, or what the server could not evaluate. */
+  readonly notChecked: readonly string[];
+}
+
+const MAX_NAMES = 200;
+
+/**
+ * No row of the restored copy breaks a foreign key that was validated. Rows that break another
+ * constraint are the source's own matter, and shown.
+ */
+export function constraintsCheck(
+  { foreignKeys, checks, broken, notChecked }: CheckedConstraints,
+  { of, duration_ms }: { readonly of?: string; readonly duration_ms: number },
+): CheckOutcome {
+  const lost = broken.filter(({ why }) => why === "foreign_key");
+  const ofSource = broken.filter(({ why }) => why !== "foreign_key");
+  const names = (all: readonly BrokenConstraint[]): string =>
+    clip(
+      all
+        .map(({ name, rows, why }) => `${name} (${rows}${why === "not_valid" ? ", NOT VALID" : ""})`)
+        .join(", "),
+      MAX_NAMES,
+    );
+  const row = formatRow([
+    ["foreign_keys", foreignKeys],
+    ["check_constraints", checks],
+    ["broken", lost.reduce((sum, { rows }) => sum + rows, 0n)],
+    ...(lost.length === 0 ? [] : [["broken_names", names(lost)] as const]),
+    ...(ofSource.length === 0
+      ? []
+      : ([
+          ["not_met", ofSource.length],
+          ["not_met_names", names(ofSource)],
+        ] as const)),
+    ...(notChecked.length === 0
+      ? []
+      : ([
+          ["not_checked", notChecked.length],
+          ["not_checked_names", clip(notChecked.join(", "), MAX_NAMES)],
+        ] as const)),
+  ]);
+  const outcome = evaluateCheck(
+    {
+      id: foreignKeysCheckId(of),
+      query: "rows that break a foreign key or a check constraint",
+      expect: "broken = 0",
+    },
+    { kind: "rows", rows: [row] },
+    duration_ms,
+  );
+  const [first] = lost;
+  if (first === undefined) return outcome;
+  const more = lost.length > 1 ? `, and ${lost.length - 1} more foreign keys are broken` : "";
+  const error =
+    `${first.rows} rows of the restored copy break the foreign key ${clip(first.name, 160)}, which it says was validated${more}: ` +
+    "look for rows that refer to none at the source. If there are some, correct them, or make the constraint NOT VALID, and back up again";
+  return { ...outcome, observed: { ...outcome.observed, error } };
+}

@@ -1,0 +1,105 @@
+import type { BrokenConstraint, CheckedConstraints } from "../../checks/index.ts";
+import type { PsqlSession } from "./psql-session.ts";
+import { notOfExtension, OWN_SCHEMAS, rowsOf } from "./schema.ts";
+
+const LISTING_MS = 10_000;
+const NAME = "format('%I.%I.%I', n.nspname, r.relname, c.conname)";
+/** What a table's rows take, with those of its partitions. */
+const size = (oid: string): string =>
+  `(select coalesce(sum(pg_table_size(p.relid)), 0) from (select relid from pg_partition_tree(${oid}) union select ${oid}) p)`;
+const only = (relkind: string): string => `case when ${relkind} = 'p' then '' else 'only ' end`;
+/** PostgreSQL itself casts so when it checks a foreign key. */
+const cast = (type: string, wanted: string): string =>
+  `case when ${type} <> ${wanted} then (select format('::%I.%I', tn.nspname, t.typname) from pg_type t join pg_namespace tn on tn.oid = t.typnamespace where t.oid = ${wanted} and t.typtype <> 'p') end`;
+
+/**
+ * Each row is a JSON array: the constraint, whether the catalogue says that it was validated, and
+ * the query that counts the rows that refer to none. It compares as the constraint itself does,
+ * with its own operators and its referenced column's collation. A foreign key over periods has no
+ * query.
+ */
+const FOREIGN_KEYS = `
+  select json_build_array(${NAME}, c.convalidated, case when coalesce(to_jsonb(c)->>'conperiod', 'false') = 'false' then
+    format('select count(*) from %s%I.%I fk where (%s) and not exists (select from %s%I.%I pk where %s)',
+      ${only("r.relkind")}, n.nspname, r.relname, k.referring, ${only("p.relkind")}, pn.nspname, p.relname, k.equal) end)
+  from pg_constraint c
+    join pg_class r on r.oid = c.conrelid join pg_namespace n on n.oid = r.relnamespace
+    join pg_class p on p.oid = c.confrelid join pg_namespace pn on pn.oid = p.relnamespace
+    cross join lateral (
+      select string_agg(format('fk.%I is not null', fa.attname), case c.confmatchtype when 'f' then ' or ' else ' and ' end) as referring,
+        string_agg(format('pk.%I%s operator(%I.%s) fk.%I%s%s', pa.attname, ${cast("pa.atttypid", "o.oprleft")}, onsp.nspname, o.oprname, fa.attname, ${cast("fa.atttypid", "o.oprright")},
+          case when pa.attcollation <> fa.attcollation and pa.attcollation <> 0
+            then (select format(' collate %I.%I', cn.nspname, pc.collname) from pg_collation pc join pg_namespace cn on cn.oid = pc.collnamespace where pc.oid = pa.attcollation) end), ' and ') as equal
+      from unnest(c.conkey, c.confkey, c.conpfeqop) as key (fk, pk, op)
+        join pg_attribute fa on fa.attrelid = c.conrelid and fa.attnum = key.fk
+        join pg_attribute pa on pa.attrelid = c.confrelid and pa.attnum = key.pk
+        join pg_operator o on o.oid = key.op join pg_namespace onsp on onsp.oid = o.oprnamespace) k
+  where c.contype = 'f' and c.conparentid = 0 and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "r.oid")}
+  order by ${size("c.conrelid")} + ${size("c.confrelid")}, c.conname`;
+
+/** One query for each table: how many rows each of its check constraints does not hold for. */
+const CHECK_CONSTRAINTS = `
+  select json_build_array(json_agg(${NAME} order by c.oid)::text, json_agg(c.convalidated order by c.oid)::text,
+    format('select json_build_array(%s) from only %I.%I',
+      string_agg(format('count(*) filter (where not (%s))', pg_get_expr(c.conbin, c.conrelid)), ', ' order by c.oid), n.nspname, r.relname))
+  from pg_constraint c join pg_class r on r.oid = c.conrelid and r.relkind = 'r' join pg_namespace n on n.oid = r.relnamespace
+  where c.contype = 'c' and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "r.oid")}
+  group by r.oid, r.relname, n.nspname order by pg_table_size(r.oid), r.relname`;
+
+/**
+ * Counts the rows of the copy that break a foreign key or a check constraint, those of the smallest
+ * tables first. One query takes at most half of the time that is left. Null if there are no such
+ * constraints.
+ * @throws SessionEnded
+ */
+export async function checkConstraints(
+  session: PsqlSession,
+  budget_ms: number,
+): Promise<CheckedConstraints | null> {
+  const deadline = performance.now() + budget_ms;
+  const notChecked: string[] = [];
+  const list = async (sql: string, what: string): Promise<string[][]> => {
+    await session.run(`set statement_timeout = ${LISTING_MS}`);
+    const listed = await session.run(sql);
+    if (!listed.ok) notChecked.push(what);
+    return listed.ok ? rowsOf(listed.output) : [];
+  };
+  const ask = async (sql: string): Promise<string | null> => {
+    const half_ms = Math.floor((deadline - performance.now()) / 2);
+    if (half_ms < 1) return null;
+    await session.run(`set statement_timeout = ${half_ms}`);
+    const asked = await session.runForeign(sql);
+    return asked.ok ? asked.output.trim() : null;
+  };
+  const foreignKeys = await list(FOREIGN_KEYS, "all foreign keys");
+  const checks = await list(CHECK_CONSTRAINTS, "all check constraints");
+  if (foreignKeys.length + checks.length + notChecked.length === 0) return null;
+  const broken: BrokenConstraint[] = [];
+  let [keys, others] = [0, 0];
+  for (const [name = "", validated, sql = "null"] of foreignKeys) {
+    const rows = sql === "null" ? null : countOf(await ask(sql));
+    if (rows === null) notChecked.push(name);
+    else {
+      keys++;
+      if (rows > 0n) broken.push({ name, rows, why: validated === "true" ? "foreign_key" : "not_valid" });
+    }
+  }
+  for (const [listedNames = "[]", listedValid = "[]", sql = ""] of checks) {
+    const names = (JSON.parse(listedNames) as unknown[]).map(String);
+    const valid = JSON.parse(listedValid) as unknown[];
+    const [counts = []] = rowsOf((await ask(sql)) ?? "");
+    for (const [at, name] of names.entries()) {
+      const rows = countOf(counts[at] ?? null);
+      if (rows === null) notChecked.push(name);
+      else {
+        others++;
+        if (rows > 0n) broken.push({ name, rows, why: valid[at] === true ? "check" : "not_valid" });
+      }
+    }
+  }
+  return { foreignKeys: keys, checks: others, broken, notChecked };
+}
+
+function countOf(text: string | null): bigint | null {
+  return text !== null && /^[0-9]{1,19}$/.test(text) ? BigInt(text) : null;
+}

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { constraintsCheck } from "../../src/checks/index.ts";
+import { checkConstraints } from "../../src/engines/postgresql/constraints.ts";
+import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
+import { programsIn } from "../../src/processes/run-program.ts";
+import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { makeTestPlace, type TestPlace } from "./scratch.ts";
+import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
+
+/** Rows of a restored PostgreSQL database that break a constraint of it. */
+
+const never = new AbortController().signal;
+
+let place: TestPlace;
+let server: SourcePostgres;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourcePostgres(place.dir);
+});
+
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+function make(database: string, sql: string): void {
+  server.sql(`create database ${database} template template0;
+    \\connect ${database}
+    ${sql}`);
+}
+
+async function backUpAndTest(
+  database: string,
+  more: Partial<SourceConfigOf<"postgresql">> = {},
+): Promise<RestoreTestResult> {
+  const url = server.url(server.environment["PGUSER"] ?? "", "", database);
+  const source = { ...server.source, connection: { kind: "url" as const, url }, ...more };
+  const made = await writeEncryptedDump({
+    source,
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    scratchDir: place.scratch,
+    signal: never,
+  });
+  return restoreAndCheck({
+    source,
+    ciphertext: { path: made.path },
+    sha256: made.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify(made.sourceMetadata)) as Record<string, unknown>,
+    signal: never,
+  });
+}
+
+const constraintsOf = (tested: RestoreTestResult, id = "inferred:foreign_keys") =>
+  tested.checks.find((check) => check.id === id);
+
+async function look(database: string, budget_ms = 30_000) {
+  const session = await PsqlSession.open(
+    programsIn(server.bin),
+    { ...server.environment, PGDATABASE: database, PGOPTIONS: "-c default_transaction_read_only=on" },
+    never,
+  );
+  try {
+    return await checkConstraints(session, budget_ms);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Foreign keys of each kind, none of which is broken. */
+const KINDS = `
+  create schema "S p";
+  create type mood as enum ('a', 'b');
+  create domain code as varchar(5);
+  create collation nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+  create table "S p"."The ""parent""" (id bigint primary key, c char(4) unique, m mood unique, v varchar(5) unique, nc text collate nocase unique, arr int[] unique, unique (id, c));
+  insert into "S p"."The ""parent""" values (1, 'x', 'a', 'one', 'Name', '{1}'), (2, 'y', 'b', 'two', 'Other', '{2}');
+  create table child (a smallint constraint by_number references "S p"."The ""parent""" (id), c char(4) constraint by_char references "S p"."The ""parent""" (c),
+    m mood constraint by_enum references "S p"."The ""parent""" (m), v code constraint by_domain references "S p"."The ""parent""" (v),
+    nc text constraint by_collation references "S p"."The ""parent""" (nc), arr int[] constraint by_array references "S p"."The ""parent""" (arr),
+    constraint full_match foreign key (a, c) references "S p"."The ""parent""" (id, c) match full,
+    check (a > 0), constraint "odd %I ' name" check (v is null or length(v) > 1));
+  insert into child values (1, 'x', 'a', 'one', 'NAME', '{1}'), (2, 'y', null, null, null, null), (null, null, null, null, null, null);
+  create table self (id int primary key, up int constraint upwards references self);
+  insert into self values (1, null), (2, 1);
+  create table parts (id int, d date, primary key (id, d)) partition by range (d);
+  create table part_1 partition of parts for values from ('2026-01-01') to ('2027-01-01');
+  insert into parts values (1, '2026-05-05');
+  create table to_parts (id int, d date, constraint to_parted foreign key (id, d) references parts) partition by list (id);
+  create table to_parts_1 partition of to_parts for values in (1);
+  insert into to_parts values (1, '2026-05-05');
+  create table inheriting () inherits (self);
+  insert into inheriting values (9, 77);
+`;
+
+test("every kind of foreign key is looked at, compared as PostgreSQL itself compares", async () => {
+  make("kinds", KINDS);
+  expect(await look("kinds")).toEqual({ foreignKeys: 9, checks: 2, broken: [], notChecked: [] });
+  // Whatever a key refers by, a row that refers to none is found.
+  make(
+    "broken",
+    `${KINDS}
+    set session_replication_role = replica;
+    insert into child values (3, null, null, null, null, null), (null, 'zz', null, null, null, null), (1, 'y', null, null, null, null);
+    insert into child (v) values ('three'), ('four');
+    insert into child (nc) values ('nobody');
+    insert into child (arr) values ('{3}');
+    insert into self values (3, 4);
+    insert into to_parts values (1, '2026-06-06');
+    delete from "S p"."The ""parent""" where m = 'zz';`.replace(
+      'delete from "S p"."The ""parent""" where m = \'zz\';',
+      "",
+    ),
+  );
+  const found = await look("broken");
+  const rows = Object.fromEntries(found?.broken.map(({ name, rows: n }) => [name, Number(n)]) ?? []);
+  expect(rows).toEqual({
+    "public.child.by_number": 1,
+    "public.child.by_char": 1,
+    "public.child.by_domain": 2,
+    "public.child.by_collation": 1,
+    "public.child.by_array": 1,
+    "public.child.full_match": 3,
+    "public.self.upwards": 1,
+    "public.to_parts.to_parted": 1,
+  });
+  const outcome = constraintsCheck(found ?? { foreignKeys: 0, checks: 0, broken: [], notChecked: [] }, {
+    duration_ms: 1,
+  });
+  expect(outcome).toMatchObject({ result: "failed", observed: { foreign_keys: 9, broken: 11 } });
+  expect(outcome.observed["error"]).toContain("public.");
+});
+
+test("without time nothing is said to be looked at: each constraint is named", async () => {
+  const found = await look("kinds", 0);
+  expect(found).toMatchObject({ foreignKeys: 0, checks: 0, broken: [] });
+  expect(found?.notChecked).toHaveLength(11);
+  expect(found?.notChecked).toContain(`public.child."odd %I ' name"`);
+});
+
+test("a restore test looks at foreign keys and check constraints, and passes", async () => {
+  const tested = await backUpAndTest("kinds");
+  expect(tested).toMatchObject({ result: "passed" });
+  expect(constraintsOf(tested)).toMatchObject({
+    result: "passed",
+    observed: { foreign_keys: 9, check_constraints: 2, broken: 0 },
+  });
+  make("plain", "create table t (x int); insert into t values (1)");
+  expect(constraintsOf(await backUpAndTest("plain"))).toBeUndefined();
+  const several = await backUpAndTest("kinds", { databases: ["kinds", "plain"] });
+  expect(constraintsOf(several, "inferred:foreign_keys:kinds")).toMatchObject({ result: "passed" });
+});
+
+test("rows that break a constraint of the source by its own choice fail nothing, and are named", async () => {
+  make(
+    "chosen",
+    `create table parent (id int primary key);
+    create table child (id int, price int);
+    insert into child values (1, -1), (2, 5);
+    alter table child add constraint later foreign key (id) references parent not valid;
+    alter table child add constraint no_gifts check (price >= 0) not valid;
+    create table small (n int);
+    create function is_small(int) returns boolean language sql as 'select count(*) = 0 from public.small';
+    create table other (n int constraint depends check (is_small(n)));
+    insert into other values (1);
+    insert into small values (1);`,
+  );
+  const tested = await backUpAndTest("chosen");
+  expect(tested).toMatchObject({ result: "passed" });
+  expect(constraintsOf(tested)).toMatchObject({
+    result: "passed",
+    observed: { foreign_keys: 1, check_constraints: 2, broken: 0, not_met: 3 },
+  });
+  const named = constraintsOf(tested)?.observed["not_met_names"];
+  for (const each of [
+    "public.child.later (2, NOT VALID)",
+    "public.child.no_gifts (1, NOT VALID)",
+    "public.other.depends (1)",
+  ])
+    expect(named).toContain(each);
+});
+
+test("rows that came into the source past a foreign key are said to be in the dump, not a defect of the backup", async () => {
+  make(
+    "passed_by",
+    `create table parent (id int primary key);
+    create table child (id int constraint child_of references parent);
+    set session_replication_role = replica;
+    insert into child values (1);`,
+  );
+  const tested = await backUpAndTest("passed_by");
+  expect(tested).toMatchObject({ result: "failed" });
+  expect(tested.reason).toContain(
+    "(SQLSTATE 23503): rows in the dump break the constraint child_of. If the source has such rows too",
+  );
+});
+
+test("a constraint that runs for ever or raises an error does not end the test, and is named", async () => {
+  make(
+    "hostile",
+    `create table quick (n int primary key);
+    insert into quick values (1);
+    create table refers (n int references quick);
+    insert into refers values (1);
+    create table slow (n int);
+    create function busy(int) returns boolean language plpgsql as $$ begin
+      if current_setting('transaction_read_only') = 'off' then return true; end if; loop end loop; end $$;
+    alter table slow add constraint endless check (busy(n));
+    insert into slow select generate_series(1, 1000);
+    create table loud (n int);
+    create function shout(int) returns boolean language plpgsql as $$ begin
+      if current_setting('transaction_read_only') = 'off' then return true; end if; raise exception 'no' using errcode = '53100'; end $$;
+    alter table loud add constraint raises check (shout(n));
+    insert into loud values (1);`,
+  );
+  const tested = await backUpAndTest("hostile");
+  expect(tested).toMatchObject({ result: "passed" });
+  expect(constraintsOf(tested)?.observed).toMatchObject({ foreign_keys: 1, broken: 0, not_checked: 2 });
+});
