@@ -161,6 +161,19 @@ describe("receipts", () => {
     await verdictIs(page, "cannot_tell");
     await page.getByText("It says that the restore test FAILED.").waitFor();
     await screenshotsOf(page, "receipt-failed");
+    // A true receipt of a failed test is neither "True" nor green.
+    await page.getByRole("button", { name: "Use your own keys" }).click();
+    await page.getByLabel("Agent's public key").fill(wire.signer.wire);
+    await page.getByLabel("Log's verifier key").fill(logKey());
+    await page.getByRole("button", { name: "Verify again" }).click();
+    await verdictIs(page, "true");
+    await verdict(page).getByText("Authentic", { exact: true }).waitFor();
+    expect(await verdict(page).textContent()).not.toContain("True");
+    const [colour, neutral] = await verdict(page).evaluate((banner) =>
+      ["--verdict", "--status-none"].map((name) => getComputedStyle(banner).getPropertyValue(name)),
+    );
+    expect(colour).toBe(neutral);
+    await screenshotsOf(page, "receipt-failed-authentic");
   });
 
   test("another organisation's receipt and an unknown one are not found", async () => {

@@ -71,6 +71,8 @@ export const verify = {
     false: "False",
     cannot_tell: "Cannot tell",
   },
+  /** In place of "True" where the receipt is of a failed test. */
+  authentic: "Authentic",
   explanation: {
     unable:
       "This browser could not check the signatures. It may be too old for Ed25519. Use another browser, or attestore-verify.",

@@ -20,7 +20,9 @@ export function ReceiptResult({
 }) {
   return (
     <Stack>
-      <VerdictBanner verdict={verdict.verdict}>{explanation(verdict)}</VerdictBanner>
+      <VerdictBanner verdict={verdict.verdict} isOfFailedTest={saysFailed(verdict)}>
+        {explanation(verdict)}
+      </VerdictBanner>
       {verdict.verdict === "true" && saysFailed(verdict) && (
         <Text fw={600} c="var(--status-failed)">
           {text.explanation.trueFailed}

@@ -11,19 +11,25 @@ const MARKS: Record<ReceiptVerdict["verdict"], Status> = {
   cannot_tell: "none",
 };
 
-/** The verdict in one word, and what it means. Screen readers announce it when it appears. */
+/**
+ * The verdict in one word, and what it means. Screen readers announce it when it appears. A true
+ * receipt of a failed test is never green: who glances at it would take it for a pass.
+ */
 export function VerdictBanner({
   verdict,
+  isOfFailedTest = false,
   children,
 }: {
   verdict: ReceiptVerdict["verdict"];
+  isOfFailedTest?: boolean;
   children: ReactNode;
 }) {
+  const isBadNews = verdict === "true" && isOfFailedTest;
   return (
-    <div role="status" className={classes["banner"]} data-verdict={verdict}>
+    <div role="status" className={classes["banner"]} data-verdict={verdict} data-bad-news={isBadNews}>
       <div className={classes["word"]}>
-        <StatusMark status={MARKS[verdict]} size={20} label="" />
-        {text.verdict[verdict]}
+        <StatusMark status={isBadNews ? "none" : MARKS[verdict]} size={20} label="" />
+        {isBadNews ? text.authentic : text.verdict[verdict]}
       </div>
       <Text size="sm">{children}</Text>
     </div>
