@@ -59,18 +59,18 @@ afterAll(async () => {
   await server.remove();
 });
 
-it("the restriction is one: Node as it comes does not start under it", () => {
+it("the restriction works: an ordinary Node does not start under it", () => {
   expect(plainNodeDies()).toBe(true);
 });
 
-it("both say their version", async () => {
+it("both print their version", async () => {
   expect(succeeded(await agent("--version")).stdout.trim()).toBe(version);
   expect(succeeded(await runRestricted(VERIFIER, ["--version"])).stdout).toBe(
     `attestore-verify ${version}\n`,
   );
 });
 
-it("ignore what NODE_OPTIONS would switch back on", async () => {
+it("ignore NODE_OPTIONS that would switch the JIT compiler back on", async () => {
   const { code } = await runRestricted(AGENT, ["--version"], { ...host.env, NODE_OPTIONS: "--no-jitless" });
   expect(code).toBe(0);
 });
@@ -103,12 +103,12 @@ describe("the agent", () => {
     expect(stdout).toMatch(/passed|proven/i);
   });
 
-  it("says how things stand", async () => {
+  it("prints its status", async () => {
     expect(succeeded(await agent("status")).stdout).toContain("3 of 3 sources proven");
     succeeded(await agent("doctor"));
   });
 
-  it("serves: what the service asks for is done", async () => {
+  it("runs, and does what the service asks for", async () => {
     const running = startRestricted(AGENT, ["run"], host.env);
     const before = host.receipts().length;
     await server.cli("command", "queue", "--org", org.id, "--source", "invoices", "--kind", "backup");
@@ -126,7 +126,7 @@ describe("the agent", () => {
 });
 
 describe("the verifier", () => {
-  it("verifies the agent's receipts, with the service unused", async () => {
+  it("verifies the agent's receipts without the service", async () => {
     const files = host.receipts().map(({ file }) => file);
     expect(files.length).toBeGreaterThanOrEqual(4);
     const keys = ["--key", join(host.root, "keys/agent.pub"), "--log-key", join(host.root, "keys/log.vkey")];

@@ -100,7 +100,7 @@ describe("a fresh host", () => {
     await until("a heartbeat", () => existsSync(inside(`${STATE}/log/heartbeat.json`)));
   });
 
-  it("runs it with nothing that it does not need", () => {
+  it("runs the agent without any right that it does not need", () => {
     const status = readFileSync(inside(`/proc/${property("MainPID")}/status`), "utf8");
     expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
     expect(status).toMatch(/^Seccomp:\s+2$/m);
@@ -108,7 +108,7 @@ describe("a fresh host", () => {
     expect(status).toMatch(new RegExp(`^Uid:\\s+${mustShell("id -u attestore").trim()}\\s`, "m"));
   });
 
-  it("has a unit that systemd understands whole, and finds little exposed", () => {
+  it("has a unit that systemd understands completely, with little exposed", () => {
     const verify = [
       "systemd-analyze",
       "verify",
@@ -131,7 +131,7 @@ describe("a fresh host", () => {
     ["RestrictAddressFamilies", "AF_INET AF_INET6 AF_UNIX"],
     ["CapabilityBoundingSet", ""],
     ["AmbientCapabilities", ""],
-  ])("has the setting of the specification: %s", (name, value) => {
+  ])("has the unit setting from the specification: %s", (name, value) => {
     if (name !== "RestrictNamespaces") expect(property(name).split(" ").toSorted().join(" ")).toBe(value);
     // What systemd shows of it differs between versions: yes, or the empty list of allowed ones.
     else
@@ -181,7 +181,7 @@ describe("a fresh host", () => {
     expect(mustShell(`ls -A ${STATE}/scratch; find /tmp /var/tmp -name 'attestore-*' -not -type d`)).toBe("");
   });
 
-  it("takes commands of root's as the service's user, with the service's environment", () => {
+  it("runs root's commands as the service's user, with the service's environment", () => {
     const before = property("MainPID");
     const { stdout } = succeeded(agent("backup", "--source", "shop", "--json"));
     expect(JSON.parse(stdout)).toMatchObject({ source: "shop" });
@@ -189,7 +189,7 @@ describe("a fresh host", () => {
     expect(property("MainPID")).toBe(before);
   });
 
-  it("keeps the agent's user from saying what systemd reads as root for the unit", () => {
+  it("does not let the agent's user write what systemd reads as root for the unit", () => {
     const asAgent = (script: string): Finished =>
       system.run(["runuser", "-u", "attestore", "--", "sh", "-c", `cd ${STATE}; ${script}`]);
     mustShell("umask 077; echo OTHER_SECRET=of-another-service >/etc/other.env");
@@ -210,7 +210,7 @@ describe("a fresh host", () => {
     expect(asAgent("cp config.yaml .config.new && mv .config.new config.yaml").code).toBe(0);
   });
 
-  it("has doctor say so where the agent's user can, and a package's own step that mends it", () => {
+  it("has doctor report an env file that the agent's user can write, and a package step that repairs it", () => {
     const environment = (): unknown =>
       (
         JSON.parse(agent("doctor", "--json").stdout) as { findings: { title: string; result: string }[] }
@@ -235,7 +235,7 @@ describe("a fresh host", () => {
     mustShell(`cat /root/env.kept >${STATE}/env`);
   });
 
-  it("is left alone by a second run of the one-liner", () => {
+  it("stays unchanged after a second run of the one-liner", () => {
     const [pid, before] = [property("MainPID"), identity()];
     const { stderr } = succeeded(shell(oneLiner));
     expect(stderr).toContain("is already attached");
@@ -248,7 +248,7 @@ describe("an upgrade", () => {
   beforeAll(() => copyFileSync(join(release.out, PACKAGE), inside(`/root/${PACKAGE}`)));
   const upgrade = (): Finished => system.run(["dpkg", "-i", `/root/${PACKAGE}`]);
 
-  it("takes the key from an agent that runs and reads it itself, and the agent runs on with it", () => {
+  it("moves the key of a running agent that read it itself, and the agent continues with it", () => {
     const before = mustShell(`sha256sum <${HELD}/agent.key`);
     mustShell(`systemctl stop attestore; ${READS_ITS_KEY_ITSELF} systemctl start attestore`);
     const pid = property("MainPID");
@@ -277,7 +277,7 @@ describe("an upgrade", () => {
     expect(identity()).toBe(before);
   });
 
-  it("starts none that was stopped, and enables none that was disabled", () => {
+  it("does not start a stopped agent, and does not enable a disabled one", () => {
     mustShell("systemctl disable --now --quiet attestore");
     succeeded(upgrade());
     expect(isActive()).toBe(false);
@@ -298,14 +298,14 @@ describe("removal", () => {
     mustShell(`cp -a ${STATE} /root/kept; cp -a ${HELD}/agent.key /root/kept.key`);
   });
 
-  it("is undone by an installation", () => {
+  it("can be reversed by installing again", () => {
     const before = identity();
     mustShell(`apt-get install -y -qq /root/${PACKAGE}`);
     expect(isActive()).toBe(true);
     expect(identity()).toBe(before);
   });
 
-  it("purges only when it is told to, and asks nothing", () => {
+  it("purges only if told to, and asks no question", () => {
     mustShell("apt-get purge -y -qq attestore </dev/null");
     expect(existsSync(inside(STATE)) || existsSync(inside(HELD))).toBe(false);
     expect(
@@ -315,7 +315,7 @@ describe("removal", () => {
 });
 
 describe("an installation under the former names", () => {
-  it("is taken over by the one-liner, with its keys, its sources and its running agent", async () => {
+  it("is adopted by the one-liner, with its keys, its sources and its running agent", async () => {
     copyFileSync(makeFormerPackage(scratch), inside("/root/former.deb"));
     mustShell(`
       cp -a /root/kept /etc/attestore

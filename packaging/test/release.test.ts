@@ -63,7 +63,7 @@ describe("the release", () => {
     expect(runProgram("minisign", args).trim()).toBe(`attestore ${version}`);
   });
 
-  it("is the same to the byte when it is built from a copy of the checkout, elsewhere and with another umask", () => {
+  it("is identical to the byte when built from a copy of the checkout, elsewhere and with another umask", () => {
     const directory = mkdtempSync(join(tmpdir(), "attestore-again-"));
     try {
       const copy = copyCheckout(join(directory, "another", "checkout"));
@@ -89,7 +89,7 @@ describe("the release", () => {
     }
   });
 
-  it("says of each artefact what it is made of, in CycloneDX, and nothing that is not in it", () => {
+  it("lists each artefact's exact components in CycloneDX", () => {
     const cycloneDx = cycloneDxValidator();
     const bills = readdirSync(out).filter((name) => name.endsWith(".cdx.json"));
     const programs = [`attestore-linux-amd64`, `attestore-verify-linux-amd64`, basename(DEB), basename(RPM)];
@@ -109,7 +109,7 @@ describe("the release", () => {
     }
   });
 
-  it("says of each artefact what it was built from", () => {
+  it("states what each artefact was built from", () => {
     const built = readdirSync(out).filter((name) => !/\.json$|^SHA256SUMS|^minisign\.pub$/.test(name));
     const commit = runProgram("git", ["rev-parse", "HEAD"], { cwd: REPOSITORY }).trim();
     for (const name of built) {
@@ -129,14 +129,14 @@ describe("the release", () => {
     expect(built).toContain("install.sh");
   });
 
-  it("tells nothing of the machine that built it", () => {
+  it("reveals nothing about the machine that built it", () => {
     const found = spawnSync("grep", ["-laF", "-e", REPOSITORY, "-e", out, "-r", out], { encoding: "utf8" });
     expect(found.stdout).toBe("");
   });
 });
 
 describe("the Debian package", () => {
-  it("is one that lintian has nothing against", () => {
+  it("passes lintian", () => {
     const { stdout, stderr, status } = spawnSync(
       "lintian",
       // Of a word misspelt in Node it would only inform, and takes half of its time to find one.
@@ -153,7 +153,7 @@ describe("the Debian package", () => {
     expect(status).toBe(0);
   });
 
-  it("takes the place of the one under the former name", () => {
+  it("replaces the package with the former name", () => {
     const field = (name: string): string => runProgram("dpkg-deb", ["--field", DEB, name]).trim();
     expect(field("Provides")).toBe(`attestore-agent (= ${version})`);
     expect([field("Replaces"), field("Conflicts")]).toEqual(["attestore-agent", "attestore-agent"]);
@@ -163,7 +163,7 @@ describe("the Debian package", () => {
 });
 
 describe("the RPM package", () => {
-  it("takes the place of the one under the former name", () => {
+  it("replaces the package with the former name", () => {
     const list = (what: string): string => runProgram("rpm", ["-qp", what, RPM]);
     expect(list("--provides")).toContain(`attestore-agent = ${version}-1`);
     expect(list("--obsoletes")).toContain(`attestore-agent < ${version}-1`);
@@ -171,7 +171,7 @@ describe("the RPM package", () => {
   });
 });
 
-it("the scripts are clean shell", () => {
+it("shellcheck finds nothing in the scripts", () => {
   const scripts = [
     "install.sh",
     "migrate.sh",

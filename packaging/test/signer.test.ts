@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 describe("an agent that reads its keys itself", () => {
-  it("loses them to whoever gets hold of its user, and doctor says what to do", () => {
+  it("loses them to whoever takes over its user, and doctor says what to do", () => {
     expect(asUser("attestore", `cat ${STATE}/keys/age.key`).stdout).toContain("AGE-SECRET-KEY-1");
     expect(asUser("attestore", `cat ${STATE}/keys/agent.key`).stdout).toContain("PRIVATE KEY");
     expect(toldByDoctor("signer")).toMatch(/^warn: the agent itself signs/);
@@ -64,7 +64,7 @@ describe("an agent that reads its keys itself", () => {
 });
 
 describe("its upgrade", () => {
-  it("moves the key, killed before any command too, and never loses it", () => {
+  it("moves the key and never loses it, even if killed before any of its commands", () => {
     // Every program that changes something counts its calls, and at the one that is set it kills
     // the script instead.
     mustShell(`
@@ -104,7 +104,7 @@ describe("its upgrade", () => {
     expect(Number(told)).toBeGreaterThan(15);
   });
 
-  it("is done by the package", () => {
+  it("is done by installing the package", () => {
     mustShell(`${FORMER} dpkg -i /root/${PACKAGE} >/dev/null`);
     expect(mustShell(`stat -c '%U %a' ${HELD} ${HELD}/agent.key`)).toBe(
       "attestore-signer 700\nattestore-signer 600\n",
@@ -120,7 +120,7 @@ describe("its upgrade", () => {
     );
   });
 
-  it("keeps both where the signer's key is another one, and says so", () => {
+  it("keeps both keys if the signer's is a different one, and says so", () => {
     const { stderr } = system.run([
       "sh",
       "-ec",
@@ -136,7 +136,7 @@ describe("its upgrade", () => {
 });
 
 describe("the signer", () => {
-  it("lets the agent's user have receipts signed, and nothing else; and nobody else anything", () => {
+  it("lets the agent's user have receipts signed and nothing else, and gives other users nothing", () => {
     for (const path of [
       `${HELD}/agent.key`,
       HELD,
@@ -159,7 +159,7 @@ print(len(key), ask(3, key + b"anything"))'`;
       expect(asUser(user, ask).stderr).toContain("PermissionError");
   });
 
-  it("opens one backup at a time for the agent, and says which in its journal; the identity nobody takes away", () => {
+  it("opens one backup at a time for the agent and records it in the journal; nobody can copy the identity", () => {
     for (const path of [`${STATE}/keys/*`, `${HELD}/age.key`])
       expect(asUser("attestore", `cat ${path}`).stdout).not.toContain("AGE-SECRET-KEY");
     const { stderr } = asUser(
@@ -180,7 +180,7 @@ print(len(key), ask(3, key + b"anything"))'`;
     expect(toldByDoctor("identity")).toContain("for 2 recipients");
   });
 
-  it("rotates the identity: the new one is made where the old one is, and the old one stays", () => {
+  it("rotates the identity: it makes the new one beside the old one, which stays", () => {
     const told = JSON.parse(mustShell("attestore keys rotate encryption --yes --json")) as {
       recipients: string[];
       identity_file: string;
@@ -203,7 +203,7 @@ print(len(key), ask(3, key + b"anything"))'`;
     );
   });
 
-  it("runs with nothing that it does not need, in a unit that systemd understands whole", () => {
+  it("runs without rights that it does not need, in a unit that systemd understands completely", () => {
     for (const unit of ["attestore-signer.socket", "attestore-signer.service"]) {
       const { code, stdout, stderr } = system.run([
         "systemd-analyze",

@@ -75,19 +75,19 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-it("a program takes what the unit's limits leave it", () => {
+it("a program gets what the unit's limits leave it", () => {
   expect(inUnit(GROWS)).toContain("grown");
   expect(inUnit(FORKS)).toContain("all");
 });
 
-it("it takes no more memory than MemoryMax=, where the host has that controller", () => {
+it("a program gets no more memory than MemoryMax= if the host has that controller", () => {
   limitedTo("MemoryMax=200M");
   if (hasController("memory")) expect(inUnit(GROWS)).toMatch(/^(lost|SIGKILL)$/m);
   // What docs/sandboxes.md says of such a host.
   else expect(inUnit(GROWS)).toContain("grown");
 });
 
-it("it starts no more processes than TasksMax=, where the host has that controller", () => {
+it("a program starts no more processes than TasksMax= if the host has that controller", () => {
   limitedTo("TasksMax=100");
   expect(inUnit(FORKS)).toContain(hasController("pids") ? "refused" : "all");
 });

@@ -117,7 +117,7 @@ async function expectReceipts({ acknowledged }: ReceiptStream): Promise<void> {
   expect(new Set(places).size).toBe(places.length);
 }
 
-test("a limit is one limit of both, exactly, and a replica that dies takes nothing from it", async () => {
+test("two replicas share one exact limit, and a replica that dies takes nothing from it", async () => {
   const [first, second] = replicas;
   const from = ownAddress();
   const start = (server: Server): Promise<Answer | null> =>

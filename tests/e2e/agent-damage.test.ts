@@ -106,7 +106,7 @@ function newestObject(): string {
 }
 
 describe("data that is wrong", () => {
-  it("fails the check that watches it, in a receipt that says so, and what it saw does not leave the service", async () => {
+  it("fails the check that covers it; the receipt says so, and what the check saw does not leave the service", async () => {
     const channels = `/api/orgs/${org.id}/notifications/channels`;
     const json = { kind: "webhook", url: "https://hooks.example.org/", types: ["restore_test.failed"] };
     const added = await api(server, { method: "POST", path: channels, token: owner.token, json });
@@ -140,7 +140,7 @@ describe("data that is wrong", () => {
     database.sql("shop", "insert into orders select n, 1, now(), 'again' from generate_series(11, 2000) n");
   });
 
-  it("fails a check whose value is another", async () => {
+  it("fails a check that expects another value", async () => {
     await backUp("kv");
     expect(await test("kv")).toMatchObject({ code: 0, result: "passed", passes: 1 });
     const kv = new DatabaseSync(join(data, "kv.db"));
@@ -151,7 +151,7 @@ describe("data that is wrong", () => {
   });
 
   it.each(["hollow-postgresql", "hollow-sqlite", "hollow-files"])(
-    "%s, of which nothing can be checked, fails and never passes",
+    "%s, with nothing left to check, fails and never passes",
     async (source) => {
       await backUp(source);
       const failed = await test(source);
@@ -217,13 +217,13 @@ describe("a stored ciphertext", () => {
     expect(failed.result).not.toBe("passed");
   });
 
-  it("that is gone could not be tested", async () => {
+  it("that is missing could not be tested", async () => {
     const failed = await spoil((path) => rmSync(path));
     expect([1, 2], failed.stderr).toContain(failed.code);
     expect(failed.passes).toBe(0);
   });
 
-  it("is not restored to a file when it is damaged, not even in part", async () => {
+  it("is not restored to a file if it is damaged, not even in part", async () => {
     await spoil((path) => {
       const bytes = readFileSync(path);
       bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1;
@@ -237,7 +237,7 @@ describe("a stored ciphertext", () => {
     expect(left).toEqual([]);
   });
 
-  it("cannot be tested by an agent that does not hold its identity", async () => {
+  it("cannot be tested by an agent without its identity", async () => {
     await backUp("large");
     const identity = join(host.root, "keys", "age.key");
     const kept = readFileSync(identity);

@@ -50,7 +50,7 @@ function expectChain(): void {
 }
 
 describe.each(["backup", "restore-test"])("the agent killed during %s", (command) => {
-  it(`${ROUNDS} times leaves nothing that a rerun does not put right`, async () => {
+  it(`${ROUNDS} times leaves nothing that a second run does not repair`, async () => {
     expect((await host.run("backup", "--source", "shop")).code).toBe(0);
     const begun = performance.now();
     expect((await host.run(command, "--source", "shop")).code).toBe(0);

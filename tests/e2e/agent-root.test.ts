@@ -135,7 +135,7 @@ describe("a setting", () => {
     expect(await backedUp({ ATTESTORE_SOURCE: "by-environment" }, "--source", "by-flag")).toBe("by-flag");
   });
 
-  it("of a source that is not configured is answered with where to look", async () => {
+  it("of an unknown source gives an error that says where to look", async () => {
     const { code, stderr } = await host.run("backup", "--source", "typo");
     expect(code).toBe(2);
     expect(stderr).toContain("typo");

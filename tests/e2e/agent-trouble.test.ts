@@ -147,7 +147,7 @@ describe("a dump that fails", () => {
     expect(await treeSize()).toBe(size + 1);
   });
 
-  it("never shows the password to whoever lists the processes", async () => {
+  it("never shows the password in the list of processes", async () => {
     await whileLocked(async () => {
       const running = host.start("backup", "--source", "shop");
       await until("pg_dump runs", () =>
@@ -226,7 +226,7 @@ describe("a full disk", () => {
     },
   );
 
-  it("under the whole root is what each command speaks of, and the next one works", async () => {
+  it("under the whole root is what each command reports, and works again with space", async () => {
     const small = mkdtempSync(join(tmpdir(), "attestore-e2e-full-"));
     const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m,mode=0700", "tmpfs", small]);
     expect(mounted.status, mounted.stderr.toString()).toBe(0);
@@ -282,7 +282,7 @@ describe("a service that cannot be reached", () => {
     expect(test.code, test.stdout + test.stderr).toBe(0);
   });
 
-  it("loses no event: it is told when the service is back", async () => {
+  it("loses no event: it is delivered when the service is back", async () => {
     const size = await treeSize();
     await server.stop();
     expect((await host.run("backup", "--source", "gone")).code).toBe(2);
@@ -345,7 +345,7 @@ describe("an organisation that has stored all it may", () => {
     await small.remove();
   });
 
-  it("loses no backup: it waits on the host, is said to, and is stored once there is room", async () => {
+  it("loses no backup: it waits on the host, with a message, and is stored once there is room", async () => {
     const first = await host.run("backup", "--source", "large");
     expect(first.code, first.stderr).toBe(0);
     const refused = await host.run("backup", "--source", "large");

@@ -88,7 +88,7 @@ describe("init", () => {
     expect(key.status, key.stderr.toString()).toBe(0);
   });
 
-  it("does not take a root that is one already", async () => {
+  it("refuses a root that already exists", async () => {
     const before = readFileSync(join(host.root, "keys", "agent.key"));
     const again = await run(
       "attestore",
@@ -133,7 +133,7 @@ describe("init", () => {
     }
   });
 
-  it("takes the fingerprint of the service's own authority in place of its file", async () => {
+  it("accepts the fingerprint of the service's own CA instead of its file", async () => {
     const fresh = newHost();
     const { fingerprint256 } = new X509Certificate(readFileSync(server.caFile));
     try {
@@ -255,7 +255,7 @@ describe("the receipts", () => {
     for (const digest of previous) if (digest !== null) expect(digests).toContain(digest);
   });
 
-  it("are true by the calls that the agent prints, also after its key was replaced", async () => {
+  it("are true by the commands that the agent prints, also after its key was replaced", async () => {
     const calls = async (...words: string[]): Promise<string[]> => {
       const { stderr } = await host.run(...words);
       return /attestore-verify (.*)/.exec(stderr)?.[1]?.split(" ") ?? [];
@@ -275,7 +275,7 @@ describe("the receipts", () => {
     expect(all.code, all.stdout.slice(-2000) + all.stderr).toBe(0);
   });
 
-  it("say nothing that a check did not select", () => {
+  it("contain only values that a check selected", () => {
     for (const { statement } of host.receipts()) {
       const text = JSON.stringify(statement);
       expect(text).not.toContain(MARKER);
@@ -301,7 +301,7 @@ describe("status and doctor", () => {
 });
 
 describe("run", () => {
-  it("does what the service asks for, once, and ends when it is told to", async () => {
+  it("does what the service asks for once, and stops when told to", async () => {
     const before = host.receipts().length;
     const running = host.start("run");
     const state = (): string => running.talk();

@@ -41,7 +41,7 @@ function codes(answers: Answer[]): string[] {
 }
 
 describe("an auth key", () => {
-  it("attaches an agent and answers all that it needs", async () => {
+  it("attaches an agent and returns everything that it needs", async () => {
     expect(org.authKey).toMatch(AUTH_KEY);
     const answer = await knock(org.authKey);
     expect(answer.status).toBe(201);
@@ -106,7 +106,7 @@ describe("an auth key", () => {
 });
 
 describe("wrong secrets of an auth key", () => {
-  it("burn it with the fifth, and the right one is refused from then on", async () => {
+  it("burn the key at the fifth try, and the right one is refused from then on", async () => {
     const key = await createAuthKey(server, org.id);
     const answers: Answer[] = [];
     for (let n = 0; n < 6; n++) answers.push(await knock(wrongSecret(key, n)));
@@ -131,7 +131,7 @@ describe("wrong secrets of an auth key", () => {
     ]);
   });
 
-  it("let no more than four through unburned when they come all at once", async () => {
+  it("get no more than four answers before the key is burned, even all at once", async () => {
     const key = await createAuthKey(server, org.id);
     const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => knock(wrongSecret(key, n))));
     const invalid = codes(answers).filter((code) => code === "auth_key_invalid");
@@ -140,7 +140,7 @@ describe("wrong secrets of an auth key", () => {
     expectError(await knock(key), "auth_key_burned");
   });
 
-  it("never let the right one in after five of them, however they race", async () => {
+  it("never let the right one in after five of them, in any order", async () => {
     const key = await createAuthKey(server, org.id);
     const sent = Array.from({ length: 30 }, (_, n) => (n % 2 === 0 ? wrongSecret(key, n) : key));
     const racing = codes(await Promise.all(sent.map((token) => knock(token))));
@@ -189,7 +189,7 @@ describe("wrong secrets of an auth key", () => {
 });
 
 describe("the agent's token", () => {
-  it("is asked for by every call of the wire protocol, with one answer for none, malformed and unknown", async () => {
+  it("is required by every call of the wire protocol, with the same answer if missing, malformed or unknown", async () => {
     const calls = [
       ["POST", "/v1/heartbeat"],
       ["POST", "/v1/backups/upload-url"],
@@ -231,7 +231,7 @@ describe("the agent's token", () => {
   });
 });
 
-it("no secret is in the data directory or in what the service prints", async () => {
+it("no secret is in the data directory or in the service's output", async () => {
   const agent = await attach(org, { from: ownAddress() });
   await agent.call("POST", "/v1/heartbeat", heartbeatBody());
   const secret = wrongSecret(org.authKey, 40);

@@ -222,14 +222,14 @@ describe.each(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[])("POST %s", (
     expectError(answer, "unsupported_media_type");
   });
 
-  it("refuses more than it takes, said beforehand or not", async () => {
+  it("refuses a body over the limit, with and without an announced length", async () => {
     const limit = name === "receipts" ? 256 * 1024 : 1024 * 1024;
     expectError(await send(`{"x":"${"x".repeat(limit)}"}`), "payload_too_large");
     const chunked = await send(`{"x":"${"x".repeat(limit)}"}`, { "transfer-encoding": "chunked" });
     expectError(chunked, "payload_too_large");
   });
 
-  it.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])("is not called by %s", async (method) => {
+  it.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])("does not accept the method %s", async (method) => {
     if (name === "start" && method === "GET") return expectNotFoundToken();
     const answer = await api(server, {
       method,
@@ -258,7 +258,7 @@ describe.each(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[])("POST %s", (
     expectError(answer, "invalid_request");
   });
 
-  it("answers any JSON with the contract's errors or not at all badly", async () => {
+  it("answers any JSON with success or one of the contract's errors", async () => {
     const mutated = fc
       .tuple(fc.constantFrom(...endpoint.required, "extra"), fc.jsonValue({ maxDepth: 4 }), fc.boolean())
       .map(([field, value, remove]) => ({ ...endpoint.good, [field]: remove ? undefined : value }));
@@ -307,7 +307,7 @@ describe.each(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[])("POST %s", (
   });
 });
 
-describe("what is free in form", () => {
+describe("a field of any form", () => {
   const HOSTILE: [string, string][] = [
     ["a zero character", '{"a":"\\u0000"}'],
     ["a zero character in a name", '{"a\\u0000b":1}'],
@@ -326,21 +326,24 @@ describe("what is free in form", () => {
     ["names that sort in another way as UTF-16", '{"\\ud83d\\ude00":1,"\\ufb33":2}'],
   ];
 
-  it.each(HOSTILE)("an event's detail with %s is taken or refused, never a defect", async (_what, detail) => {
-    const before = await treeSize();
-    const answer = await watcher.call("POST", "/v1/events", undefined, {
-      body: `{"kind":"backup_failed","occurred_at":"2026-11-21T08:00:00.000Z","detail":${detail}}`,
-      headers: { "content-type": "application/json" },
-    });
-    if (answer.status === 201) expect(await treeSize()).toBe(before + 1);
-    else {
-      expectError(answer, "invalid_request", "invalid_json");
-      expect(await treeSize()).toBe(before);
-    }
-  });
+  it.each(HOSTILE)(
+    "an event's detail with %s is accepted or refused, without a defect",
+    async (_what, detail) => {
+      const before = await treeSize();
+      const answer = await watcher.call("POST", "/v1/events", undefined, {
+        body: `{"kind":"backup_failed","occurred_at":"2026-11-21T08:00:00.000Z","detail":${detail}}`,
+        headers: { "content-type": "application/json" },
+      });
+      if (answer.status === 201) expect(await treeSize()).toBe(before + 1);
+      else {
+        expectError(answer, "invalid_request", "invalid_json");
+        expect(await treeSize()).toBe(before);
+      }
+    },
+  );
 
   it.each(HOSTILE)(
-    "a backup's metadata with %s is taken or refused, never a defect",
+    "a backup's metadata with %s is accepted or refused, without a defect",
     async (_what, extra) => {
       const agent = await attach(org);
       const source = await declareSource(agent);
@@ -360,7 +363,7 @@ describe("what is free in form", () => {
   );
 });
 
-describe("a path that is none", () => {
+describe("an unknown path", () => {
   const paths = [
     "/v1",
     "/v1/",
@@ -401,7 +404,7 @@ describe("a path that is none", () => {
 });
 
 describe("a call that takes no body", () => {
-  it.each(["/v1/log/head", "/v1/log/proof?leaf=0&tree_size=1"])("GET %s has only GET", async (path) => {
+  it.each(["/v1/log/head", "/v1/log/proof?leaf=0&tree_size=1"])("GET %s accepts only GET", async (path) => {
     for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
       const json = method === "DELETE" ? undefined : {};
       const answer = await api(server, { method, path, token: watcher.token, json });
@@ -411,11 +414,11 @@ describe("a call that takes no body", () => {
   });
 });
 
-it("every error that the service knows has one status", () => {
+it("every error of the service has one status", () => {
   expect(Object.values(CONTRACT_ERRORS).every((status) => status >= 400)).toBe(true);
 });
 
-it("all of that left nothing behind: the log still checks, and the service still serves", async () => {
+it("after all of that, the log is still valid and the service still works", async () => {
   const fsck = await server.cli("fsck");
   expect(fsck.code, fsck.stdout + fsck.stderr).toBe(0);
   expect((await watcher.call("POST", "/v1/heartbeat", heartbeatBody())).status).toBe(200);

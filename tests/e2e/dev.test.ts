@@ -104,7 +104,7 @@ async function openPage(path: string): Promise<{ page: Page; complaints: string[
   return { page, complaints };
 }
 
-test("a page's change is in the browser at once, and what was typed stays; the service's policy holds", async () => {
+test("a changed page appears in the browser at once, typed text stays, and the service's policy applies", async () => {
   const file = "packages/dashboard/src/pages/login/signup-page.tsx";
   const { page, complaints } = await openPage("/signup");
   await page.getByLabel("E-mail").waitFor();
@@ -121,7 +121,7 @@ test("a page's change is in the browser at once, and what was typed stays; the s
   expect(policy).not.toContain("unsafe");
 });
 
-test("npm run seed makes an organisation in it that passed, failed, changed and missed", async () => {
+test("npm run seed makes an organisation with passed, failed, changed and missed runs", async () => {
   const { stdout } = await promisify(execFile)("npm", ["run", "--silent", "seed"], {
     cwd: copy.directory,
     env: environment(),
@@ -164,7 +164,7 @@ async function driftOf(server: Server, orgId: string, token: string, sourceId: u
   return (await api(server, { method: "GET", path, token })).json();
 }
 
-test("a service's change is answered by the next request, also where one before did not even start", async () => {
+test("a changed service answers the next request, even after a version that did not start", async () => {
   const routes = "packages/orchestrator/src/platform/health/health-routes.ts";
   const sane = readFileSync(join(copy.directory, routes), "utf8");
   writeFileSync(join(copy.directory, routes), `${sane}\nthrow new Error("a typing mistake");\n`);

@@ -57,7 +57,7 @@ describe("an event", () => {
     },
   );
 
-  it("needs no source, and takes any JSON in its detail", async () => {
+  it("needs no source, and accepts any JSON as its detail", async () => {
     const detail = {
       n: 1,
       text: "naïve 🐘 \u2028",
@@ -68,7 +68,7 @@ describe("an event", () => {
     expect(answer.status, answer.body.toString()).toBe(201);
   });
 
-  it("can be recognised in the log by whoever knows what was said", async () => {
+  it("can be recognised in the log by whoever knows its content", async () => {
     const body = event({ source_id: source, detail: { z: 1, a: [2, "é"] } });
     const answer = await agent.call("POST", "/v1/events", body);
     const { leaf } = answer.json<EventAccepted>();

@@ -126,8 +126,8 @@ async function verifyForged(files: Files): Promise<PackOutcome> {
   return verifyChanged(await withManifest(files, (origin, text) => signer.signText(origin, text)));
 }
 
-describe("a pack as it is", () => {
-  test("is true, everything checked, and its numbers are those of what happened", async () => {
+describe("an unchanged pack", () => {
+  test("is true, with everything checked and the right numbers", async () => {
     const outcome = await verify(file("good.zip"));
     expect(idsOf(outcome, "failed")).toEqual([]);
     expect(idsOf(outcome, "not_checked")).toEqual([]);
@@ -150,7 +150,7 @@ describe("a pack as it is", () => {
     ]);
   });
 
-  test("cannot be told without the log's key, and is false under another", async () => {
+  test("is neither true nor false without the log's key, and false under another", async () => {
     const without = await verify(file("good.zip"), null);
     expect([without.verdict, idsOf(without, "not_checked")]).toEqual(["cannot_tell", ["log_key"]]);
     const stranger = await organisation.service.attach(await organisation.service.addOrg());
@@ -195,7 +195,7 @@ describe("a pack as it is", () => {
     expect([swapped.verdict, idsOf(swapped, "failed")]).toEqual(["false", ["agent_keys"]]);
   });
 
-  test("says what an organisation's name says, and does nothing of it", () => {
+  test("shows an organisation's name as text, whatever it contains", () => {
     const page = String(good.get("index.html"));
     expect(page).toContain("Example &lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; Sons");
     expect(page).not.toMatch(/<script|javascript:|<(img|link|iframe)|(src|href)=|@import|url\(/i);
@@ -244,7 +244,7 @@ describe("a pack as it is", () => {
   });
 });
 
-describe("made by an operator who has every key of the service", () => {
+describe("a pack made by an operator who has every key of the service", () => {
   const failure = () => ({ kind: "backup_failed", occurred_at: new Date().toISOString(), detail: {} });
 
   /**
@@ -275,7 +275,7 @@ describe("made by an operator who has every key of the service", () => {
     };
   }
 
-  test("a key of the operator's own signs 64 random bytes as a backup: nobody can tell", async () => {
+  test("64 random bytes as a backup, signed with the operator's own key: nobody can tell", async () => {
     const { service } = organisation;
     const org = await service.addOrg("Made up");
     const from = new Date().toISOString();
@@ -289,7 +289,7 @@ describe("made by an operator who has every key of the service", () => {
     expect(compared.verdict).toBe("true");
   });
 
-  test("a refused receipt at the boundary of two packs", async () => {
+  test("a refused receipt at the boundary of two packs leaves a gap", async () => {
     const { service } = organisation;
     const org = await service.addOrg("Boundary");
     const owner = await service.signIn(org);
@@ -370,8 +370,8 @@ describe("made by an operator who has every key of the service", () => {
   });
 });
 
-describe("changed by somebody who has only the file", () => {
-  test("any byte of any file: it says which", async () => {
+describe("a pack changed by somebody who has only the file", () => {
+  test("any changed byte is found, and the file is named", async () => {
     for (const [path, bytes] of good) {
       const changed = Buffer.from(bytes);
       const at = Math.floor(bytes.length / 2);
@@ -384,7 +384,7 @@ describe("changed by somebody who has only the file", () => {
     }
   });
 
-  test("a file taken out, put in, or given twice", async () => {
+  test("a missing, an added and a repeated file are found", async () => {
     for (const path of good.keys()) {
       const files = new Map(good);
       files.delete(path);
@@ -402,7 +402,7 @@ describe("changed by somebody who has only the file", () => {
     expect([outcome.verdict, idsOf(outcome, "failed")]).toEqual(["false", ["manifest"]]);
   });
 
-  test("with a manifest that agrees: the signature over it does not", async () => {
+  test("the signature does not match a manifest that was changed to agree", async () => {
     const files = new Map(good);
     files.set("README.txt", Buffer.from("all is well"));
     const outcome = await verifyChanged(await withManifest(files));
@@ -410,7 +410,7 @@ describe("changed by somebody who has only the file", () => {
   });
 });
 
-describe("changed and signed again by the service", () => {
+describe("a pack changed and signed again by the service", () => {
   test.each(FORGERIES)("%s: %j", async (_what, failing, forge) => {
     const files = new Map(good);
     forge(files);
@@ -420,7 +420,7 @@ describe("changed and signed again by the service", () => {
   });
 });
 
-test("a source that is said to be younger than what the log tells of it: since when it had to be backed up is not shown", async () => {
+test("a source listed as younger than its log entries: when its backups had to begin is left open", async () => {
   const files = new Map(good);
   const { exported_at, generator } = JSON.parse(String(good.get("manifest.json"))) as Manifest;
   const verdictOf = async (created_at: string): Promise<unknown> => {
@@ -438,7 +438,7 @@ test("a source that is said to be younger than what the log tells of it: since w
   expect(await verdictOf(later(exported_at, 61 * MINUTE_MS))).toEqual(["cannot_tell", ["summary"]]);
 });
 
-test("an agent of which the log does not tell whose key it has needs that key from its host", async () => {
+test("an agent whose key is not in the log needs that key from its host", async () => {
   await save(file("later.zip"), await organisation.pack(`from=${new Date().toISOString()}`));
   const files = await filesOf(file("later.zip"));
   editJson<PackAgents>(files, "keys/agents.json", ({ agents: [agent = expect.unreachable()] }) => {
@@ -521,7 +521,7 @@ describe("what decides about a run", () => {
     };
   };
 
-  test("the first receipt in its time, whatever ids the service gave", async () => {
+  test("the first receipt in the run's time, whatever ids the service gave", async () => {
     const failed = receipt(2, "2026-11-20T03:00:00.000Z", "failed");
     const passed = receipt(1, "2026-11-20T03:30:00.000Z", "passed");
     const asFailed = { status: "failed", receipt_id: failed.id } as const;
@@ -532,7 +532,7 @@ describe("what decides about a run", () => {
     expect(await faultIn(asPassed, [failed, passed])).toContain(`${failed.id} says failed`);
   });
 
-  test("not one that finished before the run was due, five minutes for its host's clock aside", async () => {
+  test("not a receipt of work that ended before the run was due, except five minutes for the host's clock", async () => {
     const before = receipt(1, "2026-11-20T03:00:00.000Z", "passed", "2026-11-20T01:54:59.999Z");
     const asPassed = { status: "passed", receipt_id: before.id } as const;
     expect(await faultIn(asPassed, [before])).toContain(`decided by ${before.id}, which is not the first`);
@@ -544,7 +544,7 @@ describe("what decides about a run", () => {
     expect(await faultIn({ status: "missed" }, [before])).toMatch(/^1 scheduled/);
   });
 
-  test("a removal withdraws what was still to come, not what nobody had done in its time", async () => {
+  test("a removal withdraws runs that were still open, not overdue ones", async () => {
     const withdrawn = { status: "withdrawn" } as const;
     expect(await faultIn(withdrawn, [], "2026-11-20T04:59:59.999Z")).toMatch(/^1 scheduled/);
     expect(await faultIn(withdrawn, [], "2026-11-20T05:00:00.001Z")).toBe(
@@ -552,7 +552,7 @@ describe("what decides about a run", () => {
     );
   });
 
-  test("not one that came a month later, however long it is said to have had", async () => {
+  test("not a receipt that came a month later, whatever deadline is listed", async () => {
     const passed = receipt(1, "2026-12-20T03:00:00.000Z", "passed");
     const late = {
       status: "passed",
@@ -565,7 +565,7 @@ describe("what decides about a run", () => {
   });
 });
 
-test("of a source that was removed the log tells, in a pack of that time and of a later one", async () => {
+test("the log shows the removal of a source, in a pack of that time and in a later one", async () => {
   const { service } = organisation;
   const org = await service.addOrg();
   const owner = await service.signIn(org);
@@ -589,7 +589,7 @@ test("of a source that was removed the log tells, in a pack of that time and of 
   }
 });
 
-test("a receipt that waited on its host decides no run that was due after it finished", async () => {
+test("a receipt that waited on its host decides no run that was due after the work ended", async () => {
   const { service } = organisation;
   const org = await service.addOrg();
   const owner = await service.signIn(org);
@@ -617,7 +617,7 @@ test("a receipt that waited on its host decides no run that was due after it fin
   expect(idsOf(outcome, "failed")).toEqual([]);
 });
 
-test("a receipt of an agent that its source was taken from meanwhile is as true as others", async () => {
+test("a receipt of an agent that has lost its source since is as true as others", async () => {
   const { service } = organisation;
   const org = await service.addOrg();
   const owner = await service.signIn(org);
@@ -643,7 +643,7 @@ test("a receipt of an agent that its source was taken from meanwhile is as true 
   expect(outcome.summary?.totals.restore_tests).toMatchObject({ passed: 2, failed: 0 });
 });
 
-test("a receipt that follows on one which the log does not have is a gap, an agent's first one here too", () => {
+test("a receipt whose predecessor is not in the log is a gap, also if it is the agent's first in the pack", () => {
   const chain = (id: string, previous: string | null, bodySha256: string): CheckedReceipt => {
     const statement = restoreTestStatement();
     statement.predicate.previous_receipt_sha256 = previous;
@@ -668,7 +668,7 @@ test.each([
   ["after", 2],
   ["before", -2],
 ])(
-  "an entry that says it was recorded days %s the others: what it moved out of is not shown to be whole",
+  "an entry dated days %s the others: the period that it left is not shown to be complete",
   async (_where, days) => {
     const { service } = organisation;
     const org = await service.addOrg();
@@ -689,7 +689,7 @@ test.each([
   },
 );
 
-test("an agent that cosigned the checkpoint is one, however often its line stands there", async () => {
+test("an agent that cosigned the checkpoint counts once, however many lines it has", async () => {
   const { rotated } = organisation;
   const files = new Map(good);
   const { text } = parseNote(good.get("log/checkpoint") ?? "");
@@ -740,7 +740,7 @@ function saysTheSame(one: Buffer, other: Buffer): boolean {
   }
 }
 
-test("noise in any file never breaks the verifier, and never makes what is in the log true", async () => {
+test("noise in any file never breaks the verifier, and a changed entry of the log is always false", async () => {
   const paths = [...good.keys()].filter((path) => !path.startsWith("manifest"));
   const noise = fc.record({
     path: fc.constantFrom(...paths),
@@ -769,7 +769,7 @@ describe("attestore-verify", () => {
     return spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
   };
 
-  test("answers for people, and exits 0, 1, 2", async () => {
+  test("prints text for people, and exits with 0, 1 or 2", async () => {
     const { status, stdout } = run(file("good.zip"), "--log-key", vkey, "--key", agentPub);
     expect(stdout).toMatch(/^TRUE {2}.*good\.zip\n/);
     expect(stdout).toContain("not proven:");
@@ -791,7 +791,7 @@ describe("attestore-verify", () => {
     expect([cut.status, cut.stdout.slice(0, 5)]).toEqual([1, "FALSE"]);
   });
 
-  test("answers for programs; tests that failed or were missed count where that is asked", () => {
+  test("prints JSON for programs; failed and missed tests count if asked", () => {
     const { status, stdout } = run(
       file("good.zip"),
       "--log-key",
@@ -811,7 +811,7 @@ describe("attestore-verify", () => {
     expect(status).toBe(1);
   });
 
-  test("refuses options that say nothing of a pack", () => {
+  test("refuses options that do not apply to a pack", () => {
     for (const option of [["--ciphertext", file("good.zip")], ["--require-log"], [file("no-pack.json")]])
       expect(run(file("good.zip"), ...option).status, option.join(" ")).toBe(2);
   });
@@ -900,7 +900,7 @@ describe("packs of the same time, given together", () => {
     again = await save(file("again-later.zip"), await organisation.pack());
   });
 
-  test("tell the same, entry by entry and run by run", async () => {
+  test("agree, entry by entry and run by run", async () => {
     const { outcomes, overlaps } = await together(file("good.zip"), again);
     expect(outcomes.map(({ verdict }) => verdict)).toEqual(["true", "true"]);
     expect([overlaps.result, overlaps.detail]).toEqual([
@@ -909,7 +909,7 @@ describe("packs of the same time, given together", () => {
     ]);
   });
 
-  test("a receipt that stands in one and is missing in the other shows, and so does a run", async () => {
+  test("a receipt or a run that only one of them has is found", async () => {
     const { outcomes } = await together(file("good.zip"), again);
     const [one = expect.unreachable(), other = expect.unreachable()] = outcomes;
     const compared = other.compared ?? expect.unreachable();
@@ -940,7 +940,7 @@ describe("packs of the same time, given together", () => {
     expect(verdictOf({ runs })[0]).toBe("false");
   });
 
-  test("a run of which two packs, each true by itself, tell otherwise", async () => {
+  test("a run that differs between two packs, each true by itself, is found", async () => {
     const files = await filesOf(again);
     let changed = 0;
     setRuns(
@@ -962,7 +962,7 @@ describe("packs of the same time, given together", () => {
   });
 });
 
-describe("what a later version wrote", () => {
+describe("a pack of a later version", () => {
   const after = async (change: (files: Files) => void): Promise<PackOutcome> => {
     const files = new Map(good);
     change(files);
@@ -977,7 +977,7 @@ describe("what a later version wrote", () => {
     "controls.json",
   ];
 
-  test("members that are not known are passed over, wherever they stand", async () => {
+  test("unknown members are ignored, wherever they are", async () => {
     for (const path of FILES) {
       const outcome = await after((files) =>
         editJson<object>(files, path, (value) => Object.assign(value, { more: { n: 1 } })),
@@ -1003,7 +1003,7 @@ describe("what a later version wrote", () => {
     );
   });
 
-  test("what is known is compared all the same", async () => {
+  test("known members are compared all the same", async () => {
     const outcome = await after((files) =>
       editJson<{ sources: { backups: number }[] }>(files, "summary.json", ({ sources }) => {
         for (const source of sources) Object.assign(source, { later: 1, backups: source.backups + 1 });
@@ -1040,7 +1040,7 @@ describe("what a later version wrote", () => {
     expect(outcome.verdict).toBe("cannot_tell");
   });
 
-  test("a leaf of another version counts for the root, and what it tells of cannot be told", async () => {
+  test("a leaf of another version counts for the root, and nobody can tell about its content", async () => {
     const files = new Map(good);
     const { path, leaves } = tileOf(files);
     const index = leaves.length - 1;
@@ -1084,7 +1084,7 @@ describe("what a later version wrote", () => {
     ]);
   });
 
-  test("a rotation that says more than is known here", async () => {
+  test("a rotation with unknown members is checked like others", async () => {
     const { service } = organisation;
     const org = await service.addOrg();
     const owner = await service.signIn(org);
@@ -1124,7 +1124,7 @@ describe("zipped again", () => {
     await save(join(unpacked, "zippers.py"), Buffer.from(ZIPPERS_PY));
   });
 
-  test.each(ZIPPERS)("by %s it is as true as before", async (_what, command) => {
+  test.each(ZIPPERS)("by %s, the pack is as true as before", async (_what, command) => {
     const again = join(unpacked, "again.zip");
     rmSync(again, { force: true });
     const { status, stderr } = shell(command, unpacked);
@@ -1136,7 +1136,7 @@ describe("zipped again", () => {
     expect(outcome.verdict).toBe("true");
   });
 
-  test("what was changed, added or taken out before is still seen", async () => {
+  test("what was changed, added or removed before is still found", async () => {
     for (const change of [
       "sed -i s/passed/PASSED/ summary.json",
       "echo more > more.txt",
@@ -1155,7 +1155,7 @@ describe("zipped again", () => {
   });
 });
 
-describe("with nothing of ours", () => {
+describe("without our programs", () => {
   test("unzip and Python's zipfile open it and find nothing wrong", () => {
     expect(execFileSync("unzip", ["-tq", file("good.zip")], { encoding: "utf8" })).toContain(
       "No errors detected",
@@ -1167,7 +1167,7 @@ describe("with nothing of ours", () => {
     );
   });
 
-  test("the commands of its README.txt do what they say, and refuse what was changed", () => {
+  test("the commands in its README.txt work, and refuse a changed pack", () => {
     const unpacked = file("unpacked");
     execFileSync("unzip", ["-q", file("good.zip"), "-d", unpacked]);
     const commands = [...String(good.get("README.txt")).matchAll(/^ {4}(\S.*)$/gm)]
@@ -1257,7 +1257,7 @@ describe("events that an agent signed", () => {
     last = null;
   });
 
-  test("are links of its chain: a pack that has them all is true", async () => {
+  test("are links of its chain, and a pack with all of them is true", async () => {
     await receipt();
     await told("no space left");
     await told("no space left yet");
@@ -1273,7 +1273,7 @@ describe("events that an agent signed", () => {
     expect((await packOf()).checks.filter(({ result }) => result !== "held")).toEqual([]);
   });
 
-  test("show that one was dropped between two receipts", async () => {
+  test("show if one was dropped between two receipts", async () => {
     await receipt();
     // The service answered it, or never did, and did not log it.
     signed("no space left");
@@ -1283,7 +1283,7 @@ describe("events that an agent signed", () => {
     expect(lineOf(outcome, "chains")).toMatchObject({ result: "not_checked" });
   });
 
-  test("show that one in the agent's name was made up", async () => {
+  test("show if one was invented in the agent's name", async () => {
     await told("no space left");
     const event = {
       kind: "backup_failed",
@@ -1300,7 +1300,7 @@ describe("events that an agent signed", () => {
     });
   });
 
-  test("are told apart from those of an agent that never signed one, which the service could make up", async () => {
+  test("are distinguished from those of an agent that never signed one, which the service could invent", async () => {
     const event = {
       kind: "restore_failed",
       occurred_at: new Date().toISOString(),
@@ -1321,7 +1321,7 @@ describe("events that an agent signed", () => {
     );
   });
 
-  test("cannot be changed: neither the detail, nor with a signature by another key, nor without one", async () => {
+  test("cannot be changed: not the detail, not with another key's signature, and not without a signature", async () => {
     const id = await told("no space left");
     await packOf();
     const files = await filesOf(file("signed.zip"));
@@ -1357,7 +1357,7 @@ describe("events that an agent signed", () => {
     }
   });
 
-  test("signed by a key that the service's operator made up do not count as the agent's", async () => {
+  test("do not count as the agent's if signed with a key that the service's operator made", async () => {
     const own = { ...agent, ...newKeyPair() };
     const event = {
       kind: "restore_failed",

@@ -107,7 +107,7 @@ async function testedBy(host: Host, backupId: string): Promise<string> {
   }
 }
 
-it("which database a backup is of is signed: the cluster's identifier, which any user may read, and the database's name and number", () => {
+it("the receipt of a backup names its database: the cluster's identifier, which any user may read, and the database's name and number", () => {
   const identifier = database.sql(
     "shop",
     "create role clerk; set role clerk; select system_identifier from pg_control_system()",
@@ -121,7 +121,7 @@ it("which database a backup is of is signed: the cluster's identifier, which any
 });
 
 describe("a backup that somebody else uploads for a source which an admin moved to them", () => {
-  it("is not restored by the host, whatever the service says of it", async () => {
+  it("is not restored by the host, whatever the service says about it", async () => {
     const configured = await asAdmin("POST", `/api/orgs/${org.id}/sources/${source}/configure`, {
       agent_id: mine.id,
       test_agent_id: agentOf(victim),
@@ -159,7 +159,7 @@ describe("a backup that somebody else uploads for a source which an admin moved 
 });
 
 describe("a host that tests what another one makes", () => {
-  it("does so once its own config.yaml names the maker's key, and not because the service asks", async () => {
+  it("does so only if its own config.yaml names the maker's key, and not because the service asks", async () => {
     const tester = await attachedHost(org);
     try {
       const key = join(tester.root, "keys", "shop.key");

@@ -64,7 +64,7 @@ async function queue(kind: "backup" | "restore_test"): Promise<string> {
 }
 
 describe("a heartbeat", () => {
-  it("answers the time, the next interval, the commands and the log's head", async () => {
+  it("returns the time, the next interval, the commands and the log's head", async () => {
     const answer = await beat(agent);
     expect(answer).toMatchObject({
       server_time: expect.stringMatching(TIMESTAMP),
@@ -102,12 +102,12 @@ describe("a heartbeat", () => {
     expect(new Set(answers.map((answer) => answer.sources?.[0]?.id)).size).toBe(1);
   });
 
-  it("takes back the head that it gave", async () => {
+  it("accepts the head that it returned before", async () => {
     const { log_head } = await beat(agent);
     await beat(agent, { log_head });
   });
 
-  it("with nonsense for a head or a cosignature is refused or taken, and stops nothing", async () => {
+  it("with an invalid head or cosignature is refused or accepted, and stops nothing", async () => {
     const { log_head } = await beat(agent);
     for (const more of [
       { log_head: "nonsense" },
@@ -120,14 +120,14 @@ describe("a heartbeat", () => {
     await beat(agent);
   });
 
-  it("may come more often than it should: there is no hard limit", async () => {
+  it("may come more often than asked, because there is no hard limit", async () => {
     const eager = await attach(org);
     for (let n = 0; n < 30; n++) await beat(eager);
   });
 });
 
 describe("a command", () => {
-  it("is delivered with its source, and no more once acked", async () => {
+  it("is delivered with its source, and never again after it was acknowledged", async () => {
     const kinds = ["backup", "restore_test"] as const;
     const ids = [await queue(kinds[0]), await queue(kinds[1])];
     const { commands } = await beat(agent);
@@ -151,7 +151,7 @@ describe("a command", () => {
     });
   });
 
-  it("that nobody acks comes again after three intervals, the same with one attempt more", async () => {
+  it("that nobody acknowledges is repeated after three intervals, with its attempt one higher", async () => {
     const id = await queue("backup");
     const asked = performance.now();
     const [first] = (await beat(agent)).commands;
@@ -200,7 +200,7 @@ describe("a command", () => {
     await beat(agent, ack(id));
   });
 
-  it("that does not exist can be acked without harm", async () => {
+  it("that does not exist can be acknowledged without harm", async () => {
     const answer = await agent.call("POST", "/v1/heartbeat", heartbeatBody(ack(unknownId("cmd"))));
     if (answer.status !== 200) expectError(answer, "not_found", "invalid_request");
   });

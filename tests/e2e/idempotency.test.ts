@@ -195,7 +195,7 @@ describe("a key that was used", () => {
     expectReplay(await post(key, "/v1/events", event(1)), first);
   });
 
-  it("is refused when only the white space of the body is another", async () => {
+  it("is refused if only the white space of the body differs", async () => {
     const key = ulid();
     await post(key, "/v1/events", event(1));
     const spaced = await agent.call("POST", "/v1/events", undefined, {
@@ -206,7 +206,7 @@ describe("a key that was used", () => {
     expectError(spaced, "idempotency_key_reused");
   });
 
-  it("never replays what another path answered", async () => {
+  it("never repeats the answer of another path", async () => {
     const key = ulid();
     await post(key, "/v1/events", event(1));
     const answer = await post(key, "/v1/heartbeat", heartbeatBody());
@@ -214,7 +214,7 @@ describe("a key that was used", () => {
     if (answer.status !== 200) expectError(answer, "idempotency_key_reused");
   });
 
-  it("is another agent's to use", async () => {
+  it("may be used by another agent", async () => {
     const second = await attach(org, { from: ownAddress() });
     const key = ulid();
     const first = await post(key, "/v1/events", event(1));
@@ -238,7 +238,7 @@ describe("a refusal", () => {
     expect((await post(ulid(), "/v1/backups", body)).status).toBe(201);
   });
 
-  it("of a receipt is remembered, and says the request id of the first", async () => {
+  it("of a receipt is remembered, with the request id of the first", async () => {
     const envelope = seal(ed25519(), restoreTestStatement(agent, backup));
     const key = ulid();
     const send = (): Promise<Answer> =>
@@ -249,7 +249,7 @@ describe("a refusal", () => {
     expectReplay(await submit(agent, envelope, key), first);
   });
 
-  it("for what the request looks like is not, so that a repaired one may use the key", async () => {
+  it("of a malformed request is not remembered, so a corrected one may use the key", async () => {
     for (const [body, code] of [
       ["{", "invalid_json"],
       [JSON.stringify({ ...event(), kind: 7 }), "invalid_request"],
@@ -266,7 +266,7 @@ describe("a refusal", () => {
     }
   });
 
-  it("for its media type, its size or its credential is not", async () => {
+  it("because of a media type, a size or a credential is not remembered", async () => {
     const key = ulid();
     const text = await agent.call("POST", "/v1/events", undefined, {
       body: "hello",

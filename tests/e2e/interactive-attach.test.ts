@@ -73,7 +73,7 @@ describe("an interactive attach", () => {
     expect(started.attach_url).not.toContain(started.poll_token);
   });
 
-  it("hands the token to a poll that waits when it is approved, until the agent first calls", async () => {
+  it("gives the token to a waiting poll when it is approved, until the agent's first call", async () => {
     const started = await begin();
     const waiting = poll(started);
     await decide("approve", started.code);
@@ -100,7 +100,7 @@ describe("an interactive attach", () => {
     expect((await poll(started)).status).toBe(200);
   });
 
-  it("ends a waiting poll with attach_denied, and mints nothing", async () => {
+  it("ends a waiting poll with attach_denied when denied, and creates no agent", async () => {
     const started = await begin();
     const waiting = poll(started);
     await decide("deny", started.code);
@@ -130,7 +130,7 @@ describe("an interactive attach", () => {
     expect(second.json()).toEqual(first.json());
   });
 
-  it("is not found by a code or token that nobody was given", async () => {
+  it("is not found by an unknown code or token", async () => {
     expect((await server.cli("bootstrap", "approve", "ABCD-EFGH", "--org", org.id)).code).not.toBe(0);
     expectError(await poll({ poll_token: `atp_${"A".repeat(43)}` }), "not_found");
     expectError(await poll({ poll_token: "nonsense" }), "not_found");
@@ -156,7 +156,7 @@ describe("an interactive attach", () => {
     expect(limited.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
   });
 
-  it("is held while it waits, at most 25 s, and answers pending", async () => {
+  it("holds a poll for 25 s at most, and then answers pending", async () => {
     const { answer, held_s } = await held;
     expect(answer.status).toBe(202);
     expect(answer.json()).toEqual({ status: "pending" });

@@ -91,13 +91,13 @@ const UNAVAILABLE =
 
 const sign = () => submit(agent, seal(agent.signer, restoreTestStatement(agent, backup)));
 
-test("keys that are in files are refused once the settings say that a token has them, and told how to move", async () => {
+test("keys in files are refused if the settings name a token, with a message on how to move them", async () => {
   await server.stop();
   settings(IN_TOKEN);
   await expect(server.start()).rejects.toThrow(/no such key[^]*keys move/);
 });
 
-test("moving keys keeps the logs' and the authority's, seals anew, and leaves files until somebody removes them", async () => {
+test("moving keys keeps those of the logs and the CA, seals again, and leaves the files until somebody removes them", async () => {
   const before = keyFiles();
   const first = await server.cliJson<{ keys: Record<string, unknown>[]; files_left: string[] }>(
     "keys",
@@ -117,7 +117,7 @@ test("moving keys keeps the logs' and the authority's, seals anew, and leaves fi
   expect(keyFiles()).toEqual(["ca.pem", "object-urls.key", "server.pem"]);
 });
 
-test("receipts are signed by the token with the logs' key of before, and other verifiers accept them", async () => {
+test("the token signs receipts with the logs' previous key, and other verifiers accept them", async () => {
   // The next certificate is signed by the token's authority key, and every call here trusts the
   // authority of before.
   rmSync(join(server.data, "tls", "server.pem"));
@@ -171,7 +171,7 @@ test("no private key is in the service's files or memory", async () => {
   expect(readFileSync(`/proc/${tokenProcess()}/maps`, "utf8")).toMatch(/softhsm/);
 });
 
-test("a token that does not answer: 503, nothing is acknowledged, and it goes on once it answers", async () => {
+test("while the token does not answer, the service answers 503 and acknowledges nothing; then it continues", async () => {
   const hung = tokenProcess();
   process.kill(hung, "SIGSTOP");
   const envelope = seal(agent.signer, restoreTestStatement(agent, backup));
@@ -181,7 +181,7 @@ test("a token that does not answer: 503, nothing is acknowledged, and it goes on
   expect(server.talk()).toContain("no answer within 5 s");
 });
 
-test("a token that is gone: 503 until it is back", async () => {
+test("while the token is gone, the service answers 503", async () => {
   await hsm.unplug();
   process.kill(tokenProcess(), "SIGKILL");
   const envelope = seal(agent.signer, restoreTestStatement(agent, backup));
@@ -191,7 +191,7 @@ test("a token that is gone: 503 until it is back", async () => {
   expect((await sign()).status).toBe(201);
 });
 
-test("a start without the token, with a wrong PIN or without the module says which, and what to do", async () => {
+test("a start without the token, with a wrong PIN or without the module says why it fails, and what to do", async () => {
   await server.stop();
   await hsm.unplug();
   await expect(server.start()).rejects.toThrow(

@@ -46,7 +46,7 @@ const knock = (token: string): Promise<Answer> =>
   });
 
 describe("an auth key", () => {
-  it("is made for seven days, unless somebody says otherwise", async () => {
+  it("is valid for seven days unless another time is given", async () => {
     const key = await makeKey();
     expect(key).toMatchObject({
       id: expect.stringMatching(idOf("key")),
@@ -70,7 +70,7 @@ describe("an auth key", () => {
     expect(listed.stdout).not.toContain(key.auth_key.slice(15));
   });
 
-  it("attaches nobody once it is revoked, and its agents stay", async () => {
+  it("attaches nobody once it is revoked, but its agents stay", async () => {
     const key = await makeKey();
     const agent = await attach({ ...org, authKey: key.auth_key }, { from: ownAddress() });
     const revoked = await server.cli("auth-key", "revoke", key.id, "--org", org.id);
@@ -80,7 +80,7 @@ describe("an auth key", () => {
     expect((await agent.call("GET", "/v1/log/head")).status).toBe(200);
   });
 
-  it("attaches as many agents as it was made for, also when they come at once", async () => {
+  it("attaches exactly as many agents as it allows, also at once", async () => {
     const key = await makeKey("--max-uses", "3");
     const answers = await Promise.all(Array.from({ length: 12 }, () => knock(key.auth_key)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
@@ -96,7 +96,7 @@ describe("an auth key", () => {
     expect(agent.orgId).not.toBe(org.id);
   });
 
-  it("is not made for an organisation that is none", async () => {
+  it("is not created for an unknown organisation", async () => {
     const made = await server.cli("auth-key", "create", "--org", unknownId("org"));
     expect(made.code).not.toBe(0);
     expect(made.stdout).not.toMatch(/atk_/);
@@ -105,7 +105,7 @@ describe("an auth key", () => {
 });
 
 describe("an agent that is revoked", () => {
-  it("is told so by every call, at once, and what it left stays", async () => {
+  it("is refused by every call at once, and its records stay", async () => {
     const agent = await attach(org, { from: ownAddress() });
     const backup = await writeEncryptedDump(agent, await declareSource(agent));
     const envelope = seal(agent.signer, backupStatement(agent, backup));
@@ -132,7 +132,7 @@ describe("an agent that is revoked", () => {
     expect(await size(), "the revocation is an event of the log").toBe(before + 1);
   });
 
-  it("is refused at once after a request of its own that was answered well", async () => {
+  it("is refused immediately after a successful request of its own", async () => {
     const agent = await attach(org, { from: ownAddress() });
     expect((await agent.call("GET", "/v1/log/head")).status).toBe(200);
     expect((await server.cli("agent", "revoke", agent.id)).code).toBe(0);
@@ -141,7 +141,7 @@ describe("an agent that is revoked", () => {
 });
 
 describe("a service that is told to stop", () => {
-  it("ends a held poll, finishes what runs, and exits with 0", async () => {
+  it("ends a held poll, finishes running requests, and exits with 0", async () => {
     const started = await api(server, {
       method: "POST",
       path: "/api/bootstrap/start",

@@ -33,7 +33,7 @@ function expectLimited(answer: Answer | undefined): void {
 }
 
 describe("the limit of calls", () => {
-  it("is each credential's own", async () => {
+  it("applies to each credential separately", async () => {
     const [busy, calm] = [await attach(org), await attach(org)];
     const answers: Answer[] = [];
     for (let n = 0; n < 22; n++) answers.push(await busy.call("GET", "/v1/log/head"));
@@ -45,14 +45,14 @@ describe("the limit of calls", () => {
     expect((await calm.call("GET", "/v1/log/head")).status).toBe(200);
   });
 
-  it("is kept when calls come at once", async () => {
+  it("holds for simultaneous calls", async () => {
     const agent = await attach(org);
     const answers = await Promise.all(Array.from({ length: 40 }, () => agent.call("GET", "/v1/log/head")));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
   });
 
-  it("is none for heartbeats", async () => {
+  it("does not apply to heartbeats", async () => {
     const agent = await attach(org);
     for (let n = 0; n < 30; n++) {
       expect((await agent.call("POST", "/v1/heartbeat", heartbeatBody())).status).toBe(200);
@@ -66,7 +66,7 @@ describe("the limit of calls", () => {
     }
   });
 
-  it("of failed attaches is the address's, and the right key does not count", async () => {
+  it("of failed attaches applies to an address, and attaches with the right key do not count", async () => {
     const from = ownAddress();
     const knock = (token: string): Promise<Answer> =>
       api(server, {
@@ -82,7 +82,7 @@ describe("the limit of calls", () => {
     expectLimited(await knock(unknown));
   });
 
-  it("of interactive attaches is the address's, whatever it says its address is", async () => {
+  it("of interactive attaches applies to the real address, whatever the request claims", async () => {
     const from = ownAddress();
     const begin = (headers: Record<string, string> = {}): Promise<Answer> =>
       api(server, {

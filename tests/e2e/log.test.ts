@@ -91,7 +91,7 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 describe("the head of the log", () => {
-  it("is a signed checkpoint that says what the fields say", async () => {
+  it("is a signed checkpoint that agrees with the fields", async () => {
     const answer = await head();
     const agent = next();
     expect(Object.keys(answer).toSorted()).toEqual(
@@ -106,7 +106,7 @@ describe("the head of the log", () => {
     expect(parseVerifierKey(agent.log.verifier_key).name).toBe(agent.log.origin);
   });
 
-  it("counts the attaches of the agents: they are events of the log", async () => {
+  it("counts attaches of agents, which are events in the log", async () => {
     expect((await head()).tree_size).toBeGreaterThanOrEqual(agents.length);
   });
 
@@ -159,7 +159,7 @@ describe("a log that grew past one tile", () => {
     }
   });
 
-  it("proves nothing against a size of which it never signed a head, or proves it right", async () => {
+  it("gives no proof, or a right one, for a size of which it never signed a head", async () => {
     const missing = Array.from({ length: size - first }, (_, n) => first + n + 1).filter(
       (n) => !heads.has(n),
     );
@@ -172,7 +172,7 @@ describe("a log that grew past one tile", () => {
     }
   });
 
-  it("has the root that all of its leaves together have", async () => {
+  it("has the root that its leaves result in", async () => {
     // The service's own first entries come as siblings: leaf 1's proof begins with leaf 0, and so
     // on.
     for (let index = 0; index < first; index++) {
@@ -187,7 +187,7 @@ describe("a log that grew past one tile", () => {
     }
   });
 
-  it("proves that every head it showed extends every one before", async () => {
+  it("proves that every head that it showed extends every earlier one", async () => {
     const sizes = [...heads.keys()].filter((n) => n > 0).toSorted((a, b) => a - b);
     expect(sizes.length).toBeGreaterThan(40);
     const picked = new Set([
@@ -219,7 +219,7 @@ describe("a log that grew past one tile", () => {
     expect(broken).toEqual([]);
   });
 
-  it("sends a checkpoint with each proof, which the proof's tree is or leads to", async () => {
+  it("sends with each proof a checkpoint of that tree or of a later one", async () => {
     const { checkpoint, inclusion } = await proof(first, size);
     const opened = keepHead(checkpoint);
     expect(opened.size).toBe(size);
@@ -281,7 +281,7 @@ describe("a log that grew past one tile", () => {
     expectError(answer, "invalid_request", "not_found");
   });
 
-  it("is served as C2SP tiles, whose entries are the leaves and whose hashes are theirs", async () => {
+  it("is served as C2SP tiles, with its leaves and their hashes", async () => {
     const { checkpoint, tree_size } = await head();
     const read = async (path: string): Promise<Buffer> => {
       const { token, orgId } = next();
@@ -313,7 +313,7 @@ describe("a log that grew past one tile", () => {
     expect(top.subarray(0, 32).toString("hex")).toBe(rootOf(leaves.slice(0, 256)));
   });
 
-  it("is served as tiles to its own organisation alone", async () => {
+  it("is served as tiles only to its own organisation", async () => {
     const { orgId } = next();
     for (const token of [undefined, stranger.token]) {
       for (const path of ["checkpoint", "tile/0/000", "tile/entries/000"]) {
@@ -330,7 +330,7 @@ describe("a log that grew past one tile", () => {
     expect(() => openCheckpoint(own.checkpoint, next().log.verifier_key)).toThrow();
   });
 
-  it("takes no parameter on its head", async () => {
+  it("accepts no parameter for its head", async () => {
     expectError(await next().call("GET", "/v1/log/head?size=3"), "invalid_request");
   });
 });

@@ -64,7 +64,7 @@ function forged(change: (bundle: Record<string, unknown>) => void): string {
 }
 
 describe("attestore-verify, with the service stopped", () => {
-  it("holds every receipt true and says what it checked", async () => {
+  it("finds every receipt true and says what it checked", async () => {
     expect(receipts).toHaveLength(2);
     const { code, stdout, stderr } = await verify(...receipts, "--key", agentKey, "--log-key", logKey);
     expect(code, stdout + stderr).toBe(0);
@@ -73,7 +73,7 @@ describe("attestore-verify, with the service stopped", () => {
     }
   });
 
-  it("holds the ciphertext against the receipt", async () => {
+  it("compares the ciphertext with the receipt", async () => {
     const args = [receipts[1] ?? "", "--key", agentKey, "--log-key", logKey];
     expect((await verify(...args, "--ciphertext", ciphertext)).code).toBe(0);
     const bytes = readFileSync(ciphertext);
@@ -85,7 +85,7 @@ describe("attestore-verify, with the service stopped", () => {
     expect(refused.stdout.toLowerCase()).toContain("ciphertext");
   });
 
-  it("says it in JSON", async () => {
+  it("prints the result as JSON", async () => {
     const { code, stdout } = await verify(...receipts, "--key", agentKey, "--log-key", logKey, "--json");
     expect(code).toBe(0);
     expect(JSON.stringify(JSON.parse(stdout))).toMatch(/"verdict":"?true/);
@@ -145,7 +145,7 @@ describe("attestore-verify, with the service stopped", () => {
     expect(code, stdout).toBe(1);
   });
 
-  it("cannot tell about what is no receipt, and says so", async () => {
+  it("cannot tell about a file that is no receipt, and says so", async () => {
     const path = join(data, "noise.json");
     for (const text of ["", "{", "[]", '{"hello":1}', "\u0000"]) {
       writeFileSync(path, text);
@@ -158,7 +158,7 @@ describe("attestore-verify, with the service stopped", () => {
     expect((await verify()).code).toBe(2);
   });
 
-  it("calls the whole false when one of many is", async () => {
+  it("is false as a whole if one of many receipts is false", async () => {
     const path = forged(editSignature);
     const { code } = await verify(...receipts, path, "--key", agentKey, "--log-key", logKey);
     expect(code).toBe(1);

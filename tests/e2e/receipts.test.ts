@@ -61,7 +61,7 @@ describe("a receipt", () => {
     expectPlaced(agent, receipt, receipt.receipt_id);
   });
 
-  it("of a failed restore test needs no check, a reason says why", async () => {
+  it("of a failed restore test needs no check, only a reason", async () => {
     const statement = restoreTestStatement(agent, backup, "failed");
     statement.predicate["checks"] = [];
     statement.predicate["reason"] = "no check is configured and the engine can infer none";
@@ -121,7 +121,7 @@ function derIntegers(der: Buffer): Buffer[] {
 }
 
 describe("the same envelope again", () => {
-  it("answers the first receipt and leaves the log as it is", async () => {
+  it("returns the first receipt and leaves the log unchanged", async () => {
     const envelope = seal(agent.signer, restoreTestStatement(agent, backup));
     const first = (await submit(agent, envelope)).json<ReceiptAccepted>();
     const size = await treeSize();
@@ -137,7 +137,7 @@ describe("the same envelope again", () => {
     expect(await treeSize()).toBe(size);
   });
 
-  it("is one receipt when it comes many times at once", async () => {
+  it("is one receipt if it comes many times at once", async () => {
     const envelope = seal(agent.signer, restoreTestStatement(agent, backup));
     const size = await treeSize();
     const answers = await Promise.all(Array.from({ length: 24 }, () => submit(agent, envelope)));
@@ -161,7 +161,7 @@ describe("the same envelope again", () => {
 });
 
 describe("many receipts at once", () => {
-  it("are each there, once, and each is provable", async () => {
+  it("are each in the log once, and each has a proof", async () => {
     const distinct = Array.from({ length: 60 }, (_, n) => {
       const statement = restoreTestStatement(agent, backup);
       statement.predicate["checks"] = [{ ...check(), observed: { n } }];
@@ -177,7 +177,7 @@ describe("many receipts at once", () => {
   });
 });
 
-describe("a receipt whose signature does not hold", () => {
+describe("a receipt with an invalid signature", () => {
   const good = (): Envelope => seal(agent.signer, restoreTestStatement(agent, backup));
   let size = 0;
   beforeEach(async () => {
@@ -289,7 +289,7 @@ function flip(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-describe("a receipt of something that does not fit", () => {
+describe("a receipt that contradicts the records", () => {
   it("is refused for a backup that the organisation does not have", async () => {
     const foreign = await writeEncryptedDump(stranger, await declareSource(stranger));
     for (const other of [
@@ -344,7 +344,7 @@ describe("a receipt of something that does not fit", () => {
     );
   });
 
-  it("is refused when it says another size than the record", async () => {
+  it("is refused if its size differs from the record", async () => {
     const statement = backupStatement(agent, { ...backup, size_bytes: backup.size_bytes + 1 });
     expectError(await submit(agent, seal(agent.signer, statement)), "statement_mismatch");
   });

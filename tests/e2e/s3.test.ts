@@ -84,7 +84,7 @@ async function sendParts(upload: Parts, bytes: Uint8Array, except: number[] = []
 }
 
 describe("one PUT", () => {
-  it("makes a backup of the bytes that were announced, downloaded whole and in ranges", async () => {
+  it("makes a backup of the announced bytes, which downloads whole and in ranges", async () => {
     const bytes = randomBytes(5000);
     const upload = await uploadUrl(agent, source, bytes);
     expect(upload.upload_url.startsWith(`${s3.settings.endpoint}/backups/${upload.object_key}?`)).toBe(true);
@@ -100,7 +100,7 @@ describe("one PUT", () => {
     expect(existsSync(join(server.data, "objects"))).toBe(false);
   });
 
-  it("is refused other bytes, another length, another key and another method", async () => {
+  it("is refused for other bytes, another length, another key and another method", async () => {
     const bytes = randomBytes(5000);
     const upload = await uploadUrl(agent, source, bytes);
     const other = await uploadUrl(agent, source, bytes);
@@ -118,7 +118,7 @@ describe("one PUT", () => {
     expectError(await register(other), "object_missing");
   });
 
-  it("is no backup where other bytes got there past the URL", async () => {
+  it("is no backup if other bytes got there without the URL", async () => {
     const bytes = randomBytes(5000);
     const upload = await uploadUrl(agent, source, bytes);
     const replace = (body: Uint8Array) => s3.send({ method: "PUT", key: upload.object_key, body });
@@ -131,7 +131,7 @@ describe("one PUT", () => {
     expect((await register(upload)).status).toBe(201);
   });
 
-  it("can be asked for again", async () => {
+  it("can be requested again", async () => {
     const bytes = randomBytes(5000);
     const upload = await uploadUrl(agent, source, bytes);
     const request = { source_id: source, sha256: sha256Hex(bytes), size_bytes: bytes.length };
@@ -174,7 +174,7 @@ describe("parts", () => {
     return upload;
   }
 
-  it("make one backup, registered once whoever asks twice", async () => {
+  it("make one backup, even if it is registered twice", async () => {
     const upload = await begin();
     const sent = await sendParts(upload, bytes);
     const answers = await Promise.all([1, 2, 3].map(() => register(upload, { parts: sent })));
@@ -186,7 +186,7 @@ describe("parts", () => {
     expect(range.body).toEqual(bytes.subarray(5 * MIB - 2, 5 * MIB + 2));
   });
 
-  it("go on with fresh URLs of the same upload", async () => {
+  it("continue with new URLs of the same upload", async () => {
     const upload = await begin();
     const sent = await sendParts(upload, bytes, [2, 3]);
     const renewed = await agent.call("POST", "/v1/backups/upload-url", {
@@ -247,7 +247,7 @@ describe("the agent", () => {
     expect(readdirSync(join(host.root, "blobs"))).toEqual([]);
   });
 
-  it("goes on in the same upload after it was killed in the middle of it", async () => {
+  it("continues the same upload after it was killed in the middle of it", async () => {
     appendFileSync(join(host.root, "config.yaml"), "upload: { max_rate: 5MB }\n");
     const uploads = async () => {
       const listed = await s3.send({ method: "GET", query: { uploads: "" } });
@@ -310,7 +310,7 @@ describe("object lock", () => {
     }
   });
 
-  it("is asked for in vain of a bucket without it, and the service says so instead of starting", async () => {
+  it("keeps the service from starting if the bucket does not support it, with a message", async () => {
     const started = startServer({ ...s3.environment, ATTESTORE_S3_OBJECT_LOCK_DAYS: "30" });
     await expect(started).rejects.toThrow(/exit code 2[^]*bucket backups has no object lock/);
   });

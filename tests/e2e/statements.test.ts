@@ -127,7 +127,7 @@ describe.each(["backup", "restore test"] as const)("the statement of a %s", (kin
     }
   });
 
-  it("is refused when a field is there twice, whatever the second says", async () => {
+  it("is refused if a field occurs twice, whatever the second one says", async () => {
     const text = JSON.stringify(good());
     await expectInvalid(text.replace('"agent_version":', '"agent_version":"9.9.9","agent_version":'));
     await expectInvalid(text.replace('"predicate":{', '"predicate":{},"predicate":{'));

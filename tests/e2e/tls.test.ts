@@ -25,7 +25,7 @@ async function handshake(...options: string[]): Promise<{ code: number | null; t
 
 describe("TLS", () => {
   it.each(["TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"])(
-    "1.3 with %s is spoken",
+    "1.3 with %s is accepted",
     async (suite) => {
       const { code, talk } = await handshake("-tls1_3", "-ciphersuites", suite);
       expect(code, talk).toBe(0);
@@ -53,12 +53,12 @@ describe("TLS", () => {
     expect(talk).toContain("Verify return code: 0 (ok)");
   });
 
-  it("shows a certificate that nobody else's CA vouches for", async () => {
+  it("shows a certificate that no other CA vouches for", async () => {
     const { code } = await handshake("-verify_return_error", "-verify_hostname", "localhost");
     expect(code).not.toBe(0);
   });
 
-  it("is the only way in", async () => {
+  it("is the only way to connect", async () => {
     const plain = await new Promise<string>((resolve) => {
       get({ host: "127.0.0.1", port: server.port, path: "/v1/log/head" }, (answer) => {
         answer.resume();

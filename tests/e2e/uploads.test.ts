@@ -107,7 +107,7 @@ describe("an upload URL", () => {
     await expectNothingStored(upload);
   });
 
-  it("refuses bytes whose client asks for the checksum of others", async () => {
+  it("refuses bytes sent with the checksum of other bytes", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     const other = randomBytes(bytes.length);
     const headers = Object.fromEntries(
@@ -155,7 +155,7 @@ describe("an upload URL", () => {
     await expectNothingStored(other);
   });
 
-  it("refuses a key that walks out of the store", async () => {
+  it("refuses a key that leads out of the store", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     for (const key of ["../../escape.age", "..%2f..%2fescape.age", "%2e%2e/%2e%2e/escape.age", "a%00b.age"]) {
       const url = new URL(upload.upload_url);
@@ -166,7 +166,7 @@ describe("an upload URL", () => {
     await expectNothingStored(upload);
   });
 
-  it("refuses every change of what is in its query", async () => {
+  it("refuses any change of its query", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     const names = [...new Set(new URL(upload.upload_url).searchParams.keys())];
     expect(names.length).toBeGreaterThan(0);
@@ -200,7 +200,7 @@ describe("an upload URL", () => {
 });
 
 describe("registering a backup", () => {
-  it("answers its record", async () => {
+  it("returns its record", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     await put(agent, upload, bytes);
     const created_at = "2026-11-20T23:59:59.123Z";
@@ -222,12 +222,12 @@ describe("registering a backup", () => {
     });
   });
 
-  it("refuses an upload that never came", async () => {
+  it("refuses an upload whose bytes never came", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     expectError(await agent.call("POST", "/v1/backups", registration(upload, source)), "object_missing");
   });
 
-  it("refuses an upload of which nobody knows, of another source, and of another organisation", async () => {
+  it("refuses an unknown upload, another source's, and another organisation's", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     await put(agent, upload, bytes);
     const body = registration(upload, source);
@@ -246,7 +246,7 @@ describe("registering a backup", () => {
     expect((await agent.call("POST", "/v1/backups", body)).status).toBe(201);
   });
 
-  it("makes one backup of one upload, asked twice or at once", async () => {
+  it("makes one backup of one upload, even if asked twice or at once", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     await put(agent, upload, bytes);
     const body = registration(upload, source);
@@ -277,7 +277,7 @@ describe("registering a backup", () => {
     expect((await download(backup)).body.equals(bytes)).toBe(true);
   });
 
-  it("takes an object of some megabytes, whole", async () => {
+  it("accepts an object of several megabytes", async () => {
     const large = randomBytes(5 * MIB);
     const backup = await writeEncryptedDump(agent, source, large);
     const answer = await download(backup);
@@ -298,7 +298,7 @@ async function download(backup: { id: string }, headers: Record<string, string> 
 }
 
 describe("a download URL", () => {
-  it("gives the ciphertext for 15 minutes, with no credential", async () => {
+  it("gives the ciphertext for 15 minutes, without a credential", async () => {
     const backup = await writeEncryptedDump(agent, source, bytes);
     const url = await downloadUrl(backup);
     expect(url).toMatchObject({
@@ -349,7 +349,7 @@ describe("a download URL", () => {
     },
   );
 
-  it("is good for nothing else", async () => {
+  it("allows nothing else", async () => {
     const backup = await writeEncryptedDump(agent, source, bytes);
     const other = await writeEncryptedDump(agent, source, randomBytes(300));
     const url = (await downloadUrl(backup)).download_url;
@@ -376,7 +376,7 @@ describe("a download URL", () => {
     expect((await exchange(server, { method: "GET", path: url })).body.equals(bytes)).toBe(true);
   });
 
-  it("is not given for a backup of another organisation, or for none", async () => {
+  it("is not given for another organisation's backup, or for an unknown one", async () => {
     const backup = await writeEncryptedDump(agent, source, bytes);
     expectError(await stranger.call("POST", `/v1/backups/${backup.id}/download-url`, {}), "not_found");
     expectError(await agent.call("POST", `/v1/backups/${unknownId("bkp")}/download-url`, {}), "not_found");
@@ -404,7 +404,7 @@ describe("an upload in parts", () => {
     return sent;
   }
 
-  it("becomes one whole backup though the service is killed between parts and while it registers", async () => {
+  it("becomes one complete backup even if the service is killed between parts and while it registers", async () => {
     const upload = (await uploadUrl(agent, source, large)) as Parts;
     expect(upload.parts.map(({ size_bytes }) => size_bytes)).toEqual([5 * MIB, 5 * MIB, 2 * MIB + 7]);
     const sent = await sendParts(upload, [3, 1]);
@@ -432,7 +432,7 @@ describe("an upload in parts", () => {
     expect(readdirSync(join(server.data, "objects", ".multipart"))).toEqual([]);
   });
 
-  it("by the agent goes on where it was when the service is killed, and restores", async () => {
+  it("by the agent continues where it was after the service was killed, and the backup restores", async () => {
     const host = await attachedHost(org);
     const data = mkdtempSync(join(tmpdir(), "attestore-e2e-data-"));
     try {

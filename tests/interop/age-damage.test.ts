@@ -56,7 +56,7 @@ async function restored(ciphertext: Buffer): Promise<string | Buffer> {
   }
 }
 
-describe("a file that is not of our kind", () => {
+describe("a file of another kind", () => {
   it.each([
     ["age without zstd", "echo a plain text", "zstd_damaged"],
     ["age of nothing at all", "true", "zstd_damaged"],
@@ -68,7 +68,7 @@ describe("a file that is not of our kind", () => {
     expect(await restored(madeBy(command))).toBe(code);
   });
 
-  it("age -a is refused, as text", async () => {
+  it("an armored file (age -a) is refused", async () => {
     const armoured = spawnSync("bash", ["-c", `echo text | zstd -q | age -a -r ${recipient}`]).stdout;
     expect(await restored(armoured)).toBe("not_age");
   });
@@ -88,11 +88,11 @@ describe("a file of `zstd -3 | age` in five chunks", () => {
     expect(whole.length - start).toBeLessThan(chunks * SEALED_CHUNK);
   });
 
-  it("comes back whole", async () => {
+  it("restores completely", async () => {
     expect(readFileSync(join(base, "source")).equals((await restored(whole)) as Buffer)).toBe(true);
   });
 
-  it("is refused with a byte flipped at either side of every border", async () => {
+  it("is refused with a flipped byte on either side of every chunk boundary", async () => {
     const inHeader = [0, 21, 22, 40, start - NONCE - 2, start - NONCE - 1, start - NONCE, start - 1];
     const inPayload = [
       ...borders.flatMap((at) => [at - 16, at - 1, at, at + 1]),
@@ -109,7 +109,7 @@ describe("a file of `zstd -3 | age` in five chunks", () => {
     }
   });
 
-  it("is refused when it is cut at either side of every border", async () => {
+  it("is refused if it is cut on either side of every chunk boundary", async () => {
     const cuts = [
       0,
       1,
@@ -131,7 +131,7 @@ describe("a file of `zstd -3 | age` in five chunks", () => {
     }
   });
 
-  it("is refused with more after it", async () => {
+  it("is refused with more bytes at the end", async () => {
     for (const more of [Buffer.from("x"), Buffer.alloc(16), whole, Buffer.alloc(SEALED_CHUNK)]) {
       expect(await restored(Buffer.concat([whole, more]))).toMatch(/^(?:trailing_data|payload_damaged)$/);
     }

@@ -134,7 +134,7 @@ describe("age -d | zstd -d gives the dump back", () => {
     await rm(path);
   });
 
-  test("zstd itself finds every frame whole, sized and with a checksum", async () => {
+  test("zstd finds every frame complete, with its size and a checksum", async () => {
     const { path } = await writeBlob(seal(dump(5 * MIB), [keys[0]!.recipient]), dir, signal);
     await sha256Of(`age -d -i ${keys[0]!.file} -o ${dir}/frames.zst ${path}`);
     const { stdout } = await run("zstd", ["-lv", join(dir, "frames.zst")]);

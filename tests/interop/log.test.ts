@@ -119,7 +119,7 @@ describe("Go's tlog", () => {
     expect(answer.consistency).toEqual(pairs.map(() => ""));
   });
 
-  it("refuses them for another leaf, place, tree or root: it does check", () => {
+  it("refuses them for another leaf, index, tree or root", () => {
     const good = inclusionOf(70, SIZE);
     const grown = consistencyOf(70, SIZE);
     const answer = go<Verdicts>("check", {
@@ -140,7 +140,7 @@ describe("Go's tlog", () => {
     expect(answer.consistency.filter((verdict) => verdict === "")).toEqual([]);
   });
 
-  it("makes proofs that we check", () => {
+  it("makes proofs that we accept", () => {
     for (const count of [1, 2, 7, 64, 129, 257]) {
       const made = go<Document>("make", {
         name: LOG_NAME,
@@ -192,7 +192,7 @@ describe("Go's note", () => {
     expect(answer.texts).toEqual([text, text]);
   });
 
-  it("refuses it changed, or under another key", async () => {
+  it("refuses a changed checkpoint, and one under another key", async () => {
     const verifier_key = formatVerifierKey(log);
     const other = formatVerifierKey(verifierOf(await ed25519Key(2), LOG_NAME));
     const answer = go<Verdicts>("check", {
@@ -206,7 +206,7 @@ describe("Go's note", () => {
     expect(answer.notes.filter((verdict) => verdict === "")).toEqual([]);
   });
 
-  it("makes keys and checkpoints that we open", async () => {
+  it("makes keys and checkpoints that we accept", async () => {
     const made = go<Document>("make", { name: LOG_NAME, leaves: [toBase64(leaf(0)), toBase64(leaf(1))] });
     const [signed] = made.notes;
     if (!signed) throw new Error("a checkpoint was asked for");

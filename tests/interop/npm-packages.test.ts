@@ -98,7 +98,7 @@ test("attestore-verify tells a true receipt from a false one", async () => {
   expect(node("library.js", passed, ...keys).status).toBe(0);
 });
 
-test("both have types, which a strict project checks", () => {
+test("both packages have types that a strict project compiles", () => {
   mkdirSync(join(project, "node_modules/@types"), { recursive: true });
   for (const name of ["node", "../undici-types"])
     symlinkSync(join(ROOT, "node_modules/@types", name), join(project, "node_modules/@types", name));

@@ -117,12 +117,12 @@ describe("the guide's commands, with openssl", () => {
     "openssl dgst -sha256 -verify agent.pub -signature signature signed",
   );
 
-  it("take an envelope in the URL-safe alphabet", async () => {
+  it("accept an envelope in the URL-safe alphabet", async () => {
     const directory = await auditorsDirectory(await ed25519Key(1), URL_SAFE);
     expect(shell(directory, ed25519)).toMatchObject({ status: 0 });
   });
 
-  it("name the command for ECDSA keys that is run here", () => {
+  it("contain the command for ECDSA keys that this test runs", () => {
     expect(guide).toContain("`openssl dgst -sha256 -verify agent.pub -signature signature signed`");
   });
 
@@ -139,7 +139,7 @@ describe("the guide's commands, with openssl", () => {
     expect(bad.stdout).not.toContain(words);
   });
 
-  it("read what it says, and tie it to the file", async () => {
+  it("read the receipt, and compare it with the file", async () => {
     const directory = await auditorsDirectory(await ed25519Key(1));
     shell(directory, ed25519);
     const says = shell(directory, shellBlock("jq .predicate"));

@@ -188,7 +188,7 @@ describe("the guide's commands recover", () => {
     expect(all("restored.sqlite")).toBe(all(join(base, "invoices.db")));
   });
 
-  it("no SQLite database where nothing was decrypted: nothing says ok", () => {
+  it("no SQLite database if nothing was decrypted, and no output says ok", () => {
     const directory = mkdtempSync(join(base, "nothing-"));
     const without = shell(directory, SQLITE);
     writeFileSync(join(directory, "backup.dump"), "");
@@ -213,7 +213,7 @@ describe("the guide's commands recover", () => {
   });
 });
 
-it("the dashboard's commands make the roles of a set, and run no command that its globals hold", () => {
+it("the dashboard's commands create the roles of a set, and run no command in its globals", () => {
   const record = {
     sha256: "0".repeat(64),
     source_metadata: { dump_format: "pg_dump-set", globals: {}, databases: [] },
@@ -236,7 +236,7 @@ it("the dashboard's commands make the roles of a set, and run no command that it
   expect(elsewhere.sql("postgres", roles).trim()).toBe("from_globals more_globals");
 });
 
-it("shows what was proven, and which receipt is whose", () => {
+it("the guide's command lists each receipt with its source and result", () => {
   const { stdout } = shell(place("papers"), CHOOSE);
   const lines = stdout
     .trim()
@@ -301,7 +301,7 @@ describe("the guide's commands stop", () => {
     expect(stderr).toContain("no identity matched");
   });
 
-  it("where no object is the receipt's", () => {
+  it("if no object belongs to the receipt", () => {
     const directory = place("invoices", (path) => {
       const objects = join(path, "objects");
       rmSync(objects);
@@ -315,7 +315,7 @@ describe("the guide's commands stop", () => {
   });
 });
 
-it("says how long the object's name and place are, and has no command that was not run", () => {
+it("the guide names the object's key, and the tests run all of its commands", () => {
   expect(guide).toContain("<org_id>/<source_id>/<upload_id>.age");
   // It needs a bucket: here only that it is a script, and uses what the block before it has set.
   const { status, stderr } = shell(base, `sha256= size=1 prefix=; bash -n <<'END'\n${FROM_S3}END`);

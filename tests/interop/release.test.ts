@@ -34,7 +34,7 @@ function write(file: string, change: (text: string) => string): void {
   writeFileSync(path, change(readFileSync(path, "utf8")));
 }
 
-test("without a key, or before the project has one, nothing is made", () => {
+test("nothing is made without a key, or before the project has one", () => {
   const head = copy.git("rev-parse", "HEAD");
   const without = release(VERSION);
   expect(without).toMatchObject({ status: 2, stdout: "" });

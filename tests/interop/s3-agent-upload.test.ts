@@ -158,7 +158,7 @@ async function expectWhole(done: Awaited<ReturnType<typeof upload>>): Promise<vo
   expect(await objects.hash(key)).toEqual({ sizeBytes: bytes.length, sha256 });
 }
 
-it("sends a part again over a line that broke in its middle", async () => {
+it("sends a part again after the connection broke in the middle", async () => {
   carries = 8 * MIB;
   const done = await upload(answerOf);
   expect(carries).toBe(Number.POSITIVE_INFINITY);
@@ -166,7 +166,7 @@ it("sends a part again over a line that broke in its middle", async () => {
   await expectWhole(done);
 });
 
-it("asks for new URLs of the same upload when they run out, and sends what is missing", async () => {
+it("asks for new URLs of the same upload when they expire, and sends what is missing", async () => {
   const done = await upload(async (request, call) => {
     const answer = await answerOf(request);
     return call === 1 ? runOut(answer, 2) : call === 2 ? runOut(answer, 3) : answer;
@@ -175,7 +175,7 @@ it("asks for new URLs of the same upload when they run out, and sends what is mi
   await expectWhole(done);
 });
 
-it("goes on after an interruption, in a process that knows only what is on disk", async () => {
+it("continues after an interruption, in a process that knows only what is on disk", async () => {
   const first = await upload(async (request, call) => {
     if (call === 2) throw new ServiceError("unreachable", "the service is away");
     return runOut(await answerOf(request), 3);
@@ -193,7 +193,7 @@ it("goes on after an interruption, in a process that knows only what is on disk"
   await expectWhole(done);
 });
 
-it("begins anew when the store has aborted the upload, or the service does not know it any more", async () => {
+it("starts again if the store aborted the upload, or if the service no longer knows it", async () => {
   let aborted = "";
   const done = await upload(async (request, call) => {
     const answer = await answerOf(request);

@@ -55,7 +55,7 @@ async function readable(store: S3Store, key: string): Promise<number> {
 }
 
 describe("doctor", () => {
-  it("proposes a lock where the bucket can, until the settings have one", async () => {
+  it("proposes a lock if the bucket supports it and the settings have none", async () => {
     const { endpoint, region, bucket, accessKeyId, secretAccessKey } = server.settings;
     const examine = (more: NodeJS.ProcessEnv) =>
       examineObjects(
@@ -78,7 +78,7 @@ describe("doctor", () => {
 });
 
 describe("a lock of the settings", () => {
-  it.each(["GOVERNANCE", "COMPLIANCE"] as const)("is put on what is protected: %s", async (mode) => {
+  it.each(["GOVERNANCE", "COMPLIANCE"] as const)("is put on protected objects: %s", async (mode) => {
     const store = storeWith({ mode, days: 30 });
     const key = await stored(store, randomBytes(100));
     expect(await retention(key)).toBeNull();
@@ -86,7 +86,7 @@ describe("a lock of the settings", () => {
     expect(await retention(key)).toEqual({ mode, days: 30 });
   });
 
-  it("keeps the object from removal, which says so and changes nothing", async () => {
+  it("prevents removal, which reports the lock and changes nothing", async () => {
     const store = storeWith({ mode: "COMPLIANCE", days: 1 });
     const key = await stored(store, randomBytes(100));
     await store.protect(key);
@@ -99,7 +99,7 @@ describe("a lock of the settings", () => {
     expect(listed).toEqual([key]);
   });
 
-  it("never shortens a lock that is there, nor weakens it", async () => {
+  it("never shortens or weakens an existing lock", async () => {
     const key = await stored(storeWith(), randomBytes(100));
     await storeWith({ mode: "COMPLIANCE", days: 30 }).protect(key);
     await storeWith({ mode: "COMPLIANCE", days: 10 }).protect(key);
@@ -115,7 +115,7 @@ describe("a lock of the settings", () => {
     expect(await retention(key)).toBeNull();
   });
 
-  it("is known to be possible, or not", async () => {
+  it("is known to be supported or not", async () => {
     expect(await storeWith().locksObjects()).toBe(true);
     const plain = await startS3Server();
     try {
@@ -130,7 +130,7 @@ describe("a lock of the settings", () => {
 });
 
 describe("a legal hold", () => {
-  it("keeps the object from removal until it is lifted", async () => {
+  it("prevents removal until it is lifted", async () => {
     const store = storeWith();
     const key = await stored(store, randomBytes(100));
     const hold = async (status: string): Promise<void> => {
@@ -160,7 +160,7 @@ describe("removal in a bucket with versions", () => {
     expect(await readable(store, neighbour)).toBe(200);
   });
 
-  it("goes on after somebody has put a delete marker over it", async () => {
+  it("continues after somebody added a delete marker", async () => {
     const store = storeWith();
     const key = await stored(store, randomBytes(100));
     expect((await server.send({ method: "DELETE", key })).status).toBe(204);

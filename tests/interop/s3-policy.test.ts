@@ -76,13 +76,13 @@ async function useAll(server: S3Server, store: S3Store): Promise<void> {
   await store.protect(KEY);
 }
 
-it("without its last statement, in a bucket without versions", async () => {
+it("the documented policy is enough, without its last statement, for a bucket without versions", async () => {
   const store = await storeOf(plain, withoutLast());
   await useAll(plain, store);
   for (const _ of [1, 2]) expect(await store.remove(KEY)).toBe("removed");
 });
 
-it("not without its first statement: the server goes by the policy", async () => {
+it("the documented policy is not enough without its first statement", async () => {
   const { Statement: statements, ...rest } = JSON.parse(POLICY) as { Statement: Statement[] };
   const server = await startS3Server();
   try {
@@ -97,7 +97,7 @@ it("not without its first statement: the server goes by the policy", async () =>
   }
 });
 
-it("whole, in a bucket with object lock, which it does not allow to be undone", async () => {
+it("the documented policy is enough for a bucket with object lock, and does not allow the lock to be bypassed", async () => {
   const store = await storeOf(locking, POLICY, 30);
   expect(await store.locksObjects()).toBe(true);
   await useAll(locking, store);

@@ -60,7 +60,7 @@ function writeOrders(rows: number): void {
   database.close();
 }
 
-it("backs up to a bucket, proves, restores and prunes, and does not pass what was damaged there", async () => {
+it("backs up to a bucket, proves, restores and prunes, and does not pass a damaged backup", async () => {
   const place = ["--storage", "s3://backups/db-1", "--s3-endpoint", s3.settings.endpoint];
   await json(["init", "--standalone", ...place, "--s3-region", s3.settings.region]);
   writeFileSync(join(root, "keys/s3-ca.pem"), s3.certificate ?? "");
@@ -106,7 +106,7 @@ it("backs up to a bucket, proves, restores and prunes, and does not pass what wa
   expect(await json(["receipts", "verify"])).toMatchObject({ wrong: [] });
 });
 
-it("keeps a backup that the bucket can't take, and says what is wrong with credentials", async () => {
+it("keeps a backup that the bucket refuses, and says what is wrong with credentials", async () => {
   const wrong = { AWS_SECRET_ACCESS_KEY: "not-the-secret" };
   const failed = await cli(["backup"], wrong);
   expect(failed.code).toBe(2);
@@ -118,7 +118,7 @@ it("keeps a backup that the bucket can't take, and says what is wrong with crede
   expect(await stored()).toHaveLength(before.length + 1);
 });
 
-it("goes on with an upload in parts where the line broke", async () => {
+it("continues an upload in parts where the connection broke", async () => {
   const MiB = 1024 ** 2;
   const bytes = randomBytes(40 * MiB);
   const file = join(base, "large");

@@ -57,14 +57,14 @@ describe("an upload URL", () => {
   const other = randomBytes(100_000);
   const sum = (of: Uint8Array): string => createHash("sha256").update(of).digest("base64");
 
-  it("takes the bytes that it is for, which the store then vouches for", async () => {
+  it("accepts its bytes, and the store vouches for them", async () => {
     const key = await stored(bytes);
     expect(await store.head(key)).toEqual({ sizeBytes: bytes.length, sha256: sha256(bytes) });
     expect(await store.hash(key)).toEqual({ sizeBytes: bytes.length, sha256: sha256(bytes) });
     expect((await get(key)).body.equals(bytes)).toBe(true);
   });
 
-  it("takes them twice, and none at all where none were announced", async () => {
+  it("accepts them twice, and an empty object if it was announced as empty", async () => {
     const key = newKey();
     for (const _ of [1, 2]) await stored(bytes, key);
     expect((await get(await stored(Buffer.alloc(0)))).body).toHaveLength(0);
@@ -118,7 +118,7 @@ describe("a download URL", () => {
     expect(answer.body.equals(bytes.subarray(start, end))).toBe(true);
   });
 
-  it("is for its key, GET, and its time", async () => {
+  it("works only for its key, for GET and for its time", async () => {
     const bytes = randomBytes(5000);
     const [key, another] = [await stored(bytes), await stored(randomBytes(10))];
     const { url } = await store.presignGet({ key, expiresInSeconds: 900 });
@@ -159,7 +159,7 @@ describe("an upload in parts", () => {
     return { status: answer.status, partNumber: part.partNumber, etag: answer.headers.etag ?? "" };
   }
 
-  it("is one object when it is complete, in whatever order its parts came and however often", async () => {
+  it("is one object when it is complete, in whatever order and however often its parts came", async () => {
     const { key, uploadId, parts } = await begin();
     expect(parts.map(({ sizeBytes }) => sizeBytes)).toEqual([5 * MIB, 5 * MIB, 2 * MIB]);
     const sent: Awaited<ReturnType<typeof send>>[] = [];
@@ -180,7 +180,7 @@ describe("an upload in parts", () => {
     );
   });
 
-  it("goes on with new URLs when the first have run out", async () => {
+  it("continues with new URLs when the first have expired", async () => {
     const { key, uploadId, request, parts } = await begin();
     const expired = await at(ago(HOUR_MS), () => store.multipart.presignParts(request));
     const sent = [await send(parts[0] as Part)];
@@ -191,7 +191,7 @@ describe("an upload in parts", () => {
     expect((await store.hash(key))?.sha256).toBe(sha256(bytes));
   });
 
-  it("refuses other lengths and other part numbers; what else a part holds shows when the whole is read", async () => {
+  it("refuses other lengths and part numbers; other bytes are found when the whole is read", async () => {
     const { key, uploadId, parts } = await begin();
     const [first, second, third] = parts as [Part, Part, Part];
     expect((await send(first, bytesOf(third))).status).toBe(403);
@@ -203,7 +203,7 @@ describe("an upload in parts", () => {
     expect((await store.hash(key))?.sha256).not.toBe(sha256(bytes));
   });
 
-  it("is nothing without all of its parts, or with ETags that the store did not give", async () => {
+  it("is no object without all of its parts, or with ETags that the store did not return", async () => {
     const { key, uploadId, parts } = await begin();
     const sent = [await send(parts[0] as Part)];
     const invented = [...sent, { partNumber: 2, etag: `"${"0".repeat(32)}"` }];
@@ -231,7 +231,7 @@ describe("an upload in parts", () => {
 });
 
 describe("a list", () => {
-  it("has what the service put there, on all pages, and nothing of others", async () => {
+  it("has what the service stored, on all pages, and nothing else", async () => {
     const many = await startS3Server();
     try {
       const others = ["readme.txt", "org_1/else.txt", "odd key é+%25/&<>.age"];
@@ -266,7 +266,7 @@ describe("removal", () => {
     expect((await get(key)).status).toBe(404);
   });
 
-  it("leaves alone what cannot be its to remove", async () => {
+  it("removes nothing that cannot be the service's", async () => {
     await expect(store.remove("../other/key")).rejects.toThrow(RangeError);
   });
 });

@@ -103,7 +103,7 @@ function expectNothingOfOthers(seen: readonly Seen[]): void {
     expect([statement, orgId, others]).toEqual([statement, orgId, []]);
 }
 
-test("the count that is smuggled in finds rows of others in every table of organisations, where nothing keeps it from that", async () => {
+test("the injected count finds other organisations' rows in every table that has no protection", async () => {
   const { rows } = await service.pool.query<{ found: string[]; tables: string[] }>(
     `select injected_count($1, $2) as found, array(select relname::text from pg_class
       where relkind in ('r', 'p') and relrowsecurity and relnamespace = current_schema()::regnamespace order by relname) as tables`,
@@ -141,7 +141,7 @@ test.each(ofAgents.map((route) => [nameOf(route), route] as const))(
   },
 );
 
-test("what a heartbeat says of the log is looked up and kept as its own organisation", async () => {
+test("a heartbeat's head of the log is read and stored as the agent's own organisation", async () => {
   const { json } = await mine.agent.get("/v1/log/head");
   const seen = await injectingInto(secrets, async () => {
     const sources = [{ slug: "orders", engine: "postgresql" }];
@@ -157,7 +157,7 @@ test("what a heartbeat says of the log is looked up and kept as its own organisa
   expect(await acrossOrganisations(seen)).toHaveLength(1);
 });
 
-test("an operator's call as somebody else is written into the log as that organisation", async () => {
+test("an operator's call as somebody else is logged as that person's organisation", async () => {
   const operator = await service.signIn(null);
   const started = await operator.post("/api/auth/impersonate", {
     user_id: mine.users.owner.id,
@@ -188,7 +188,7 @@ async function makeDue(): Promise<void> {
 
 const seenIn = new Map<string, Seen[]>();
 
-test("jobs: beside the statements of each nothing of another organisation shows", async () => {
+test("jobs: the injected count beside each statement finds nothing of another organisation", async () => {
   await makeDue();
   const now = new Date();
   const signal = new AbortController().signal;
@@ -232,7 +232,7 @@ test("jobs: beside the statements of each nothing of another organisation shows"
   for (const seen of seenIn.values()) expectNothingOfOthers(seen);
 });
 
-test("jobs: the work of each is done as one organisation after the other", () => {
+test("jobs: each does its work as one organisation after the other", () => {
   const OF_ORGANISATIONS = [
     "queue_due",
     "notice_missed",
@@ -250,7 +250,7 @@ test("jobs: the work of each is done as one organisation after the other", () =>
   }
 });
 
-test("jobs: across organisations they only look for work, take what is to be sent, and remove what is old", () => {
+test("jobs: across organisations they only look for work, take what must be sent, and remove what is old", () => {
   const unscoped = [...seenIn.values()].flat().filter(({ role }) => role === "attestore_jobs");
   expect(unscoped.length).toBeGreaterThan(20);
   const written = new Set<string>();

@@ -52,7 +52,7 @@ async function complaintsOf(call: Call, token: string | undefined): Promise<stri
   return told.flatMap((one) => complaintsAbout(one, large));
 }
 
-test("the plans are seen", async () => {
+test("the test sees the plans", async () => {
   await complaintsOf({ method: "GET", path: `/api/orgs/${world.org.id}/receipts` }, world.tokens.owner);
   expect(told.some(({ "Query Text": text }) => text.includes("receipts"))).toBe(true);
   for (const name of ["receipts", "events", "backups", "commands", "api_logs", "log_leaves"])

@@ -59,7 +59,7 @@ test("each role may do what the list says, and nothing else", async () => {
   for (const role of OWN) expect({ [role]: await granted(role) }).toEqual({ [role]: RIGHTS[role] });
 });
 
-test("what runs by the clock reads no passkey, no credential and no content of an organisation", async () => {
+test("scheduled jobs read no passkey, no credential and no content of an organisation", async () => {
   await taken.query("set role attestore_jobs");
   for (const statement of [
     "select from passkeys",
@@ -82,7 +82,7 @@ test("what runs by the clock reads no passkey, no credential and no content of a
   await taken.query("reset role");
 });
 
-test("a request that is nobody's yet reads no backup, no receipt and no event of anybody, and writes none", async () => {
+test("an unauthenticated request reads and writes no backup, no receipt and no event", async () => {
   await taken.query("set role attestore_requests");
   for (const table of [
     "backups",
@@ -103,7 +103,7 @@ test("a request that is nobody's yet reads no backup, no receipt and no event of
   await taken.query("reset role");
 });
 
-test("the roles of the service are no superusers, bypass nothing, make nothing and own nothing", async () => {
+test("the service's roles are no superusers, bypass no policy, create nothing and own nothing", async () => {
   expect(
     await asSuperuser(
       `select rolname::text as name from pg_roles where rolname = any($1)
@@ -123,7 +123,7 @@ test("the roles of the service are no superusers, bypass nothing, make nothing a
   expect(rows).toEqual([{ role: SERVICE_ROLE, super: "off" }]);
 });
 
-test("each table with rows of organisations has row-level security in force for everybody, its owner too", async () => {
+test("each table with organisations' rows has row-level security in force, also for its owner", async () => {
   expect(
     await asSuperuser(
       `select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace
@@ -135,13 +135,13 @@ test("each table with rows of organisations has row-level security in force for 
   ).toEqual([]);
 });
 
-test("who connects as the service and becomes nobody reads and writes nothing", async () => {
+test("a connection of the service without a role reads and writes nothing", async () => {
   for (const table of (await tables()).filter((name) => name !== "schema_migrations"))
     for (const statement of [`select from "${table}"`, `delete from "${table}"`, `truncate "${table}"`])
       await expect(taken.query(statement), statement).rejects.toMatchObject({ code: "42501" });
 });
 
-test("who has taken over the service's connection changes no table, takes nothing away and becomes nobody else", async () => {
+test("whoever takes over the service's connection can change no table, remove nothing and take no other role", async () => {
   for (const role of ["attestore_tenant", ...WAYS.filter((way) => way !== "console").map(roleOf)]) {
     await taken.query(`set role ${role}`);
     for (const statement of [

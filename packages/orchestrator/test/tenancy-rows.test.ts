@@ -112,7 +112,7 @@ const textOf = async (client: PoolClient, table: string): Promise<string[]> =>
 const named = (lines: readonly string[], { secrets }: World): string[] =>
   lines.filter((line) => secrets.some((id) => line.includes(id)));
 
-test("each table that has organisations' rows is isolated, and each other one is known to have none", async () => {
+test("each table with organisations' rows is isolated, and each other table is known to have none", async () => {
   const tables = await readTables();
   expect(tables.length).toBeGreaterThan(25);
   for (const { name, has_org, is_isolated, policies } of tables) {
@@ -125,7 +125,7 @@ test("each table that has organisations' rows is isolated, and each other one is
   expect(others).toEqual(OF_THE_SERVICE);
 });
 
-test("a query that forgets its organisation sees that of the call, and none where none was set", async () => {
+test("a query that forgets its organisation sees the rows of the call's, and none if none is set", async () => {
   let own = 0;
   for (const table of await isolated()) {
     const { lines, all } = await asTenant(mine.org.id, async (client) => {
@@ -142,7 +142,7 @@ test("a query that forgets its organisation sees that of the call, and none wher
   expect(own).toBeGreaterThan(50);
 });
 
-test("a change that forgets its organisation changes none of theirs, and none can be put there", async () => {
+test("a change that forgets its organisation changes no row of another, and can add none there", async () => {
   let changes = 0;
   for (const table of await isolated()) {
     await asTenant(mine.org.id, async (client) => {
@@ -187,7 +187,7 @@ test("a change that forgets its organisation changes none of theirs, and none ca
   });
 });
 
-test("what belongs to the service nobody who is scoped can read", async () => {
+test("the service's own rows are unreadable within an organisation's scope", async () => {
   for (const table of OF_THE_SERVICE)
     await expect(
       asTenant(mine.org.id, (client) => client.query(`select from "${table}"`)),
@@ -199,7 +199,7 @@ test("what belongs to the service nobody who is scoped can read", async () => {
 describe("the service's own scopes", () => {
   const countAgents = sql<{ count: number }>`select count(*) as count from agents`;
 
-  test("readInOrg and scopeToOrg become that role, and leave nothing of it on the connection", async () => {
+  test("readInOrg and scopeToOrg take the organisation's role, and leave nothing of it on the connection", async () => {
     const all = (await countAgents.execute(service.database)).rows[0]?.count ?? 0;
     const own = await readInOrg(service.database, mine.org.id, async (tx) => countAgents.execute(tx));
     expect(own.rows[0]?.count).toBeLessThan(all);
@@ -211,7 +211,7 @@ describe("the service's own scopes", () => {
       expect((await countAgents.execute(service.database)).rows[0]?.count).toBe(all);
   });
 
-  test("each route runs in one, but for those that are known not to", () => {
+  test("each route runs in a scope, except for the known exceptions", () => {
     expect(apiRoutes().filter(runsUnscoped).map(nameOf).sort()).toEqual(Object.keys(UNSCOPED).sort());
   });
 });

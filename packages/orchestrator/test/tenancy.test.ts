@@ -156,7 +156,7 @@ describe.each(ofUsers)("%s", (_name, route) => {
 
   const refused = [...ROLES, "operator"].filter((role) => !mayBe(route, role));
   if (refused.length > 0)
-    test(`as ${refused.join(" or ")} of it: forbidden`, async () => {
+    test(`as ${refused.join(" or ")} of the organisation: forbidden`, async () => {
       await changingNothing(async () => {
         for (const role of refused) {
           const token = role === "operator" ? operator.token : theirs.tokens[role as Role];
@@ -168,7 +168,7 @@ describe.each(ofUsers)("%s", (_name, route) => {
       });
     });
 
-  test("by somebody of another organisation: as if it were not there", async () => {
+  test("by somebody of another organisation: as if it did not exist", async () => {
     if (request(route, theirs).slots.length === 0) return;
     await changingNothing(async () => {
       for (const role of ROLES) {
@@ -180,7 +180,7 @@ describe.each(ofUsers)("%s", (_name, route) => {
     });
   });
 
-  test("in one's own organisation, with one of their ids after the other", async () => {
+  test("in one's own organisation, with each id of another organisation's in turn", async () => {
     await changingNothingOfTheirs(async () => {
       const { slots } = request(route, mine);
       for (const [n, slot] of slots.entries()) {
@@ -199,7 +199,7 @@ describe.each(ofUsers)("%s", (_name, route) => {
     expect(await rowsThatMix(service.pool, mine.secrets, theirs.secrets)).toEqual([]);
   });
 
-  test("by an operator who acts as somebody of another organisation: the same, and that one's log tells of it", async () => {
+  test("by an operator who acts as somebody of another organisation: the same, and that organisation's log has it", async () => {
     if (request(route, theirs).slots.length === 0) return;
     await changingNothingOfTheirs(async () => {
       const acting = await operator.post("/api/auth/impersonate", {
@@ -218,7 +218,7 @@ describe.each(ofUsers)("%s", (_name, route) => {
   });
 
   if (!isReading(route) && !ENDS_IMPERSONATION.has(nameOf(route)))
-    test("by an operator who acts as its owner: forbidden, and nothing changes but that the log tells of it", async () => {
+    test("by an operator who acts as its owner: forbidden, and nothing changes except that the log has it", async () => {
       const acting = await operator.post("/api/auth/impersonate", {
         user_id: mine.users.owner.id,
         reason: "a walk",
@@ -234,7 +234,7 @@ describe.each(ofUsers)("%s", (_name, route) => {
     });
 
   const taken = [...ROLES, "operator"].filter((role) => mayBe(route, role));
-  test(`as ${taken.join(", ")}: taken`, async () => {
+  test(`as ${taken.join(", ")}: accepted`, async () => {
     const world = isReading(route) ? mine : await makeWorld(service);
     const { token: ofOperator } = await service.signIn(null);
     const [first, ...others] = taken.map((role) => ({
@@ -302,7 +302,7 @@ describe.each(ofAgents)("%s", (name, route) => {
     });
   });
 
-  test("by an agent of another organisation, with their ids, all of them and one after the other", async () => {
+  test("by an agent of another organisation, with this one's ids, all at once and each in turn", async () => {
     await changingNothingOfTheirs(async () => {
       const { slots } = request(route, mine);
       const all = request(route, theirs, mine);
@@ -320,7 +320,7 @@ describe.each(ofAgents)("%s", (name, route) => {
     expect(await rowsThatMix(service.pool, mine.secrets, theirs.secrets)).toEqual([]);
   });
 
-  test("by the organisation's own agent: taken", async () => {
+  test("by the organisation's own agent: accepted", async () => {
     const world = isReading(route) ? mine : await makeWorld(service);
     await (isReading(route) ? changingNothing : changingNothingOfTheirs)(() =>
       expectTaken(route, world, world.agent.token),
@@ -337,12 +337,12 @@ describe.each(ofKeys)("%s", (_name, route) => {
     });
   });
 
-  test("with an organisation's auth key: taken, and it is of that organisation", async () => {
+  test("with an organisation's auth key: accepted, and the agent belongs to that organisation", async () => {
     await changingNothingOfTheirs(() => expectTaken(route, mine, mine.org.authKey));
   });
 });
 
-test.each(ofAnybody)("%s shows and changes nothing of anybody's", async (_name, route) => {
+test.each(ofAnybody)("%s shows nobody's data and changes none", async (_name, route) => {
   await changingNothingOfTheirs(async () => {
     const filled = request(route, mine);
     const answer = await send(filled.call);

@@ -62,7 +62,7 @@ function request(route: Route): Call {
   return { ...call, path, ...(token === undefined ? { from: ownAddress() } : { token }) };
 }
 
-describe("reading the greatest that is there", () => {
+describe("reading the largest records", () => {
   test.each(reading)("%s", async (_name, route) => {
     const { answer, longest_ms } = await longestTurn_ms(() => service.call(request(route)));
     expect(answer.status, answer.body.toString().slice(0, 300)).not.toBe(500);
@@ -112,7 +112,7 @@ function summaryOf(prefix: string, bytes: number, nameLength: number): object {
   return { objects, omitted: 0 };
 }
 
-describe("what an agent says of a backup", () => {
+describe("what an agent reports about a backup", () => {
   const register = async (metadata: object, hash: string) => {
     const bytes = Buffer.from(newId("upload"));
     const upload = await service.upload(world.agent, world.backup.sourceId, bytes);
@@ -129,7 +129,7 @@ describe("what an agent says of a backup", () => {
   test.each([
     ["many short names", 8],
     ["few long ones", 20_000],
-  ])("is compared once, when it is registered: %s", async (_what, nameLength) => {
+  ])("is compared once, at registration: %s", async (_what, nameLength) => {
     const room = MAX_SOURCE_METADATA_BYTES - 8192;
     for (const [prefix, hash] of [
       ["a", "a1"],
@@ -142,7 +142,7 @@ describe("what an agent says of a backup", () => {
     }
   });
 
-  test("is no more than the service keeps", async () => {
+  test("is not larger than what the service stores", async () => {
     for (const metadata of [
       { note: "n".repeat(MAX_SOURCE_METADATA_BYTES) },
       { many: Array.from({ length: 30_000 }, () => 0) },
@@ -154,7 +154,7 @@ describe("what an agent says of a backup", () => {
     }
   });
 
-  test("of an event, likewise", async () => {
+  test("the same for an event", async () => {
     const event = (detail: object) => ({
       kind: "backup_failed",
       occurred_at: "2026-11-21T08:00:00.000Z",
@@ -167,7 +167,7 @@ describe("what an agent says of a backup", () => {
   });
 });
 
-describe("a page of a list ends before it is too large, and the next goes on without a gap", () => {
+describe("a page of a list ends before it is too large, and the next one continues without a gap", () => {
   const ofOrg = (path: string) => () => `/api/orgs/${world.org.id}/${path}`;
   const ofSource = (path: string) => () => ofOrg(`sources/${world.ids.source}/${path}`)();
   test.each([

@@ -137,7 +137,7 @@ describe("a member", () => {
     await page.getByRole("alert").getByText("This passkey was not accepted").waitFor();
   });
 
-  test("who cancels the browser's prompt reads so, and can try again", async () => {
+  test("cancelling the browser's prompt shows a message, and the member can try again", async () => {
     const page = await dashboard.open(await dashboard.addPerson(org, "auditor"), "/passkeys");
     const { cdp, authenticatorId } = await withAuthenticator(page);
     await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });

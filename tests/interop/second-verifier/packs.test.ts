@@ -185,7 +185,7 @@ test("a witness that cosigned counts, and one that did not leaves it open", asyn
 /** Only the page cannot be made again from the documents. */
 const OURS_ALONE: readonly string[] = ["the page says something else"];
 
-test("of damaged packs both say the same", async () => {
+test("both say the same about damaged packs", async () => {
   const paths: [string, string][] = [];
   for (const [n, [what, , forge]] of FORGERIES.entries()) {
     const files = new Map(good);

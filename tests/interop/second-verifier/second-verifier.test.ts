@@ -60,14 +60,14 @@ async function made(
   return bundleOf({ statement, envelope, agent, log });
 }
 
-it("takes what ours makes, of both kinds of keys", async () => {
+it("accepts our bundles, with both kinds of keys", async () => {
   for (const agent of Object.values(agents)) {
     expect(verify(await made(restoreTestStatement(), agent)).stdout).toBe("TRUE passed leaf 5 of 11\n");
     expect(verify(await made(backupStatement(), agent)).stdout).toBe("TRUE made leaf 5 of 11\n");
   }
 });
 
-it("takes the URL-safe alphabet, and cannot tell without the agent's key", async () => {
+it("accepts the URL-safe alphabet, and cannot tell without the agent's key", async () => {
   const bundle = await made(restoreTestStatement());
   const other = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");
   const [signature] = bundle.envelope.signatures;
@@ -105,7 +105,7 @@ for one in json.load(open(sys.argv[1])):
   expect(lines.filter((line) => line.startsWith("0 "))).toEqual(["0 none"]);
 });
 
-it("has the answers of the shared vectors about signatures and keys", () => {
+it("agrees with the shared vectors about signatures and keys", () => {
   const script = `
 import json, sys, verify
 vectors = json.load(open(sys.argv[1]))

@@ -37,7 +37,7 @@ describe("the compose file", () => {
   };
   const services = Object.entries(file.services);
 
-  test.each(services)("%s names only what there is", (_name, service) => {
+  test.each(services)("%s names only things that exist", (_name, service) => {
     for (const secret of service.secrets ?? []) expect(file.secrets).toHaveProperty(secret);
     const networks = Array.isArray(service.networks) ? service.networks : Object.keys(service.networks);
     for (const network of networks) expect(file.networks).toHaveProperty(network);
@@ -50,7 +50,7 @@ describe("the compose file", () => {
     else expect(existsSync(join(PACKAGING, service.build.context, service.build.dockerfile))).toBe(true);
   });
 
-  test("gives the service settings that it has, and each secret as a file", () => {
+  test("gives the service only known settings, and each secret as a file", () => {
     for (const name of ["attestore", "bucket", "certificate"]) {
       const { environment = {}, secrets = [] } = file.services[name] ?? ({} as Service);
       for (const [variable, value] of Object.entries(environment)) {
@@ -62,14 +62,14 @@ describe("the compose file", () => {
     }
   });
 
-  test("asks for nothing that the example of its environment does not name", () => {
+  test("needs exactly the variables that env.example names", () => {
     const example = readFileSync(join(PACKAGING, "env.example"), "utf8");
     const offered = new Set([...example.matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name));
     const asked = new Set([...text.matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name]) => name));
     expect(offered).toEqual(asked);
   });
 
-  test("has its secrets made once, where nobody else reads them and each container does", () => {
+  test("makes its secrets once, readable by each container and nobody else", () => {
     const copy = mkdtempSync(join(tmpdir(), "compose-"));
     try {
       cpSync(join(PACKAGING, "make-secrets"), join(copy, "make-secrets"));
@@ -98,12 +98,12 @@ describe("the compose file", () => {
     }
   });
 
-  test("has agents upload over https: they take nothing else", () => {
+  test("lets agents upload over https only, because they accept nothing else", () => {
     expect(file.services["attestore"]?.environment?.["ATTESTORE_S3_ENDPOINT"]).toMatch(/^https:/);
   });
 });
 
-test("the example of the settings' file is one", () => {
+test("the example is a valid file of settings", () => {
   const path = join(PACKAGING, "config.example");
   expect([...readSettingsFile(path).keys()]).toEqual(["ATTESTORE_LISTEN"]);
   for (const [, name = ""] of readFileSync(path, "utf8").matchAll(/^#?([A-Z_]+)=/gm))
@@ -131,7 +131,7 @@ describe("the certificate's maker", () => {
       },
     });
 
-  test("makes one of the service's authority for the endpoint's host, once, and for as long as that lasts", () => {
+  test("makes a certificate of the service's CA for the endpoint's host, once, valid as long as the CA's", () => {
     expect(make("out")).toMatchObject({ status: 0, stdout: "certificate of s3.example.org: made\n" });
     const pem = readFileSync(join(directory, "out/server.pem"));
     const leaf = new X509Certificate(pem);
@@ -148,7 +148,7 @@ describe("the certificate's maker", () => {
     expect(existsSync(join(directory, "tls/server.pem"))).toBe(false);
   });
 
-  test("says where it cannot write", () => {
+  test("names the directory where it cannot write", () => {
     const failed = make("nowhere");
     expect(failed.status).not.toBe(0);
     expect(failed.stderr).toContain("nowhere");
@@ -178,7 +178,7 @@ describe("the bucket's maker", () => {
     });
   };
 
-  test("makes it once, and says so when it is there", () => {
+  test("makes the bucket once, and says so if it exists", () => {
     expect(make()).toMatchObject({ status: 0, stdout: expect.stringMatching(/: made\n$/) });
     expect(make()).toMatchObject({ status: 0, stdout: expect.stringMatching(/: there already\n$/) });
     const refused = make({ ATTESTORE_S3_SECRET_ACCESS_KEY: "another" });

@@ -97,7 +97,7 @@ const listens = () =>
   vi.waitUntil(() => podman("logs", "server").includes('"listening"'), { timeout: 120_000, interval: 200 });
 
 test(
-  "it serves with a read-only root and no capability, keeps its data in the volume, and stops when told",
+  "the container serves with a read-only root and no capability, keeps its data in the volume, and stops when told",
   { timeout: SLOW_MS },
   async () => {
     start();
@@ -117,7 +117,7 @@ test(
   },
 );
 
-test("nothing that only builds or tests is in it", () => {
+test("the image contains nothing that only builds or tests need", () => {
   // The image has neither `find` nor more of a shell than dash.
   const files = podman("exec", "server", "sh", "-c", "ls -R /opt/attestore-server/packages");
   expect(files).toContain("main.ts");

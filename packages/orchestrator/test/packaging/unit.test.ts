@@ -50,7 +50,7 @@ beforeAll(async () => {
 }, SLOW_MS);
 afterAll(() => system.stop(), SLOW_MS);
 
-test("systemd understands the unit whole, and finds little exposed", () => {
+test("systemd understands the whole unit, and finds little exposed", () => {
   const { code, stdout, stderr } = system.run([
     "systemd-analyze",
     "verify",
@@ -62,7 +62,7 @@ test("systemd understands the unit whole, and finds little exposed", () => {
 });
 
 test(
-  "it serves under the unit, with its own database, as a user without privileges",
+  "the service runs under the unit, with its own database, as a user without privileges",
   { timeout: SLOW_MS },
   () => {
     shell(`systemctl enable --now ${UNIT}`);
@@ -77,14 +77,18 @@ test(
   },
 );
 
-test("it stops in order, leaves no process, and comes back when it is killed", { timeout: SLOW_MS }, () => {
-  server("org", "add", "Example");
-  const before = property("MainPID");
-  shell(`systemctl kill --signal=KILL --kill-who=main ${UNIT}`);
-  waitUntil(`pid=$(systemctl show --value -p MainPID ${UNIT}); test $pid != ${before} -a $pid != 0`);
-  waitUntil("curl -ks https://127.0.0.1:18443/readyz | grep -q ready");
-  expect(server("org", "list")).toContain("Example");
-  shell(`systemctl stop ${UNIT}`);
-  expect([property("Result"), property("ExecMainStatus")]).toEqual(["success", "0"]);
-  expect(system.run(["pgrep", "-u", "attestore-server"]).stdout).toBe("");
-});
+test(
+  "the service stops in order, leaves no process, and starts again after it was killed",
+  { timeout: SLOW_MS },
+  () => {
+    server("org", "add", "Example");
+    const before = property("MainPID");
+    shell(`systemctl kill --signal=KILL --kill-who=main ${UNIT}`);
+    waitUntil(`pid=$(systemctl show --value -p MainPID ${UNIT}); test $pid != ${before} -a $pid != 0`);
+    waitUntil("curl -ks https://127.0.0.1:18443/readyz | grep -q ready");
+    expect(server("org", "list")).toContain("Example");
+    shell(`systemctl stop ${UNIT}`);
+    expect([property("Result"), property("ExecMainStatus")]).toEqual(["success", "0"]);
+    expect(system.run(["pgrep", "-u", "attestore-server"]).stdout).toBe("");
+  },
+);
