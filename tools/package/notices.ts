@@ -39,6 +39,6 @@ export function libraries(modules: readonly string[]): string[] {
 function licenceOf(directory: string): string {
   const name = readdirSync(directory).find((each) => /^licen[cs]e(?:[.-]|$)/i.test(each));
   if (name === undefined || !existsSync(join(directory, name)))
-    throw new Error(`${directory} has no licence file: its terms have to be found before it may be shipped`);
+    throw new Error(`${directory} has no licence file: find its licence before shipping it`);
   return readFileSync(join(directory, name), "utf8");
 }

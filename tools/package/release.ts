@@ -12,7 +12,7 @@ export type Architecture = (typeof ARCHITECTURES)[number];
 export function architecturesOf(list: string): Architecture[] {
   return list.split(",").map((name) => {
     const known = ARCHITECTURES.find((each) => each === name);
-    if (known === undefined) throw new Error(`--arch ${name}: there are ${ARCHITECTURES.join(", ")}`);
+    if (known === undefined) throw new Error(`--arch ${name} is unknown: use ${ARCHITECTURES.join(" or ")}`);
     return known;
   });
 }
@@ -54,6 +54,6 @@ export function epochHere(env: NodeJS.ProcessEnv): number {
   const text =
     given ?? execFileSync("git", ["log", "-1", "--format=%ct"], { cwd: REPOSITORY, encoding: "utf8" });
   if (!/^[0-9]{1,11}\n?$/.test(text))
-    throw new Error(`SOURCE_DATE_EPOCH is "${text}"; it takes seconds since 1970`);
+    throw new Error(`SOURCE_DATE_EPOCH is "${text}", but must be seconds since 1970`);
   return Number(text);
 }

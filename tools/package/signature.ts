@@ -22,7 +22,8 @@ export function signingKey(given: string | undefined): SigningKey {
     runProgram("minisign", ["-G", "-W", "-p", `${file}.pub`, "-s", file]);
   }
   const [, publicKey = ""] = readFileSync(`${file}.pub`, "utf8").split("\n");
-  if (!/^RW[A-Za-z0-9+/]{54}$/.test(publicKey)) throw new Error(`${file}.pub holds no minisign public key`);
+  if (!/^RW[A-Za-z0-9+/]{54}$/.test(publicKey))
+    throw new Error(`${file}.pub contains no minisign public key`);
   return { file, publicKey };
 }
 

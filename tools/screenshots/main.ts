@@ -31,7 +31,7 @@ try {
   const { sessionToken } = await demoHistory(client, orgId);
   await client.end();
   await opened.close();
-  say("made the history; the real agent works");
+  say("the history is made; now the real agent runs");
   const host = await realAgent({ server, id: orgId, authKey: await createAuthKey(server, orgId) });
   const running = host.start("run");
   try {

@@ -11,7 +11,7 @@ export function runningServer(data: string, url: string): Server {
   const env = { ATTESTORE_DATA: data, ATTESTORE_PUBLIC_URL: url };
   const caFile = join(data, "tls/ca.pem");
   const notOurs = (): never => {
-    throw new Error("this service is somebody else's to start and stop");
+    throw new Error("the seed neither starts nor stops this service");
   };
   return {
     port: Number(new URL(url).port),

@@ -15,7 +15,7 @@ export function fromBase64(text: string): Uint8Array {
   const bytes = decodeBase64(text);
   // Platform decoders may be lax, but every encoder writes exactly one spelling.
   if (bytes === null || encodeBase64(bytes) !== text)
-    throw new ProofError("malformed_base64", "not padded standard base64 in its one spelling");
+    throw new ProofError("malformed_base64", "not canonical standard base64 with padding");
   return bytes;
 }
 

@@ -12,7 +12,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * Encodes a string as UTF-8. Throws `malformed_utf8` for a lone surrogate, which has no UTF-8 form.
  */
 export function utf8(text: string): Uint8Array {
-  if (!text.isWellFormed()) throw new ProofError("malformed_utf8", "the text holds a lone surrogate");
+  if (!text.isWellFormed()) throw new ProofError("malformed_utf8", "the text contains a lone surrogate");
   return encoder.encode(text);
 }
 

@@ -15,11 +15,11 @@ export async function verifyEnvelope(envelope: Envelope, key: PublicKey): Promis
   if (!(await verifySignature(key, message, envelope.signature)))
     throw new ProofError(
       "envelope_signature_invalid",
-      `the signature is not one of ${sshFingerprint(key)} over this payload`,
+      `the signature over this payload is not by ${sshFingerprint(key)}`,
     );
   if (envelope.keyid !== sshFingerprint(key))
     throw new ProofError(
       "envelope_keyid_mismatch",
-      `the envelope names another key than ${sshFingerprint(key)}`,
+      `the envelope does not name the key ${sshFingerprint(key)}`,
     );
 }

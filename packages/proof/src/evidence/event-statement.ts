@@ -108,7 +108,7 @@ function statementOf({ payloadType, payload }: Signed, require: typeof requireSh
     predicate: EventPredicate;
   };
   if (subject[0].digest.sha256 !== eventSha256(eventOf(predicate)))
-    throw malformed("its subject is not the event that the predicate holds");
+    throw malformed("its subject is not the event in the predicate");
   return predicate;
 }
 
@@ -142,10 +142,10 @@ export function requireEventLeaf(
   envelopeJson: EnvelopeJson | undefined,
 ): EventPredicate | null {
   if (leaf.kind !== event.kind || !leaf.id.startsWith("evt_"))
-    throw malformed("the leaf is not of this event");
+    throw malformed("the leaf belongs to another event");
   if (envelopeJson === undefined) {
     if (leaf.signature !== undefined)
-      throw malformed("its leaf has a signature, and the envelope is not here");
+      throw malformed("its leaf has a signature, but the envelope is missing");
     if (leaf.body_sha256 !== eventSha256(event))
       throw malformed("the event is not the one that its leaf covers");
     return null;

@@ -32,6 +32,6 @@ export function parsePredecessor(source: Uint8Array): Predecessor {
   const predecessor = value as unknown as Predecessor;
   const { id, signature } = leafFromJson(predecessor.leaf);
   if (!id.startsWith("rcpt_") && !(id.startsWith("evt_") && signature !== undefined))
-    throw new ProofError("malformed_evidence", "the leaf is not of a receipt or of a signed event");
+    throw new ProofError("malformed_evidence", "the leaf belongs to neither a receipt nor a signed event");
   return predecessor;
 }

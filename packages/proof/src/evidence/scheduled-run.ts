@@ -68,7 +68,10 @@ export function formatRuns(runs: readonly ScheduledRun[]): string {
 export function parseRuns(source: Uint8Array): ScheduledRun[] {
   const lines = fromUtf8(source).split("\n");
   if (lines.pop() !== "" || lines.length > RUNS_IN_FILE)
-    throw new ProofError("malformed_evidence", `not at most ${RUNS_IN_FILE} lines of runs`);
+    throw new ProofError(
+      "malformed_evidence",
+      `the file has more than ${RUNS_IN_FILE} lines, or its last line has no line feed`,
+    );
   return lines.map((line) => {
     const value = parseJson(line);
     requireKnownShape(value, RUN, "malformed_evidence", "a scheduled run");

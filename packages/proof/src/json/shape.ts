@@ -63,7 +63,7 @@ export function requireKnownShape(value: unknown, shape: Shape, code: ProofError
   if (unknown)
     throw new ProofError(
       "unknown_version",
-      `${what} is of another version than is known here: ${unknown.path} ${unknown.message}`,
+      `${what} has a version that is unknown here: ${unknown.path} ${unknown.message}`,
     );
 }
 

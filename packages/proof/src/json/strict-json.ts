@@ -24,7 +24,7 @@ export function parseJson(source: string | Uint8Array): Json {
   if (JSON.stringify(value) === text) return value;
   // The parser keeps one of two duplicate members, so duplicates leave fewer members than colons.
   if (members !== countColons(text))
-    throw new ProofError("malformed_json", "a member stands twice in one object");
+    throw new ProofError("malformed_json", "an object has the same member twice");
   return value;
 }
 
@@ -62,7 +62,7 @@ function countMembers(value: Json, depth: number): number {
   if (typeof value === "number" && !Number.isFinite(value))
     throw new ProofError("malformed_json", "a number is too large");
   if (typeof value === "string" && !value.isWellFormed())
-    throw new ProofError("malformed_json", "a string holds a lone surrogate");
+    throw new ProofError("malformed_json", "a string contains a lone surrogate");
   if (typeof value !== "object" || value === null) return 0;
   if (depth === MAX_DEPTH) throw new ProofError("malformed_json", `more than ${MAX_DEPTH} levels of JSON`);
   let members = 0;
@@ -72,7 +72,7 @@ function countMembers(value: Json, depth: number): number {
   }
   for (const name of Object.keys(value)) {
     if (!name.isWellFormed())
-      throw new ProofError("malformed_json", "a member's name holds a lone surrogate");
+      throw new ProofError("malformed_json", "a member's name contains a lone surrogate");
     members += 1 + countMembers(value[name] ?? null, depth + 1);
   }
   return members;

@@ -25,7 +25,7 @@ export function parseSshLine(line: string): PublicKey {
   const text = line.trim();
   // With two keys in the text, one would silently win.
   if (/[\r\n]/.test(text))
-    throw new ProofError("malformed_key", "an OpenSSH key is one line, and here are more");
+    throw new ProofError("malformed_key", "an OpenSSH key is one line, but there are more");
   const [type, encoded] = text.split(/[ \t]+/);
   if ((type !== ED25519 && type !== P256) || encoded === undefined)
     throw new ProofError("malformed_key", `not an ${ED25519} or ${P256} line`);

@@ -23,7 +23,7 @@ export function verifyConsistency({ from, to, fromRoot, toRoot, hashes }: Consis
   if (from <= 0n || to < from) fail(`a tree of ${to} leaves cannot be shown to extend one of ${from}`);
   if (from === to) {
     if (hashes.length > 0) fail("equal sizes need no proof hashes");
-    if (!equalBytes(fromRoot, toRoot)) fail("two roots of one size");
+    if (!equalBytes(fromRoot, toRoot)) fail("two different roots for the same size");
     return;
   }
   if ([fromRoot, toRoot, ...hashes].some((hash) => hash.length !== HASH_SIZE)) fail("a hash is not 32 bytes");

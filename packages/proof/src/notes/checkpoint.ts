@@ -21,7 +21,7 @@ export function parseCheckpoint(text: string): Checkpoint {
   const [origin = "", sizeText = "", root = "", ...rest] = text.split("\n");
   const extensions = rest.slice(0, -1);
   if (rest.at(-1) !== "" || origin === "" || extensions.includes(""))
-    refuse("not three non-empty lines or more");
+    refuse("it does not begin with three non-empty lines");
   const size = parseDecimal(sizeText);
   if (size === undefined) return refuse("its tree size is not a decimal number");
   let rootHash: Hash;

@@ -29,9 +29,10 @@ export function parseNote(source: string | Uint8Array): Note {
   const note = typeof source === "string" ? source : decode(source);
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (!note.isWellFormed() || /[\u0000-\u0009\u000b-\u001f]/.test(note))
-    refuse("it holds a control character or is not UTF-8");
+    refuse("it contains a control character or is not UTF-8");
   const split = note.lastIndexOf("\n\n");
-  if (split < 0 || !note.endsWith("\n")) refuse("no text, an empty line and signature lines");
+  if (split < 0 || !note.endsWith("\n"))
+    refuse("it does not consist of text, an empty line and signature lines");
   const lines = note.slice(split + 2, -1).split("\n");
   if (lines.length > MAX_SIGNATURES) refuse(`it has more than ${MAX_SIGNATURES} signatures`);
   return { text: note.slice(0, split + 1), signatures: lines.map(parseSignatureLine) };

@@ -18,7 +18,7 @@ export async function checkEnvelope(
       checks: [
         notChecked("signature", claim),
         notChecked("keyid", "the agent's public key is needed"),
-        notChecked("statement", "what nobody is known to have signed is not read"),
+        notChecked("statement", "not read, because nobody is known to have signed it"),
       ],
     };
   }
@@ -29,7 +29,7 @@ export async function checkEnvelope(
       checks: [
         failed("signature", `${signatureFault(envelope, fingerprint)} (key ${fingerprint})`),
         keyidCheck(envelope, fingerprint),
-        notChecked("statement", "what the agent did not sign is not read"),
+        notChecked("statement", "not read, because the agent did not sign it"),
       ],
     };
   }

@@ -31,6 +31,6 @@ export function decodeEntryBundle(bundle: Uint8Array, count: number): Uint8Array
     offset = end;
   }
   if (entries.length !== count || offset !== bundle.length)
-    throw new ProofError("malformed_tile", `the entry bundle does not hold exactly ${count} entries`);
+    throw new ProofError("malformed_tile", `the entry bundle does not contain exactly ${count} entries`);
   return entries;
 }

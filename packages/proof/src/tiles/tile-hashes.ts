@@ -41,7 +41,7 @@ export function nodeFromTile(tile: Uint8Array, { offset, count }: Pick<TileNode,
   if (tile.length % HASH_SIZE !== 0 || tile.length < (offset + count) * HASH_SIZE)
     throw new ProofError(
       "malformed_tile",
-      `a tile of ${tile.length} bytes does not hold the hashes ${offset} to ${offset + count - 1}`,
+      `a tile of ${tile.length} bytes does not contain the hashes ${offset} to ${offset + count - 1}`,
     );
   let hashes: Hash[] = Array.from({ length: count }, (_, i) =>
     tile.slice((offset + i) * HASH_SIZE, (offset + i + 1) * HASH_SIZE),
