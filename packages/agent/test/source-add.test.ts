@@ -8,6 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { execFileSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -96,6 +97,106 @@ it("tries a database, proposes checks that can fail, keeps what people wrote, an
   expect(await json(["restore-test"], 0, { env })).toMatchObject({ result: "passed" });
   expect(await json(given, 2, { env })).toMatchObject({ message: expect.stringContaining("already") });
   expect(readdirSync(join(root, "scratch"))).toEqual([]);
+});
+
+it("proposes a freshness and a ratio that hold, notice ruined data, and pass a restore test", async () => {
+  server.sql(`create database busy;
+    \\c busy
+    create table "Orders" (id int primary key, "Placed at" timestamptz not null, due timestamptz);
+    insert into "Orders" select i, now() - i * interval '5 hours', now() + interval '9 days' from generate_series(0, 99) i;
+    create table lines (order_id int not null references "Orders", imported timestamp default '2020-01-01');
+    insert into lines select i % 100 from generate_series(0, 249) i;
+    create table logs (at timestamp);
+    create table old (at timestamptz);
+    insert into old select now() - interval '90 days' - i * interval '5 hours' from generate_series(0, 99) i;`);
+  const env = { BUSY_URL: server.url(server.environment["PGUSER"] ?? "", "", "busy") };
+  const given = ["source", "add", "busy", "--engine", "postgresql", "--connection", "env:BUSY_URL", "--yes"];
+  const added = await json<{ checks: { id: string; query: string; expect: string }[] }>(given, 0, { env });
+  expect(added).toMatchObject({
+    checks: [
+      {
+        id: "fresh-orders",
+        query: 'select max("Placed at") as newest from public."Orders"',
+        expect: "age(newest) < 3d",
+      },
+      { id: "ratio-lines-orders", expect: "ratio >= 1.25" },
+      { id: "has-lines" },
+      { id: "has-orders" },
+      { id: "has-old" },
+    ],
+    canary: { check: { canary: "file:keys/busy.canary" } },
+  });
+  await json(["backup"], 0, { env });
+  const tested = await json<{ result: string; checks: { id: string; negative_control?: object }[] }>(
+    ["restore-test"],
+    0,
+    { env },
+  );
+  expect(tested.result).toBe("passed");
+  for (const { id } of added.checks)
+    expect(tested.checks.find((check) => check.id === id)?.negative_control, id).toMatchObject({
+      noticed: expect.arrayContaining([expect.stringContaining("an empty ")]),
+      not_noticed: [],
+    });
+
+  // What nobody can rely on is not proposed, and says why.
+  server.sql(`\\c busy
+    update "Orders" set "Placed at" = now() + interval '1 year' where id = 7;
+    delete from lines where order_id > 5;`);
+  const later = ["source", "add", "later", ...given.slice(3)];
+  expect(await json(later, 0, { env })).toMatchObject({
+    not_proposed: expect.arrayContaining([
+      { id: 'the age of public."Orders"."Placed at"', why: "it has times in the future" },
+      { id: "the age of public.old.at", why: "rows are no longer written" },
+      {
+        id: 'public.lines for each of public."Orders"',
+        why: "there are too few rows",
+      },
+    ]),
+  });
+});
+
+it("a time without a zone is proposed whatever its zone may be, and the offered canary holds", async () => {
+  server.sql(`create database zones;
+    \\c zones
+    create table events (at timestamp);
+    insert into events select (now() at time zone 'Pacific/Kiritimati') - i * interval '5 hours' from generate_series(0, 99) i;`);
+  const env = { ZONES_URL: server.url(server.environment["PGUSER"] ?? "", "", "zones") };
+  const given = [
+    "source",
+    "add",
+    "zones",
+    "--engine",
+    "postgresql",
+    "--connection",
+    "env:ZONES_URL",
+    "--yes",
+  ];
+  interface Canary {
+    readonly make: string;
+    readonly sql: readonly string[];
+    readonly check: { readonly id: string; readonly query: string; readonly canary: string };
+  }
+  const added = await json<{ canary: Canary }>(given, 0, { env });
+  expect(added).toMatchObject({
+    checks: [{ id: "fresh-events", expect: "age(newest) < 4d" }, { id: "has-events" }],
+  });
+
+  execFileSync("sh", ["-c", added.canary.make]);
+  const file = join(root, "keys/zones.canary");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const secret = readFileSync(file, "utf8");
+  expect(secret).toMatch(/^[0-9a-f]{48}$/);
+  expect(JSON.stringify(added)).not.toContain(secret);
+  server.sql(`\\c zones\n${added.canary.sql.join("\n").replace(`the text in ${file}`, secret)}`);
+  const edit = await planConfigEdit(layoutOf(root), (document) =>
+    document.addIn(["sources", "zones", "checks"], document.createNode(added.canary.check)),
+  );
+  await edit.write();
+  await json(["backup"], 0, { env });
+  const tested = await json<{ checks: { id: string }[] }>(["restore-test"], 0, { env });
+  expect(tested).toMatchObject({ result: "passed" });
+  expect(tested.checks.map(({ id }) => id)).toContain("canary");
 });
 
 it.each([

@@ -32,6 +32,17 @@ export {
   tablesPresentCheck,
 } from "./inferred-checks.ts";
 export { negativeControl, negativeControlLines, type Tried } from "./negative-control.ts";
+export { checkId } from "./proposed/check-id.ts";
+export { type NotProposed, type Proposals, type ProposedCheck } from "./proposed/candidate.ts";
+export {
+  FURTHEST_ZONE_H,
+  OBSERVED_DAYS,
+  type ObservedTimes,
+  type TimeColumn,
+  ZONES_S,
+} from "./proposed/freshness.ts";
+export { type ProposalSource, proposeFromSource } from "./proposed/propose.ts";
+export { type Reference } from "./proposed/row-ratio.ts";
 export { keptCheck, missedTables } from "./kept-check.ts";
 export {
   type AcceptedLoss,

@@ -13,7 +13,8 @@ import { formatDiff } from "./terminal/line-diff.ts";
 import type { Call, Run } from "./command.ts";
 import { openRoot, type OpenRoot } from "./open-root.ts";
 import { describeSource, type DescribedSource } from "./source/describe-source.ts";
-import { proposeChecks, type ProposedCheck } from "./source/propose-checks.ts";
+import { canaryOffer } from "./source/canary-offer.ts";
+import type { NotProposed, ProposedCheck } from "../checks/index.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 /** Adds a source after trying it, completely or not at all. */
@@ -24,7 +25,7 @@ export const sourceAdd: Run = async (call, given) => {
   const described = await describeSource(call, given, [...config.sources.keys()]);
   const { name, secret } = described;
   const source = parsed(described, layout.root);
-  const { checks, tried } = await tryOut(call, root, source, described);
+  const { checks, notProposed, tried } = await tryOut(call, root, source, described);
   const entry = { ...described.entry, ...(checks.length === 0 ? {} : { checks }) };
   const edit = await planConfigEdit(layout, (document) => addSource(document, name, entry));
 
@@ -36,14 +37,23 @@ export const sourceAdd: Run = async (call, given) => {
   await make(call, root, edit, secret);
   const registered = await register(call, root, name);
 
+  const canary = flags.isOn("checks", true) ? canaryOffer(source, layout.root) : null;
   if (flags.isOn("json")) {
-    terminal.data(JSON.stringify({ added: name, engine: source.engine, tried, checks, registered }));
+    const told = { tried, checks, not_proposed: notProposed, canary, registered };
+    terminal.data(JSON.stringify({ added: name, engine: source.engine, ...told }));
     return 0;
   }
   const { good } = terminal.onData;
   terminal.data(
     `${good("✓")} ${name} is in ${layout.config}${registered ? ", and the service knows it" : ""}`,
   );
+  if (canary !== null) {
+    terminal.say(
+      "To prove that a backup is of this source, put a secret into it that only you know (docs/checks.md#canaries). Nothing does that for you:",
+    );
+    for (const step of [canary.make, ...canary.sql, `check: ${JSON.stringify(canary.check)}`])
+      terminal.say(`  ${step}`);
+  }
   terminal.say(`Next: attestore backup --source ${name} && attestore restore-test --source ${name}`);
   return 0;
 };
@@ -63,6 +73,7 @@ function parsed({ name, entry }: DescribedSource, root: string): SourceConfig {
 
 interface Tried {
   readonly checks: readonly ProposedCheck[];
+  readonly notProposed: readonly NotProposed[];
   readonly tried: boolean;
 }
 
@@ -72,7 +83,7 @@ async function tryOut(
   source: SourceConfig,
   { secret }: DescribedSource,
 ): Promise<Tried> {
-  if (!flags.isOn("probe", true)) return { checks: [], tried: false };
+  if (!flags.isOn("probe", true)) return { checks: [], notProposed: [], tried: false };
   terminal.say(`Trying ${source.slug} (${source.engine}): starting a backup and stopping it.`);
   const { probeSource } = await import("./source/probe-source.ts");
   // The URL is not on a disk yet.
@@ -89,10 +100,14 @@ async function tryOut(
   ].filter((each) => each !== null);
   terminal.say(`${good("✓")} readable${found.length === 0 ? "" : `: ${found.join(", ")}`}`);
   if (untried !== null) terminal.say(`${warn("!")} not tried: ${untried}; the first backup will tell`);
-  const checks = flags.isOn("checks", true) ? proposeChecks(source.engine, metadata) : [];
+  const { proposeChecks } = await import("./source/propose-checks.ts");
+  const { checks, notProposed } = flags.isOn("checks", true)
+    ? await proposeChecks(reachable, metadata, { scratchDir: layout.scratch, signal })
+    : { checks: [], notProposed: [] };
   for (const { query, expect } of checks) terminal.say(`  proposed check: ${query}  ${faint(expect)}`);
+  for (const { id, why } of notProposed) terminal.say(faint(`  not proposed: ${id}: ${why}`));
   terminal.say(faint("  Every restore test also runs the engine's built-in checks (docs/checks.md)."));
-  return { checks, tried: true };
+  return { checks, notProposed, tried: true };
 }
 
 function addSource(document: Document, name: string, entry: Readonly<Record<string, unknown>>): void {

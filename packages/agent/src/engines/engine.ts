@@ -4,7 +4,7 @@ import type { RunContext } from "../sandboxes/run-context.ts";
 import type { SandboxKind } from "../config/sandbox-config.ts";
 import type { SourceCommon, SourceConfig } from "../config/source-config.ts";
 import type { CheckOutcome } from "@attestore/proof";
-import type { QueryOutcome, Seen } from "../checks/index.ts";
+import type { Proposals, QueryOutcome, Seen } from "../checks/index.ts";
 
 /**
  * What a backup says about its source and its dump, as JSON. It is signed into the receipt. It
@@ -59,6 +59,12 @@ export interface Engine<Settings extends object> {
     /** All sources of this host, at least this one. A restore must never touch their data. */
     sources?: readonly SourceConfig[],
   ) => Promise<Sandbox>;
+  /**
+   * Looks at the source, read-only and for a short time, and proposes checks that were tried on
+   * ruined data. Absent if an engine has none to propose.
+   * @throws RunError
+   */
+  readonly propose?: (source: SourceOf<Settings>, context: RunContext) => Promise<Proposals>;
   /**
    * Connects to the server, and finds the program that would dump it. Absent if the engine has no
    * server.

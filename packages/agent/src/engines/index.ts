@@ -1,5 +1,6 @@
 import type { EngineName, SourceConfig, SourceConfigOf } from "../config/source-config.ts";
 import type { ClientVersions, Dump, Engine, ForeignMetadata, Sandbox } from "./engine.ts";
+import type { Proposals } from "../checks/index.ts";
 import type { RunContext } from "../sandboxes/run-context.ts";
 
 type Loaders = { readonly [Name in EngineName]: () => Promise<Engine<SourceConfigOf<Name>>> };
@@ -41,6 +42,15 @@ export async function findSandbox(
   sources: readonly SourceConfig[] = [source],
 ): Promise<Sandbox> {
   return (await loadEngine(source.engine)).findSandbox(metadata, source as never, [source, ...sources]);
+}
+
+/**
+ * Proposes checks that were tried on the source's data and on ruined data.
+ * @throws RunError
+ */
+export async function proposals(source: SourceConfig, context: RunContext): Promise<Proposals> {
+  const { propose } = await loadEngine(source.engine);
+  return propose === undefined ? { checks: [], notProposed: [] } : propose(source as never, context);
 }
 
 /**

@@ -717,10 +717,10 @@ describe("a check is tried on ruined data", () => {
     });
 
     // What `source add` proposes notices all that is tried; a query without end ends no restore test.
-    const { sourceMetadata } = await backupOf(
-      parseSourceConfig("shop-kv", { ...SOURCES["shop-kv"] }, place.dir),
-    );
-    const proposed = proposeChecks("sqlite", sourceMetadata);
+    const source = parseSourceConfig("shop-kv", { ...SOURCES["shop-kv"] }, place.dir);
+    const { sourceMetadata } = await backupOf(source);
+    const context = { scratchDir: place.scratch, signal: new AbortController().signal };
+    const { checks: proposed } = await proposeChecks(source, sourceMetadata, context);
     expect(proposed.map(({ id }) => id).toSorted()).toEqual(["has-lines", "has-orders"]);
     const endless = {
       id: "endless",

@@ -1,21 +1,34 @@
+import { checkId, type Proposals, type ProposedCheck } from "../../checks/index.ts";
+import type { SourceConfig } from "../../config/source-config.ts";
 import type { SourceMetadata } from "../../engines/engine.ts";
+import { proposals } from "../../engines/index.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { tablesOfMetadata } from "../../engines/tables-of-metadata.ts";
-
-/** In config.yaml's form. */
-export interface ProposedCheck {
-  readonly id: string;
-  readonly query: string;
-  readonly expect: string;
-}
 
 const MOST = 3;
 
 /**
- * Proposes checks to start from: each of the largest tables keeps half of its present rows.
- * Proposes none if nobody has counted, because a check must be able to fail. Every restore test
- * also runs the engine's own checks.
+ * Proposes checks to start from. Each notices an empty table, and was tried on the source's data.
+ * Every restore test also runs the engine's own checks.
+ * @throws RunError
  */
-export function proposeChecks(engine: string, metadata: SourceMetadata | null): ProposedCheck[] {
+export async function proposeChecks(
+  source: SourceConfig,
+  metadata: SourceMetadata | null,
+  context: RunContext,
+): Promise<Proposals> {
+  const { checks, notProposed } = await proposals(source, context);
+  const all = new Map(
+    [...checks, ...proposeRowCounts(source.engine, metadata)].map((each) => [each.id, each]),
+  );
+  return { checks: [...all.values()], notProposed };
+}
+
+/**
+ * Proposes that each of the largest tables keeps half of its present rows.
+ * Proposes none if nobody has counted, because a check must be able to fail.
+ */
+function proposeRowCounts(engine: string, metadata: SourceMetadata | null): ProposedCheck[] {
   if (metadata === null) return [];
   const quote = QUOTES[engine];
   if (quote === undefined) return [];
@@ -43,10 +56,6 @@ const QUOTES: Readonly<Record<string, (name: string) => string>> = {
 };
 
 function idOf(table: string): string | null {
-  const bare = table
-    .replace(/^.*\./, "")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "");
-  return bare === "" ? null : `has-${bare}`.slice(0, 63);
+  const id = checkId("has", table.replace(/^.*\./, ""));
+  return id === "has" ? null : id;
 }

@@ -1,11 +1,13 @@
 import type { Engine } from "../engine.ts";
 import { postgresqlVersions } from "./client-versions.ts";
 import { dumpPostgresql } from "./dump.ts";
+import { proposePostgresql } from "./propose.ts";
 import { findPostgresqlSandbox } from "./sandbox.ts";
 import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
 export const postgresql: Engine<PostgresqlSettings> = {
   dump: dumpPostgresql,
   findSandbox: findPostgresqlSandbox,
+  propose: (source, { signal }) => proposePostgresql(source, signal),
   versions: (source, { signal }) => postgresqlVersions(source, signal),
 };

@@ -1,0 +1,147 @@
+import {
+  FURTHEST_ZONE_H,
+  OBSERVED_DAYS,
+  type ObservedTimes,
+  proposeFromSource,
+  type Proposals,
+  type QueryOutcome,
+  type Reference,
+  type TimeColumn,
+  ZONES_S,
+} from "../../checks/index.ts";
+import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
+import { programsIn } from "../../processes/run-program.ts";
+import type { SourceOf } from "../engine.ts";
+import { resolveConnection } from "./connection.ts";
+import { findInstallations, missing } from "./installations.ts";
+import { PsqlSession, SessionEnded } from "./psql-session.ts";
+import { notOfExtension, OWN_SCHEMAS, rowsOf } from "./schema.ts";
+import { connectionFailed } from "./session-error.ts";
+
+/** How long the source may be asked. */
+const BUDGET_MS = 30_000;
+const STATEMENT_MS = 5_000;
+const LOCK_MS = 1_000;
+const TIMED_OUT = "57014";
+const MAX_ROW = 10_000;
+/** Two clocks may differ by this much. */
+const CLOCKS_S = 60;
+const MAX_COLUMNS = 12;
+const MAX_REFERENCES = 4;
+
+const PARTS = "(select relid from pg_partition_tree(c.oid) union select c.oid)";
+const TABLE = `c.relkind in ('r', 'p') and not c.relispartition and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}`;
+const NAME = (n: string, c: string): string => `format('%I.%I', ${n}.nspname, ${c}.relname)`;
+
+/** Those of the tables that were written to most come first, and of one table the first column. */
+const TIMES = `
+  select json_build_array(${NAME("n", "c")}, c.relname, quote_ident(a.attname), a.atttypid = 'timestamptz'::regtype)
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
+  where ${TABLE} and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.atttypid in ('timestamptz'::regtype, 'timestamp'::regtype)
+  order by coalesce((select sum(n_tup_ins + n_tup_upd) from pg_stat_user_tables where relid in ${PARTS}), 0) desc, c.reltuples desc, c.oid, a.attnum
+  limit ${MAX_COLUMNS}`;
+
+const REFERENCES = `
+  select json_build_array(${NAME("n", "c")}, c.relname, ${NAME("pn", "p")}, p.relname)
+  from pg_constraint f join pg_class c on c.oid = f.conrelid join pg_namespace n on n.oid = c.relnamespace
+    join pg_class p on p.oid = f.confrelid join pg_namespace pn on pn.oid = p.relnamespace
+  where f.contype = 'f' and f.conparentid = 0 and f.conrelid <> f.confrelid and ${TABLE}
+    and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attnum = any (f.conkey) and not a.attnotnull)
+  order by (select sum(greatest(reltuples, 0)) from pg_class where oid in ${PARTS}) desc, c.oid, f.oid
+  limit ${MAX_REFERENCES}`;
+
+const observed = ({ table, column, slack_s }: TimeColumn): string => `
+  with newest as (select max(t.${column}) as at from ${table} t),
+    hours as (select distinct date_trunc('hour', t.${column}) as hour from ${table} t, newest where t.${column} > newest.at - interval '${OBSERVED_DAYS} days'),
+    gaps as (select hour, hour - lag(hour) over (order by hour) as gap from hours)
+  select json_build_array(extract(epoch from now())::float8 - extract(epoch from (select at from newest))::float8 + ${slack_s === 0 ? 0 : FURTHEST_ZONE_H * 3600},
+    count(*), extract(epoch from max(hour) - min(hour))::float8, extract(epoch from max(gap))::float8) from gaps`;
+
+/**
+ * Looks at the source, read-only and for a short time, and proposes checks.
+ * @throws RunError
+ */
+export async function proposePostgresql(
+  source: SourceOf<PostgresqlSettings>,
+  signal: AbortSignal,
+): Promise<Proposals> {
+  const environment = await resolveConnection(source.connection);
+  const newest = (await findInstallations(["pg_dump"])).at(-1);
+  if (newest === undefined) throw missing("pg_dump", "postgresql-client");
+  const session = await PsqlSession.open(programsIn(newest.bin), environment, signal, { onlyReads: true });
+  try {
+    return await propose(session);
+  } catch (error) {
+    stopIfAborted(signal);
+    throw error instanceof SessionEnded
+      ? connectionFailed(`the source ${source.slug} cannot be reached`, error)
+      : error;
+  } finally {
+    await session.close();
+  }
+}
+
+async function propose(session: PsqlSession): Promise<Proposals> {
+  const deadline = performance.now() + BUDGET_MS;
+  await session.run(`set lock_timeout = ${LOCK_MS}; set row_security = off`);
+  const limit = async (): Promise<boolean> => {
+    const left_ms = Math.min(STATEMENT_MS, deadline - performance.now());
+    return left_ms >= 1 && (await session.run(`set statement_timeout = ${Math.ceil(left_ms)}`)).ok;
+  };
+  const list = async (sql: string): Promise<string[][]> => {
+    const listed = (await limit()) ? await session.runForeign(sql) : null;
+    return listed?.ok === true ? rowsOf(listed.output) : [];
+  };
+  const ask = async (query: string): Promise<QueryOutcome> => {
+    if (!(await limit())) return { kind: "timeout", after_s: 0 };
+    const asked = await session.runForeign(
+      `select left(row_to_json(q)::text, ${MAX_ROW}) from (${query}\n) q limit 2`,
+    );
+    if (asked.ok) return { kind: "rows", rows: asked.output.split("\n").filter((row) => row !== "") };
+    const { sqlstate, message } = asked;
+    return sqlstate === TIMED_OUT
+      ? { kind: "timeout", after_s: STATEMENT_MS / 1000 }
+      : { kind: "error", message, sqlstate };
+  };
+  return proposeFromSource({ times, observe, references, ask });
+
+  async function times(): Promise<readonly TimeColumn[]> {
+    return (await list(TIMES)).map(([table = "", tableName = "", column = "", hasZone]) => ({
+      tableName,
+      table,
+      column,
+      slack_s: hasZone === "true" ? 0 : ZONES_S,
+      newest: (from) =>
+        hasZone === "true"
+          ? `select max(${column}) as newest from ${from}`
+          : `select (max(${column}) - interval '${FURTHEST_ZONE_H} hours') at time zone 'UTC' as newest from ${from}`,
+      none: `(select * from ${table} where 1 = 0) gone`,
+      nulls: `(select nullif(${column}, ${column}) as ${column} from ${table}) gone`,
+      older: `(select ${column} - interval '1 year' as ${column} from ${table}) gone`,
+    }));
+  }
+
+  async function observe(column: TimeColumn): Promise<ObservedTimes | null> {
+    const [row] = await list(observed(column));
+    if (row === undefined) return null;
+    const [age_s = 0, hours = 0, span_s = 0, gap_s = 0] = row.map(Number);
+    return { isFuture: age_s < -CLOCKS_S, age_s, hours, span_s, gap_s };
+  }
+
+  async function references(): Promise<readonly Reference[]> {
+    const found: Reference[] = [];
+    for (const [child = "", childName = "", parent = "", parentName = ""] of await list(REFERENCES)) {
+      const [counts] = await list(
+        `select json_build_array((select count(*) from ${child}), (select count(*) from ${parent}))`,
+      );
+      if (counts === undefined) continue;
+      const [childRows = 0, parentRows = 0] = counts.map(Number);
+      found.push({
+        child: { table: child, name: childName, rows: childRows },
+        parent: { table: parent, name: parentName, rows: parentRows },
+      });
+    }
+    return found;
+  }
+}
