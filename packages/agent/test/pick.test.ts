@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
+import { newId } from "@attestore/contract";
 import { parseBundle, verifyReceipt, type RestoreTestPredicate } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { AgentStatus } from "../src/cli/agent-status.ts";
@@ -129,23 +130,32 @@ it("goes on with a draw that has no result, however often, and draws again only 
   expect(source?.coverage).toMatchObject({ kept: 3, draws: { in_90_days: 180, each_probability: 1 } });
 });
 
-it("does not use a draw twice after a crash between its receipt and the end of the run", async () => {
+it.each([
+  ["that has its receipt, after a crash before the end of the run", (): object => ({})],
+  [
+    "of another agent, which this root was attached as before",
+    (): object => ({ id: newId("event"), actor_id: newId("agent") }),
+  ],
+])("does not go on with a draw %s", async (_, other) => {
   pickBy("random");
   await backUp(2);
   await testedBy(0);
   const { predicate } = await newestReceipt();
-  // As the crash leaves it.
+  const { draw = expect.unreachable() } = predicate;
+  const left = { ...draw, leaf: { ...draw.leaf, ...other() } };
   const open = {
     v: 1,
     event: "evt_x",
-    secret: predicate.draw?.secret,
+    secret: draw.secret,
     declared_at: predicate.started_at,
-    decided: { backup_id: predicate.backup_id, draw: predicate.draw },
+    decided: { backup_id: predicate.backup_id, draw: left },
   };
   writeFileSync(join(root.layout.draws, `${service.sourceId("invoices")}.json`), JSON.stringify(open));
   await testedBy(0);
   expect(draws()).toHaveLength(2);
-  expect((await newestReceipt()).predicate.draw?.leaf.id).not.toBe(predicate.draw?.leaf.id);
+  expect(draws()[1]?.event.detail["replaces"]).toBeUndefined();
+  const newest = await newestReceipt();
+  expect([newest.verdict, newest.predicate.draw?.leaf.id]).toEqual(["true", draws()[1]?.eventId]);
 });
 
 it("a draw of a backup that is gone is replaced by one that says so", async () => {

@@ -122,7 +122,10 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
       ...(await pinProblems(layout, config)),
       ...sources.flatMap((source) => sourceProblems(source, alarm !== null)),
     ],
-    advice: [...(await recoveryAdvice(layout, config)), ...sources.flatMap(drawAdvice)],
+    advice: [
+      ...(await recoveryAdvice(layout, config)),
+      ...sources.flatMap((each) => drawAdvice(each, config)),
+    ],
   };
 }
 
@@ -223,13 +226,15 @@ function sourceProblems(
 }
 
 /** It stays until its backup has a result, so whoever reads the log will ask about it. */
-function drawAdvice({ source, open_draw: open }: SourceStatus): Problem[] {
+function drawAdvice({ source, open_draw: open }: SourceStatus, { sources }: Config): Problem[] {
   if (open === null) return [];
   const what =
     open.backup_id === null
       ? `${source}: a draw was declared at ${open.declared_at}, and the log has not decided it`
       : `${source}: ${open.backup_id} was drawn at ${open.declared_at}, and its restore test has no result`;
-  return [{ what, next: `attestore restore-test --source ${source}` }];
+  const again =
+    sources.get(source)?.pick === "random" ? "" : "set restore_test: { pick: random } again, and: ";
+  return [{ what, next: `${again}attestore restore-test --source ${source}` }];
 }
 
 async function pinProblems(layout: Layout, { sources }: Config): Promise<Problem[]> {

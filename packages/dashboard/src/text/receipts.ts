@@ -67,6 +67,8 @@ export const receipts = {
     emptyTables: (count: number) =>
       `${count} ${count === 1 ? "table has" : "tables have"} no rows, and no earlier test saw any`,
     content: "Content",
+    draw: "Backup chosen by",
+    drawn: (event: string) => `the draw ${event}: nobody chose it, if “backup that the draw chose” holds`,
     source: "Source",
     backup: "Backup",
     agent: "Agent",

@@ -101,6 +101,7 @@ function facts(statement: Statement, id: IdView): (readonly [string, ReactNode])
           ...tablesFact(text.notLookedAt, text.notLookedAtCount, notLookedAt(statement.predicate.checks)),
           ...tablesFact(text.empty, text.emptyTables, emptyTables(statement.predicate.checks)),
           ...contentFact(statement),
+          ...drawFact(statement),
           [text.runtimeName, runtimeOf(statement.predicate)],
         ] as const)
       : ([
@@ -126,6 +127,11 @@ function tablesFact(
 function contentFact({ predicate }: RestoreTestStatement): (readonly [string, ReactNode])[] {
   const compared = comparedContentText(predicate.checks);
   return compared === null ? [] : [[text.content, compared]];
+}
+
+/** What it claims. Whether the draw holds is in the list of checks. */
+function drawFact({ predicate: { draw } }: RestoreTestStatement): (readonly [string, ReactNode])[] {
+  return draw === undefined ? [] : [[text.draw, text.drawn(draw.leaf.id)]];
 }
 
 const PHASES = ["download_ms", "decrypt_ms", "restore_ms", "checks_ms"] as const;

@@ -118,6 +118,15 @@ test("no kept backup is left out", async () => {
       (await lineOf({ draws: [draw], receipts: [...receipts, tested(draw)], others }))?.result,
       what,
     ).toBe(result);
+  const waited = await drawOf({ log, predicate: { occurred_at: "2026-11-19T02:05:00.000Z" } });
+  const early = await drawOf({ log, predicate: { occurred_at: "2026-01-01T00:00:00.000Z" } });
+  const since = [backup(outside, "2026-11-19T02:00:00.000Z"), backup(outside, "2026-11-19T01:00:00.000Z")];
+  for (const [made, receipts, result] of [
+    [waited, since.slice(0, 1), "held"],
+    [waited, since.slice(1), "failed"],
+    [early, since.slice(1), "failed"],
+  ] as const)
+    expect((await lineOf({ draws: [made], receipts: [...receipts] }))?.result).toBe(result);
   const many = await drawOf({ log, detail: { omitted: 1 } });
   expect((await lineOf({ draws: [many], receipts: [backup(outside)] }))?.result).toBe("held");
 });

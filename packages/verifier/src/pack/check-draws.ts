@@ -16,6 +16,8 @@ import type { Findings } from "./findings.ts";
 
 /** What is recorded so shortly before a draw may have come after the agent asked what is kept. */
 const ASKED_BEFORE_MS = 600_000;
+/** A declaration may have waited so long on its host for the service. */
+const WAITED_MS = 24 * 3_600_000;
 /** At most this many draws are named. */
 const MAX_NAMED = 5;
 
@@ -90,7 +92,9 @@ async function resultsOf(
 
 /** Checks that no backup is missing that the log has, and whose removal it did not announce. */
 function requireAll(findings: Findings, draw: Declared, { events, receipts }: Entries): void {
-  const at = Date.parse(draw.bundle.leaf.recorded_at);
+  const { leaf: own, event: said } = draw.bundle;
+  const recorded = Date.parse(own.recorded_at);
+  const at = Math.min(recorded, Math.max(Date.parse(said.occurred_at), recorded - WAITED_MS));
   const isLeft = (when: string): boolean => Date.parse(when) > at + ASKED_BEFORE_MS;
   const removed = new Set<string>();
   for (const { event, leaf } of [...events.values()].toSorted(byIndex))

@@ -74,7 +74,9 @@ export async function drawBackup(
   let open = await readOpenDraw(layout, sourceId);
   // A crash after the receipt was signed left the draw open.
   if (open?.decided && (await isDrawUsed(layout, sourceId, open.decided.draw.leaf.id))) open = null;
-  const before = open === null ? null : await decide(of, open);
+  // What another agent drew in this root, before it was attached anew, is no draw of this one.
+  const drawn = open === null ? null : await decide(of, open);
+  const before = drawn?.draw.leaf.actor_id === attachment.agentId ? drawn : null;
   if (before !== null && candidates.includes(before.backupId)) return before;
   // Nothing can be restored of a backup that is gone. The log keeps the draw, without a result.
   const declared = await declare(of, candidates, before);
