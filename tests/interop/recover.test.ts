@@ -19,6 +19,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { recoverySteps } from "../../packages/dashboard/src/pages/backups/recovery-commands.ts";
 import { createShop, startDatabaseServer, type DatabaseServer } from "../e2e/harness/database.ts";
+import { initRestic } from "../../packages/agent/test/runs/restic-repository.ts";
+import { type SourceMariadb, startSourceMariadb } from "../../packages/agent/test/runs/source-mariadb.ts";
+import { type SourceMongodb, startSourceMongodb } from "../../packages/agent/test/runs/source-mongodb.ts";
 import { attachedHost, type Host, type StoredReceipt } from "../e2e/harness/host.ts";
 import { createOrganisation } from "../e2e/harness/organisation.ts";
 import { startServer, type Server } from "../e2e/harness/server.ts";
@@ -46,24 +49,47 @@ const FROM_S3 = block("aws s3 cp");
 const CHECK = block("sha256sum --check\n");
 const DECRYPT = block("age --decrypt");
 const DESCRIBE = block("jq .predicate.source_metadata");
-const POSTGRESQL = block("pg_restore --create --exit-on-error");
+const POSTGRESQL = block("pg_restore --list backup.dump");
 const ANOTHER_NAME = block("grep '^CREATE DATABASE'");
 const SQLITE = block("pragma integrity_check");
-const FILES = block("tar --extract");
+const FILES = block("mkdir restored\n");
+const UNPACK_SET = block("mkdir set");
+const GLOBALS = block("set/globals.sql; } |");
+const DATABASES = block("for directory in set/");
+const MARIADB = block("mariadb --binary-mode");
+const MONGODB = block("mongorestore");
+const REFERENCE = block("jq . backup.dump");
+const REFERRED_FILE = block("dumps=/srv/backups");
+const REFERRED_SNAPSHOT = block("restic restore");
 const WITHOUT_RECEIPT = block("ls -lt objects");
 
-const SOURCES = ["shop", "invoices", "papers"] as const;
+const SOURCES = [
+  "shop",
+  "invoices",
+  "papers",
+  "cluster",
+  "quick",
+  "orders",
+  "documents",
+  "legacy",
+  "archive",
+] as const;
 type Source = (typeof SOURCES)[number];
 
 let base: string;
 let server: Server;
 let shop: DatabaseServer;
 let elsewhere: DatabaseServer;
+let mariadb: SourceMariadb;
+let mongodb: SourceMongodb;
 let host: Host;
 let receipts: Map<Source, StoredReceipt>;
 
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), "attestore-recover-"));
+  // The databases' servers run as somebody else.
+  chmodSync(base, 0o755);
+  for (const name of ["mariadb", "mongodb"]) mkdirSync(join(base, name));
   shop = await startDatabaseServer();
   elsewhere = await startDatabaseServer();
   createShop(shop, "shop", { options: "template template0 locale_provider icu icu_locale 'de-DE'" });
@@ -72,12 +98,40 @@ beforeAll(async () => {
   shop.sql("shop", "create policy mine on orders to clerk using (id < 100)");
   plantInvoices(join(base, "invoices.db"));
   plantPapers(join(base, "papers"));
+  shop.sql("postgres", "create database \"two words\" template template0 encoding 'LATIN1'");
+  shop.sql("two words", "create table t (v text); insert into t values ('grün')");
+  shop.sql("two words", "alter table t owner to clerk; grant select on t to public");
+  [mariadb, mongodb] = await Promise.all([
+    startSourceMariadb(join(base, "mariadb")),
+    startSourceMongodb(join(base, "mongodb")),
+  ]);
+  mariadb.sql(`create database shop; use shop; create table orders (id int primary key, note text);
+    insert into orders select seq, repeat('x', seq % 50) from seq_1_to_3000;
+    create view large as select * from orders where length(note) > 40;
+    create procedure nothing() select 1; create trigger t before insert on orders for each row set new.note = 'new';`);
+  await mongodb.shop.collection("orders").insertMany([{ number: 1 }, { number: 2, note: "grün" }]);
+  mkdirSync(join(base, "dumps/nightly"), { recursive: true });
+  writeFileSync(join(base, "dumps/nightly/shop.db"), readFileSync(join(base, "invoices.db")));
+  initRestic(join(base, "restic"), "open sesame");
+  writeFileSync(join(base, "restic.pw"), "open sesame");
+  const kept = shell(base, "restic --quiet --no-cache backup dumps", RESTIC());
+  expect(kept.status, kept.stderr).toBe(0);
 
   server = await startServer();
-  host = await attachedHost(await createOrganisation(server), { SHOP_URL: shop.url("shop") });
+  host = await attachedHost(await createOrganisation(server), {
+    SHOP_URL: shop.url("shop"),
+    TEST_MARIADB_URL: mariadb.url("root", ""),
+    TEST_MONGODB_URI: mongodb.uri("shop"),
+  });
   host.addSources(`  shop: { engine: postgresql, connection: env:SHOP_URL }
   invoices: { engine: sqlite, path: ${join(base, "invoices.db")} }
   papers: { engine: files, path: ${join(base, "papers")} }
+  cluster: { engine: postgresql, connection: env:SHOP_URL, databases: [shop, two words], globals: true }
+  quick: { engine: postgresql, connection: env:SHOP_URL, jobs: 2 }
+  orders: { engine: mariadb, connection: env:TEST_MARIADB_URL }
+  documents: { engine: mongodb, connection: env:TEST_MONGODB_URI }
+  legacy: { engine: dumps, path: ${join(base, "dumps")}, pattern: "*/*.db", min_age_s: 0 }
+  archive: { engine: restic, repository: ${join(base, "restic")}, password: "file:${join(base, "restic.pw")}" }
 `);
   receipts = new Map();
   for (const source of SOURCES) {
@@ -94,8 +148,15 @@ afterAll(async () => {
   host.remove();
   await shop.stop();
   await elsewhere.stop();
+  await mariadb.close();
+  await mongodb.close();
   await server.remove();
   rmSync(base, { recursive: true, force: true });
+});
+
+const RESTIC = (): Record<string, string> => ({
+  RESTIC_REPOSITORY: join(base, "restic"),
+  RESTIC_PASSWORD_FILE: join(base, "restic.pw"),
 });
 
 function plantInvoices(path: string): void {
@@ -181,6 +242,72 @@ describe("the guide's commands recover", () => {
     expect(elsewhere.sql("shop", query)).toBe(shop.sql("shop", query));
   });
 
+  const contentOf = (of: DatabaseServer): string =>
+    [
+      of.sql("shop", "select md5(string_agg(o::text, '|' order by id)) from orders o"),
+      of.sql("shop", "select string_agg(policyname || roles::text, ' ') from pg_policies"),
+      of.sql("two words", "select v, (select tableowner from pg_tables where tablename = 't') from t"),
+      of.sql("postgres", "select encoding, datcollate from pg_database where datname = 'two words'"),
+    ].join();
+
+  it("several PostgreSQL databases with their roles, owners and encodings, on another server", async () => {
+    const empty = await startDatabaseServer();
+    try {
+      const address = decodeURIComponent(empty.url("postgres").split("host=")[1] ?? "");
+      const commands = [UNPACK_SET, GLOBALS, DATABASES].join("\n");
+      const [, { stdout }] = recover("cluster", commands, { PGHOST: address, PGUSER: "shop" });
+      expect(stdout).not.toContain("NOT RESTORED");
+      expect(contentOf(empty)).toBe(contentOf(shop));
+    } finally {
+      await empty.stop();
+    }
+  });
+
+  it("a PostgreSQL database that was dumped with several jobs, without its roles", async () => {
+    const empty = await startDatabaseServer();
+    try {
+      const address = decodeURIComponent(empty.url("postgres").split("host=")[1] ?? "");
+      empty.sql("postgres", "create role clerk");
+      const commands = [UNPACK_SET, GLOBALS, DATABASES].join("\n");
+      const [, { stdout }] = recover("quick", commands, { PGHOST: address, PGUSER: "shop" });
+      expect(stdout).toMatch(/^restored set\/001-shop\/$/m);
+      const query = "select md5(string_agg(o::text, '|' order by id)) from orders o";
+      expect(empty.sql("shop", query)).toBe(shop.sql("shop", query));
+    } finally {
+      await empty.stop();
+    }
+  });
+
+  it("a MariaDB database, with its view, routine and trigger", () => {
+    const content = (): string =>
+      mariadb.sql(`select md5(group_concat(id, note order by id)) from shop.orders; select count(*) from shop.large;
+        call shop.nothing(); select trigger_name from information_schema.triggers where trigger_schema = 'shop'`);
+    const before = content();
+    mariadb.sql("drop database shop");
+    const socket = decodeURIComponent(mariadb.url("root", "").split("socket=")[1] ?? "");
+    writeFileSync(join(base, ".my.cnf"), `[client]\nuser = root\nsocket = ${socket}\n`);
+    const [, { stdout }] = recover("orders", MARIADB, { HOME: base });
+    expect(stdout).toContain("CREATE DATABASE");
+    expect(content()).toBe(before);
+  });
+
+  it("a MongoDB database", async () => {
+    await mongodb.shop.dropDatabase();
+    const at = `mongorestore --uri='${mongodb.uri("")}'`;
+    recover("documents", MONGODB.replace("mongorestore", at));
+    const found = mongodb.shop.collection("orders").find({}, { projection: { _id: 0 } });
+    expect(await found.sort({ number: 1 }).toArray()).toEqual([{ number: 1 }, { number: 2, note: "grün" }]);
+  });
+
+  it("the file and the snapshot that a reference names", () => {
+    const dumps = REFERRED_FILE.replace("/srv/backups", `'${join(base, "dumps")}'`);
+    const [, { stdout }] = recover("legacy", [REFERENCE, dumps].join("\n"));
+    expect(stdout).toContain("nightly/shop.db: OK");
+    const [directory] = recover("archive", [REFERENCE, REFERRED_SNAPSHOT].join("\n"), RESTIC());
+    const restored = readdirSync(join(directory, "restored"), { recursive: true, encoding: "utf8" });
+    expect(restored.some((path) => path.endsWith("nightly/shop.db"))).toBe(true);
+  });
+
   it("a SQLite database", () => {
     const [directory, { stdout }] = recover("invoices", SQLITE);
     expect(stdout).toMatch(/\nok\ninvoices\n$/);
@@ -246,9 +373,15 @@ it("the guide's command lists each receipt with its source and result", () => {
     "backup of postgresql",
     "backup of sqlite",
     "backup of files",
+    "backup of postgresql",
+    "backup of postgresql",
+    "backup of mariadb",
+    "backup of mongodb",
+    "backup of dumps",
+    "backup of restic",
     "passed",
   ]);
-  expect(lines[3]?.[2]).toBe(lines[2]?.[2]);
+  expect(lines[9]?.[2]).toBe(lines[2]?.[2]);
   expect(lines[2]?.[4]).toMatch(/^receipts\/\d+-backup\.json$/);
 });
 
@@ -258,8 +391,10 @@ it("finds the newest object without a receipt", () => {
   rmSync(join(directory, "receipt.json"));
   const { stdout } = shell(directory, WITHOUT_RECEIPT);
   const objects = stdout.match(/objects\/\S+\.age/g) ?? [];
-  expect(objects).toHaveLength(3);
-  copyFileSync(join(directory, objects[0] ?? ""), join(directory, "backup.age"));
+  expect(objects).toHaveLength(SOURCES.length);
+  const source = String(receipts.get("papers")?.statement.predicate.source_id);
+  const newest = objects.find((path) => path.includes(`/${source}/`));
+  copyFileSync(join(directory, newest ?? ""), join(directory, "backup.age"));
   const { status, stderr } = shell(directory, [DECRYPT, FILES].join("\n"));
   expect(status, stderr).toBe(0);
   expect(readdirSync(join(directory, "restored"))).toContain("two\nlines");
