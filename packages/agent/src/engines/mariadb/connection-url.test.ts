@@ -26,6 +26,8 @@ test.each([
   ["mysql://db:port/hush-hush", "not a mysql:// URL"],
   ["mysql://app:%zz@db/hush-hush", "%"],
   ["mysql://db/x?init-command=hush-hush", "not known"],
+  ["mysql://root:12?hush-hush=x@db/shop", "%3F"],
+  ["mysql://root:12/hush-hush@db/shop", "%2F"],
   ["mysql://db/x?socket", "no value"],
   ["mysql://app:hush-hush%0a@db", "line break"],
 ])("%s is refused without a word of what may be secret", (url, reason) => {

@@ -19,6 +19,10 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   "tls-version",
 ]);
 
+/** Without the check, a part of the password would be taken for a parameter's or database's name. */
+const UNESCAPED =
+  "there is an @ after the host. Write / ? # @ and % as %2F %3F %23 %40 and %25 in passwords, names and parameters";
+
 const URL_FORM =
   /^(?:mysql|mariadb):\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?(\[[0-9A-Fa-f:.]+\]|[^:[\]/?#]*)(?::([0-9]{1,5}))?(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
@@ -31,6 +35,7 @@ export function parseConnectionUrl(url: string, from: string): ConnectionOptions
   const match = URL_FORM.exec(url.trim());
   if (match === null) throw invalid(from, "it is not a mysql:// URL");
   const [, user, password, host = "", port, database = "", query = ""] = match;
+  if (`${database}${query}`.includes("@")) throw invalid(from, UNESCAPED);
   const options: Record<string, string> = {};
   const set = (name: string, value: string | undefined): void => {
     if (value === undefined || value === "") return;

@@ -36,6 +36,8 @@ test.each([
   ["postgresql://app:%zz@db/hush-hush", "%"],
   ["postgresql://db/x?hush_hush=1", "not known"],
   ["postgresql://db/x?toString=1", "not known"],
+  ["postgresql://root:12?hush-hush=x@db/shop", "%3F"],
+  ["postgresql://root:12/hush-hush@db/shop", "%2F"],
   ["postgresql://db/x?sslmode", "no value"],
   ["postgresql://app:hush-hush%00@db", "zero byte"],
 ])("%s is refused without a word of what may be secret", (uri, reason) => {

@@ -30,6 +30,10 @@ const VARIABLES: Readonly<Record<string, string>> = {
   target_session_attrs: "PGTARGETSESSIONATTRS",
 };
 
+/** Without the check, a part of the password would be taken for a parameter's or database's name. */
+const UNESCAPED =
+  "there is an @ after the host. Write / ? # @ and % as %2F %3F %23 %40 and %25 in passwords, names and parameters";
+
 const URI = /^postgres(?:ql)?:\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 const HOST = /^(\[[0-9A-Fa-f:.%]+\]|[^:[\]]*)(?::([0-9]{0,5}))?$/;
 
@@ -43,6 +47,7 @@ export function connectionEnvironment(uri: string, from: string): Record<string,
   const match = URI.exec(uri.trim());
   if (match === null) throw invalid(from, "it is not a postgresql:// URI");
   const [, user, password, hosts = "", database, query] = match;
+  if (`${database ?? ""}${query ?? ""}`.includes("@")) throw invalid(from, UNESCAPED);
   const environment: Record<string, string> = {};
   const set = (name: string, value: string | undefined): void => {
     if (value === undefined || value === "") return;
