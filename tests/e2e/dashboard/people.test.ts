@@ -159,6 +159,20 @@ describe("settings", () => {
     expect((await call(auditor, "GET", "/api/auth/me")).status).toBe(401);
   });
 
+  test("a browser without a network says so when somebody signs in, and does not wait for ever", async () => {
+    const page = await dashboard.open(null, "/login");
+    await page.getByLabel("E-mail address").fill("ada@example.org");
+    await page.context().setOffline(true);
+    try {
+      await page.getByRole("button", { name: "Send me a code" }).click();
+      await page.getByText("The service does not answer. Check your network connection.").waitFor();
+    } finally {
+      await page.context().setOffline(false);
+    }
+    await page.getByRole("button", { name: "Send me a code" }).click();
+    await page.getByLabel("Code").waitFor();
+  });
+
   test("a bug of the page is not reported as a network problem", async () => {
     const page = await dashboard.open(null, "/login");
     await page.route("**/api/auth/passkey/options", (route) => route.fulfill({ json: {} }));

@@ -429,6 +429,11 @@ describe("backups", () => {
     await heading(page, "Backups").waitFor();
     const table = page.getByRole("table", { name: "Backups" });
     await table.getByRole("row").nth(2).waitFor();
+    // What refutes a backup is not shown as if it were its proof.
+    await table
+      .getByRole("cell", { name: "no, a test failed" })
+      .getByRole("link", { name: "a test failed" })
+      .waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "backups");
     await page.getByLabel("Ciphertext").selectOption("expired");

@@ -33,7 +33,14 @@ export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: onFailure }),
   mutationCache: new MutationCache({ onError: onFailure }),
   defaultOptions: {
-    queries: { retry: worthAnotherTry, staleTime: 10_000, refetchInterval: every(60_000) },
-    mutations: { retry: false },
+    // A browser that counts itself offline may still reach a service on its own network or machine;
+    // and where it can't, the person is told, rather than kept waiting for a network.
+    queries: {
+      networkMode: "always",
+      retry: worthAnotherTry,
+      staleTime: 10_000,
+      refetchInterval: every(60_000),
+    },
+    mutations: { networkMode: "always", retry: false },
   },
 });

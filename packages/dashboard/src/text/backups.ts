@@ -22,6 +22,8 @@ export const backups = {
   status: { available: "available", expired: "expired" },
   statusFilter: { available: "Available", expired: "Expired" },
   notProven: "not yet",
+  refuted: "no, ",
+  testFailed: "a test failed",
   page: {
     title: (at: string) => `Backup of ${at}`,
     facts: "Details",
