@@ -22,6 +22,8 @@ import { readLastHeartbeat } from "../backends/attached/heartbeat.ts";
 import { readLogAlarm, type LogAlarm } from "../state/log-alarm.ts";
 import { readSourceIds } from "../state/source-ids.ts";
 import { listEvents } from "../receipts/spooled-event.ts";
+import type { SourceCheck } from "../engines/engine.ts";
+import { sourceCheckLines, sourceCheckOf } from "./source-check-lines.ts";
 import { listPending } from "../journal/pending-backup.ts";
 
 /**
@@ -37,6 +39,8 @@ export interface SourceStatus {
   /** Null if it is proven. */
   readonly because: NotProvenBecause | null;
   readonly last_backup: { readonly id: string; readonly at: string; readonly size_bytes: number } | null;
+  /** What looking at the source itself found at the last backup; null if nobody looked. */
+  readonly source_check: SourceCheck | null;
   readonly last_test: {
     readonly backup_id: string;
     readonly at: string;
@@ -121,10 +125,12 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
       )),
       ...(await pinProblems(layout, config)),
       ...sources.flatMap((source) => sourceProblems(source, alarm !== null)),
+      ...sources.flatMap(damageProblems),
     ],
     advice: [
       ...(await recoveryAdvice(layout, config)),
       ...sources.flatMap((each) => drawAdvice(each, config)),
+      ...sources.flatMap(notLookedAdvice),
     ],
   };
 }
@@ -164,6 +170,7 @@ async function sourceStatus(
           at: backup.statement.predicate.finished_at,
           size_bytes: backup.statement.predicate.size_bytes,
         };
+  const source_check = backup === null ? null : sourceCheckOf(backup.statement.predicate.source_metadata);
   const because = id === undefined ? "never_backed_up" : await sourceProof(layout, id, Date.now());
   const verdict = because === null ? "proven" : VERDICTS[because];
   const open = id === undefined ? null : await readOpenDraw(layout, id);
@@ -171,7 +178,17 @@ async function sourceStatus(
     open === null ? null : { declared_at: open.declared_at, backup_id: open.decided?.backup_id ?? null };
   const coverage =
     id === undefined ? null : await readCoverage(layout, { slug, sourceId: id, now: Date.now() });
-  return { source: slug, engine, verdict, because, last_backup, last_test, open_draw, coverage };
+  return {
+    source: slug,
+    engine,
+    verdict,
+    because,
+    last_backup,
+    source_check,
+    last_test,
+    open_draw,
+    coverage,
+  };
 }
 
 const VERDICTS: Readonly<Record<NotProvenBecause, SourceVerdict>> = {
@@ -223,6 +240,20 @@ function sourceProblems(
     case "no_backup":
       return [{ what: `${source}: no backup yet`, next: after(`attestore backup --source ${source}`) }];
   }
+}
+
+const ON_SOURCE_CHECK = "docs/engines.md#damage-at-the-source";
+
+function damageProblems({ source, source_check: check }: SourceStatus): Problem[] {
+  if (check === null || check.damaged === 0) return [];
+  const [what = ""] = sourceCheckLines(source, { ...check, not_checked: 0 });
+  return [{ what, next: `keep older backups, and see ${ON_SOURCE_CHECK}` }];
+}
+
+function notLookedAdvice({ source, source_check: check }: SourceStatus): Problem[] {
+  if (check === null || check.not_checked === 0) return [];
+  const [what = ""] = sourceCheckLines(source, { ...check, damaged: 0 });
+  return [{ what, next: `see ${ON_SOURCE_CHECK}` }];
 }
 
 /** It stays until its backup has a result, so whoever reads the log will ask about it. */

@@ -11,6 +11,7 @@ import { runBackup } from "./run-backup.ts";
 import { reportFailureOrWarn } from "./report-failure-or-warn.ts";
 import { notPinned } from "../receipts/require-pinned.ts";
 import { printReceiptStatus } from "./print-receipt-status.ts";
+import { sourceCheckLines } from "./source-check-lines.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 export const backup: Run = async (call) => {
@@ -48,6 +49,7 @@ export const backup: Run = async (call) => {
           size_bytes: made.sizeBytes,
           started_at: made.startedAt,
           finished_at: made.finishedAt,
+          source_check: made.sourceCheck,
           receipt: submitted.state,
           receipt_id: submitted.receiptId,
           log_index: submitted.logIndex,
@@ -61,6 +63,8 @@ export const backup: Run = async (call) => {
         `${good("✓")} ${made.backupId}  ${formatBytes(made.sizeBytes)} stored, dumped in ${took}`,
       );
       if (!made.isPinned) terminal.say(`${terminal.onTalk.warn("!")} ${notPinned(source.slug)}`);
+      for (const told of sourceCheckLines(source.slug, made.sourceCheck))
+        terminal.say(`${terminal.onTalk.warn("!")} ${told}`);
       printReceiptStatus(terminal, submitted);
       terminal.say(`Prove that it restores: attestore restore-test --source ${source.slug}`);
     }

@@ -1,3 +1,4 @@
+import type { SourceCheck } from "../engines/engine.ts";
 import type { SourceMetadata } from "@attestore/contract";
 import type { Config } from "../config/config.ts";
 import type { SourceConfig } from "../config/source-config.ts";
@@ -22,6 +23,8 @@ export interface PerformedBackup extends DeliveredBackup {
   readonly finishedAt: string;
   /** False where the source is another database than the one that is pinned under its name. */
   readonly isPinned: boolean;
+  /** Null unless the configuration asks for it. */
+  readonly sourceCheck: SourceCheck | null;
 }
 
 /**
@@ -45,6 +48,9 @@ export async function runBackup(
     );
   }
   // The engines are loaded where they run: `status` has no use for them.
+  const { checkSource } = await import("../engines/index.ts");
+  // Before the dump, so that nothing waits unrecorded meanwhile.
+  const sourceCheck = await checkSource(source, { scratchDir: layout.scratch, signal });
   const { writeEncryptedDump } = await import("../runs/write-encrypted-dump.ts");
   const made = await writeEncryptedDump({
     source,
@@ -66,6 +72,7 @@ export async function runBackup(
   });
   const sourceMetadata = {
     ...made.sourceMetadata,
+    ...(sourceCheck === null ? {} : { source_check: sourceCheck }),
     source: {
       slug,
       identity,
@@ -87,5 +94,5 @@ export async function runBackup(
     signal,
     onProgress: (bytes, totalBytes) => onProgress("upload", bytes, totalBytes),
   });
-  return { ...delivered, sha256, sizeBytes, startedAt, finishedAt, isPinned };
+  return { ...delivered, sha256, sizeBytes, startedAt, finishedAt, isPinned, sourceCheck };
 }

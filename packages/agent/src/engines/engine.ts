@@ -45,6 +45,24 @@ export interface ClientVersions {
   readonly warning?: { readonly text: string; readonly next: string };
 }
 
+/**
+ * What was found when the source itself was looked at. It is signed in the backup's metadata, and
+ * has names and counts only.
+ */
+export interface SourceCheck {
+  readonly by: string;
+  readonly indexes: number;
+  readonly tables: number;
+  /** Indexes and tables that are damaged. */
+  readonly damaged: number;
+  readonly damaged_names: readonly string[];
+  /** What was not looked at, or not to its end. */
+  readonly not_checked: number;
+  /** Each with the reason. */
+  readonly not_checked_names: readonly string[];
+  readonly seconds: number;
+}
+
 /** A database engine, or something else that is backed up like one. */
 export interface Engine<Settings extends object> {
   /** @throws RunError */
@@ -65,6 +83,11 @@ export interface Engine<Settings extends object> {
    * @throws RunError
    */
   readonly propose?: (source: SourceOf<Settings>, context: RunContext) => Promise<Proposals>;
+  /**
+   * Looks at the source itself for damage, if its configuration asks for that; null if not. It only
+   * reads, and what keeps it from looking is no error. Absent if an engine can't.
+   */
+  readonly checkSource?: (source: SourceOf<Settings>, context: RunContext) => Promise<SourceCheck | null>;
   /**
    * Connects to the server, and finds the program that would dump it. Absent if the engine has no
    * server.

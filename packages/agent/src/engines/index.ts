@@ -1,5 +1,5 @@
 import type { EngineName, SourceConfig, SourceConfigOf } from "../config/source-config.ts";
-import type { ClientVersions, Dump, Engine, ForeignMetadata, Sandbox } from "./engine.ts";
+import type { ClientVersions, Dump, Engine, ForeignMetadata, Sandbox, SourceCheck } from "./engine.ts";
 import type { Proposals } from "../checks/index.ts";
 import type { RunContext } from "../sandboxes/run-context.ts";
 
@@ -51,6 +51,15 @@ export async function findSandbox(
 export async function proposals(source: SourceConfig, context: RunContext): Promise<Proposals> {
   const { propose } = await loadEngine(source.engine);
   return propose === undefined ? { checks: [], notProposed: [] } : propose(source as never, context);
+}
+
+/**
+ * Looks at the source itself for damage, if its configuration asks for that; null if not.
+ * @throws RunError `interrupted`
+ */
+export async function checkSource(source: SourceConfig, context: RunContext): Promise<SourceCheck | null> {
+  const { checkSource: check } = await loadEngine(source.engine);
+  return check === undefined ? null : check(source as never, context);
 }
 
 /**

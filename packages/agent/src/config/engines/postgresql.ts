@@ -14,10 +14,12 @@ export interface PostgresqlSettings {
    * dump.
    */
   readonly jobs: number;
+  /** What looks at the source itself before each backup; nothing if absent. */
+  readonly sourceCheck?: "amcheck";
 }
 
 export const postgresqlSettings: EngineSettings<PostgresqlSettings> = {
-  fields: ["connection", "databases", "globals", "jobs"],
+  fields: ["connection", "databases", "globals", "jobs", "source_check"],
   sandboxes: ["process", "container", "uri"],
   parse: (fields) => {
     const connection = fields.connection("connection", {
@@ -30,6 +32,10 @@ export const postgresqlSettings: EngineSettings<PostgresqlSettings> = {
         : fields.texts("databases", "names of databases, or all");
     const globals = fields.flag("globals", false);
     const jobs = fields.count("jobs", 1, { min: 1, max: 64, what: "a whole number" });
-    return connection === null ? null : { connection, databases, globals, jobs };
+    const isChecked = fields.has("source_check");
+    if (isChecked && !fields.isText("source_check", "amcheck"))
+      fields.issue("source_check", "must be amcheck");
+    if (connection === null) return null;
+    return { connection, databases, globals, jobs, ...(isChecked ? { sourceCheck: "amcheck" } : {}) };
   },
 };

@@ -1,6 +1,7 @@
 import { programsIn } from "../../processes/run-program.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ClientVersions, SourceOf } from "../engine.ts";
+import { canRunAmcheck } from "./amcheck.ts";
 import { resolveConnection } from "./connection.ts";
 import { serverVersion } from "./database-dump.ts";
 import { toolsFor } from "./dump.ts";
@@ -16,6 +17,11 @@ import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 const NO_CHECKSUMS = {
   text: "the server has no data checksums: rows that its disk damages can be dumped without an error",
   next: "to switch them on, stop the server and run: pg_checksums --enable -D DATA_DIRECTORY",
+};
+
+const NO_AMCHECK = {
+  text: "source_check finds no amcheck that its role may run",
+  next: "in each database, as a superuser: create extension amcheck; grant execute on all functions in schema SCHEMA to ROLE (docs/engines.md)",
 };
 
 /**
@@ -35,6 +41,8 @@ export async function postgresqlVersions(
     const version = await serverVersion(session);
     const { version: client } = toolsFor(version, installations, newest);
     const versions = { server: `PostgreSQL ${version}`, client: `pg_dump ${client}` };
+    if (source.sourceCheck !== undefined && !(await canRunAmcheck(session)))
+      return { ...versions, warning: NO_AMCHECK };
     const checksums = await session.run("show data_checksums");
     return checksums.ok && checksums.output.trim() === "off"
       ? { ...versions, warning: NO_CHECKSUMS }

@@ -1,4 +1,5 @@
 import type { Engine } from "../engine.ts";
+import { checkWithAmcheck } from "./amcheck.ts";
 import { postgresqlVersions } from "./client-versions.ts";
 import { dumpPostgresql } from "./dump.ts";
 import { proposePostgresql } from "./propose.ts";
@@ -8,6 +9,7 @@ import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 export const postgresql: Engine<PostgresqlSettings> = {
   dump: dumpPostgresql,
   findSandbox: findPostgresqlSandbox,
+  checkSource: (source, { signal }) => checkWithAmcheck(source, signal),
   propose: (source, { signal }) => proposePostgresql(source, signal),
   versions: (source, { signal }) => postgresqlVersions(source, signal),
 };
