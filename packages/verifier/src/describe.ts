@@ -13,7 +13,7 @@ export function describe(statement: Statement): string[] {
   const content = comparedContentText(checks);
   return [
     `${where}: restored into ${engine}, the restore test ${result.toUpperCase()}${why}`,
-    ...(content === null ? [] : [content]),
+    content,
     ...checks.map(
       (check) =>
         `check ${brief(check.id, 60)} ${check.result}: expected ${brief(check.expectation)}, observed ${brief(JSON.stringify(check.observed))}`,

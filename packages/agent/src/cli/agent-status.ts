@@ -61,7 +61,7 @@ export interface SourceStatus {
     /** How far the tables' content was compared with the dump; null if it was not. */
     readonly content: ComparedContent | null;
     /** The same for people; null for a tree of files. */
-    readonly content_text: string | null;
+    readonly content_text: string;
     /** Whether the receipt proves that nobody chose the backup. */
     readonly drawn: boolean;
   } | null;

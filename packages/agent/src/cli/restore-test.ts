@@ -143,8 +143,7 @@ function describe(terminal: Terminal, tested: PerformedRestoreTest, submitted: R
     terminal.data(
       `${terminal.onData.warn("!")} empty: ${tablesText(empty)}. No test saw rows there, so nobody knows whether that is right`,
     );
-  const content = comparedContentText(tested.checks);
-  if (content !== null && tested.checks.length > 0) terminal.data(content);
+  if (tested.checks.length > 0) terminal.data(comparedContentText(tested.checks));
   const took = formatDuration(Date.parse(tested.finishedAt) - Date.parse(tested.startedAt));
   terminal.data(
     tested.result === "passed"

@@ -97,7 +97,7 @@ function sourceLine(
     parts.push(
       style.warn(`not checked: ${tablesText({ count: test.not_checked, names: test.not_checked_names })}`),
     );
-  if (test !== null && test.content_text !== null) parts.push(test.content_text);
+  if (test !== null) parts.push(test.content_text);
   if (coverage !== null) parts.push(coverageText(coverage));
   if (backup !== null) parts.push(`backed up ${formatAge(backup.at)}, ${formatBytes(backup.size_bytes)}`);
   return parts.join("  ");

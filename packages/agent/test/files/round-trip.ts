@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckOutcome } from "@attestore/proof";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import type { Restored, SourceMetadata } from "../../src/engines/engine.ts";
+import type { ForeignMetadata, Restored, SourceMetadata } from "../../src/engines/engine.ts";
 import { files } from "../../src/engines/files/index.ts";
 
 /** Where one test's trees lie; removed at its end. */
@@ -23,9 +23,13 @@ export interface Dumped {
 
 export async function dumpTree(
   path: string,
-  { signal = new AbortController().signal, onPiece }: DumpOptions = {},
+  { signal = new AbortController().signal, onPiece, contentKey }: DumpOptions = {},
 ): Promise<Dumped> {
-  const dump = await files.dump(sourceOf(path), { scratchDir: tmpdir(), signal });
+  const dump = await files.dump(sourceOf(path), {
+    scratchDir: tmpdir(),
+    signal,
+    ...(contentKey === undefined ? {} : { contentKey }),
+  });
   try {
     const pieces: Buffer[] = [];
     for await (const piece of dump.content) {
@@ -41,6 +45,7 @@ export async function dumpTree(
 export interface DumpOptions {
   readonly signal?: AbortSignal;
   readonly onPiece?: () => void;
+  readonly contentKey?: Buffer;
 }
 
 /** In pieces of a size that divides nothing. */
@@ -58,8 +63,9 @@ export async function restoreTree<Result>(
   scratchDir: string,
   use: (restored: Restored, tree: string) => Promise<Result>,
   signal = new AbortController().signal,
+  metadata: ForeignMetadata = {},
 ): Promise<Result> {
-  const sandbox = await files.findSandbox({}, sourceOf(scratchDir));
+  const sandbox = await files.findSandbox(metadata, sourceOf(scratchDir));
   const restored = await sandbox.restore(inPieces(archive), { scratchDir, signal });
   try {
     const [scratch = ""] = readdirSync(scratchDir).filter((name) => name.startsWith("attestore-"));

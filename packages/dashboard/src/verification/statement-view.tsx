@@ -125,8 +125,7 @@ function tablesFact(
 
 /** Shown also where nothing was compared: that a test passed says nothing of it. */
 function contentFact({ predicate }: RestoreTestStatement): (readonly [string, ReactNode])[] {
-  const compared = comparedContentText(predicate.checks);
-  return compared === null ? [] : [[text.content, compared]];
+  return [[text.content, comparedContentText(predicate.checks)]];
 }
 
 /** What it claims. Whether the draw holds is in the list of checks. */

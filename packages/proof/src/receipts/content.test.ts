@@ -79,5 +79,22 @@ test("what was compared is told, and what was not", () => {
   );
   expect(comparedContent([])).toBeNull();
   expect(comparedContentText([contentCheck({}, "inferred:tables")])).toBe("content not compared");
-  expect(comparedContentText([contentCheck({}, "inferred:manifest")])).toBeNull();
+});
+
+test("where no table's content was compared, the text does not count tables", () => {
+  const objects = contentCheck({ objects: 9 }, "inferred:objects");
+  expect(comparedContentText([objects])).toBe("9 objects compared; content not compared");
+});
+
+test("for a tree of files, it says which attributes were compared", () => {
+  const manifest = contentCheck({}, "inferred:manifest");
+  expect(comparedContentText([manifest])).toBe("owners, times, ACLs and extended attributes not compared");
+  const attributes = { times: 3, acls: 1, xattrs: 2, not_compared_kinds: "owners" };
+  expect(comparedContentText([manifest, contentCheck(attributes, "inferred:attributes")])).toBe(
+    "times, 1 ACL, 2 extended attributes compared; not compared: owners",
+  );
+  const failed = { times: 3, differing: 1, differing_kinds: "times", not_compared_kinds: "owners" };
+  expect(comparedContentText([manifest, contentCheck(failed, "inferred:attributes")])).toBe(
+    "times compared, times not as archived; not compared: owners",
+  );
 });

@@ -26,6 +26,7 @@ export interface ComparedContent {
 
 const CONTENT = /^inferred:content(?::|$)/;
 const OBJECTS = /^inferred:objects(?::|$)/;
+const ATTRIBUTES = "inferred:attributes";
 
 /** As the test's own checks say; null where it compared no table's content. */
 export function comparedContent(checks: readonly Observed[]): ComparedContent | null {
@@ -41,16 +42,35 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
   };
 }
 
-/** The same in words; null of a tree of files, each of which its manifest compares. */
-export function comparedContentText(checks: readonly Observed[]): string | null {
-  if (checks.some(({ id }) => id === "inferred:manifest")) return null;
+/** The same in words. Each of a tree's files is compared by its manifest, which is not mentioned. */
+export function comparedContentText(checks: readonly Observed[]): string {
+  if (checks.some(({ id }) => id === "inferred:manifest")) return attributesText(checks);
   const content = comparedContent(checks);
   if (content === null) return "content not compared";
   const { tables, differing, notCompared, objects } = content;
+  if (tables === 0) return `${objectsText(objects)}; content not compared`;
   const differs = differing === 0 ? "" : `, ${differing} not what the dump holds`;
   const besides = notCompared === 0 ? "" : `; not compared: ${notCompared} more`;
   const rows = `content of ${tables} ${tables === 1 ? "table" : "tables"} compared${differs}${besides}`;
   return `${rows}; ${objectsText(objects)}`;
+}
+
+function attributesText(checks: readonly Observed[]): string {
+  const observed = checks.find(({ id }) => id === ATTRIBUTES)?.observed;
+  if (observed === undefined) return "owners, times, ACLs and extended attributes not compared";
+  const { acls, xattrs, differing_kinds: differing, not_compared_kinds: notCompared } = observed;
+  const compared = [
+    "times",
+    countedText(countOf(acls), "ACL"),
+    countedText(countOf(xattrs), "extended attribute"),
+  ].filter((text) => text !== null);
+  const differs = typeof differing === "string" ? `, ${differing} not as archived` : "";
+  const besides = typeof notCompared === "string" ? `; not compared: ${notCompared}` : "";
+  return `${compared.join(", ")} compared${differs}${besides}`;
+}
+
+function countedText(count: number, what: string): string | null {
+  return count === 0 ? null : `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function objectsText(objects: ComparedContent["objects"]): string {
@@ -66,7 +86,7 @@ function objectsText(objects: ComparedContent["objects"]): string {
  */
 export function contradictedContent(checks: readonly Observed[]): number {
   return checks.findIndex(({ id, result, expectation, observed }) => {
-    if ((!CONTENT.test(id) && !OBJECTS.test(id)) || result !== "passed") return false;
+    if ((!CONTENT.test(id) && !OBJECTS.test(id) && id !== ATTRIBUTES) || result !== "passed") return false;
     const signed = /\bsha256 = '([0-9a-f]{64})'/.exec(expectation ?? "")?.[1];
     const { differing, sha256, tables } = observed;
     return (

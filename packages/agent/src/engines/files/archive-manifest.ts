@@ -3,15 +3,22 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import { beyondLimit } from "../enforce-limits.ts";
 import type { SourceLimits } from "../../config/source-limits.ts";
+import { type ArchivedAttributes, AttributeDigests } from "./attribute-digests.ts";
+import type { Attributes } from "./attributes.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
 import type { TarSink } from "./tar-reader.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
 const ZEROS = Buffer.alloc(1 << 20);
 
+export interface ArchiveSummary extends ManifestSummary {
+  readonly attributes: ArchivedAttributes;
+}
+
 /** Computes the manifest of an archive's content. */
 export class ArchiveManifest implements TarSink {
   readonly #manifest = new Manifest();
+  readonly #attributes = new AttributeDigests();
   #entry: TreeEntry | null = null;
   #content: Hash | null = null;
   readonly #limits: SourceLimits;
@@ -24,7 +31,7 @@ export class ArchiveManifest implements TarSink {
   }
 
   /** @throws RunError `limit_exceeded` */
-  entry(entry: TreeEntry): void {
+  entry(entry: TreeEntry, attributes: Attributes): void {
     if (entry.kind === "file") this.#logicalBytes += entry.size;
     const { logicalBytes } = this.#limits;
     if (this.#logicalBytes > logicalBytes) {
@@ -35,6 +42,7 @@ export class ArchiveManifest implements TarSink {
       );
     }
     this.#entry = entry;
+    this.#attributes.add(entry, attributes);
     this.#content = entry.kind === "file" ? createHash("sha256") : null;
   }
 
@@ -56,7 +64,7 @@ export class ArchiveManifest implements TarSink {
     this.#entry = null;
   }
 
-  finish(): ManifestSummary {
-    return this.#manifest.finish();
+  finish(): ArchiveSummary {
+    return { ...this.#manifest.finish(), attributes: this.#attributes.finish() };
   }
 }

@@ -27,7 +27,8 @@ export async function describePath(root: string, query: string, signal: AbortSig
     else files += 1;
     if (entry.kind !== "file") continue;
     bytes += entry.size;
-    newest = Math.max(newest ?? stats.mtimeMs, stats.mtimeMs);
+    const modified_ms = Number(stats.mtimeMs);
+    newest = Math.max(newest ?? modified_ms, modified_ms);
     if (entry.path === path) {
       sha256 = await fileSha256(at, Buffer.allocUnsafe(256 * 1024), signal);
     }

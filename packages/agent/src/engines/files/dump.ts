@@ -7,52 +7,31 @@ import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { originOfPath } from "../origin.ts";
-import { ArchiveManifest } from "./archive-manifest.ts";
+import { ArchiveManifest, type ArchiveSummary } from "./archive-manifest.ts";
 import { namesChanged, tarFailed } from "./dump-failure.ts";
-import { gnuTarVersion, TAR } from "./gnu-tar.ts";
-import type { ManifestSummary } from "./manifest.ts";
+import { ARCHIVING, gnuTarVersion, TAR } from "./gnu-tar.ts";
 import { namesDigest } from "./names-digest.ts";
 import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
+import { signAttributes } from "./signed-attributes.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
 import type { FilesSettings } from "../../config/engines/files.ts";
-
-/**
- * Archives everything below the directory, also on mounted file systems. Only sockets are left out,
- * because they have no content. tar finds the names itself, so our code never passes them on as
- * text. The archive has owners, ACLs and extended attributes. It has no times of access and change,
- * because no restore can set them.
- */
-const ARGUMENTS = [
-  "--create",
-  "--file=-",
-  "--format=posix",
-  "--pax-option=delete=atime,delete=ctime",
-  "--sort=name",
-  "--numeric-owner",
-  "--acls",
-  "--xattrs",
-  "--sparse",
-  "--blocking-factor=128",
-  "--quoting-style=escape",
-  "--warning=no-file-ignored",
-];
 
 /**
  * Archives a directory with GNU tar. The manifest is computed from that archive while it passes.
  */
 export async function dumpFiles(
   source: SourceOf<FilesSettings>,
-  { signal, limits = DEFAULT_LIMITS }: RunContext,
+  { signal, limits = DEFAULT_LIMITS, contentKey }: RunContext,
 ): Promise<Dump> {
   const version = await gnuTarVersion(signal);
   await requireDirectory(source.path);
   const origin = await originOfPath(source.path);
   const names = await namesOf(source.path, signal);
-  const args = [...ARGUMENTS, `--directory=${source.path}`, "."];
+  const args = [...ARCHIVING, `--directory=${source.path}`, "."];
   const child = await startChild({ command: TAR, args, signal, isDump: true });
   child.stdin.end();
-  let manifest: ManifestSummary | null = null;
+  let manifest: ArchiveSummary | null = null;
   return {
     origin,
     content: (async function* () {
@@ -64,14 +43,18 @@ export async function dumpFiles(
     metadata: () =>
       manifest === null
         ? Promise.reject(new Error("the metadata of a dump that has not ended"))
-        : Promise.resolve(describe(manifest, version)),
+        : Promise.resolve(describe(manifest, version, contentKey)),
     close: async () => {
       await child.stop();
     },
   };
 }
 
-function describe({ sha256, files, directories, bytes }: ManifestSummary, version: string): SourceMetadata {
+function describe(
+  { sha256, files, directories, bytes, attributes }: ArchiveSummary,
+  version: string,
+  key: Buffer | undefined,
+): SourceMetadata {
   return {
     engine: "files",
     engine_version: version,
@@ -81,6 +64,7 @@ function describe({ sha256, files, directories, bytes }: ManifestSummary, versio
     files,
     directories,
     bytes,
+    ...(key === undefined ? {} : { attributes: signAttributes(attributes, key) }),
   };
 }
 
@@ -115,7 +99,7 @@ async function* archiveOf(
   path: string,
   manifest: ArchiveManifest,
   signal: AbortSignal,
-): AsyncGenerator<Buffer, ManifestSummary, undefined> {
+): AsyncGenerator<Buffer, ArchiveSummary, undefined> {
   const reader = new TarReader(manifest);
   try {
     for await (const piece of releasing(child.stdout)) {

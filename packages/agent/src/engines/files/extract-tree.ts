@@ -16,8 +16,6 @@ const ARGUMENTS = [
   "--file=-",
   "--delay-directory-restore",
   "--no-same-owner",
-  "--no-acls",
-  "--no-xattrs",
   "--no-selinux",
   "--warning=no-timestamp",
 ];
@@ -29,6 +27,8 @@ export interface ExtractedTree {
   readonly place: Place;
   /** The tree's own directory, in the place. */
   readonly tree: string;
+  /** The beginning of what tar wrote to stderr. */
+  readonly warnings: string;
 }
 
 export interface Extraction {
@@ -73,7 +73,7 @@ export async function extractTree(
     if (exit.signal === "SIGXFSZ" || (exit.code !== 0 && FULL.test(exit.stderr))) throw full();
     if (exit.signal !== null) throw new RunError("sandbox_failed", `tar ended with ${endedWith(exit)}`);
     judge(exit);
-    return { place, tree };
+    return { place, tree, warnings: exit.stderr };
   } catch (error) {
     await place.close();
     stopIfAborted(signal);

@@ -19,6 +19,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ALL_PASSED, dumpTree, inferred, makePlace, restoreTree } from "../../../test/files/round-trip.ts";
+import type { Restored } from "../engine.ts";
 import { seenIn } from "../../../test/runs/seen-in.ts";
 
 let place: ReturnType<typeof makePlace>;
@@ -45,8 +46,16 @@ function write(name: string | Buffer, content: string | Buffer = "content\n"): v
 }
 
 async function roundTrip(): Promise<string[]> {
-  const { archive, metadata } = await dumpTree(source);
-  return restoreTree(archive, scratch, (restored) => inferred(restored, metadata));
+  const key = Buffer.alloc(32, 7);
+  const { archive, metadata } = await dumpTree(source, { contentKey: key });
+  const { signal } = new AbortController();
+  const test = async (restored: Restored): Promise<string[]> => {
+    const results = await inferred(restored, metadata);
+    const checks = await restored.compareContent?.({ metadata, key, budget_ms: 60_000, signal });
+    expect(checks).toMatchObject([{ id: "inferred:attributes", result: "passed" }]);
+    return results;
+  };
+  return restoreTree(archive, scratch, test, signal, metadata);
 }
 
 describe("a tree comes back as it was", () => {

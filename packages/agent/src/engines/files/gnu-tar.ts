@@ -4,6 +4,27 @@ import { RunError } from "../../errors/run-error.ts";
 
 export const TAR = "tar";
 
+/**
+ * Archives everything below the directory, also on mounted file systems. Only sockets are left out,
+ * because they have no content. tar finds the names itself, so our code never passes them on as
+ * text. The archive has owners, ACLs and extended attributes. It has no times of access and change,
+ * because no restore can set them.
+ */
+export const ARCHIVING = [
+  "--create",
+  "--file=-",
+  "--format=posix",
+  "--pax-option=delete=atime,delete=ctime",
+  "--sort=name",
+  "--numeric-owner",
+  "--acls",
+  "--xattrs",
+  "--sparse",
+  "--blocking-factor=128",
+  "--quoting-style=escape",
+  "--warning=no-file-ignored",
+];
+
 /** The version that brought `--sort=name`. */
 const OLDEST = [1, 28] as const;
 

@@ -3,18 +3,24 @@ import { digestCheck, evaluateCheck, formatRow, type QueryOutcome, type Seen } f
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import { withFilesLoss } from "./files-loss.ts";
-import type { InferredContext, QueryLimits, Restored } from "../engine.ts";
+import type { ContentComparison, InferredContext, QueryLimits, Restored } from "../engine.ts";
 import type { Child } from "../../processes/child.ts";
 import { runCheckProgram } from "../run-check-program.ts";
-import type { ManifestSummary } from "./manifest.ts";
+import { compareAttributes } from "./compare-attributes.ts";
+import { readAttributes } from "./read-attributes.ts";
+import { signedAttributes } from "./signed-attributes.ts";
+import type { TreeSummary } from "./tree-manifest.ts";
 import { TreeProcess } from "./tree-process.ts";
 
 export class RestoredFiles implements Restored {
   readonly #place: Place;
   readonly #tree: string;
   readonly #looker: TreeProcess;
+  readonly #warnings: string;
+  #summary: TreeSummary | null = null;
 
-  constructor(place: Place, tree: string, signal: AbortSignal) {
+  constructor(place: Place, tree: string, signal: AbortSignal, warnings = "") {
+    this.#warnings = warnings;
     this.#place = place;
     this.#tree = tree;
     this.#looker = new TreeProcess(place, tree, signal);
@@ -39,8 +45,9 @@ export class RestoredFiles implements Restored {
    * Reads every byte of the tree.
    * @throws RunError
    */
-  manifest(): Promise<ManifestSummary> {
-    return this.#looker.manifest();
+  async manifest(): Promise<TreeSummary> {
+    this.#summary = await this.#looker.manifest();
+    return this.#summary;
   }
 
   startCommand(command: readonly string[], signal: AbortSignal): Promise<Child> {
@@ -53,7 +60,7 @@ export class RestoredFiles implements Restored {
    */
   async inferredChecks({ metadata, seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
-    const found = await this.#looker.manifest();
+    const found = await this.manifest();
     stopIfAborted(signal);
     const duration_ms = performance.now() - started;
     const { manifest_sha256: expected, files } = metadata;
@@ -84,6 +91,21 @@ export class RestoredFiles implements Restored {
         ),
       ),
     ];
+  }
+
+  /**
+   * Compares times, ACLs and extended attributes. Files that their owner may not read were made
+   * readable when the manifest was computed, which changes none of these.
+   */
+  async compareContent({ metadata, key, budget_ms, signal }: ContentComparison): Promise<CheckOutcome[]> {
+    const signed = signedAttributes(metadata);
+    if (signed === null) return [];
+    const started = performance.now();
+    const { times } = this.#summary ?? (await this.manifest());
+    const needsTar = signed.acls.count + signed.xattrs.count > 0;
+    const others = needsTar ? await readAttributes(this.#place, this.#tree, { budget_ms, signal }) : null;
+    const duration_ms = performance.now() - started;
+    return [compareAttributes(signed, { times, others, warnings: this.#warnings, duration_ms }, key)];
   }
 
   async close(): Promise<void> {

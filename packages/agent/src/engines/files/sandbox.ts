@@ -1,32 +1,51 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { DEFAULT_LIMITS, type SourceLimits } from "../../config/source-limits.ts";
-import { type Restored, RestoreRefused, type Sandbox } from "../engine.ts";
+import { type ForeignMetadata, type Restored, RestoreRefused, type Sandbox } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { extractTree } from "./extract-tree.ts";
 import { gnuTarVersion } from "./gnu-tar.ts";
 import { RestoredFiles } from "./restored.ts";
+import { type SignedAttributes, signedAttributes } from "./signed-attributes.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader, type TarSink } from "./tar-reader.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
-export async function findFilesSandbox(): Promise<Sandbox> {
+export async function findFilesSandbox(metadata: ForeignMetadata): Promise<Sandbox> {
   const engine_version = await gnuTarVersion(AbortSignal.timeout(60_000));
-  return { runtime: { kind: "process", engine: "files", engine_version }, restore };
+  const attributes = attributeOptions(signedAttributes(metadata));
+  return {
+    runtime: { kind: "process", engine: "files", engine_version },
+    restore: (content, context) => restore(content, attributes, context),
+  };
 }
 
-async function restore(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored> {
-  const { place, tree } = await extractTree(
+/** A tar that is asked for extended attributes fails on a file that its owner can't write to. */
+function attributeOptions(signed: SignedAttributes | null): string[] {
+  const hasAcls = signed !== null && signed.acls.count > 0;
+  const hasXattrs = signed !== null && signed.xattrs.count > 0 && signed.unwritable === 0;
+  return [
+    hasAcls ? "--acls" : "--no-acls",
+    ...(hasXattrs ? ["--xattrs", "--xattrs-include=user.*"] : ["--no-xattrs"]),
+  ];
+}
+
+async function restore(
+  content: AsyncIterable<Buffer>,
+  attributes: readonly string[],
+  context: RunContext,
+): Promise<Restored> {
+  const { place, tree, warnings } = await extractTree(
     whatIsSafe(content, context.limits ?? DEFAULT_LIMITS),
     {
-      options: ["--preserve-permissions", "--quoting-style=escape"],
+      options: ["--preserve-permissions", "--quoting-style=escape", ...attributes],
       judge: (exit) => {
         if (exit.code !== 0) throw refusalOf(exit);
       },
     },
     context,
   );
-  return new RestoredFiles(place, tree, context.signal);
+  return new RestoredFiles(place, tree, context.signal, warnings);
 }
 
 /**

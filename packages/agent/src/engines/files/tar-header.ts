@@ -6,6 +6,8 @@ export interface TarHeader {
   /** Bytes of the archive that follow, without their padding. */
   readonly size: number;
   readonly linkName: string;
+  /** Seconds since 1970. */
+  readonly modified: number;
 }
 
 /** Our dump would not make such an archive. Messages contain no names and no content. */
@@ -46,6 +48,7 @@ export function parseTarHeader(block: Buffer): TarHeader {
     mode: octal(block, 100, 8) & 0o7777,
     size: octal(block, 124, 12),
     linkName: text(block, 157, 100),
+    modified: octal(block, 136, 12),
   };
 }
 

@@ -1,3 +1,4 @@
+import { type Attributes, attributesOf } from "./attributes.ts";
 import { parsePaxRecords } from "./pax-records.ts";
 import { type Segment, SparseMapParser } from "./sparse-map.ts";
 import { BLOCK, isZeroBlock, MalformedArchive, parseTarHeader, type TarHeader } from "./tar-header.ts";
@@ -10,7 +11,7 @@ import { WalkOrder } from "./walk-order.ts";
  * for a hole the number of zeros.
  */
 export interface TarSink {
-  entry(entry: TreeEntry): void;
+  entry(entry: TreeEntry, attributes: Attributes): void;
   content(piece: Buffer): void;
   hole(bytes: number): void | Promise<void>;
   /** Called after an entry, and after its content if it is a file. */
@@ -128,7 +129,7 @@ export class TarReader {
   #entry(header: TarHeader, pax: ReadonlyMap<string, string>): void {
     const { entry, storedSize, isSparse } = toTreeEntry(header, pax);
     this.#order.next(entry);
-    this.#sink.entry(entry);
+    this.#sink.entry(entry, attributesOf(header.modified, pax));
     if (entry.kind !== "file") {
       this.#sink.entryEnd();
     } else if (isSparse) {

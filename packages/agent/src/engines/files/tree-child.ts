@@ -3,8 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { errorCode } from "@attestore/host/errno";
 import type { QueryOutcome } from "../../checks/index.ts";
 import { describePath } from "./describe-path.ts";
-import type { ManifestSummary } from "./manifest.ts";
-import { treeManifest } from "./tree-manifest.ts";
+import { treeManifest, type TreeSummary } from "./tree-manifest.ts";
 
 export type TreeRequest =
   | { readonly op: "manifest"; readonly tree: string }
@@ -12,7 +11,7 @@ export type TreeRequest =
   | { readonly op: "describe"; readonly tree: string; readonly path: string };
 
 export type TreeResponse =
-  | { readonly ok: true; readonly manifest?: ManifestSummary; readonly outcome?: QueryOutcome }
+  | { readonly ok: true; readonly manifest?: TreeSummary; readonly outcome?: QueryOutcome }
   /** The name of an errno: the tree cannot be read. */
   | { readonly ok: false; readonly code: string };
 

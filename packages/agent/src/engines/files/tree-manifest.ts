@@ -4,47 +4,58 @@ import { constants } from "node:fs";
 import { errorCode } from "@attestore/host/errno";
 import { mapInOrder } from "../../crypto/map-in-order.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
+import { Times, type TimesDigest } from "./times.ts";
 import type { TreeEntry } from "./tree-entry.ts";
+import type { Moment } from "./attributes.ts";
 import { walkTree } from "./walk-tree.ts";
 
 const FILES_AT_ONCE = 8;
 const READ_BYTES = 256 * 1024;
 
+export interface TreeSummary extends ManifestSummary {
+  readonly times: TimesDigest;
+}
+
 /** Computes the manifest of a restored tree. It reads every byte. */
-export async function treeManifest(root: string, signal: AbortSignal): Promise<ManifestSummary> {
+export async function treeManifest(root: string, signal: AbortSignal): Promise<TreeSummary> {
   const manifest = new Manifest();
+  const times = new Times();
   const buffers: Buffer[] = [];
   const unread = new Set<FileHandle>();
-  const digested = mapInOrder(openedFiles(root, unread), FILES_AT_ONCE, async ({ entry, file }) => {
-    if (file === null) return { entry, sha256: null };
+  const digested = mapInOrder(openedFiles(root, unread), FILES_AT_ONCE, async ({ entry, modified, file }) => {
+    if (file === null) return { entry, modified, sha256: null };
     unread.delete(file);
     const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(READ_BYTES);
     try {
-      return { entry, sha256: await sha256Of(file, buffer, signal) };
+      return { entry, modified, sha256: await sha256Of(file, buffer, signal) };
     } finally {
       buffers.push(buffer);
     }
   });
-  for await (const { entry, sha256 } of digested) {
+  for await (const { entry, modified, sha256 } of digested) {
     signal.throwIfAborted();
     manifest.add(entry, sha256);
+    if (entry.kind !== "hardlink") times.add(entry.path, modified);
   }
-  return manifest.finish();
+  return { ...manifest.finish(), times: times.finish() };
 }
 
 /**
  * Opens files while the walk is in their directory: later, their path may be too long for a system
  * call.
  */
-async function* openedFiles(
-  root: string,
-  unread: Set<FileHandle>,
-): AsyncGenerator<{ readonly entry: TreeEntry; readonly file: FileHandle | null }, void, undefined> {
+interface Opened {
+  readonly entry: TreeEntry;
+  readonly modified: Moment;
+  readonly file: FileHandle | null;
+}
+
+async function* openedFiles(root: string, unread: Set<FileHandle>): AsyncGenerator<Opened, void, undefined> {
   try {
-    for await (const { entry, at } of walkTree(root)) {
+    for await (const { entry, stats, at } of walkTree(root)) {
       const file = entry.kind === "file" ? await openFile(at) : null;
       if (file !== null) unread.add(file);
-      yield { entry, file };
+      yield { entry, modified: stats.mtimeNs, file };
     }
   } finally {
     for (const file of unread) await file.close();

@@ -5,7 +5,7 @@ import { type Child, endedWith } from "../../processes/child.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { TREE_COMMAND } from "../../sandboxes/isolation/commands.ts";
 import type { Place } from "../../sandboxes/place.ts";
-import type { ManifestSummary } from "./manifest.ts";
+import type { TreeSummary } from "./tree-manifest.ts";
 import type { TreeRequest, TreeResponse } from "./tree-child.ts";
 
 /**
@@ -25,7 +25,7 @@ export class TreeProcess {
   }
 
   /** @throws RunError `sandbox_failed` if the tree cannot be read. */
-  async manifest(): Promise<ManifestSummary> {
+  async manifest(): Promise<TreeSummary> {
     const response = await this.#request({ op: "manifest", tree: this.#tree });
     if (response?.ok === true && response.manifest !== undefined) return response.manifest;
     throw unreadable(response);

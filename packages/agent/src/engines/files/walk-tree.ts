@@ -1,4 +1,4 @@
-import type { Stats } from "node:fs";
+import type { BigIntStats } from "node:fs";
 import { lstat, readdir, readlink } from "node:fs/promises";
 import { openUp } from "../../trees/open.ts";
 import { TreePaths } from "../../trees/tree-paths.ts";
@@ -6,7 +6,7 @@ import type { TreeEntry } from "./tree-entry.ts";
 
 export interface WalkedEntry {
   readonly entry: TreeEntry;
-  readonly stats: Stats;
+  readonly stats: BigIntStats;
   /**
    * The path to open it by, valid until the next entry is requested. Its full path may be too long
    * for a system call.
@@ -26,15 +26,16 @@ export async function* walkTree(root: string, from = "."): AsyncGenerator<Walked
     const waiting = [from];
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
       const at = await paths.at(path);
-      const stats = await lstat(at);
-      const first = stats.isDirectory() ? null : await firstNameOf(at, stats, path, firstNames);
+      // Inodes and times may need all 64 bits.
+      const stats = await lstat(at, { bigint: true });
+      const first = stats.isDirectory() ? null : firstNameOf(stats, path, firstNames);
       if (first !== null) {
         yield { entry: { kind: "hardlink", path, target: first }, stats, at };
         continue;
       }
       yield { entry: await entryAt(at, stats, path), stats, at };
       if (!stats.isDirectory()) continue;
-      if ((stats.mode & 0o500) !== 0o500) await openUp(at);
+      if ((stats.mode & 0o500n) !== 0o500n) await openUp(at);
       const names = await readdir(at, { encoding: "latin1" });
       for (const name of names.sort().reverse()) waiting.push(path === "." ? name : `${path}/${name}`);
     }
@@ -43,27 +44,24 @@ export async function* walkTree(root: string, from = "."): AsyncGenerator<Walked
   }
 }
 
-async function firstNameOf(
-  at: Buffer,
-  { nlink }: Stats,
+function firstNameOf(
+  { nlink, dev, ino }: BigIntStats,
   path: string,
   firstNames: Map<string, string>,
-): Promise<string | null> {
-  if (nlink === 1) return null;
-  // An inode's number may need all 64 bits.
-  const { dev, ino } = await lstat(at, { bigint: true });
+): string | null {
+  if (nlink === 1n) return null;
   const key = `${dev}:${ino}`;
   const first = firstNames.get(key);
   if (first === undefined) firstNames.set(key, path);
   return first ?? null;
 }
 
-async function entryAt(at: Buffer, stats: Stats, path: string): Promise<TreeEntry> {
+async function entryAt(at: Buffer, stats: BigIntStats, path: string): Promise<TreeEntry> {
   if (stats.isSymbolicLink()) {
     return { kind: "symlink", path, target: await readlink(at, { encoding: "latin1" }) };
   }
-  const mode = stats.mode & 0o7777;
-  if (stats.isFile()) return { kind: "file", path, mode, size: stats.size };
+  const mode = Number(stats.mode & 0o7777n);
+  if (stats.isFile()) return { kind: "file", path, mode, size: Number(stats.size) };
   if (stats.isDirectory()) return { kind: "directory", path, mode };
   if (stats.isFIFO()) return { kind: "fifo", path, mode };
   return { kind: "device", path, mode };

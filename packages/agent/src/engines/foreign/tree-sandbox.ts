@@ -26,7 +26,7 @@ export async function restoreTree(content: AsyncIterable<Buffer>, context: RunCo
   const { place, tree } = await extractTree(
     end.content,
     {
-      options: [],
+      options: ["--no-acls", "--no-xattrs"],
       judge: (exit) => {
         if (exit.code !== 0)
           throw new RestoreRefused(`tar cannot extract all of the archive (${endedWith(exit)})`);

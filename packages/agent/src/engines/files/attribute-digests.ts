@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import type { Attributes } from "./attributes.ts";
+import { type TimesDigest, Times } from "./times.ts";
+import type { TreeEntry } from "./tree-entry.ts";
+
+/** What an archive holds of one kind of attribute. */
+export interface AttributesDigest {
+  readonly count: number;
+  /** SHA-256 in hex, over paths and values. */
+  readonly sha256: string;
+}
+
+export interface ArchivedAttributes {
+  readonly times: TimesDigest;
+  readonly acls: AttributesDigest & {
+    /** The same with users and groups left out. */
+    readonly shape: string;
+  };
+  readonly xattrs: AttributesDigest;
+  /** How many extended attributes no ordinary user may set. */
+  readonly otherXattrs: number;
+  /**
+   * How many have extended attributes and a mode that lets not even their owner write: an ordinary
+   * user's tar can't restore those attributes.
+   */
+  readonly unwritable: number;
+}
+
+/** Digests over the attributes in an archive. Names come in the walk's order. */
+export class AttributeDigests {
+  readonly #times = new Times();
+  readonly #acls = createHash("sha256");
+  readonly #shape = createHash("sha256");
+  readonly #xattrs = createHash("sha256");
+  #aclCount = 0;
+  #xattrCount = 0;
+  #others = 0;
+  #unwritable = 0;
+
+  add(entry: TreeEntry, attributes: Attributes): void {
+    // A further name of a file shares its attributes, which came with the first.
+    if (entry.kind === "hardlink") return;
+    const { modified, acl, xattrs, otherXattrs, isMadeWithXattrs } = attributes;
+    const { path } = entry;
+    this.#times.add(path, modified);
+    if (acl !== null) {
+      this.#aclCount += 1;
+      this.#acls.update([path, acl.numeric ?? acl.shape, ""].join("\0"), "latin1");
+      this.#shape.update([path, acl.shape, ""].join("\0"), "latin1");
+    }
+    for (const [name, value] of xattrs) {
+      const sha256 = createHash("sha256").update(value, "latin1").digest("hex");
+      this.#xattrs.update([path, name, sha256, ""].join("\0"), "latin1");
+    }
+    this.#xattrCount += xattrs.length;
+    this.#others += otherXattrs;
+    const isWritable = !("mode" in entry) || (entry.mode & 0o600) === 0o600;
+    if (isMadeWithXattrs && !isWritable) this.#unwritable += 1;
+  }
+
+  finish(): ArchivedAttributes {
+    return {
+      times: this.#times.finish(),
+      acls: {
+        count: this.#aclCount,
+        sha256: this.#acls.digest("hex"),
+        shape: this.#shape.digest("hex"),
+      },
+      xattrs: { count: this.#xattrCount, sha256: this.#xattrs.digest("hex") },
+      otherXattrs: this.#others,
+      unwritable: this.#unwritable,
+    };
+  }
+}

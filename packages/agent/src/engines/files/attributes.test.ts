@@ -1,0 +1,261 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CheckOutcome } from "@attestore/proof";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { archiveOf, type Member, ROOT } from "../../../test/files/archive.ts";
+import { ALL_PASSED, dumpTree, inferred, makePlace, restoreTree } from "../../../test/files/round-trip.ts";
+import type { ForeignMetadata } from "../engine.ts";
+import { type ArchivedAttributes, AttributeDigests } from "./attribute-digests.ts";
+import { attributesOf } from "./attributes.ts";
+import { compareAttributes } from "./compare-attributes.ts";
+import { signAttributes } from "./signed-attributes.ts";
+import { MalformedArchive } from "./tar-header.ts";
+import { TarReader } from "./tar-reader.ts";
+
+const KEY = Buffer.alloc(32, 7);
+
+let place: ReturnType<typeof makePlace>;
+let scratch: string;
+let trees = 0;
+
+beforeEach(() => {
+  place = makePlace();
+  scratch = join(place.path, "scratch");
+});
+afterEach(() => {
+  expect(existsSync(scratch) ? readdirSync(scratch) : []).toEqual([]);
+  place.remove();
+});
+
+/** A directory with these members, and the times and attributes of their pax headers. */
+function treeOf(members: readonly Member[]): string {
+  const path = join(place.path, `source-${(trees += 1)}`);
+  mkdirSync(path);
+  const root: Member = { ...ROOT, pax: { mtime: "1000000000" } };
+  execFileSync("tar", ["-xp", "--acls", "--xattrs", "--xattrs-include=*", "-C", path], {
+    input: archiveOf([root, ...members]),
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  return path;
+}
+
+const dump = (members: readonly Member[]) => dumpTree(treeOf(members), { contentKey: KEY });
+
+interface Looked {
+  readonly others: readonly string[];
+  readonly attributes: CheckOutcome | null;
+}
+
+/** A restore test of an archive whose backup says so of itself. */
+function test(archive: Buffer, metadata: ForeignMetadata): Promise<Looked> {
+  const { signal } = new AbortController();
+  return restoreTree(
+    archive,
+    scratch,
+    async (restored) => {
+      const others = await inferred(restored, metadata as never);
+      const comparison = { metadata, key: KEY, budget_ms: 60_000, signal };
+      const [attributes] = (await restored.compareContent?.(comparison)) ?? [];
+      return { others, attributes: attributes ?? null };
+    },
+    signal,
+    metadata,
+  );
+}
+
+/** A namespace in which only one user has a number can keep ACLs that name nobody. */
+const ACL = "user::rw-\ngroup::r--\nmask::rwx\nother::r--\n";
+const INHERITED = "user::rwx\ngroup::r-x\nother::---\n";
+const NAMED = "user::rw-\nuser:4321:rwx\ngroup::r--\nmask::rwx\nother::r--\n";
+const TIME = "1700000000.123456789";
+
+const MEMBERS: readonly Member[] = [
+  {
+    name: "./dir/",
+    type: "5",
+    mode: 0o755,
+    pax: { mtime: "1600000000.5", "SCHILY.acl.default": INHERITED, "SCHILY.acl.access": "" },
+  },
+  { name: "./dir/locked", mode: 0, content: "x", pax: { mtime: TIME } },
+  {
+    name: "./file",
+    mode: 0o674,
+    content: "x",
+    pax: { mtime: TIME, "SCHILY.acl.access": ACL, "SCHILY.xattr.user.origin": "a\nb\0c=d" },
+  },
+  { name: "./link", type: "2", linkName: "file", pax: { mtime: "1500000000.25" } },
+  { name: "./old", content: "x", pax: { mtime: "-86400.5" } },
+  { name: "./second", type: "1", linkName: "./file" },
+];
+
+/** The members, with another pax record for one of them. */
+function withPax(name: string, pax: Readonly<Record<string, string>>): readonly Member[] {
+  return MEMBERS.map((each) => (each.name === name ? { ...each, pax: { ...each.pax, ...pax } } : each));
+}
+
+describe("times, ACLs and extended attributes", () => {
+  it("come back as they were archived", async () => {
+    const { archive, metadata } = await dump(MEMBERS);
+    expect(metadata).toMatchObject({
+      attributes: { times: { count: 6 }, acls: { count: 2 }, xattrs: { count: 1 }, other_xattrs: 0 },
+    });
+    const { others, attributes } = await test(archive, metadata);
+    expect(others).toEqual(ALL_PASSED);
+    expect(attributes).toMatchObject({
+      id: "inferred:attributes",
+      result: "passed",
+      observed: { times: 6, acls: 2, xattrs: 1, differing: 0, not_compared_kinds: "owners" },
+    });
+  });
+
+  it.each([
+    ["times", "./file", { mtime: "1700000000.123456788" }],
+    ["times", "./link", { mtime: "1500000000" }],
+    ["times", "./dir/", { mtime: "1600000001.5" }],
+    ["times", "./old", { mtime: "-86400.4" }],
+    ["ACLs", "./file", { "SCHILY.acl.access": ACL.replace("group::r--", "group::r-x") }],
+    ["ACLs", "./dir/", { "SCHILY.acl.default": INHERITED.replace("other::---", "other::r--") }],
+    ["ACLs", "./dir/", { "SCHILY.acl.default": "" }],
+    ["extended attributes", "./file", { "SCHILY.xattr.user.origin": "a\nb\0c=e" }],
+    ["extended attributes", "./file", { "SCHILY.xattr.user.more": "" }],
+  ] as const)("that are others fail the test: %s of %s %j", async (kind, name, pax) => {
+    const { metadata } = await dump(MEMBERS);
+    const { archive } = await dump(withPax(name, pax));
+    const { others, attributes } = await test(archive, metadata);
+    expect(others).toEqual(ALL_PASSED);
+    expect(attributes).toMatchObject({
+      result: "failed",
+      observed: { differing: 1, differing_kinds: kind, error: expect.stringContaining(`the ${kind} of`) },
+    });
+  });
+
+  it("that the sandbox can't set are named", async () => {
+    const { archive, metadata } = await dump([
+      ...MEMBERS,
+      { name: "./tool", mode: 0o755, content: "x", pax: { "SCHILY.xattr.security.other": "x" } },
+      { name: "./unwritable", mode: 0o444, content: "x", pax: { "SCHILY.xattr.user.a": "b" } },
+    ]);
+    const { others, attributes } = await test(archive, metadata);
+    expect(others).toEqual(ALL_PASSED);
+    expect(attributes).toMatchObject({
+      result: "passed",
+      observed: {
+        times: 8,
+        acls: 2,
+        not_compared_kinds:
+          "owners, 2 extended attributes (on files that are not writable), 1 extended attribute (outside of user.)",
+      },
+    });
+    expect(attributes?.observed).not.toHaveProperty("xattrs");
+  });
+
+  it("are named where the sandbox knows no such user", async () => {
+    const { archive, metadata } = await dump(
+      withPax("./file", { "SCHILY.acl.access": NAMED.replace("4321", "daemon") }),
+    );
+    const renamed = archive.toString("latin1").replaceAll("user:daemon:", "user:nemone:");
+    const { attributes } = await test(Buffer.from(renamed, "latin1"), metadata);
+    expect(attributes).toMatchObject({
+      result: "passed",
+      observed: { xattrs: 1, not_compared_kinds: "owners, 2 ACLs (the sandbox could not set them)" },
+    });
+  });
+
+  it("are not compared where the backup has no digests of them", async () => {
+    const { archive, metadata } = await dumpTree(treeOf(MEMBERS));
+    expect(metadata).not.toHaveProperty("attributes");
+    expect(await test(archive, metadata)).toEqual({ others: ALL_PASSED, attributes: null });
+    const claims = { ...metadata, attributes: { times: { count: 1, tag: "x" } } };
+    expect(await test(archive, claims)).toEqual({ others: ALL_PASSED, attributes: null });
+  });
+
+  it("far from 1970 count as equal, because file systems keep them differently", async () => {
+    const far = (mtime: string): readonly Member[] => [{ name: "./far", content: "x", pax: { mtime } }];
+    const { metadata } = await dump(far("4294967296"));
+    const { archive } = await dump(far("2147483647"));
+    expect((await test(archive, metadata)).attributes).toMatchObject({ result: "passed" });
+  });
+
+  it("are not compared by tags that a reader of the receipt could compute", async () => {
+    const path = treeOf(MEMBERS);
+    const one = await dumpTree(path, { contentKey: KEY });
+    const other = await dumpTree(path, { contentKey: Buffer.alloc(32, 8) });
+    const tags = ({ metadata }: typeof one): string[] =>
+      JSON.stringify(metadata["attributes"]).match(/[0-9a-f]{32}/g) ?? [];
+    expect(tags(one)).toHaveLength(5);
+    expect(tags(one).filter((tag) => tags(other).includes(tag))).toEqual([]);
+  });
+});
+
+describe("ACLs that name users", () => {
+  const attributesOfAcl = (text: string, numbers: string): ArchivedAttributes => {
+    const digests = new AttributeDigests();
+    const pax = new Map([
+      ["SCHILY.acl.access", text],
+      ["SCHILY.xattr.system.posix_acl_access", Buffer.from(numbers, "hex").toString("latin1")],
+    ]);
+    digests.add({ kind: "file", path: "file", mode: 0o674, size: 1 }, attributesOf(0, pax));
+    return digests.finish();
+  };
+  const at = (user: string): string => `0200000002000700${user}04000400ffffffff`;
+  const archived = attributesOfAcl(NAMED, at("e1100000"));
+  const compared = (others: ArchivedAttributes, warnings: string): CheckOutcome =>
+    compareAttributes(
+      signAttributes(archived, KEY),
+      { times: archived.times, others, warnings, duration_ms: 1 },
+      KEY,
+    );
+
+  it("are equal if the numbers are, whatever the users are called here", () => {
+    const others = attributesOfAcl(NAMED.replace("4321", "ann"), at("e1100000"));
+    expect(compared(others, "")).toMatchObject({
+      result: "passed",
+      observed: { acls: 1, not_compared_kinds: "owners" },
+    });
+  });
+
+  it("are not compared if the users have other numbers here", () => {
+    expect(compared(attributesOfAcl(NAMED, at("e2100000")), "")).toMatchObject({
+      result: "passed",
+      observed: { not_compared_kinds: "owners, 1 ACL (the users have other numbers here)" },
+    });
+  });
+
+  it("are not compared if tar could not set them, and differ if it said nothing", () => {
+    const lost = new AttributeDigests();
+    const none = lost.finish();
+    const refused = "tar: acl_set_file_at: Cannot set POSIX ACLs for file './file': Invalid argument";
+    const notSet = "owners, 1 ACL (the sandbox could not set them)";
+    expect(compared(none, refused).observed).toMatchObject({ not_compared_kinds: notSet });
+    expect(compared(none, "")).toMatchObject({ result: "failed", observed: { differing_kinds: "ACLs" } });
+  });
+
+  it("are named if there was no time to read them", () => {
+    const signed = signAttributes(archived, KEY);
+    const found = { times: archived.times, others: "no_time", warnings: "", duration_ms: 1 } as const;
+    expect(compareAttributes(signed, found, KEY).observed).toMatchObject({
+      not_compared_kinds: "owners, 1 ACL (no_time)",
+    });
+  });
+});
+
+it("a further name of a file that came back as a copy is noticed", async () => {
+  const { metadata } = await dump(MEMBERS);
+  const path = treeOf(MEMBERS.filter(({ name }) => name !== "./second"));
+  writeFileSync(join(path, "second"), "x");
+  const { archive } = await dumpTree(path, { contentKey: KEY });
+  const { others } = await test(archive, metadata);
+  expect(others).toContain("inferred:manifest failed");
+});
+
+it.each([
+  ["a time", { mtime: "12e9" }],
+  ["a time", { mtime: "1.1234567890" }],
+  ["a time", { mtime: "9".repeat(19) }],
+  ["an ACL", { "SCHILY.xattr.system.posix_acl_access": "\x02\0\0\0\x01\0" }],
+])("an archive with %s as no tar writes it is refused: %j", async (_what, pax) => {
+  const nothing = { entry() {}, content() {}, hole() {}, entryEnd() {} };
+  const reader = new TarReader(nothing);
+  await expect(reader.push(archiveOf([{ ...ROOT, pax }]))).rejects.toThrow(MalformedArchive);
+});

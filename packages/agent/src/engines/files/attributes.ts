@@ -1,0 +1,103 @@
+import { MalformedArchive } from "./tar-header.ts";
+
+/** What an archive says of a path besides its content, kind and mode. */
+export interface Attributes {
+  readonly modified: Moment;
+  /** Null without an ACL that says more than the mode. */
+  readonly acl: Acl | null;
+  /** Those of `user.`: name and value, as bytes (latin1), sorted by name. */
+  readonly xattrs: readonly (readonly [name: string, value: string])[];
+  /** How many others there are, such as `security.capability`. */
+  readonly otherXattrs: number;
+  /** Whether tar puts extended attributes on the file before its content. */
+  readonly isMadeWithXattrs: boolean;
+}
+
+/** Nanoseconds since 1970. */
+export type Moment = bigint;
+
+export interface Acl {
+  /** As the kernel keeps it, so with users by number. Null if tar did not archive it in this form. */
+  readonly numeric: string | null;
+  /** The same with `?` for each user and group. */
+  readonly shape: string;
+}
+
+const XATTR = "SCHILY.xattr.";
+const USER = `${XATTR}user.`;
+const ACCESS = "system.posix_acl_access";
+const DEFAULT = "system.posix_acl_default";
+
+/** @throws MalformedArchive */
+export function attributesOf(headerSeconds: number, pax: ReadonlyMap<string, string>): Attributes {
+  const all = [...pax].filter(([keyword]) => keyword.startsWith(XATTR));
+  // Newer tars write `=` and `%` in a name in another way than older ones.
+  const own = all.filter(([keyword]) => keyword.startsWith(USER) && !keyword.includes("%"));
+  const acls = all.filter(([keyword]) => [ACCESS, DEFAULT].includes(keyword.slice(XATTR.length)));
+  return {
+    modified: momentOf(pax.get("mtime")) ?? BigInt(headerSeconds) * NANO,
+    acl: aclOf(pax),
+    xattrs: own
+      .map(([keyword, value]) => [keyword.slice(XATTR.length), value] as const)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    otherXattrs: all.length - own.length - acls.length,
+    isMadeWithXattrs: all.length > 0,
+  };
+}
+
+const NANO = 1_000_000_000n;
+
+function momentOf(text: string | undefined): Moment | null {
+  if (text === undefined) return null;
+  const [, sign, seconds, fraction = ""] = /^(-?)([0-9]{1,18})(?:\.([0-9]{1,9}))?$/.exec(text) ?? [];
+  if (seconds === undefined) throw new MalformedArchive("a time is not a number of seconds");
+  const moment = BigInt(seconds) * NANO + BigInt(fraction.padEnd(9, "0"));
+  return sign === "-" ? -moment : moment;
+}
+
+function aclOf(pax: ReadonlyMap<string, string>): Acl | null {
+  const numbers = [numericOf(pax.get(XATTR + ACCESS), true), numericOf(pax.get(XATTR + DEFAULT), false)];
+  const own = shapeOf(pax.get("SCHILY.acl.access") ?? "");
+  const inherited = shapeOf(pax.get("SCHILY.acl.default") ?? "");
+  // tar also writes an ACL that only repeats the mode. Every other one has a mask.
+  const saysMore = own.some((line) => line.startsWith("mask::"));
+  if (!saysMore && inherited.length === 0) return null;
+  const access = saysMore ? own.filter((line) => !isOfMode(line)) : [];
+  return {
+    numeric: numbers.every((each) => each === null) ? null : numbers.map((each) => each ?? "").join("/"),
+    shape: JSON.stringify([access, inherited]),
+  };
+}
+
+/** `user:daemon:rwx` without who it is. */
+function shapeOf(text: string): string[] {
+  return text
+    .split(/[\n,]/)
+    .map((line) => line.replace(/[ \t]*#.*$/, "").replace(/^([a-z]+):[^:]+:/, "$1:?:"))
+    .filter((line) => line !== "")
+    .toSorted();
+}
+
+function isOfMode(line: string): boolean {
+  return /^(?:user::|mask::|other::)/.test(line);
+}
+
+const VERSION_BYTES = 4;
+const ENTRY_BYTES = 8;
+/** USER_OBJ, MASK and OTHER, which the mode has too. */
+const TAGS_OF_MODE: readonly number[] = [0x01, 0x10, 0x20];
+
+/** acl(5) as the kernel stores it: a version, then entries of a tag, permissions and a number. */
+function numericOf(value: string | undefined, isAccess: boolean): string | null {
+  if (value === undefined) return null;
+  const bytes = Buffer.from(value, "latin1");
+  if (bytes.length < VERSION_BYTES || (bytes.length - VERSION_BYTES) % ENTRY_BYTES !== 0)
+    throw new MalformedArchive("an ACL is malformed");
+  const entries: string[] = [];
+  for (let at = VERSION_BYTES; at < bytes.length; at += ENTRY_BYTES) {
+    const tag = bytes.readUInt16LE(at);
+    if (isAccess && TAGS_OF_MODE.includes(tag)) continue;
+    entries.push(bytes.toString("hex", at, at + ENTRY_BYTES));
+  }
+  return entries.join(",");
+}

@@ -1,0 +1,60 @@
+import type { ForeignMetadata } from "../engine.ts";
+import { contentTag } from "../content/content-tag.ts";
+import { recordOf } from "../content/expected-content.ts";
+import type { ArchivedAttributes } from "./attribute-digests.ts";
+
+/** Signed in a backup's metadata. Tags are keyed, because a few paths and values can be guessed. */
+export interface SignedAttributes {
+  readonly times: { readonly count: number; readonly tag: string; readonly seconds: string };
+  readonly acls: { readonly count: number; readonly tag: string; readonly shape: string };
+  readonly xattrs: { readonly count: number; readonly tag: string };
+  readonly other_xattrs: number;
+  readonly unwritable: number;
+}
+
+export function signAttributes(archived: ArchivedAttributes, key: Buffer): SignedAttributes {
+  const { times, acls, xattrs, otherXattrs, unwritable } = archived;
+  return {
+    times: {
+      count: times.count,
+      tag: attributesTag(key, "times", times.sha256),
+      seconds: attributesTag(key, "seconds", times.seconds),
+    },
+    acls: {
+      count: acls.count,
+      tag: attributesTag(key, "acls", acls.sha256),
+      shape: attributesTag(key, "shape", acls.shape),
+    },
+    xattrs: { count: xattrs.count, tag: attributesTag(key, "xattrs", xattrs.sha256) },
+    other_xattrs: otherXattrs,
+    unwritable,
+  };
+}
+
+export function attributesTag(
+  key: Buffer,
+  what: "times" | "seconds" | "acls" | "shape" | "xattrs",
+  sha256: string,
+): string {
+  return contentTag(key, [what, sha256]);
+}
+
+/** We received the metadata: null if they have no attributes to compare with. */
+export function signedAttributes(metadata: ForeignMetadata): SignedAttributes | null {
+  const { times, acls, xattrs, other_xattrs, unwritable } = recordOf(metadata["attributes"]);
+  const time = recordOf(times);
+  const acl = recordOf(acls);
+  const xattr = recordOf(xattrs);
+  const counts = [time["count"], acl["count"], xattr["count"], other_xattrs, unwritable];
+  const tags = [time["tag"], time["seconds"], acl["tag"], acl["shape"], xattr["tag"]];
+  if (!counts.every(isCount) || !tags.every(isTag)) return null;
+  return metadata["attributes"] as SignedAttributes;
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isTag(value: unknown): boolean {
+  return typeof value === "string" && /^[0-9a-f]{32}$/.test(value);
+}
