@@ -199,6 +199,46 @@ it("a time without a zone is proposed whatever its zone may be, and the offered 
   expect(tested.checks.map(({ id }) => id)).toContain("canary");
 });
 
+it("proposes the same for SQLite, whatever form its times have", async () => {
+  const path = join(base, "times.db");
+  const database = new DatabaseSync(path);
+  const rows =
+    "from (with recursive n (i) as (select 0 union all select i + 1 from n where i < 99) select i from n)";
+  for (const [made, [limit, part]] of Object.entries({
+    "datetime('now', '-' || (i * 5) || ' hours')": ["age(newest) < 4d", "strftime("],
+    "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || (i * 5) || ' hours')": ["age(newest) < 3d", "strftime("],
+    "unixepoch() - i * 18000": ["age(newest) < 3d", 'max("at") as newest'],
+    "(unixepoch() - i * 18000) * 1000": ["age(newest) < 3d", 'max("at") / 1000 as newest'],
+  })) {
+    database.exec(`drop table if exists lines; drop table if exists "the orders";
+      create table "the orders" (id integer primary key, at datetime, due datetime);
+      insert into "the orders" select i + 1, ${made}, datetime('now', '+9 days') ${rows};
+      create table lines (order_id integer not null references "the orders");
+      insert into lines select i + 1 ${rows}; insert into lines select i + 1 ${rows}`);
+    const given = ["source", "add", "times", "--engine", "sqlite", "--path", path, "--yes"];
+    expect(await json(given), made).toMatchObject({
+      checks: [
+        { id: "fresh-the-orders", expect: limit, query: expect.stringContaining(part ?? "") },
+        { id: "ratio-lines-the-orders", expect: "ratio >= 1" },
+        { id: "has-lines" },
+        { id: "has-the-orders" },
+      ],
+    });
+    await json(["backup", "--source", "times"]);
+    const tested = await json<{ checks: { id: string; negative_control?: object }[] }>([
+      "restore-test",
+      "--source",
+      "times",
+    ]);
+    expect(tested).toMatchObject({ result: "passed" });
+    expect(tested.checks.find(({ id }) => id === "fresh-the-orders")?.negative_control).toMatchObject({
+      not_noticed: [],
+    });
+    await json(["source", "remove", "times", "--yes"]);
+  }
+  database.close();
+});
+
 it.each([
   ["a right that is missing", () => shopUrl("half"), "permission denied"],
   ["a server that is not there", () => "postgresql://u:p@localhost:1/x", "cannot be reached"],
