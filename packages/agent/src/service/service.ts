@@ -75,8 +75,8 @@ export interface Service {
   uploadUrl(body: UploadUrlRequest, options: CallOptions): Promise<UploadUrl>;
   registerBackup(body: RegisterBackupRequest, options: CallOptions): Promise<BackupRecord>;
   downloadUrl(backupId: string, options: CallOptions): Promise<DownloadUrl>;
-  /** Ids of a source's backups that are kept, oldest first. */
-  keptBackups(sourceId: string, options: CallOptions): Promise<KeptBackups>;
+  /** Ids of a source's backups that are kept, oldest first: a page. */
+  keptBackups(sourceId: string, cursor: string | null, options: CallOptions): Promise<KeptBackups>;
   /** What the agent that made a backup signed about it; not verified here. */
   makersReceipt(backupId: string, options: CallOptions): Promise<MakersReceipt>;
   submitReceipt(envelope: EnvelopeRequest, options: CallOptions): Promise<ReceiptAccepted>;
@@ -190,10 +190,11 @@ export function openService(options: ServiceOptions): Service {
       const path = { id };
       return (await api(reading, options).call("post", "/v1/backups/{id}/download-url", { path })).body;
     },
-    keptBackups: async (id, options) => {
+    keptBackups: async (id, cursor, options) => {
       const reading = { expected: { 200: KeptBackups } };
       const path = { id };
-      return (await api(reading, options).call("get", "/v1/sources/{id}/backups", { path })).body;
+      const query = cursor === null ? {} : { cursor };
+      return (await api(reading, options).call("get", "/v1/sources/{id}/backups", { path, query })).body;
     },
     makersReceipt: async (id, options) => {
       const reading = { expected: { 200: MakersReceipt }, maxResponseBytes: MAX_RECEIPT_ANSWER_BYTES };

@@ -274,7 +274,10 @@ export class TestService {
       const kept = [...this.backups.values()].filter(
         ({ id, source_id }) => source_id === keptOf && this.#receiptOf.has(id),
       );
-      return json(200, { backup_ids: kept.map(({ id }) => id).toSorted() });
+      const after = url.searchParams.get("cursor") ?? "";
+      const ids = kept.map(({ id }) => id).filter((id) => id > after);
+      const page = ids.toSorted().slice(0, 2);
+      return json(200, { backup_ids: page, next_cursor: page.length < 2 ? null : page[1] });
     }
     if (method === "POST" && path === "/v1/receipts") return this.#receipt(body() as EnvelopeRequest);
     if (method === "POST" && path === "/v1/agent/key") return this.#rotate(body() as KeyRotationJson);

@@ -593,6 +593,7 @@ export interface Schemas {
   };
   KeptBackups: {
     backup_ids: string[];
+    next_cursor: string | null;
   };
   Leaf: {
     v: 1;
@@ -967,6 +968,7 @@ export interface Schemas {
     next_backup_at: string | null;
     next_restore_test_at: string | null;
     incidents: Schemas["IncidentRecord"][];
+    coverage?: Schemas["TestCoverage"];
   };
   SourceMetadata: {
     engine: string;
@@ -1021,6 +1023,10 @@ export interface Schemas {
   SubscribableType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "quota.reached" | "incident.ended";
   SwitchRequest: {
     org_id: string;
+  };
+  TestCoverage: {
+    older_than_30_days: number;
+    tested_within_90_days: number;
   };
   TimelineTopic: "backups" | "restore_tests" | "trouble" | "commands";
   TriggerAccepted: {
@@ -1508,7 +1514,7 @@ export interface Paths {
   "/v1/sources/{id}/backups": {
     get: {
       path: { id: string };
-      query: undefined;
+      query: { cursor?: string };
       body: undefined;
       answers: { 200: Schemas["KeptBackups"] };
     };

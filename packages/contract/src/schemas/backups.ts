@@ -136,7 +136,14 @@ export type DownloadedBackup = Static<typeof DownloadedBackup>;
  * 200 of `GET /v1/sources/{id}/backups`: the source's backups whose ciphertext is kept, whose
  * receipt is in the log, and whose removal is not announced, oldest first.
  */
-export const KeptBackups = Type.Object({ backup_ids: Type.Array(Id("backup")) }, strict);
+export const KeptBackups = Type.Object(
+  {
+    backup_ids: Type.Array(Id("backup")),
+    /** For `cursor` of the next page; null on the last. */
+    next_cursor: Type.Union([Type.String(), Type.Null()]),
+  },
+  strict,
+);
 export type KeptBackups = Static<typeof KeptBackups>;
 
 /** 200 of a download-url call. `backup` is present if an agent asks. */

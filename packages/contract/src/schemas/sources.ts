@@ -123,10 +123,20 @@ export const IncidentRecord = Type.Object(
 export type IncidentRecord = Static<typeof IncidentRecord>;
 
 /**
- * 200 of `GET …/sources/{sourceID}`: the record and the open incidents, including those of its
- * agents.
+ * How far restore tests reach: how many of the source's kept backups are at least 30 days old, and
+ * how many of those were tested lately. At most the 1,000 oldest count.
  */
-export const SourceDetail = Type.Object({ ...record, incidents: Type.Array(IncidentRecord) }, strict);
+export const TestCoverage = Type.Object({ older_than_30_days: Count, tested_within_90_days: Count }, strict);
+export type TestCoverage = Static<typeof TestCoverage>;
+
+/**
+ * 200 of `GET …/sources/{sourceID}`: the record and the open incidents, including those of its
+ * agents. `coverage` is as of now, so readers of a period do not get it.
+ */
+export const SourceDetail = Type.Object(
+  { ...record, incidents: Type.Array(IncidentRecord), coverage: Type.Optional(TestCoverage) },
+  strict,
+);
 export type SourceDetail = Static<typeof SourceDetail>;
 
 /** Body of `POST /api/orgs/{orgID}/sources`. */

@@ -141,6 +141,8 @@ export const sourceText = {
     none: "No restore test has run yet. Press Test a restore now, or set a schedule.",
     rto: (rto: string) => `Objective: the data is back within ${rto}.`,
     noRto: "No objective for the restore time is set.",
+    coverage: (tested: number, older: number) =>
+      `${tested} of ${older} kept backups older than 30 days were restored for a test in the last 90 days.`,
     columns: {
       when: "When",
       result: "Result",

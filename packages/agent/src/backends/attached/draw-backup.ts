@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { newId } from "@attestore/contract";
+import { newId, type KeptBackups } from "@attestore/contract";
 import {
   DRAW_DECLARED,
   drawCommitment,
@@ -31,6 +31,9 @@ import { ServiceError } from "../../transport/service-error.ts";
 import { resolveSourceId } from "./resolve-source.ts";
 import { submitWaiting } from "./submit-waiting.ts";
 
+/** A service that answers with ever more pages is not followed for ever. */
+const MAX_PAGES = 200;
+
 /**
  * The source's backups that the service keeps, oldest first. A backup that the service leaves out
  * is missing from the draws that the log has.
@@ -44,8 +47,15 @@ export async function keptBackups(
 ): Promise<readonly string[]> {
   const sourceId = await resolveSourceId(attachment, config, slug, { signal });
   try {
-    const { backup_ids } = await attachment.service.keptBackups(sourceId, { signal });
-    return [...new Set(backup_ids)].toSorted();
+    const kept = new Set<string>();
+    let cursor: string | null = null;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const answer: KeptBackups = await attachment.service.keptBackups(sourceId, cursor, { signal });
+      for (const id of answer.backup_ids) kept.add(id);
+      if (answer.next_cursor === null) break;
+      cursor = answer.next_cursor;
+    }
+    return [...kept].toSorted();
   } catch (error) {
     if (!(error instanceof ServiceError) || error.refusal?.error !== "not_found") throw error;
     throw unavailable(`the service does not list the backups of ${slug}: it has to be updated`, error);

@@ -17,6 +17,7 @@ const text = sourceText.tests;
 export function RestoreTestsTab({ source }: { source: SourceDetail }) {
   const tests = useInfiniteQuery(restoreTestsQuery(useOrgId(), source.id));
   const rto_s = source.objectives?.rto_s ?? null;
+  const { older_than_30_days: older = 0, tested_within_90_days: tested = 0 } = source.coverage ?? {};
   return (
     <Stack>
       <VisuallyHidden>
@@ -30,6 +31,7 @@ export function RestoreTestsTab({ source }: { source: SourceDetail }) {
           return (
             <Stack gap="lg">
               <Text>{rto_s === null ? text.noRto : text.rto(exactDuration(rto_s))}</Text>
+              {older > 0 && <Text>{text.coverage(tested, older)}</Text>}
               <LastChecks test={last} before={before} />
               <PhaseChart tests={all} rto_s={rto_s} />
               <RestoreTestTable tests={all} rto_s={rto_s} />

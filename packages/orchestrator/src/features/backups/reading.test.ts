@@ -124,14 +124,15 @@ test("the kept backups are those in the log that are not to be removed, for the 
   const { agent, sourceId, backups } = await makeHistory(service, other, { backups: 4 });
   const made = backups.map(({ id }) => id);
   const path = `/v1/sources/${sourceId}/backups`;
-  expect((await agent.get(path)).json).toEqual({ backup_ids: made });
+  expect((await agent.get(path)).json).toEqual({ backup_ids: made, next_cursor: null });
   await service.pool.query("update backups set status = 'expired' where id = $1", [made[0]]);
   await service.pool.query("update backups set expires_at = now() where id = $1", [made[1]]);
-  expect((await agent.get(path)).json).toEqual({ backup_ids: made.slice(2) });
+  expect((await agent.get(path)).json).toEqual({ backup_ids: made.slice(2), next_cursor: null });
   const upload = await service.upload(agent, sourceId, Buffer.from("not in the log"));
   expect((await agent.post("/v1/backups", service.registration(upload, sourceId))).status).toBe(201);
-  expect((await agent.get(path)).json).toEqual({ backup_ids: made.slice(2) });
+  expect((await agent.get(path)).json).toEqual({ backup_ids: made.slice(2), next_cursor: null });
   const brief = ({ status, json }: Awaited<ReturnType<typeof agent.get>>) => [status, json["error"]];
+  expect((await agent.get(`${path}?cursor=${made[2]}`)).json["backup_ids"]).toEqual(made.slice(3));
   const colleague = await service.attach(other);
   expect(brief(await colleague.get(path))).toEqual([403, "forbidden"]);
   expect(brief(await orders.agent.get(path))).toEqual([404, "not_found"]);

@@ -30,8 +30,8 @@ import { findRenewable } from "./renew-upload.ts";
 import { findBackup, insertUpload, listKept, renewUpload } from "./store.ts";
 import { requireStored } from "./stored-ciphertext.ts";
 
-/** Only this many are listed, the oldest first, so that their ids fit into an answer. */
-const MAX_KEPT = 20_000;
+/** How many backups one page of the kept ones is about. */
+const MAX_KEPT = 500;
 const METADATA = { bytes: MAX_SOURCE_METADATA_BYTES, values: MAX_SOURCE_METADATA_VALUES };
 
 export function backupRoutes({
@@ -155,15 +155,16 @@ export function backupRoutes({
     errors: ["not_found"],
     credential: "agent",
     params: Type.Object({ id: Id("source") }),
+    query: Type.Object({ cursor: Type.Optional(Id("backup")) }, { additionalProperties: false }),
     rateLimits: ["default"],
-    async handle({ principal, params }) {
-      const backup_ids = await readInOrg(db, principal.orgId, async (tx) => {
+    async handle({ principal, params, query }) {
+      const body = await readInOrg(db, principal.orgId, async (tx) => {
         if ((await findSource(tx, principal.orgId, params.id)) === null) throw notFound("source");
         if (!(await isAgentOf(tx, params.id, principal.id)))
           throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
-        return listKept(tx, principal.orgId, params.id, MAX_KEPT);
+        return listKept(tx, params.id, { after: query.cursor ?? "", limit: MAX_KEPT });
       });
-      return { status: 200, body: { backup_ids } };
+      return { status: 200, body };
     },
   });
 

@@ -215,31 +215,31 @@ export async function forgetUpload(db: Database, objectKey: string, before: Date
   return rows[0]?.is_free === true;
 }
 
-/** Backups whose receipt is in the log and whose removal is not announced, oldest first. */
+/** A page of the backups whose receipt is in the log and whose removal is not announced, oldest first. */
 export async function listKept(
   db: Database,
-  orgId: string,
   sourceId: string,
-  limit: number,
-): Promise<string[]> {
-  const rows = await db
+  { after, limit }: { after: string; limit: number },
+): Promise<{ backup_ids: string[]; next_cursor: string | null }> {
+  const page = await db
     .selectFrom("backups")
-    .select("id")
-    .where("org_id", "=", orgId)
+    .select(["id", "expires_at"])
     .where("source_id", "=", sourceId)
     .where("status", "=", "available")
-    .where("expires_at", "is", null)
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom("receipts")
-          .select("receipts.id")
-          .whereRef("receipts.backup_id", "=", "backups.id")
-          .where("receipts.kind", "=", "backup"),
-      ),
-    )
+    .where("id", ">", after)
     .orderBy("id")
     .limit(limit)
     .execute();
-  return rows.map(({ id }) => id);
+  const kept = page.flatMap(({ id, expires_at }) => (expires_at === null ? [id] : []));
+  const logged = await db
+    .selectFrom("receipts")
+    .select("backup_id")
+    .where("backup_id", "in", kept.length === 0 ? [""] : kept)
+    .where("kind", "=", "backup")
+    .execute();
+  const known = new Set(logged.map(({ backup_id }) => backup_id));
+  return {
+    backup_ids: kept.filter((id) => known.has(id)),
+    next_cursor: page.length < limit ? null : (page.at(-1)?.id ?? null),
+  };
 }

@@ -30,6 +30,7 @@ import { configureSource } from "./configure-source.ts";
 import { type ConfiguredSource, findConfigured, listConfigured } from "../sources/configured.ts";
 import { lockSource } from "../sources/lock-source.ts";
 import { sourceRecord, sourceRecords } from "../sources/serialize.ts";
+import { readCoverage } from "./read-coverage.ts";
 import { registerSource } from "../sources/register-source.ts";
 import { removeSource } from "./remove-source.ts";
 
@@ -99,6 +100,7 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
         body: {
           ...record,
           incidents: incidents.map((incident) => incidentRecord(incident)),
+          ...(within.to === null ? { coverage: await readCoverage(tx, source.id, clock()) } : {}),
         },
       };
     },

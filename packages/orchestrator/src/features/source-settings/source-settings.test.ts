@@ -177,7 +177,11 @@ describe("configuring", () => {
     });
     const renamed = await owner.post(path(id, "configure"), { name: "Renamed", objectives: null });
     expect(renamed.json).toEqual({ ...set.json, name: "Renamed", objectives: null });
-    expect((await owner.get(path(id))).json).toEqual({ ...renamed.json, incidents: [] });
+    expect((await owner.get(path(id))).json).toEqual({
+      ...renamed.json,
+      incidents: [],
+      coverage: { older_than_30_days: 0, tested_within_90_days: 0 },
+    });
     const off = await owner.post(path(id, "configure"), { schedule: null });
     expect(off.json).toMatchObject({ schedule: null, next_backup_at: null });
     expect((await owner.post(path(id, "configure"), {})).json).toEqual(off.json);
