@@ -90,12 +90,16 @@ export {
   type BackupPredicate,
   type BackupStatement,
   type CheckOutcome,
+  type ColumnProfile,
   type Draw,
   type NegativeControl,
+  type Profile,
   type ReceiptKind,
   type RestoreTestPredicate,
   type RestoreTestStatement,
   type Statement,
+  type Suspicion,
+  type TableProfile,
 } from "./receipts/statement.ts";
 export {
   formatStatement,
@@ -132,6 +136,7 @@ export {
   notLookedAt,
   tablesNotCounted,
 } from "./receipts/not-counted.ts";
+export { suspicionText } from "./receipts/suspicions.ts";
 export { type CheckId, type ReceiptCheck } from "./receipts/check.ts";
 export { checkCosignatures, readCosignatures, type Cosignatures } from "./receipts/check-cosignatures.ts";
 export { verifyReceipt, type ReceiptVerdict, type VerifyReceiptInput } from "./receipts/verify-receipt.ts";

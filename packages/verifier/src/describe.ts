@@ -1,4 +1,9 @@
-import { comparedContentText, type RestoreTestStatement, type Statement } from "@attestore/proof";
+import {
+  comparedContentText,
+  type RestoreTestStatement,
+  type Statement,
+  suspicionText,
+} from "@attestore/proof";
 import { brief, visible } from "./visible.ts";
 
 /** Describes a statement for people: one line, then one line for each check. */
@@ -7,12 +12,14 @@ export function describe(statement: Statement): string[] {
   const where = `backup ${backup_id} of ${source_id}, by ${agent_id}, finished ${finished_at}`;
   if (!isRestoreTest(statement))
     return [`${where}: backed up, ${statement.predicate.size_bytes} bytes of ciphertext`];
-  const { result, reason, checks, runtime } = statement.predicate;
+  const { result, reason, checks, runtime, profile } = statement.predicate;
   const engine = `${visible(runtime.engine)} ${visible(runtime.engine_version)} (${runtime.kind})`;
   const why = reason === undefined ? "" : `: ${brief(reason)}`;
+  const suspicious = profile?.suspicious ?? [];
   const content = comparedContentText(checks);
   return [
-    `${where}: restored into ${engine}, the restore test ${result.toUpperCase()}${why}`,
+    `${where}: restored into ${engine}, the restore test ${result.toUpperCase()}${suspicious.length === 0 ? "" : ", SUSPICIOUS"}${why}`,
+    ...suspicious.map((each) => `suspicious: ${brief(suspicionText(each))}`),
     content,
     ...checks.map(
       (check) =>

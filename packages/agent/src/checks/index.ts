@@ -44,6 +44,13 @@ export {
 } from "./proposed/freshness.ts";
 export { type ProposalSource, proposeFromSource } from "./proposed/propose.ts";
 export { type Reference } from "./proposed/row-ratio.ts";
+export {
+  ColumnProfiler,
+  type Measured,
+  measureBytes,
+  measureText,
+  MIN_ROWS,
+} from "./profile/column-profiler.ts";
 export { keptCheck, missedTables } from "./kept-check.ts";
 export {
   type AcceptedLoss,
@@ -55,6 +62,7 @@ export {
   STEADY_DAYS,
   type UnnamedTable,
 } from "./seen.ts";
+export { suspicionCheck } from "./suspicion-check.ts";
 export { meansTable } from "./table-pattern.ts";
 export { totalRowsCheck } from "./total-rows.ts";
 export { type Verdict, verdict } from "./verdict.ts";

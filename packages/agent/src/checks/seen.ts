@@ -1,6 +1,7 @@
-import type { NegativeControl } from "@attestore/proof";
+import type { NegativeControl, Profile, Suspicion, TableProfile } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import { rowCheckId } from "./inferred-checks.ts";
+import { findSuspicions } from "./profile/find-suspicions.ts";
 import { isPattern, meansTable } from "./table-pattern.ts";
 
 interface Observed {
@@ -20,6 +21,7 @@ export interface PassedTest {
   readonly checks: readonly Observed[];
   /** The tables that the backup's own receipt names, counted or not. */
   readonly tables?: readonly string[];
+  readonly profile?: Profile;
 }
 
 /** What passed tests saw of a table that their receipts have no room to name. */
@@ -217,6 +219,23 @@ export class Seen {
   /** Every table that a test that counts saw. */
   known(): readonly string[] {
     return [...new Set([...this.#rows.keys(), ...this.expected().map(({ name }) => name)])].toSorted();
+  }
+
+  /**
+   * What stands out in a table. Tests that found it suspicious are no measure for later ones. If
+   * there are no others left, what they found stands until somebody accepts it.
+   */
+  suspicions(table: TableProfile): Suspicion[] {
+    const id = nameInId(table.name);
+    const past = this.#tests.flatMap((test) => {
+      const same = test.profile?.tables.find(({ name }) => nameInId(name) === id);
+      if (same === undefined || this.#isAccepted(id, test)) return [];
+      const told = test.profile?.suspicious.filter((each) => nameInId(each.table) === id) ?? [];
+      return [{ madeAt: test.madeAt, table: same, told }];
+    });
+    const clean = past.filter(({ told }) => told.length === 0);
+    if (clean.length === 0) return past[0]?.told ?? [];
+    return findSuspicions(table, clean);
   }
 
   /** The best that a check observed of a source without tables, such as the number of files. */

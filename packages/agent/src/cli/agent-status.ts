@@ -7,13 +7,14 @@ import {
   emptyTables,
   namedNotCounted,
   notLookedAt,
+  suspicionText,
 } from "@attestore/proof";
 import { readRecoveryState, recoveryGap } from "../recovery/recovery-state.ts";
 import type { Config } from "../config/config.ts";
 import type { Layout } from "../state/layout.ts";
 import { isLocked } from "../state/lock.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
-import { newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
+import { lastClean, newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
 import { sourceProof } from "../receipts/source-proof.ts";
 import { formatIdentity, readSourcePins } from "../receipts/source-pins.ts";
 import { type Coverage, readCoverage } from "../receipts/coverage.ts";
@@ -58,6 +59,8 @@ export interface SourceStatus {
     /** Tables without rows in which no test saw any. */
     readonly empty: number;
     readonly empty_tables: string | null;
+    /** What stands out from earlier tests, for people. */
+    readonly suspicious: readonly string[];
     /** How far the tables' content was compared with the dump; null if it was not. */
     readonly content: ComparedContent | null;
     /** The same for people; null for a tree of files. */
@@ -69,6 +72,8 @@ export interface SourceStatus {
   readonly open_draw: { readonly declared_at: string; readonly backup_id: string | null } | null;
   /** Null if no restore test has picked another backup than the newest. */
   readonly coverage: Coverage | null;
+  /** The newest backup whose last test passed and found nothing suspicious. */
+  readonly last_clean_backup: string | null;
 }
 
 /** Something that is wrong, and the next step. */
@@ -158,6 +163,7 @@ async function sourceStatus(
           not_checked_names: notLookedAt(test.statement.predicate.checks).names,
           empty: emptyTables(test.statement.predicate.checks).count,
           empty_tables: emptyTables(test.statement.predicate.checks).names,
+          suspicious: (test.statement.predicate.profile?.suspicious ?? []).map(suspicionText),
           content: comparedContent(test.statement.predicate.checks),
           content_text: comparedContentText(test.statement.predicate.checks),
           drawn: test.statement.predicate.draw !== undefined,
@@ -178,6 +184,7 @@ async function sourceStatus(
     open === null ? null : { declared_at: open.declared_at, backup_id: open.decided?.backup_id ?? null };
   const coverage =
     id === undefined ? null : await readCoverage(layout, { slug, sourceId: id, now: Date.now() });
+  const last_clean_backup = id === undefined ? null : await lastClean(layout, id);
   return {
     source: slug,
     engine,
@@ -186,6 +193,7 @@ async function sourceStatus(
     last_backup,
     source_check,
     last_test,
+    last_clean_backup,
     open_draw,
     coverage,
   };

@@ -66,7 +66,7 @@ export async function downloadAndTest(
       signal,
       onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
     });
-    const { result, reason, runtime, checks } = tested;
+    const { result, reason, runtime, checks, profile } = tested;
     const outcome = {
       result,
       runtime,
@@ -75,6 +75,7 @@ export async function downloadAndTest(
       startedAt,
       finishedAt: new Date().toISOString(),
       ...(reason === undefined ? {} : { reason }),
+      ...(profile === undefined ? {} : { profile }),
     };
     return { backup, outcome, unnamed: tested.unnamed ?? new Map() };
   } finally {

@@ -1,6 +1,13 @@
-import { negativeControlLines } from "../checks/index.ts";
+import { negativeControlLines, nextStep } from "../checks/index.ts";
 import { formatDuration } from "@attestore/host/amounts";
-import { comparedContentText, emptyTables, namedNotCounted, notLookedAt } from "@attestore/proof";
+import {
+  comparedContentText,
+  emptyTables,
+  namedNotCounted,
+  notLookedAt,
+  type Suspicion,
+  suspicionText,
+} from "@attestore/proof";
 import type { ReceiptStatus } from "../backends/backup-backend.ts";
 import type { RecoveryTime } from "../runs/recovery-time.ts";
 import { RunError } from "../errors/run-error.ts";
@@ -91,7 +98,7 @@ async function tell(
   const submitted = await backend.submitReceipt(tested.receipt, signal);
   if (flags.isOn("json")) terminal.data(JSON.stringify(jsonOf(slug, tested, submitted)));
   else {
-    describe(terminal, tested, submitted);
+    describe(terminal, slug, tested, submitted);
     const verify = await verifyCommand(layout, submitted.file, submitted.state === "accepted");
     terminal.say(`To verify it without us: ${verify}`);
   }
@@ -110,6 +117,7 @@ function jsonOf(source: string, tested: PerformedRestoreTest, submitted: Receipt
     phases: tested.phases ?? null,
     recovery: tested.checks.length === 0 ? null : recoveryOf(tested.recovery),
     checks: tested.checks,
+    suspicious: tested.profile?.suspicious ?? [],
     started_at: tested.startedAt,
     finished_at: tested.finishedAt,
     receipt: submitted.state,
@@ -119,7 +127,12 @@ function jsonOf(source: string, tested: PerformedRestoreTest, submitted: Receipt
   };
 }
 
-function describe(terminal: Terminal, tested: PerformedRestoreTest, submitted: ReceiptStatus): void {
+function describe(
+  terminal: Terminal,
+  slug: string,
+  tested: PerformedRestoreTest,
+  submitted: ReceiptStatus,
+): void {
   const { good, bad, faint } = terminal.onData;
   for (const check of tested.checks) {
     const mark = check.result === "passed" ? good("✓") : bad("✗");
@@ -143,15 +156,23 @@ function describe(terminal: Terminal, tested: PerformedRestoreTest, submitted: R
     terminal.data(
       `${terminal.onData.warn("!")} empty: ${tablesText(empty)}. No test saw rows there, so nobody knows whether that is right`,
     );
+  const suspicious = tested.profile?.suspicious ?? [];
+  for (const each of suspicious)
+    terminal.data(`${terminal.onData.warn("! suspicious:")} ${suspicionText(each)}`);
+  if (suspicious.length > 0) terminal.data(`  ${suspiciousStep(slug, suspicious)}`);
   if (tested.checks.length > 0) terminal.data(comparedContentText(tested.checks));
   const took = formatDuration(Date.parse(tested.finishedAt) - Date.parse(tested.startedAt));
   terminal.data(
     tested.result === "passed"
-      ? `${good("PASSED")}  ${tested.backupId} restores (${took})`
+      ? `${good("PASSED")}  ${tested.backupId} restores${suspicious.length === 0 ? "" : ", but what it holds is suspicious"} (${took})`
       : `${bad("FAILED")}  ${tested.backupId}: ${tested.reason ?? "a check failed"} (${took})`,
   );
   if (tested.checks.length > 0) terminal.data(inWords(tested, terminal.onData));
   printReceiptStatus(terminal, submitted);
+}
+
+function suspiciousStep(slug: string, suspicious: readonly Suspicion[]): string {
+  return nextStep([...new Set(suspicious.map(({ table }) => table))], slug);
 }
 
 function recoveryOf({ took_ms, rto_s, isMet }: RecoveryTime) {

@@ -77,7 +77,7 @@ function describeHome(found: AgentStatus): string {
 }
 
 function sourceLine(
-  { source, verdict, last_backup: backup, last_test: test, coverage }: SourceStatus,
+  { source, verdict, last_backup: backup, last_test: test, last_clean_backup: clean, coverage }: SourceStatus,
   width: number,
   style: Style,
 ): string {
@@ -97,6 +97,11 @@ function sourceLine(
     parts.push(
       style.warn(`not checked: ${tablesText({ count: test.not_checked, names: test.not_checked_names })}`),
     );
+  const [suspicion, ...others] = test?.suspicious ?? [];
+  if (suspicion !== undefined) {
+    const more = others.length === 0 ? "" : ` and ${others.length} more`;
+    parts.push(style.warn(`suspicious: ${suspicion}${more}`), `last clean backup ${clean ?? "none"}`);
+  }
   if (test !== null) parts.push(test.content_text);
   if (coverage !== null) parts.push(coverageText(coverage));
   if (backup !== null) parts.push(`backed up ${formatAge(backup.at)}, ${formatBytes(backup.size_bytes)}`);

@@ -4,9 +4,13 @@ import { keptBy } from "./keep-rules.ts";
 const NONE = { last: 0, days: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0 };
 const now = new Date("2026-11-21T12:00:00Z");
 const backups = [1, 2, 3, 4].map((day) => ({ id: `day-${day}`, at: `2026-11-0${day}T02:00:00.000Z` }));
-const kept = (ever: string[], lately: string[]) =>
+const kept = (ever: string[], lately: string[], clean = lately) =>
   Object.fromEntries(
-    keptBy(backups, { ...NONE, last: 1 }, { passed: { ever: new Set(ever), lately: new Set(lately) }, now }),
+    keptBy(
+      backups,
+      { ...NONE, last: 1 },
+      { passed: { ever: new Set(ever), lately: new Set(lately), clean: new Set(clean) }, now },
+    ),
   );
 
 it("the newest that passed a restore test stays, whatever the rules say", () => {
@@ -21,4 +25,10 @@ it("a backup that fails since is not what an older one that restores goes for", 
     "day-3": ["proven"],
     "day-2": ["proven"],
   });
+});
+
+it("the last clean backup stays while later ones are suspicious", () => {
+  const all = ["day-1", "day-2", "day-3"];
+  expect(kept(all, all, ["day-1"])).toEqual({ "day-4": ["last"], "day-3": ["proven"], "day-1": ["clean"] });
+  expect(kept(all, all, all)).toEqual({ "day-4": ["last"], "day-3": ["proven"] });
 });

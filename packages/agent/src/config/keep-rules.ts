@@ -27,14 +27,17 @@ export function hasRules(rules: KeepRules): boolean {
 
 /**
  * Why each backup of one source is kept, by id; the others may be removed. `passed`: those that
- * ever passed a restore test, and those whose newest test passed. The newest of each is never
- * pruned, whatever the rules say: a backup that rots and has failed since must not be the reason to
- * remove an older one that restores.
+ * ever passed a restore test, those whose newest test passed, and those of them in which nothing
+ * was suspicious. The newest of each is never pruned, whatever the rules say: a backup that rots,
+ * or has encrypted data in it, must not be the reason to remove an older one that is good.
  */
 export function keptBy(
   backups: readonly Datable[],
   rules: KeepRules,
-  { passed, now }: { readonly passed: Record<"ever" | "lately", ReadonlySet<string>>; readonly now: Date },
+  {
+    passed,
+    now,
+  }: { readonly passed: Record<"ever" | "lately" | "clean", ReadonlySet<string>>; readonly now: Date },
 ): ReadonlyMap<string, string[]> {
   const newestFirst = backups.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
   const kept = new Map<string, string[]>();
@@ -57,6 +60,8 @@ export function keptBy(
     newestFirst.find(({ id }) => ids.has(id));
   for (const proven of new Set([newestOf(passed.ever), newestOf(passed.lately)]))
     if (proven !== undefined) keep(proven, "proven");
+  const clean = newestOf(passed.clean);
+  if (clean !== undefined && kept.get(clean.id)?.includes("proven") !== true) keep(clean, "clean");
   return kept;
 }
 

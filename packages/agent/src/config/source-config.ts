@@ -29,6 +29,8 @@ export interface SourceCommon {
   readonly mayShrink?: readonly string[];
   /** Which backup a restore test is of, where nobody names one; the newest by default. */
   readonly pick?: Pick;
+  /** What a restore test does where the restored data stand out; it tells by default. */
+  readonly onSuspicion?: "tell" | "fail";
   /** How long it may take to get its data back: download, decryption and restore. */
   readonly rto_s?: number;
 }
@@ -56,6 +58,7 @@ const COMMON = [
   "check_timeout_s",
   "row_floors",
   "may_shrink",
+  "on_suspicion",
   "objectives",
   "restore_test",
   "limits",
@@ -116,6 +119,7 @@ export function parseSourceConfig(
   const fields = new SourceFields(value, at, baseDir);
   const rowFloors = fields.flag("row_floors", true);
   const mayShrink = fields.texts("may_shrink", "names of tables, as in the ids of checks") ?? [];
+  const onSuspicion = parseOnSuspicion(value["on_suspicion"], `${at}.on_suspicion`, issue);
   const own = settings.parse(fields);
   issues.push(...fields.issues);
   if (issues.length > 0 || own === null) throw new SourceConfigError(issues);
@@ -127,6 +131,7 @@ export function parseSourceConfig(
     mayShrink,
     ...(rto_s === null ? {} : { rto_s }),
     ...(pick === null ? {} : { pick }),
+    ...(onSuspicion === null ? {} : { onSuspicion }),
     ...own,
   } as SourceConfig;
 }
@@ -180,4 +185,15 @@ function parseTimeout(value: unknown, at: string, issue: Report): number {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function parseOnSuspicion(
+  value: unknown,
+  path: string,
+  issue: (path: string, message: string) => void,
+): "tell" | "fail" | null {
+  if (value === undefined) return null;
+  if (value === "tell" || value === "fail") return value;
+  issue(path, "must be tell or fail");
+  return null;
 }

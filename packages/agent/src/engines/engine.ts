@@ -3,7 +3,7 @@ import type { IsolationLevel } from "../sandboxes/bounds/confinement.ts";
 import type { RunContext } from "../sandboxes/run-context.ts";
 import type { SandboxKind } from "../config/sandbox-config.ts";
 import type { SourceCommon, SourceConfig } from "../config/source-config.ts";
-import type { CheckOutcome } from "@attestore/proof";
+import type { CheckOutcome, Profile } from "@attestore/proof";
 import type { Proposals, QueryOutcome, Seen } from "../checks/index.ts";
 
 /**
@@ -181,6 +181,12 @@ export interface Restored {
    */
   checkConstraints?(limits: ConstraintLimits): Promise<readonly CheckOutcome[]>;
   /**
+   * Counts and rates of the tables' columns, without their values. Absent if an engine can't do
+   * this.
+   * @throws RunError
+   */
+  profile?(profiling: Profiling): Promise<Pick<Profile, "tables" | "left_out">>;
+  /**
    * Ruins the data that a query reads, in one way after another, and asks again each time. Every
    * way starts from the true copy, and afterwards the copy is unchanged. Absent if an engine can't
    * do this.
@@ -222,6 +228,13 @@ export interface ContentComparison {
   /** The key of this backup, under which its content is signed. */
   readonly key: Buffer;
   /** What is not compared by then is named and does not count as held. */
+  readonly budget_ms: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Profiling {
+  /** Decides which rows of a large table are read. */
+  readonly key: Buffer;
   readonly budget_ms: number;
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import { firstIdAt, timeOfId } from "@attestore/contract";
-import { receiptKind, type BackupStatement, type RestoreTestStatement } from "@attestore/proof";
+import { receiptKind, type BackupStatement, type Profile, type RestoreTestStatement } from "@attestore/proof";
 import { type PassedTest, STEADY_DAYS } from "../checks/index.ts";
 import { tablesOfMetadata } from "../engines/tables-of-metadata.ts";
 import type { Layout } from "../state/layout.ts";
@@ -50,20 +50,29 @@ export async function passedTests(
   const oldest = firstIdAt("backup", now - STEADY_DAYS * DAY_MS);
   const found: PassedTest[] = [];
   let older: PassedTest | null = null;
-  await findRestoreTest(layout, ({ predicate: { source_id, backup_id, result, finished_at, checks } }) => {
-    // Ids are in the order of time: this test, and those before it, are about backups that existed
-    // when it ended.
-    const end = firstIdAt("backup", Date.parse(finished_at));
-    if (end < oldest && (found.length > 0 || (older !== null && older.backupId >= end))) return true;
-    // Ignore an id from the future: a wrong clock made it, and it would stay the newest for good.
-    const id = backup_id < end ? backup_id : end;
-    if (source_id !== sourceId || result !== "passed" || (upTo !== undefined && id > upTo)) return false;
-    const madeAt = new Date(timeOfId(id)).toISOString();
-    const passed = { at: finished_at, backupId: backup_id, madeAt, checks };
-    if (id >= oldest) found.push(passed);
-    else if (older === null || id > older.backupId) older = passed;
-    return false;
-  });
+  await findRestoreTest(
+    layout,
+    ({ predicate: { source_id, backup_id, result, finished_at, checks, profile } }) => {
+      // Ids are in the order of time: this test, and those before it, are about backups that existed
+      // when it ended.
+      const end = firstIdAt("backup", Date.parse(finished_at));
+      if (end < oldest && (found.length > 0 || (older !== null && older.backupId >= end))) return true;
+      // Ignore an id from the future: a wrong clock made it, and it would stay the newest for good.
+      const id = backup_id < end ? backup_id : end;
+      if (source_id !== sourceId || result !== "passed" || (upTo !== undefined && id > upTo)) return false;
+      const madeAt = new Date(timeOfId(id)).toISOString();
+      const passed = {
+        at: finished_at,
+        backupId: backup_id,
+        madeAt,
+        checks,
+        ...(profile === undefined ? {} : { profile }),
+      };
+      if (id >= oldest) found.push(passed);
+      else if (older === null || id > older.backupId) older = passed;
+      return false;
+    },
+  );
   if (found.length === 0 && older !== null) found.push(older);
   const sorted = found.toSorted((a, b) => (a.madeAt === b.madeAt ? 0 : a.madeAt < b.madeAt ? 1 : -1));
   return withTables(layout, sorted);
@@ -139,16 +148,40 @@ async function findRestoreTest(
 }
 
 /**
- * The ids of all backups that passed a restore test of this agent, and of those whose newest
- * restore test passed.
+ * The ids of all backups that passed a restore test of this agent, of those whose newest restore
+ * test passed, and of those of them in which that test found nothing suspicious.
  */
-export async function passedBackups(layout: Layout): Promise<{ ever: Set<string>; lately: Set<string> }> {
-  const [ever, lately, tested] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  await findRestoreTest(layout, ({ predicate: { backup_id: id, result } }) => {
+export async function passedBackups(
+  layout: Layout,
+): Promise<{ ever: Set<string>; lately: Set<string>; clean: Set<string> }> {
+  const [ever, lately, clean] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const tested = new Set<string>();
+  await findRestoreTest(layout, ({ predicate: { backup_id: id, result, profile } }) => {
     if (result === "passed") ever.add(id);
-    if (result === "passed" && !tested.has(id)) lately.add(id);
+    if (result === "passed" && !tested.has(id)) {
+      lately.add(id);
+      if (isClean(profile)) clean.add(id);
+    }
     tested.add(id);
     return false;
   });
-  return { ever, lately };
+  return { ever, lately, clean };
+}
+
+/** The newest backup of a source whose newest test passed and found nothing suspicious. */
+export async function lastClean(layout: Layout, sourceId: string): Promise<string | null> {
+  const tested = new Set<string>();
+  let newest: string | null = null;
+  await findRestoreTest(layout, ({ predicate: { backup_id: id, source_id, result, profile } }) => {
+    const isNewestTest = !tested.has(id);
+    tested.add(id);
+    if (source_id !== sourceId || !isNewestTest || result !== "passed" || !isClean(profile)) return false;
+    if (newest === null || id > newest) newest = id;
+    return false;
+  });
+  return newest;
+}
+
+function isClean(profile: Profile | undefined): boolean {
+  return profile === undefined || profile.suspicious.length === 0;
 }

@@ -53,7 +53,7 @@ export interface TestedBackup {
 
 export interface RestoreTestOutcome extends Pick<
   RestoreTestPredicate,
-  "runtime" | "result" | "reason" | "phases" | "checks"
+  "runtime" | "result" | "reason" | "phases" | "checks" | "profile"
 > {
   readonly startedAt: string;
   readonly finishedAt: string;
@@ -63,7 +63,7 @@ export interface RestoreTestOutcome extends Pick<
 export function restoreTestStatement(
   { orgId, agentId }: Signatory,
   backup: TestedBackup,
-  { startedAt, finishedAt, runtime, result, reason, phases, checks }: RestoreTestOutcome,
+  { startedAt, finishedAt, runtime, result, reason, phases, checks, profile }: RestoreTestOutcome,
   previous: string | null,
   draw?: Draw,
 ): RestoreTestStatement {
@@ -86,6 +86,7 @@ export function restoreTestStatement(
       ...(phases === undefined ? {} : { phases }),
       checks,
       ...(draw === undefined ? {} : { draw }),
+      ...(profile === undefined ? {} : { profile }),
     },
   };
 }

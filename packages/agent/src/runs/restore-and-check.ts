@@ -26,6 +26,9 @@ import { runChecks } from "./run-checks.ts";
  */
 const BUDGET_SHARE = 0.5;
 const MIN_BUDGET_MS = 60_000;
+/** The same for the profile, which few miss where it would take long. */
+const PROFILE_SHARE = 0.2;
+const MIN_PROFILE_MS = 20_000;
 
 export interface TestRestoreRequest {
   readonly source: SourceConfig;
@@ -48,7 +51,7 @@ export interface TestRestoreRequest {
   readonly onProgress?: OnProgress;
 }
 
-export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" | "checks"> {
+export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" | "checks" | "profile"> {
   /** The rows of tables that have no check of their own. */
   readonly unnamed?: ReadonlyMap<string, bigint>;
   /** Why the test failed. */
@@ -126,6 +129,7 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
       outcomes: checks,
       readData,
       unnamed,
+      profile,
     } = await timed("checks_ms", () =>
       runChecks(opened, {
         source,
@@ -135,6 +139,10 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
         runtime: sandbox.runtime,
         contentKey,
         contentBudget_ms: budget_ms(phases.restore_ms, limits),
+        profileBudget_ms: Math.min(
+          Math.max(MIN_PROFILE_MS, phases.restore_ms * PROFILE_SHARE),
+          budget_ms(phases.restore_ms, limits),
+        ),
         countBudget_s: budget_ms(phases.restore_ms, limits) / 1000,
         signal: within,
         onDone: progressOf(request, "checks"),
@@ -150,7 +158,14 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
       signal: within,
     });
     stopIfAborted(signal);
-    return { ...verdict(checks, readData), runtime: runtimeUsed(), phases, checks: controlled, unnamed };
+    return {
+      ...verdict(checks, readData),
+      runtime: runtimeUsed(),
+      phases,
+      checks: controlled,
+      unnamed,
+      ...(profile === null ? {} : { profile }),
+    };
   } catch (caught) {
     stopIfAborted(signal);
     // A dump's maker could make it endless. That counts as a failure: otherwise they could choose

@@ -1,4 +1,4 @@
-import type { CheckOutcome } from "@attestore/proof";
+import type { CheckOutcome, Profile } from "@attestore/proof";
 import {
   type Canary,
   digestCheck,
@@ -11,6 +11,7 @@ import {
 } from "../checks/index.ts";
 import type { ForeignMetadata, Restored, Runtime } from "../engines/engine.ts";
 import type { SourceConfig } from "../config/source-config.ts";
+import { profileCopy, suspicionChecks } from "./profile-copy.ts";
 import { runCommandCheck } from "./run-command-check.ts";
 
 export interface ChecksToRun {
@@ -25,6 +26,7 @@ export interface ChecksToRun {
   /** Of `openContentKey`. */
   readonly contentKey: Buffer | null;
   readonly contentBudget_ms: number;
+  readonly profileBudget_ms: number;
   /** For tables that the backup did not count. */
   readonly countBudget_s: number;
   onDone(checks: number): void;
@@ -36,6 +38,7 @@ export interface RanChecks {
   readonly readData: number;
   /** The rows of tables that have no check of their own. */
   readonly unnamed: ReadonlyMap<string, bigint>;
+  readonly profile: Profile | null;
 }
 
 /**
@@ -87,6 +90,16 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
   if (schema !== null) add(schema, []);
   for (const content of readData === 0 ? [] : await contentChecks(restored, run)) add(content, []);
   for (const constraints of readData === 0 ? [] : await constraintChecks(restored, run)) add(constraints, []);
+  const profile =
+    readData === 0
+      ? null
+      : await profileCopy(restored, {
+          key: run.contentKey,
+          seen,
+          budget_ms: run.profileBudget_ms,
+          signal,
+        });
+  for (const suspicion of suspicionChecks(profile, source)) add(suspicion, []);
   for (const check of source.checks) {
     if (!("command" in check)) continue;
     const { outcome, seen } = await runCommandCheck(restored, check, {
@@ -95,7 +108,7 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
     });
     add(outcome, seen);
   }
-  return { outcomes: withFewTexts(outcomes), readData, unnamed };
+  return { outcomes: withFewTexts(outcomes), readData, unnamed, profile };
 }
 
 /** Constraints are looked at in this time, however long the restore took. */

@@ -69,6 +69,7 @@ export const receipts = {
     content: "Content",
     draw: "Backup chosen by",
     drawn: (event: string) => `the draw ${event}: nobody chose it, if “backup that the draw chose” holds`,
+    suspicious: "Suspicious",
     source: "Source",
     backup: "Backup",
     agent: "Agent",

@@ -1,6 +1,7 @@
 import {
   type CheckOutcome,
   comparedContentText,
+  suspicionText,
   emptyTables,
   namedNotCounted,
   notLookedAt,
@@ -100,6 +101,7 @@ function facts(statement: Statement, id: IdView): (readonly [string, ReactNode])
           ...tablesFact(text.notCounted, text.tables, namedNotCounted(statement.predicate.checks)),
           ...tablesFact(text.notLookedAt, text.notLookedAtCount, notLookedAt(statement.predicate.checks)),
           ...tablesFact(text.empty, text.emptyTables, emptyTables(statement.predicate.checks)),
+          ...suspicionFact(statement),
           ...contentFact(statement),
           ...drawFact(statement),
           [text.runtimeName, runtimeOf(statement.predicate)],
@@ -121,6 +123,12 @@ function tablesFact(
 ): (readonly [string, string])[] {
   if (count === 0) return [];
   return [[title, names === null ? say(count) : `${say(count)}: ${visible(names, 1000)}`]];
+}
+
+function suspicionFact({ predicate: { profile } }: RestoreTestStatement): (readonly [string, ReactNode])[] {
+  const suspicious = profile?.suspicious ?? [];
+  if (suspicious.length === 0) return [];
+  return [[text.suspicious, visible(suspicious.map(suspicionText).join("; "), 1000)]];
 }
 
 /** Shown also where nothing was compared: that a test passed says nothing of it. */

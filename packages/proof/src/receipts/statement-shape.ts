@@ -2,6 +2,7 @@ import {
   anyObject,
   type Issue,
   listOf,
+  matching,
   members,
   nonEmptyText,
   nullOr,
@@ -15,6 +16,14 @@ import { LEAF_SHAPE } from "../log/leaf.ts";
 import { base64Text, sha256Hex, timestamp, typeId } from "../shapes.ts";
 import { contradictedContent } from "./content.ts";
 import { PREDICATE_BACKUP, PREDICATE_RESTORE_TEST, type Statement, STATEMENT_TYPE } from "./statement.ts";
+
+const numberOrText = matching(
+  (value) =>
+    typeof value === "string"
+      ? value.length > 0
+      : typeof value === "number" && Number.isSafeInteger(value) && value >= 0,
+  "is neither a whole number nor a text",
+);
 
 const run = {
   org_id: typeId("org"),
@@ -40,6 +49,38 @@ const backup = members({
     },
     {},
     true,
+  ),
+});
+
+const profile = members({
+  v: oneOf(1),
+  tables: listOf(
+    members({
+      name: nonEmptyText,
+      rows: wholeNumber,
+      columns: listOf(
+        members(
+          { name: nonEmptyText, nulls: wholeNumber },
+          {
+            distinct: wholeNumber,
+            length: wholeNumber,
+            entropy: wholeNumber,
+            random: wholeNumber,
+            newest: nonEmptyText,
+          },
+        ),
+      ),
+    }),
+  ),
+  left_out: wholeNumber,
+  suspicious: listOf(
+    members({
+      table: nonEmptyText,
+      column: nonEmptyText,
+      measure: oneOf("nulls", "distinct", "length", "entropy", "random", "newest"),
+      now: numberOrText,
+      before: numberOrText,
+    }),
   ),
 });
 
@@ -89,6 +130,7 @@ const restoreTest = members(
       checkpoint: nonEmptyText,
       secret: sha256Hex,
     }),
+    profile,
   },
 );
 

@@ -62,6 +62,50 @@ export interface RestoreTestPredicate extends Run {
   checks: CheckOutcome[];
   /** How the backup was drawn; absent if somebody or something else chose it. */
   draw?: Draw;
+  /** What the restored data look like, and what stands out. */
+  profile?: Profile;
+}
+
+/** Counts and rates of a restored copy, without its values. */
+export interface Profile {
+  v: 1;
+  tables: TableProfile[];
+  /** Tables for which there was no time or no room. */
+  left_out: number;
+  /** What stands out from earlier tests of the source, and that nobody accepted. */
+  suspicious: Suspicion[];
+}
+
+export interface TableProfile {
+  name: string;
+  /** About how many it has. */
+  rows: number;
+  columns: ColumnProfile[];
+}
+
+export interface ColumnProfile {
+  name: string;
+  /** Of 1,000 rows, so many have no value. */
+  nulls: number;
+  /** Of 1,000 values, so many are different. */
+  distinct?: number;
+  /** The typical number of bytes of a text. */
+  length?: number;
+  /** Hundredths of a bit in a character of a text. */
+  entropy?: number;
+  /** Of 1,000 texts, so many look encrypted. */
+  random?: number;
+  /** The day before which all but a few times are. */
+  newest?: string;
+}
+
+export interface Suspicion {
+  table: string;
+  column: string;
+  measure: "nulls" | "distinct" | "length" | "entropy" | "random" | "newest";
+  now: number | string;
+  /** What earlier tests saw; the one closest to normal. */
+  before: number | string;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CheckOutcome } from "@attestore/proof";
+import type { CheckOutcome, Profile } from "@attestore/proof";
 import { constraintsCheck, type QueryOutcome } from "../../checks/index.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import {
@@ -6,6 +6,7 @@ import {
   type ContentComparison,
   type ForeignMetadata,
   type InferredContext,
+  type Profiling,
   type QueryLimits,
   type Restored,
   type Ruined,
@@ -22,6 +23,8 @@ import { compareContent } from "./content/compare-content.ts";
 import { expectedRows } from "./content/expected-content.ts";
 import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS } from "./content/objects.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./content/tables.ts";
+import { profileTables } from "./profile/profile-tables.ts";
+import { PROFILED_TABLES, profiledTables } from "./profile/profiled-tables.ts";
 import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
@@ -178,6 +181,22 @@ export class RestoredPostgresql implements Restored {
     };
     const outcome = await compareContent(restored, expected, { key, budget_ms, signal });
     return outcome === null ? [] : [outcome];
+  }
+
+  async profile({ key, budget_ms, signal }: Profiling): Promise<Pick<Profile, "tables" | "left_out">> {
+    const started = performance.now();
+    const tables = await this.#inSession(signal, async (session) =>
+      profiledTables(ownOutput(await session.run(PROFILED_TABLES))),
+    );
+    const profiles = await profileTables({
+      server: this.#server,
+      environment: this.#environment,
+      tables,
+      key,
+      budget_ms: budget_ms - (performance.now() - started),
+      signal,
+    });
+    return { tables: profiles, left_out: tables.length - profiles.length };
   }
 
   tables(signal: AbortSignal): Promise<readonly string[]> {

@@ -1,0 +1,108 @@
+import type { ColumnProfile } from "@attestore/proof";
+import { DistinctEstimate } from "./distinct-estimate.ts";
+import { entropyOf, LOOKED_AT, looksRandom, looksRandomBytes } from "./looks-random.ts";
+
+/** With fewer rows, a rate could say something about one of them: nothing is signed then. */
+export const MIN_ROWS = 50;
+/** With fewer, rates are rounded to hundredths. */
+const FINE_ROWS = 1000;
+/** So many times are newer than the one whose day is signed. */
+const NEWER = 10;
+const DAY_MS = 24 * 3600 * 1000;
+
+/** What one value adds to a profile. */
+export interface Measured {
+  /** For counting different ones; absent if nobody looks at it. */
+  readonly value?: string;
+  /** Absent if it is no text. */
+  readonly text?: { readonly bytes: number; readonly entropy: number; readonly isRandom: boolean };
+  /** Milliseconds since 1970; absent if it is no time. */
+  readonly at_ms?: number;
+}
+
+/** `value` is the start of a text that has so many bytes. */
+export function measureText(value: string, bytes: number): Measured {
+  const start = value.slice(0, LOOKED_AT);
+  return { value, text: { bytes, entropy: entropyOf(start), isRandom: looksRandom(start) } };
+}
+
+/** The start of a string of so many bytes, in hex. */
+export function measureBytes(hex: string, bytes: number): Measured {
+  const start = Buffer.from(hex.slice(0, 2 * LOOKED_AT), "hex").toString("latin1");
+  return { value: hex, text: { bytes, entropy: entropyOf(start), isRandom: looksRandomBytes(hex) } };
+}
+
+/** Counts a column's values in bounded memory. */
+export class ColumnProfiler {
+  readonly #name: string;
+  readonly #distinct: DistinctEstimate;
+  #rows = 0;
+  #values = 0;
+  #seen = 0;
+  #texts = 0;
+  #random = 0;
+  #logLength = 0;
+  #entropy = 0;
+  /** The newest, sorted. */
+  #newest: number[] = [];
+
+  constructor(name: string, seed: number) {
+    this.#name = name;
+    this.#distinct = new DistinctEstimate(seed);
+  }
+
+  /** Null for a row without a value. */
+  add(measured: Measured | null): void {
+    this.#rows += 1;
+    if (measured === null) return;
+    this.#values += 1;
+    const { value, text, at_ms } = measured;
+    if (value !== undefined) {
+      this.#seen += 1;
+      this.#distinct.add(value);
+    }
+    if (text !== undefined) {
+      this.#texts += 1;
+      this.#logLength += Math.log1p(text.bytes);
+      this.#entropy += text.entropy;
+      if (text.isRandom) this.#random += 1;
+    }
+    if (at_ms === undefined || !Number.isFinite(at_ms)) return;
+    if (this.#newest.length > NEWER && at_ms <= (this.#newest[0] ?? at_ms)) return;
+    this.#newest = [...this.#newest, at_ms].toSorted((a, b) => a - b).slice(-NEWER - 1);
+  }
+
+  /** Null with too few rows. */
+  end(): ColumnProfile | null {
+    if (this.#rows < MIN_ROWS) return null;
+    const nulls = rate(this.#rows - this.#values, this.#rows);
+    if (this.#values < MIN_ROWS) return { name: this.#name, nulls };
+    const [oldestOfNewest] = this.#newest;
+    return {
+      name: this.#name,
+      nulls,
+      ...(this.#seen < MIN_ROWS
+        ? {}
+        : { distinct: rate(Math.min(this.#seen, this.#distinct.count), this.#seen) }),
+      ...(this.#texts < MIN_ROWS
+        ? {}
+        : {
+            length: Math.round(Math.expm1(this.#logLength / this.#texts)),
+            entropy: Math.round((100 * this.#entropy) / this.#texts),
+            random: rate(this.#random, this.#texts),
+          }),
+      ...(oldestOfNewest === undefined || this.#newest.length <= NEWER || !isDate(oldestOfNewest)
+        ? {}
+        : { newest: new Date(oldestOfNewest).toISOString().slice(0, 10) }),
+    };
+  }
+}
+
+function rate(part: number, of: number): number {
+  const step = of < FINE_ROWS ? 10 : 1;
+  return Math.round((part / of) * (1000 / step)) * step;
+}
+
+function isDate(at_ms: number): boolean {
+  return at_ms > -62_135_596_800_000 + DAY_MS && at_ms < 253_402_300_800_000;
+}

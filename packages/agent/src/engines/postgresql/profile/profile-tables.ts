@@ -1,0 +1,135 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { StringDecoder } from "node:string_decoder";
+import type { TableProfile } from "@attestore/proof";
+import { stopIfAborted } from "../../../errors/run-error.ts";
+import type { ScratchServer } from "../../scratch-server.ts";
+import { ProfileRows } from "./profile-rows.ts";
+import { type ProfiledTable, profileStatement } from "./profiled-tables.ts";
+
+/** A longer line is cut off: its columns count as empty. */
+const MAX_LINE = 4 << 20;
+/** So many tables are profiled, the largest. */
+const MAX_TABLES = 200;
+/** One psql gets at most so many bytes of arguments. */
+const MAX_BATCH_BYTES = 60_000;
+
+const OPTIONS = [
+  "default_transaction_read_only=on",
+  "search_path=pg_catalog",
+  "row_security=off",
+  "datestyle=ISO",
+  "timezone=UTC",
+  "extra_float_digits=1",
+]
+  .map((setting) => `-c ${setting}`)
+  .join(" ");
+
+export interface ProfileRequest {
+  readonly server: ScratchServer;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The largest first. */
+  readonly tables: readonly ProfiledTable[];
+  /** Decides which rows are read: nobody at the source can know them. */
+  readonly key: Buffer;
+  readonly budget_ms: number;
+  readonly signal: AbortSignal;
+}
+
+/** Smallest first, until the time is up. A table that cannot be read has no profile. */
+export async function profileTables(request: ProfileRequest): Promise<TableProfile[]> {
+  const time = AbortSignal.timeout(Math.max(1, Math.floor(request.budget_ms)));
+  const signal = AbortSignal.any([request.signal, time]);
+  const found: TableProfile[] = [];
+  const wanted = request.tables
+    .filter(({ bytes, columns }) => bytes > 0 && columns.length > 0)
+    .slice(0, MAX_TABLES)
+    .toReversed();
+  for (const batch of batchesOf(wanted, request.key)) {
+    if (signal.aborted) break;
+    found.push(...(await profileBatch(batch, request, signal)));
+  }
+  stopIfAborted(request.signal);
+  return found;
+}
+
+interface Sampled {
+  readonly table: ProfiledTable;
+  readonly seed: number;
+  readonly statement: string;
+}
+
+function batchesOf(tables: readonly ProfiledTable[], key: Buffer): Sampled[][] {
+  const batches: Sampled[][] = [];
+  let room = 0;
+  for (const table of tables) {
+    const seed = createHmac("sha256", key).update(`profile ${table.name}`).digest().readUInt32BE() >>> 1;
+    const statement = profileStatement(table, seed);
+    const bytes = Buffer.byteLength(statement) + 200;
+    if (bytes > MAX_BATCH_BYTES) continue;
+    if (bytes > room) {
+      batches.push([]);
+      room = MAX_BATCH_BYTES;
+    }
+    batches.at(-1)?.push({ table, seed, statement });
+    room -= bytes;
+  }
+  return batches;
+}
+
+async function profileBatch(
+  batch: readonly Sampled[],
+  { server, environment }: ProfileRequest,
+  signal: AbortSignal,
+): Promise<TableProfile[]> {
+  // No row can end a table early: it would have to know this.
+  const mark = `end ${randomBytes(16).toString("hex")}`;
+  const child = await server.run("psql", {
+    args: [
+      "--no-psqlrc",
+      "--quiet",
+      "--no-password",
+      "--set=VERBOSITY=sqlstate",
+      ...batch.flatMap(({ statement }) => [`--command=${statement}`, `--command=\\echo ${mark} :ERROR`]),
+    ],
+    env: { ...environment, PGCLIENTENCODING: "UTF8", PGOPTIONS: OPTIONS },
+    signal,
+  });
+  child.stdin.end();
+  const found: TableProfile[] = [];
+  let at = 0;
+  let rows: ProfileRows | null = null;
+  try {
+    for await (const line of linesOf(child.stdout)) {
+      const sampled = batch[at];
+      if (sampled === undefined) break;
+      if (!line.startsWith(mark)) {
+        rows ??= new ProfileRows(sampled.table, sampled.seed);
+        rows.add(line);
+        continue;
+      }
+      const profile = line === `${mark} false` ? rows?.end() : null;
+      if (profile) found.push(profile);
+      rows = null;
+      at += 1;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  await child.exited;
+  return found;
+}
+
+/** The lines of a stream, each cut off where it is too long. */
+async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<string, void, undefined> {
+  const decoder = new StringDecoder("utf8");
+  let held = "";
+  for await (const piece of stream) {
+    const lines = decoder.write(piece).split("\n");
+    const first = held + (lines.shift() ?? "");
+    const last = lines.pop();
+    held = (last ?? first).slice(0, MAX_LINE);
+    if (last === undefined) continue;
+    yield first;
+    yield* lines;
+  }
+}

@@ -1,0 +1,108 @@
+import { OWN_SCHEMAS, notOfExtension, rowsOf } from "../schema.ts";
+
+export interface ProfiledColumn {
+  readonly name: string;
+  /** How its values reach us; see `expressionsOf`. */
+  readonly kind: "text" | "bytes" | "document" | "time" | "plain" | "other";
+}
+
+export interface ProfiledTable {
+  readonly name: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly bytes: number;
+  readonly columns: readonly ProfiledColumn[];
+}
+
+/** So many columns of a table are looked at, texts first. */
+const MAX_COLUMNS = 40;
+
+/** Only types that every server has: a type that the dump made may run code of its own. */
+const KINDS: Readonly<Record<string, ProfiledColumn["kind"]>> = {
+  25: "text",
+  1042: "text",
+  1043: "text",
+  17: "bytes",
+  114: "document",
+  3802: "document",
+  1082: "time",
+  1114: "time",
+  1184: "time",
+  ...Object.fromEntries([16, 19, 20, 21, 23, 26, 700, 701, 1700, 2950].map((oid) => [oid, "plain"])),
+};
+const FIRST: readonly ProfiledColumn["kind"][] = ["text", "bytes", "document", "time", "plain", "other"];
+
+/** The largest first, with the built-in type below each column's domains. */
+export const PROFILED_TABLES = `
+  with recursive base(type, built_in) as (
+    select oid, oid from pg_type where typtype <> 'd'
+    union all
+    select t.oid, base.built_in from pg_type t join base on base.type = t.typbasetype where t.typtype = 'd'
+  )
+  select json_build_array(format('%I.%I', n.nspname, c.relname), n.nspname, c.relname, pg_relation_size(c.oid)::text,
+    (select coalesce(json_agg(json_build_array(a.attname, base.built_in::int8::text) order by a.attnum), '[]'::json)::text
+     from pg_attribute a join base on base.type = a.atttypid
+     where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''))
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind = 'r' and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
+  order by pg_relation_size(c.oid) desc, n.nspname, c.relname`;
+
+export function profiledTables(output: string): ProfiledTable[] {
+  return rowsOf(output).map(([name = "", schema = "", table = "", bytes, columns = "[]"]) => ({
+    name,
+    schema,
+    table,
+    bytes: Number(bytes),
+    columns: (JSON.parse(columns) as [string, string][])
+      .map(([column, oid]): ProfiledColumn => ({ name: column, kind: KINDS[oid] ?? "other" }))
+      .toSorted((a, b) => FIRST.indexOf(a.kind) - FIRST.indexOf(b.kind))
+      .slice(0, MAX_COLUMNS),
+  }));
+}
+
+/** Up to this size a table is read as a whole; of a larger one about as much. */
+const SAMPLED_BYTES = 8 << 20;
+/** Up to this size single rows are chosen; of a larger table, whole pages. */
+const READ_BYTES = 256 << 20;
+
+/** The share of the table's rows that `profileStatement` reads. */
+export function shareOf({ bytes }: ProfiledTable): number {
+  return Math.min(1, SAMPLED_BYTES / Math.max(1, bytes));
+}
+
+/**
+ * Reads a sample that `seed` decides. No operator, cast or function of the dump runs: the functions
+ * are those of every server, for its own types.
+ */
+export function profileStatement(table: ProfiledTable, seed: number): string {
+  const share = shareOf(table);
+  const method = table.bytes <= READ_BYTES ? "bernoulli" : "system";
+  const sample =
+    share === 1 ? "" : ` tablesample ${method} (${(100 * share).toFixed(6)}) repeatable (${seed})`;
+  const list = table.columns.flatMap(expressionsOf).join(", ");
+  return `copy (select ${list} from only ${quoted(table.schema)}.${quoted(table.table)}${sample}) to stdout`;
+}
+
+function expressionsOf({ name, kind }: ProfiledColumn): string[] {
+  const column = quoted(name);
+  switch (kind) {
+    case "text":
+      return [`pg_catalog.octet_length(${column})`, `pg_catalog.substr(${column}, 1, 256)`];
+    case "bytes":
+      return [
+        `pg_catalog.octet_length(${column})`,
+        `pg_catalog.encode(pg_catalog.substr(${column}, 1, 256), 'hex')`,
+      ];
+    case "time":
+      return [`pg_catalog.date_part('epoch', ${column})`];
+    case "document":
+    case "plain":
+      return [column];
+    case "other":
+      return [`${column} is null`];
+  }
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,155 @@
+import { createCipheriv, createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
+import type { Profile } from "@attestore/proof";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Seen, type PassedTest } from "../../src/checks/index.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
+import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
+import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
+
+/** What a restored copy of PostgreSQL looks like, and what stands out in it. */
+
+const never = new AbortController().signal;
+const ROWS = 120_000;
+
+let place: TestPlace;
+let server: SourcePostgres;
+let normal: RestoreTestResult;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourcePostgres(place.dir);
+  // More than is read of one table: a sample has to find it.
+  server.sql(`
+    create domain words as text;
+    create table orders (id int primary key, at timestamptz, note words, mail varchar(99), raw bytea, doc jsonb, price numeric(8, 2), tags text[], twice int generated always as (id * 2) stored);
+    insert into orders select i, '2026-11-01'::timestamptz - (i % 500) * interval '1 day', 'please leave parcel number ' || i || ' with the neighbours, thanks',
+      case when i % 4 = 0 then null else 'customer' || i || '@example.com' end, convert_to('picture of chair number ' || i, 'UTF8'),
+      jsonb_build_object('colour', 'red', 'chairs', i % 7), i % 1000, array['a', 'b'] from generate_series(1, ${ROWS}) i;
+    create table secret (name text); insert into secret select 'only ' || i from generate_series(1, 40) i;
+    create schema "we ""ird\\";
+    create table "we ""ird\\"."t\\abc" ("c ""o\\l" text);
+    insert into "we ""ird\\"."t\\abc" select E'tab\\t line\\n end ' || i || E' \\\\N \\\\.' from generate_series(1, 60) i;
+  `);
+  normal = await testIt();
+}, 300_000);
+
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+async function testIt(
+  seen: Seen | null = null,
+  more: Partial<SourceConfigOf<"postgresql">> = {},
+): Promise<RestoreTestResult> {
+  const source = { ...server.source, ...more };
+  const made = await writeEncryptedDump({
+    source,
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    scratchDir: place.scratch,
+    signal: never,
+  });
+  const tested = await restoreAndCheck({
+    source,
+    ciphertext: { path: made.path },
+    sha256: made.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify(made.sourceMetadata)) as Record<string, unknown>,
+    ...(seen === null ? {} : { seen }),
+    signal: never,
+  });
+  expect(readdirSync(place.scratch)).toEqual([]);
+  expect(childrenNamed("psql")).toEqual([]);
+  return tested;
+}
+
+/** After so many tests that saw the same. */
+function after(...profiles: readonly (Profile | undefined)[]): Seen {
+  const tests = profiles.map((profile, index): PassedTest => {
+    const at = `2026-11-${String(20 - index).padStart(2, "0")}T03:00:00.000Z`;
+    return { at, madeAt: at, backupId: `bkp_${20 - index}`, checks: [], ...(profile ? { profile } : {}) };
+  });
+  return new Seen({ source: "orders", tests, now: Date.parse("2026-11-23T12:00:00Z") });
+}
+
+const usual = (): Seen => after(normal.profile, normal.profile, normal.profile);
+
+test("a profile has counts and rates, nothing of small tables, and no value", () => {
+  expect(normal.reason).toBeUndefined();
+  const tables = normal.profile?.tables ?? [];
+  const orders = tables.find(({ name }) => name === "public.orders");
+  const columns = new Map(orders?.columns.map(({ name, ...rest }) => [name, rest]));
+  expect(Math.abs((orders?.rows ?? 0) - ROWS)).toBeLessThan(ROWS * 0.1);
+  expect([...columns.keys()].toSorted()).toEqual(
+    ["at", "doc", "id", "mail", "note", "price", "raw", "tags"].toSorted(),
+  );
+  expect(columns.get("note")).toMatchObject({ nulls: 0, random: 0 });
+  expect(columns.get("note")?.length).toBeGreaterThan(45);
+  expect(columns.get("mail")?.nulls).toBeGreaterThan(235);
+  expect(columns.get("mail")?.nulls).toBeLessThan(265);
+  expect(columns.get("raw")).toMatchObject({ random: 0 });
+  expect(columns.get("at")?.newest).toBe("2026-11-01");
+  expect(columns.get("price")?.distinct).toBeLessThan(100);
+  expect(columns.get("tags")).toEqual({ nulls: 0 });
+  expect(tables.map(({ name }) => name)).not.toContain("public.secret");
+  expect(tables.find(({ name }) => name.includes("ird"))).toMatchObject({
+    rows: 60,
+    columns: [{ nulls: 0, distinct: 1000 }],
+  });
+  expect(normal.profile).toMatchObject({ left_out: 1, suspicious: [] });
+  expect(JSON.stringify(normal.profile)).not.toMatch(/neighbours|customer1|chair|only/);
+});
+
+test("a hundredth of a column's rows encrypted in place is suspicious, and fails only where the source says so", async () => {
+  const key = createHash("sha256").update("the attacker's").digest();
+  const ciphertext = (index: number): string => {
+    const cipher = createCipheriv("aes-256-cbc", key, createHash("md5").update(String(index)).digest());
+    return Buffer.concat([cipher.update(`please leave parcel number ${index}`), cipher.final()]).toString(
+      "base64",
+    );
+  };
+  const values = Array.from(
+    { length: ROWS / 100 },
+    (_, index) => `(${index * 100 + 1}, '${ciphertext(index)}')`,
+  );
+  server.sql(
+    `update orders set note = v.note from (values ${values.join(", ")}) v (id, note) where orders.id = v.id`,
+  );
+  const told = await testIt(usual());
+  expect(told.result).toBe("passed");
+  expect(told.profile?.suspicious).toEqual([
+    { table: "public.orders", column: "note", measure: "random", now: expect.any(Number), before: 0 },
+  ]);
+  const failed = await testIt(usual(), { onSuspicion: "fail" });
+  expect(failed.result).toBe("failed");
+  expect(failed.reason).toContain("attestore accept orders public.orders --because REASON");
+  // What was suspicious is no measure for the next test.
+  const later = await testIt(after(told.profile, normal.profile, normal.profile, normal.profile));
+  expect(later.profile?.suspicious).toHaveLength(1);
+}, 300_000);
+
+test("the dump's own functions, operators, casts and policies are not run", async () => {
+  server.sql(`
+    update orders set note = 'please leave parcel number ' || id || ' with the neighbours, thanks';
+    create schema evil;
+    create function evil.run(text) returns boolean language plpgsql as $$ begin raise 'was run'; end $$;
+    create function evil.substr(text, int, int) returns text language plpgsql as $$ begin raise 'was run'; end $$;
+    create function evil.octet_length(text) returns int language plpgsql as $$ begin raise 'was run'; end $$;
+    alter database postgres set search_path = evil, public;
+    create domain evil.checked as text;
+    create table evil.guarded (a evil.checked);
+    insert into evil.guarded select 'row ' || i from generate_series(1, 100) i;
+    create policy p on evil.guarded using (evil.run(a));
+    alter table evil.guarded enable row level security, force row level security;
+    alter domain evil.checked add constraint c check (evil.run(value)) not valid;
+  `);
+  const tested = await testIt();
+  const guarded = tested.profile?.tables.find(({ name }) => name === "evil.guarded");
+  expect(tested.result, tested.reason).toBe("passed");
+  expect(guarded).toMatchObject({ rows: 100, columns: [{ name: "a", nulls: 0 }] });
+}, 300_000);

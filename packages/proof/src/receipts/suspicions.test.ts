@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { suspicionText } from "./suspicions.ts";
+
+test.each([
+  ["random", 12, 0, "the share of texts that look encrypted is 1.2 %; it was 0 %"],
+  ["nulls", 550, 100, "the share of rows without a value is 55 %; it was 10 %"],
+  ["distinct", 0, 900, "the share of different values is 0 %; it was 90 %"],
+  ["length", 400, 60, "the typical length is 400 bytes; it was 60 bytes"],
+  ["entropy", 560, 412, "the entropy is 5.6 bits a character; it was 4.12 bits a character"],
+  ["newest", "2025-12-01", "2026-03-01", "the newest time is 2025-12-01; it was 2026-03-01"],
+] as const)("what stands out in %s is said with both numbers", (measure, now, before, said) => {
+  expect(suspicionText({ table: "public.orders", column: "note", measure, now, before })).toBe(
+    `public.orders.note: ${said}`,
+  );
+});
