@@ -103,6 +103,20 @@ test("finds an index that contradicts itself, and the backup is made all the sam
   );
 });
 
+test("a restore test tells a person which constraints the source's rows break", async () => {
+  source("");
+  server.sql(`\\c shop
+    create table lines (order_id int);
+    insert into lines values (9999);
+    alter table lines add constraint later foreign key (order_id) references orders not valid;`);
+  await backUp();
+  const tested = await runCli(["restore-test"], { env: env(), cwd: base });
+  expect(tested.code, tested.stderr).toBe(0);
+  expect(tested.stdout).toContain(
+    "! rows break 1 constraint (public.lines.later (1, NOT VALID)). The source has them so, and they fail no test",
+  );
+});
+
 test("what it could not look at is named, and doctor says what is missing", async () => {
   source(", source_check: amcheck, databases: [bare, shop]");
   const partly = await backUp();

@@ -133,6 +133,8 @@ export {
   emptyTables,
   namedNotCounted,
   type NamedTables,
+  constraintsNotChecked,
+  constraintsNotMet,
   notLookedAt,
   tablesNotCounted,
 } from "./receipts/not-counted.ts";

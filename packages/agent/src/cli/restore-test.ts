@@ -2,11 +2,13 @@ import { negativeControlLines, nextStep } from "../checks/index.ts";
 import { formatDuration } from "@attestore/host/amounts";
 import {
   comparedContentText,
+  constraintsNotChecked,
+  constraintsNotMet,
   emptyTables,
   namedNotCounted,
   notLookedAt,
-  type Suspicion,
   suspicionText,
+  type Suspicion,
 } from "@attestore/proof";
 import type { ReceiptStatus } from "../backends/backup-backend.ts";
 import type { RecoveryTime } from "../runs/recovery-time.ts";
@@ -18,7 +20,7 @@ import type { PerformedRestoreTest } from "./run-restore-test.ts";
 import { runRestoreTests } from "./run-restore-tests.ts";
 import { reportFailureOrWarn } from "./report-failure-or-warn.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { tablesText } from "./tables-text.ts";
+import { countedNames, tablesText } from "./tables-text.ts";
 import { printReceiptStatus } from "./print-receipt-status.ts";
 import { verifyCommand } from "./verify-command.ts";
 import { takeWorkLock } from "./work-lock.ts";
@@ -150,6 +152,16 @@ function describe(
   if (notLooked.count > 0)
     terminal.data(
       `${terminal.onData.warn("!")} not checked: ${tablesText(notLooked)}. SQLite here lacks what the application adds to it`,
+    );
+  const notMet = constraintsNotMet(tested.checks);
+  if (notMet.count > 0)
+    terminal.data(
+      `${terminal.onData.warn("!")} rows break ${countedNames(notMet, "constraint")}. The source has them so, and they fail no test`,
+    );
+  const notEvaluated = constraintsNotChecked(tested.checks);
+  if (notEvaluated.count > 0)
+    terminal.data(
+      `${terminal.onData.warn("!")} not checked: ${countedNames(notEvaluated, "constraint")}. There was no time, or PostgreSQL could not evaluate them`,
     );
   const empty = emptyTables(tested.checks);
   if (empty.count > 0)

@@ -1,6 +1,11 @@
 import type { NamedTables } from "@attestore/proof";
 
 /** `2 tables (public.a, public.b)`. */
-export function tablesText({ count, names }: NamedTables): string {
-  return `${count} ${count === 1 ? "table" : "tables"}${names === null ? "" : ` (${names})`}`;
+export function tablesText(tables: NamedTables): string {
+  return countedNames(tables, "table");
+}
+
+/** The same of other things. */
+export function countedNames({ count, names }: NamedTables, one: string): string {
+  return `${count} ${count === 1 ? one : `${one}s`}${names === null ? "" : ` (${names})`}`;
 }

@@ -37,6 +37,18 @@ export function notLookedAt(checks: readonly Observed[]): NamedTables {
   return named(checks, /^inferred:integrity(?::|$)/, "not_checked", "not_checked_names");
 }
 
+const CONSTRAINTS = /^inferred:foreign_keys(?::|$)/;
+
+/** Constraints that rows break and that fail no test, because the source has them so. */
+export function constraintsNotMet(checks: readonly Observed[]): NamedTables {
+  return named(checks, CONSTRAINTS, "not_met", "not_met_names");
+}
+
+/** Constraints that the restore test had no time for, or that the server could not evaluate. */
+export function constraintsNotChecked(checks: readonly Observed[]): NamedTables {
+  return named(checks, CONSTRAINTS, "not_checked", "not_checked_names");
+}
+
 function namedTables(checks: readonly Observed[], field: "not_counted" | "empty"): NamedTables {
   return named(checks, /^inferred:tables(?::|$)/, field, `${field}_tables`);
 }
