@@ -290,7 +290,11 @@ const NOT_THEIRS = /^(404 not_found|403 forbidden|422 statement_mismatch|422 bac
 /** Where another answer says of any id, whoever has it, that it is not one for this. */
 const NOT_FOR_THIS: Readonly<Record<string, string>> = { "POST /v1/backups command": "400 invalid_request" };
 /** Ids that an agent may name whatever they are: what is not its own is passed over. */
-const PASSED_OVER = new Set(["POST /v1/heartbeat command"]);
+const PASSED_OVER = new Set([
+  "POST /v1/heartbeat command",
+  // The cursor is a place in the order of ids.
+  "GET /v1/sources/:id/backups backup",
+]);
 
 describe.each(ofAgents)("%s", (name, route) => {
   test("without an agent's token, or with a revoked one: unauthenticated", async () => {
@@ -312,7 +316,10 @@ describe.each(ofAgents)("%s", (name, route) => {
         const isNamed = slot === "all" ? slots.length > 0 || filled.call.body !== undefined : true;
         const otherwise = NOT_FOR_THIS[`${name} ${slot}`];
         if (otherwise !== undefined) expect(told(answer), slot).toBe(otherwise);
-        else if (isNamed && !slots.every((one) => PASSED_OVER.has(`${name} ${one}`)))
+        else if (
+          isNamed &&
+          !(slot === "all" ? slots : [slot]).every((one) => PASSED_OVER.has(`${name} ${one}`))
+        )
           expect(told(answer), slot).toMatch(NOT_THEIRS);
         expectNothingOf(theirs, filled, answer);
       }

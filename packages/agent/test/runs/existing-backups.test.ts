@@ -271,6 +271,9 @@ describe("a directory of dumps", () => {
       create schema tools;
       create extension pg_trgm;
       create extension pg_stat_statements with schema tools;
+      create extension amcheck;
+      create extension earthdistance cascade;
+      create extension moddatetime;
       create table orders (id int generated always as identity primary key, note text, unique (note));
       insert into orders (note) select 'n ' || i from generate_series(1, 1000) i;
       create index on orders using gin (note gin_trgm_ops);

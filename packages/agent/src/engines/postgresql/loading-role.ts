@@ -18,9 +18,17 @@ export const LOADING_ROLE = "attestore_load";
  */
 const MADE_BEFOREHAND: ReadonlySet<string> = new Set([
   "address_standardizer",
+  "amcheck",
+  "autoinc",
+  "bloom",
+  "earthdistance",
   "hypopg",
+  "insert_username",
+  "moddatetime",
+  "pageinspect",
   "pg_buffercache",
   "pg_freespacemap",
+  "pg_prewarm",
   "pg_stat_statements",
   "pg_visibility",
   "pgrouting",
@@ -29,6 +37,7 @@ const MADE_BEFOREHAND: ReadonlySet<string> = new Set([
   "postgres_fdw",
   "postgis",
   "postgis_topology",
+  "sslinfo",
   "vector",
 ]);
 

@@ -1,5 +1,5 @@
 import { Stack } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMe, useOrgId } from "../../api/session.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -15,7 +15,13 @@ import { WitnessSection } from "./witness-section.tsx";
 export function LogPage() {
   const orgId = useOrgId();
   const isReader = useMe().user.role === "reader";
+  const client = useQueryClient();
   const watch = useQuery(logWatchQuery(orgId));
+  // Who asks wants to know what this look finds.
+  const check = () => {
+    client.setQueryData(logWatchQuery(orgId).queryKey, (seen) => seen && { ...seen, observation: null });
+    void watch.refetch();
+  };
   return (
     <Page title={logText.title} lead={logText.lead}>
       <Awaited query={watch}>
@@ -24,7 +30,7 @@ export function LogPage() {
             {seen.contradiction !== null && (
               <ContradictionAlarm origin={seen.keys.log_id} contradiction={seen.contradiction} />
             )}
-            <BrowserSection watch={seen} onCheck={() => void watch.refetch()} isChecking={watch.isFetching} />
+            <BrowserSection watch={seen} onCheck={check} isChecking={watch.isFetching} />
             <HeadSection watch={seen} />
             {!isReader && <WitnessSection watch={seen} />}
             <LookupSection />

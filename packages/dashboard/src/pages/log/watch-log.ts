@@ -27,18 +27,21 @@ export interface LogWatch {
 
 /**
  * Compares the log's head with the one this browser stored. A newer head is stored as soon as it is
- * proven.
+ * proven. The page also looks by itself, and then the same head again is no news: what the look
+ * before found stays on the page.
  */
 export function logWatchQuery(orgID: string) {
   return queryOptions({
     queryKey: ["orgs", orgID, "log", "watch"],
-    queryFn: async (): Promise<LogWatch> => {
+    queryFn: async ({ client, queryKey }): Promise<LogWatch> => {
       const [keys, head] = await Promise.all([readKeys(orgID), readHead(orgID)]);
       // With two tabs open, the slower one must not store an older head.
       const seen = await navigator.locks.request(`attestore.log-head.${orgID}`, () =>
         watch(orgID, keys, head),
       );
-      return { keys, head, ...seen };
+      const shown = client.getQueryData<LogWatch>(queryKey)?.observation ?? seen.observation;
+      const observation = seen.observation?.outcome === "same" ? shown : seen.observation;
+      return { keys, head, ...seen, observation };
     },
   });
 }
