@@ -123,6 +123,30 @@ it("losses that creep are measured against the best of the last 30 days", async 
   expect((await tested(1)).reason).toContain("orders has 303 rows and had 1000");
 });
 
+it("another program's dump without its indexes fails the next restore test until somebody accepts it", async () => {
+  await makeShop();
+  const file = join(base, "root", "config.yaml");
+  const config = readFileSync(file, "utf8");
+  const dumps = "shop: { engine: dumps, path: .., pattern: shop.db, min_age_s: 0, max_age_s: any }";
+  writeFileSync(file, config.replace(/shop: \{.*\}/, dumps));
+  sql("create index by_id on lines (id); create index by_name on settings (name)");
+  await tested(0);
+  sql("drop index by_id; drop index by_name");
+  const lost = await tested(1);
+  expect(lost.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
+    "inferred:kinds",
+  ]);
+  expect(lost.reason).toContain("attestore accept shop . --because REASON");
+  expect(await json(["accept", "shop"], 1)).toMatchObject({ lost: [{ table: ".", rows: 0 }] });
+  // Accepting a table says nothing of them, and accepting them nothing of tables.
+  await json(["accept", "shop", "lines", "--because", "archived"]);
+  expect((await tested(1)).reason).toContain("inferred:kinds");
+  await json(["accept", "shop", ".", "--because", "not needed"]);
+  await tested(0);
+  sql("delete from orders where id > 400");
+  expect((await tested(1)).reason).toContain("orders has 400 rows and had 1000");
+});
+
 it("tables beyond the 300 that a receipt names are missed by name too, and a receipt has room for the loss of all", async () => {
   await makeShop();
   const names = Array.from({ length: 320 }, (_, index) => `${"long_name_".repeat(10)}${index}`);

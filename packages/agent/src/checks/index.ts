@@ -51,6 +51,7 @@ export {
   measureText,
   MIN_ROWS,
 } from "./profile/column-profiler.ts";
+export { kindsCheck } from "./kinds-check.ts";
 export { keptCheck, missedTables } from "./kept-check.ts";
 export {
   type AcceptedLoss,

@@ -3,6 +3,7 @@ import { entryOf } from "./evaluate-check.ts";
 import { observedRecord } from "./observed.ts";
 import { formatRow } from "./format-row.ts";
 import { rowCheckId } from "./inferred-checks.ts";
+import { KINDS_ID } from "./kinds-check.ts";
 import { parseRow } from "./row.ts";
 import { goneText, type Seen } from "./seen.ts";
 
@@ -55,11 +56,10 @@ export function missedTables(checks: readonly Pick<CheckOutcome, "id" | "result"
   const few = failed.flatMap(({ id, observed: { rows } }) =>
     id.startsWith(ROWS) && typeof rows === "number" ? [{ table: id.slice(ROWS.length), rows }] : [],
   );
-  // A tree of files has no tables: the whole tree is called `.`.
-  const tree = failed.flatMap(({ id, observed: { files, error } }) =>
-    id === "inferred:files" && typeof files === "number" && typeof error === "string"
-      ? [{ table: ".", rows: files }]
-      : [],
-  );
-  return { tables: [...whole.map((table) => ({ table, rows: null })), ...few, ...tree], isAll: !isCut };
+  // What is not in a table belongs to the whole source, which is called `.`.
+  const ofSource = failed.flatMap(({ id, observed: { files, objects, error } }) => {
+    const rows = id === "inferred:files" ? files : id === KINDS_ID ? objects : undefined;
+    return typeof rows === "number" && typeof error === "string" ? [{ table: ".", rows }] : [];
+  });
+  return { tables: [...whole.map((table) => ({ table, rows: null })), ...few, ...ofSource], isAll: !isCut };
 }

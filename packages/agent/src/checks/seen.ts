@@ -238,7 +238,7 @@ export class Seen {
     return findSuspicions(table, clean);
   }
 
-  /** The best that a check observed of a source without tables, such as the number of files. */
+  /** The best that a check observed of what is in no table, such as the number of files. */
   best(checkId: string, column: string): number | null {
     if (this.mayShrink(".")) return null;
     const values = this.recent

@@ -95,8 +95,9 @@ function requireReason(because: string | undefined): string {
  */
 function requireKnown(tables: readonly string[], { slug, engine }: SourceConfig, seen: Seen): void {
   const known = seen.known();
+  const hasKinds = engine === "dumps" || engine === "restic";
   for (const table of tables) {
-    if (table === "*" || (table === "." && known.length === 0)) continue;
+    if (table === "*" || (table === "." && (known.length === 0 || hasKinds))) continue;
     if (known.some((each) => meansTable(table, each))) continue;
     const near = nearestName(table, known);
     const hint =

@@ -163,6 +163,12 @@ export interface Restored {
    */
   tables?(signal: AbortSignal): Promise<readonly string[]>;
   /**
+   * How many indexes, constraints, triggers and so on there are, by the engine's names of kinds.
+   * Absent if an engine can't list them.
+   * @throws RunError
+   */
+  objectKinds?(signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
+  /**
    * Runs the checks that need no configuration. Each of them reads data.
    * @throws RunError
    */

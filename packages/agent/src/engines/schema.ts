@@ -108,3 +108,10 @@ function clipped(definition: string): string {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const byName = ([a]: readonly [string, string], [b]: readonly [string, string]): number => compare(a, b);
+
+/** How many lines there are of each kind. */
+export function kindsOf(lines: readonly SchemaLine[]): ReadonlyMap<string, number> {
+  const kinds = new Map<string, number>();
+  for (const { kind } of lines) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  return kinds;
+}

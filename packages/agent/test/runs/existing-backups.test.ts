@@ -97,6 +97,11 @@ async function testIt(
   return tested;
 }
 
+const failedOf = ({ checks }: RestoreTestResult) =>
+  checks.filter(({ result }) => result === "failed").map(({ id }) => id);
+const kindsOf = (tested: RestoreTestResult | undefined) =>
+  tested?.checks.find(({ id }) => id === "inferred:kinds");
+
 const DUMPS: readonly [name: string, command: string, format: string, check: string][] = [
   ["a.dump", "pg_dump -Fc -f a.dump postgres", "pg_dump-custom", "select count(*) as n from orders"],
   ["a.sql.gz", "pg_dump postgres | gzip >a.sql.gz", "pg_dump-plain", "select count(*) as n from orders"],
@@ -304,11 +309,52 @@ SQL
         { id: "view", query: "select n, four from many", expect: "n = 1000 and four = 4" },
       ],
     });
+    let passed: RestoreTestResult | undefined;
     for (const pattern of ["rich.sql", "rich.dump"]) {
       const tested = await testIt({ ...of, pattern }, await back({ ...of, pattern }));
       expect(tested.reason, pattern).toBeUndefined();
       expect(tested.checks.filter(({ result }) => result !== "passed")).toEqual([]);
       expect(tested.result).toBe("passed");
+      passed = tested;
+    }
+    expect(kindsOf(passed)?.observed).toMatchObject({
+      indexes: 3,
+      constraints: 2,
+      functions: 1,
+      policies: 1,
+    });
+    // The rows are all there, and what makes them a database is not.
+    run("rm rich.*; pg_dump -Fc --section=pre-data --section=data >bare.dump", { PGDATABASE: "rich" });
+    const bare = await back(source());
+    expect(kindsOf(await testIt(source(), bare))?.result).toBe("passed");
+    const lost = await testIt(source(), bare, passed);
+    expect(lost.result).toBe("failed");
+    expect(failedOf(lost)).toEqual(["inferred:kinds"]);
+    expect(lost.reason).toContain("0 indexes, and passed tests of the last 30 days saw up to 3");
+    expect(lost.reason).toContain("attestore accept shop . --because REASON");
+  });
+
+  test("an SQLite file without its indexes and triggers does not pass, one without half of them does", async () => {
+    const schema = (...more: string[]): Buffer =>
+      run(
+        `rm -f a.db; sqlite3 a.db "create table t (a, b); insert into t values (1, 2); ${more.map((each) => `${each};`).join("")}"`,
+      );
+    const [byA, byB] = ["create index a on t (a)", "create index b on t (b)"];
+    const trigger = "create trigger c after delete on t begin select 1; end";
+    schema(byA, byB, trigger);
+    const passed = await testIt(source(), await back(source()));
+    expect(kindsOf(passed)).toMatchObject({ result: "passed", observed: { indexes: 2, triggers: 1 } });
+    schema(byB, trigger);
+    expect((await testIt(source(), await back(source()), passed)).result).toBe("passed");
+    for (const [left, lost] of [
+      [[byA, byB], "0 triggers"],
+      [[trigger], "0 indexes"],
+      [[], "0 indexes, and passed tests of the last 30 days saw up to 2; 0 triggers"],
+    ] as const) {
+      schema(...left);
+      const tested = await testIt(source(), await back(source()), passed);
+      expect(failedOf(tested)).toEqual(["inferred:kinds"]);
+      expect(tested.reason).toContain(lost);
     }
   });
 
@@ -326,10 +372,8 @@ SQL
     ]);
     run("psql -Xqc 'drop table orders'; pg_dump -Fc -f a.dump", env);
     const gone = await testIt(source(), await back(source()), passed);
-    expect(gone.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
-      "inferred:kept",
-      "inferred:total",
-    ]);
+    // Its key went with it.
+    expect(failedOf(gone)).toEqual(["inferred:kept", "inferred:kinds", "inferred:total"]);
     run("psql -Xqc 'truncate tags'; pg_dump -Fc -f a.dump", env);
     const nothing = await testIt(source(), await back(source()));
     expect(nothing.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([

@@ -11,7 +11,7 @@ import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config
 import type { Seen } from "../../src/checks/index.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { keptAll, seenTables } from "./seen-in.ts";
+import { keptAll, seenIn, seenTables } from "./seen-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
@@ -452,6 +452,11 @@ test("an archive that others made, also gzipped, is proven where it is", async (
   const tested = await restoreAndCheck(restored);
   expect(tested.reason).toBeUndefined();
   expect(tested.result).toBe("passed");
+  const kinds = tested.checks.find(({ id }) => id === "inferred:kinds");
+  expect(kinds).toMatchObject({ result: "passed", observed: { indexes: expect.any(Number) } });
+  const more = { ...kinds, id: "inferred:kinds", observed: { indexes: 100 } };
+  const fewer = await restoreAndCheck({ ...restored, seen: seenIn([more]) });
+  expect(fewer.reason).toMatch(/indexes, and passed tests of the last 30 days saw up to 100/);
   writeFileSync(path, readFileSync(path).subarray(0, -2000));
   expect(await restoreAndCheck(restored)).toMatchObject({ result: "failed", checks: [] });
   nothingLeft();

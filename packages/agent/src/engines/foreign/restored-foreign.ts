@@ -1,13 +1,13 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
+import { evaluateCheck, formatRow, kindsCheck, type QueryOutcome } from "../../checks/index.ts";
 import type { InferredContext, QueryLimits, Restored, StartCommand } from "../engine.ts";
 import { MAX_TABLES_LISTED } from "../row-counts.ts";
 
 const ROWS = "inferred:rows:";
 
 /**
- * A database restored from a dump that another program made. Nobody counted its rows then. So they
- * are compared with what passed tests found, and there must be some.
+ * A database restored from a dump that another program made. Nobody counted its rows or its objects
+ * then. So they are compared with what passed tests found, and there must be some rows.
  */
 export class RestoredForeign implements Restored {
   readonly #inner: Restored;
@@ -65,7 +65,15 @@ export class RestoredForeign implements Restored {
       },
       performance.now() - started,
     );
-    return [...outcomes, data];
+    return [...outcomes, data, ...(await this.#kinds(context))];
+  }
+
+  async #kinds({ seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+    const started = performance.now();
+    const kinds = await this.#inner.objectKinds?.(signal);
+    if (kinds === undefined) return [];
+    const check = kindsCheck({ kinds, seen, duration_ms: performance.now() - started });
+    return check === null ? [] : [check];
   }
 
   close(): Promise<void> {

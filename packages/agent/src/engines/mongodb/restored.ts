@@ -13,7 +13,7 @@ import type {
   Ruined,
   RuinLimits,
 } from "../engine.ts";
-import { schemaHash } from "../schema.ts";
+import { kindsOf, schemaHash } from "../schema.ts";
 import { aggregate } from "./aggregate.ts";
 import { parseCheckQuery } from "./check-query.ts";
 import { withClient } from "./client.ts";
@@ -88,6 +88,10 @@ export class RestoredMongodb implements Restored {
       );
       return sizes.toSorted(([, a], [, b]) => b - a).map(([name]) => name);
     });
+  }
+
+  objectKinds(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    return this.#inClient(signal, async (client) => kindsOf((await look(client, this.#databases)).lines));
   }
 
   inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {

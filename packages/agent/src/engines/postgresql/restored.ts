@@ -21,7 +21,7 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { checkConstraints } from "./constraints.ts";
 import { compareContent } from "./content/compare-content.ts";
 import { expectedRows } from "./content/expected-content.ts";
-import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS } from "./content/objects.ts";
+import { databaseObjects, OBJECT_KINDS, OBJECTS_WORDS, RESTORED_OBJECTS } from "./content/objects.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./content/tables.ts";
 import { profileTables } from "./profile/profile-tables.ts";
 import { PROFILED_TABLES, profiledTables } from "./profile/profiled-tables.ts";
@@ -203,6 +203,14 @@ export class RestoredPostgresql implements Restored {
     return this.#inSession(signal, async (session) =>
       rowsOf(ownOutput(await session.run(TABLES_BY_SIZE))).map(([name = ""]) => name),
     );
+  }
+
+  objectKinds(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    return this.#inSession(signal, async (session) => {
+      for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
+      const kinds = rowsOf(ownOutput(await session.run(OBJECT_KINDS)));
+      return new Map(kinds.map(([kind = "", count = "0"]) => [kind, Number(count)]));
+    });
   }
 
   /** The names of the scratch server's roles. */

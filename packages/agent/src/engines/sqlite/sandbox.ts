@@ -19,7 +19,7 @@ import {
 } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { runCheckProgram } from "../run-check-program.ts";
-import { schemaHash } from "../schema.ts";
+import { kindsOf, schemaHash } from "../schema.ts";
 import { compareRows } from "./content/compare-rows.ts";
 import { counting, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
 import { checkForeignKeys, FOREIGN_KEYS_S } from "./foreign-keys.ts";
@@ -112,6 +112,10 @@ class RestoredSqlite implements Restored {
 
   tables(): Promise<readonly string[]> {
     return ofRestored(tablesOf(this.#sqlite, this.path));
+  }
+
+  async objectKinds(): Promise<ReadonlyMap<string, number>> {
+    return kindsOf(await ofRestored(schemaOf(this.#sqlite, this.path)));
   }
 
   async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {

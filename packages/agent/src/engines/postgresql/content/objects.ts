@@ -14,13 +14,16 @@ const OWN_RELATION = (kinds: string): string =>
 /** Objects with oids from here on were created after the cluster. */
 const FIRST_OWN_OID = 16_384;
 
+const LISTING =
+  "select json_build_array(kind, name, encode(sha256(convert_to(coalesce(exact, ''), 'UTF8')), 'hex'), coalesce(expression, '')) from object";
+
 /**
  * Each row is a JSON array: kind, name, SHA-256 of what must come back letter by letter, and an
  * expression as the server prints it. Owners, and what only a newer version's catalogue has, are
  * left out. So is what a table gets from its parents, because it follows from theirs and the server
  * chooses its names.
  */
-const OBJECTS = (sequenceValue: string): string => `
+const OBJECTS = (sequenceValue: string, listing = LISTING): string => `
   with relation as (
     select c.*, format('%I.%I', n.nspname, c.relname) as name
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -116,12 +119,18 @@ const OBJECTS = (sequenceValue: string): string => `
     union all
     select 'large_objects', '', string_agg(oid::text, ' ' order by oid), '' from pg_largeobject_metadata having count(*) > 0
   )
-  select json_build_array(kind, name, encode(sha256(convert_to(coalesce(exact, ''), 'UTF8')), 'hex'), coalesce(expression, '')) from object`;
+  ${listing}`;
 
 /** At the source. Sequences have no values here. */
 export const SOURCE_OBJECTS = OBJECTS("''");
 /** In a restored copy. A sequence that was never used has no value. */
 export const RESTORED_OBJECTS = OBJECTS("coalesce(pg_sequence_last_value(r.oid)::text, '')");
+
+/** Kinds, each with the number of its objects as text. */
+export const OBJECT_KINDS = OBJECTS(
+  "''",
+  "select json_build_array(kind, count(*)::text) from object group by kind",
+);
 
 export function databaseObjects(output: string): DatabaseObject[] {
   return rowsOf(output).map(([kind = "", name = "", exact = "", expression = ""]) => ({

@@ -1,0 +1,71 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { evaluateCheck } from "./evaluate-check.ts";
+import { formatRow } from "./format-row.ts";
+import { nextStep, type Seen } from "./seen.ts";
+
+export const KINDS_ID = "inferred:kinds";
+
+/** For each column of the check, the engines' names of the kinds that it counts. */
+const COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  indexes: ["index"],
+  constraints: ["constraint", "foreign key", "check"],
+  triggers: ["trigger", "event_trigger"],
+  functions: ["function", "procedure"],
+  views: ["view", "materialized_view"],
+  rules: ["rule"],
+  policies: ["policy"],
+  events: ["event"],
+};
+
+/**
+ * Of each kind of object there are at least half of the most that passed tests saw in 30 days.
+ * Nobody listed the objects when such a dump was made, so one that lost them restores as well as
+ * any other. Null if there are none, and no test saw any.
+ */
+export function kindsCheck({
+  kinds,
+  seen,
+  duration_ms,
+}: {
+  readonly kinds: ReadonlyMap<string, number>;
+  readonly seen: Seen | null;
+  readonly duration_ms: number;
+}): CheckOutcome | null {
+  const columns = Object.entries(COLUMNS).flatMap(([column, names]) => {
+    const count = names.reduce((sum, name) => sum + (kinds.get(name) ?? 0), 0);
+    const best = seen?.best(KINDS_ID, column) ?? 0;
+    return count === 0 && best === 0 ? [] : [{ column, count, best, floor: Math.ceil(best / 2) }];
+  });
+  if (columns.length === 0) return null;
+  const floors = columns.filter(({ floor }) => floor > 0);
+  const held = evaluateCheck(
+    {
+      id: KINDS_ID,
+      query: "how many objects of each kind the restored copy has",
+      // Before the first passed test, this only shows what there is.
+      expect:
+        floors.length === 0
+          ? "objects > 0"
+          : floors.map(({ column, floor }) => `${column} >= ${floor}`).join(" and "),
+    },
+    {
+      kind: "rows",
+      rows: [
+        formatRow([
+          ["objects", columns.reduce((sum, { count }) => sum + count, 0)],
+          ...columns.map(({ column, count }) => [column, count] as const),
+        ]),
+      ],
+    },
+    duration_ms,
+  );
+  if (held.result === "passed" || seen === null) return held;
+  const lost = floors
+    .filter(({ count, floor }) => count < floor)
+    .map(
+      ({ column, count, best }) =>
+        `${count} ${column}, and passed tests of the last 30 days saw up to ${best}`,
+    );
+  const error = `the dump has ${lost.join("; ")}. ${nextStep(["."], seen.source)}`;
+  return { ...held, observed: { error, ...held.observed } };
+}
