@@ -267,11 +267,15 @@ it("source add reads a URL with a password from stdin, into a file of its own", 
   expect(await json(["backup"])).toMatchObject({ source: "shop" });
 });
 
-it("source add asks a person on a terminal, and does not show the URL", () => {
+it("source add asks a person on a terminal, again after a typo, and does not show the URL", () => {
   const shown = typeInto(
     [
+      ["What do you want to back up?", "postgressql\r"],
       ["What do you want to back up?", "postgresql\r"],
+      ["What should it be called?", "My Shop\r"],
       ["What should it be called?", "shop\r"],
+      ["URL (not shown", "postgres//nobody\r"],
+      ["URL (not shown", `${shopUrl("nobody")}\r`],
       ["URL (not shown", `${shopUrl()}\r`],
       ["Add shop?", "y\r"],
     ],
@@ -279,6 +283,13 @@ it("source add asks a person on a terminal, and does not show the URL", () => {
     { ATTESTORE_HOME: root },
   );
   expect(shown).toContain("exit 0");
+  for (const wrong of [
+    'Did you mean "postgresql"?',
+    '"My Shop" is not a valid source name',
+    "connection: must be env:NAME",
+    'role "nobody" does not exist',
+  ])
+    expect(shown).toContain(wrong);
   expect(shown).toContain("proposed check");
   expect(shown).not.toContain("secret-word");
   expect(readFileSync(join(root, "keys/shop.url"), "utf8")).toBe(`${shopUrl()}\n`);
@@ -289,13 +300,18 @@ it("source add asks a person on a terminal, and does not show the URL", () => {
     [
       ["What do you want to back up?", "files\r"],
       ["What should it be called?", "\r"],
-      ["Path of the directory", `${join(base, "papers")}\r`],
+      ["Path of the directory", `${join(base, "paper")}\r`],
+      [`Path of the directory: [${join(base, "paper")}]`, `${join(base, "papers")}\r`],
       ["Add files?", "n\r"],
     ],
     ["source", "add"],
     { ATTESTORE_HOME: root },
   );
   expect(declined).toContain("exit 1");
+  const ended = typeInto([["What do you want to back up?", "\x04"]], ["source", "add"], {
+    ATTESTORE_HOME: root,
+  });
+  expect(ended).toContain("exit 2");
   expect(readFileSync(config(), "utf8")).toBe(before);
 });
 

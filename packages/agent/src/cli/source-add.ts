@@ -11,8 +11,15 @@ import { ServiceError } from "../transport/service-error.ts";
 import { canAsk, confirm } from "./terminal/ask.ts";
 import { formatDiff } from "./terminal/line-diff.ts";
 import type { Call, Run } from "./command.ts";
+import { failureOf } from "./exit-code.ts";
 import { openRoot, type OpenRoot } from "./open-root.ts";
-import { describeSource, type DescribedSource } from "./source/describe-source.ts";
+import {
+  chooseSource,
+  type ChosenSource,
+  describeSource,
+  type DescribedSource,
+} from "./source/describe-source.ts";
+import { TypedAnswers } from "./source/typed-answers.ts";
 import { canaryOffer } from "./source/canary-offer.ts";
 import type { NotProposed, ProposedCheck } from "../checks/index.ts";
 import { takeWorkLock } from "./work-lock.ts";
@@ -22,10 +29,9 @@ export const sourceAdd: Run = async (call, given) => {
   const { terminal, flags, signal } = call;
   const root = openRoot(call);
   const { layout, config } = root;
-  const described = await describeSource(call, given, [...config.sources.keys()]);
+  const chosen = await chooseSource(call, given, [...config.sources.keys()]);
+  const { described, source, checks, notProposed, tried } = await describeAndTry(call, root, chosen);
   const { name, secret } = described;
-  const source = parsed(described, layout.root);
-  const { checks, notProposed, tried } = await tryOut(call, root, source, described);
   const entry = { ...described.entry, ...(checks.length === 0 ? {} : { checks }) };
   const edit = await planConfigEdit(layout, (document) => addSource(document, name, entry));
 
@@ -57,6 +63,29 @@ export const sourceAdd: Run = async (call, given) => {
   terminal.say(`Next: attestore backup --source ${name} && attestore restore-test --source ${name}`);
   return 0;
 };
+
+interface Described extends Tried {
+  readonly described: DescribedSource;
+  readonly source: SourceConfig;
+}
+
+/** What a person typed, and turned out to be wrong, is asked for again. */
+async function describeAndTry(call: Call, root: OpenRoot, chosen: ChosenSource): Promise<Described> {
+  const { signal, terminal } = call;
+  const answers = new TypedAnswers(call);
+  for (;;) {
+    try {
+      const described = await describeSource(call, chosen, answers);
+      const source = parsed(described, root.layout.root);
+      return { described, source, ...(await tryOut(call, root, source, described)) };
+    } catch (error) {
+      const { exitCode, isDefect, message } = failureOf(error, signal);
+      if (!answers.isAny || isDefect || exitCode === 130) throw error;
+      terminal.say(terminal.onTalk.bad(message));
+      terminal.say("Type it again. Enter keeps what you typed, Ctrl-C ends.");
+    }
+  }
+}
 
 /**
  * Parses it as the agent will.

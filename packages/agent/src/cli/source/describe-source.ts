@@ -2,11 +2,16 @@ import { ENGINE_SETTINGS } from "../../config/engines/engine-settings.ts";
 import { SLUG, type EngineName } from "../../config/source-config.ts";
 import type { FlagName } from "../../config/flag-table.ts";
 import { UserError } from "../../errors/user-error.ts";
-import { ask, canAsk } from "../terminal/ask.ts";
-import { askSecret } from "../terminal/ask-secret.ts";
+import { askUntil, canAsk } from "../terminal/ask.ts";
 import { text as readAll } from "node:stream/consumers";
 import { nearestName } from "@attestore/host/nearest-name";
 import type { Call } from "../command.ts";
+import type { TypedAnswers } from "./typed-answers.ts";
+
+export interface ChosenSource {
+  readonly engine: EngineName;
+  readonly name: string;
+}
 
 /** A source as the user describes it, for config.yaml. */
 export interface DescribedSource {
@@ -19,32 +24,45 @@ export interface DescribedSource {
 const ENGINE_NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
 
 /**
- * Reads the command line, and asks for missing parts if there is a terminal.
+ * Reads the command line, and asks for what is missing if there is a terminal. An answer that
+ * cannot be one is asked for again.
+ * @throws UserError usage
+ */
+export async function chooseSource(
+  call: Call,
+  given: string | undefined,
+  taken: readonly string[],
+): Promise<ChosenSource> {
+  const engine = await engineOf(call);
+  refuseForeign(call, engine, ENGINE_SETTINGS[engine].fields);
+  return { engine, name: await nameOf(call, given, engine, taken) };
+}
+
+/**
+ * Where the source is, from the command line and from the person.
  * @throws UserError usage
  */
 export async function describeSource(
   call: Call,
-  given: string | undefined,
-  taken: readonly string[],
+  { engine, name }: ChosenSource,
+  answers: TypedAnswers,
 ): Promise<DescribedSource> {
   const { flags } = call;
-  const engine = await engineOf(call);
-  const name = await nameOf(call, given, engine, taken);
   const { fields } = ENGINE_SETTINGS[engine];
-  refuseForeign(call, engine, fields);
   const entry: Record<string, unknown> = { engine };
   let secret: DescribedSource["secret"] = null;
   if (fields.includes("connection")) {
-    const { connection, text } = await connectionOf(call, name);
+    const { connection, text } = await connectionOf(call, name, answers);
     entry["connection"] = connection;
     if (text !== null) secret = { file: secretFile(name), text };
   }
-  if (fields.includes("path")) entry["path"] = await wanted(call, "path", PATHS[engine] ?? "Path:");
+  const wanted = (flag: FlagName, question: string): Promise<string> =>
+    flagOrAnswer(call, answers, flag, question);
+  if (fields.includes("path")) entry["path"] = await wanted("path", PATHS[engine] ?? "Path:");
   if (fields.includes("repository"))
-    entry["repository"] = await wanted(call, "repository", "Repository (as restic --repo takes it):");
+    entry["repository"] = await wanted("repository", "Repository (as restic --repo takes it):");
   if (fields.includes("password"))
     entry["password"] = await wanted(
-      call,
       "passwordFrom",
       "Where its password is (env:NAME, file:PATH, credential:NAME):",
     );
@@ -68,40 +86,55 @@ const PATHS: Readonly<Partial<Record<EngineName, string>>> = {
   dumps: "Path of the directory with the dumps:",
 };
 
-async function engineOf({ flags, signal }: Call): Promise<EngineName> {
-  const typed = flags.text("engine") ?? (canAsk() ? await askEngine(signal) : undefined);
-  if (typed === undefined) throw missing("engine", `one of ${ENGINE_NAMES.join(", ")}`);
-  const engine = ENGINE_NAMES.find((each) => each === typed);
-  if (engine !== undefined) return engine;
-  const near = nearestName(typed, ENGINE_NAMES);
-  const hint = near === null ? `There are ${ENGINE_NAMES.join(", ")}.` : `Did you mean "${near}"?`;
-  throw new UserError("usage", `there is no engine "${typed}". ${hint}`);
+async function engineOf({ flags, signal, terminal }: Call): Promise<EngineName> {
+  const typed = flags.text("engine");
+  if (typed === undefined && !canAsk()) throw missing("engine", `one of ${ENGINE_NAMES.join(", ")}`);
+  if (typed === undefined)
+    return (await askUntil(`What do you want to back up? (${ENGINE_NAMES.join(", ")})`, {
+      proposal: "postgresql",
+      problem: wrongEngine,
+      say: terminal.say,
+      signal,
+    })) as EngineName;
+  const problem = wrongEngine(typed);
+  if (problem !== null) throw new UserError("usage", problem);
+  return typed as EngineName;
 }
 
-async function askEngine(signal: AbortSignal): Promise<string> {
-  return ask(`What do you want to back up? (${ENGINE_NAMES.join(", ")})`, "postgresql", signal);
+function wrongEngine(typed: string): string | null {
+  if (ENGINE_NAMES.some((each) => each === typed)) return null;
+  const near = nearestName(typed, ENGINE_NAMES);
+  const hint = near === null ? `There are ${ENGINE_NAMES.join(", ")}.` : `Did you mean "${near}"?`;
+  return `there is no engine "${typed}". ${hint}`;
 }
 
 async function nameOf(
-  { signal }: Call,
+  { signal, terminal }: Call,
   given: string | undefined,
   engine: string,
   taken: readonly string[],
 ): Promise<string> {
-  const proposal = taken.includes(engine) ? "" : engine;
-  const name = given ?? (canAsk() ? await ask("What should it be called?", proposal, signal) : undefined);
-  if (name === undefined) throw new UserError("usage", "which name? attestore source add NAME …");
+  const problemOf = (name: string): string | null => wrongName(name, taken);
+  if (given === undefined && !canAsk())
+    throw new UserError("usage", "which name? attestore source add NAME …");
+  if (given === undefined)
+    return askUntil("What should it be called?", {
+      proposal: taken.includes(engine) ? "" : engine,
+      problem: problemOf,
+      say: terminal.say,
+      signal,
+    });
+  const problem = problemOf(given);
+  if (problem !== null) throw new UserError("usage", problem);
+  return given;
+}
+
+function wrongName(name: string, taken: readonly string[]): string | null {
   if (!SLUG.test(name))
-    throw new UserError(
-      "usage",
-      `"${name}" is not a valid source name: use up to 63 characters of a-z, 0-9, - and _, starting with a letter or digit`,
-    );
-  if (taken.includes(name))
-    throw new UserError(
-      "usage",
-      `there is already a source ${name}: choose another name, or remove it first`,
-    );
-  return name;
+    return `"${name}" is not a valid source name: use up to 63 characters of a-z, 0-9, - and _, starting with a letter or digit`;
+  return taken.includes(name)
+    ? `there is already a source ${name}: choose another name, or remove it first`
+    : null;
 }
 
 /**
@@ -109,8 +142,9 @@ async function nameOf(
  * command line.
  */
 async function connectionOf(
-  { flags, signal }: Call,
+  { flags }: Call,
   name: string,
+  answers: TypedAnswers,
 ): Promise<{ connection: string; text: string | null }> {
   let typed = flags.text("connection");
   let isPrivate = false;
@@ -118,12 +152,12 @@ async function connectionOf(
     typed = (await readAll(process.stdin)).split(/\r?\n/)[0]?.trim() ?? "";
     isPrivate = true;
   } else if (typed === undefined) {
-    const asked = await askSecret(
-      `URL (not shown; kept in ${secretFile(name)}), or env:NAME, file:PATH, credential:NAME: `,
-      signal,
+    const asked = await answers.askSecret(
+      "connection",
+      `URL (not shown; kept in ${secretFile(name)}), or env:NAME, file:PATH, credential:NAME:`,
     );
     if (asked === null) throw missing("connection", "env:NAME, file:PATH, … or - to read a URL from stdin");
-    typed = asked.trim();
+    typed = asked;
     isPrivate = true;
   }
   if (typed === "") throw new UserError("usage", "no connection was given");
@@ -132,9 +166,14 @@ async function connectionOf(
   return { connection: typed, text: null };
 }
 
-async function wanted({ flags, signal }: Call, name: FlagName, question: string): Promise<string> {
-  const value = flags.text(name) ?? (canAsk() ? await ask(question, "", signal) : undefined);
-  if (value === undefined || value === "") throw missing(name, "see --help");
+async function flagOrAnswer(
+  { flags }: Call,
+  answers: TypedAnswers,
+  name: FlagName,
+  question: string,
+): Promise<string> {
+  const value = flags.text(name) ?? (await answers.ask(name, question));
+  if (value === null || value === "") throw missing(name, "see --help");
   return value;
 }
 

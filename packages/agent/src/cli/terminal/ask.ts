@@ -8,16 +8,40 @@ export function canAsk(): boolean {
 
 /**
  * Asks for a line. Enter alone accepts the proposal.
- * @throws the signal's reason
+ * @throws UserError if the input ends, and the signal's reason
  */
 export async function ask(question: string, proposal: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const shown = proposal === "" ? "" : ` [${proposal}]`;
-    const answer = (await lines.question(`${question}${shown} `, { signal })).trim();
+    const ended = new Promise<never>((_resolve, reject) =>
+      lines.once("close", () => reject(new UserError("usage", "the terminal's input ended"))),
+    );
+    const answer = (await Promise.race([lines.question(`${question}${shown} `, { signal }), ended])).trim();
     return answer === "" ? proposal : answer;
   } finally {
     lines.close();
+  }
+}
+
+export interface Asked {
+  readonly proposal: string;
+  /** What is wrong with an answer; null if nothing is. */
+  readonly problem: (answer: string) => string | null;
+  readonly say: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks again until the answer can be one.
+ * @throws the signal's reason
+ */
+export async function askUntil(question: string, { proposal, problem, say, signal }: Asked): Promise<string> {
+  for (;;) {
+    const answer = await ask(question, proposal, signal);
+    const wrong = problem(answer);
+    if (wrong === null) return answer;
+    say(wrong);
   }
 }
 
