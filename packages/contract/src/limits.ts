@@ -12,6 +12,8 @@ export const IDEMPOTENCY_WINDOW_S = 24 * 3600;
 export const RECEIPT_IDEMPOTENCY_WINDOW_S = 30 * 24 * 3600;
 /** How long `GET /api/bootstrap/{poll_token}` holds a request at most. */
 export const POLL_HOLD_S = 25;
+/** How long `GET /v1/commands` holds a request at most: most proxies let a minute pass. */
+export const COMMAND_WAIT_S = 50;
 /** How many wrong secrets burn an auth key, and how many wrong tries burn a one-time code. */
 export const MAX_WRONG_ATTEMPTS = 5;
 /** How long interactive attaches and one-time codes are valid. */

@@ -190,6 +190,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     const app = serviceApp({
       db: access.database,
       pool: access.pool,
+      connection,
       jobsDb: byClock.database,
       objects,
       log,

@@ -290,6 +290,9 @@ export interface Schemas {
     expires_in_s: number;
   };
   CommandKind: "backup" | "restore_test";
+  CommandNotice: {
+    queued: boolean;
+  };
   CommandRecord: {
     id: string;
     created_at: string;
@@ -1485,6 +1488,14 @@ export interface Paths {
       query: undefined;
       body: Schemas["HeartbeatRequest"];
       answers: { 200: Schemas["HeartbeatResponse"] };
+    };
+  };
+  "/v1/commands": {
+    get: {
+      path: undefined;
+      query: { wait_s?: string };
+      body: undefined;
+      answers: { 200: Schemas["CommandNotice"] };
     };
   };
   "/v1/backups/upload-url": {

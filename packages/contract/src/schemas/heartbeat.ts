@@ -73,3 +73,10 @@ export const HeartbeatResponse = Type.Object(
   strict,
 );
 export type HeartbeatResponse = Static<typeof HeartbeatResponse>;
+
+/**
+ * 200 of `GET /v1/commands`. `queued`: the next heartbeat's answer has commands. Otherwise the wait
+ * is over, perhaps before its time.
+ */
+export const CommandNotice = Type.Object({ queued: Type.Boolean() }, strict);
+export type CommandNotice = Static<typeof CommandNotice>;

@@ -14,6 +14,7 @@ import { backupRoutes } from "./backups/routes.ts";
 import { bootstrapReviewRoutes } from "./attach/review-routes.ts";
 import { bootstrapRoutes } from "./attach/routes.ts";
 import type { BootstrapDeps } from "./attach/settings.ts";
+import { type CommandWaitDeps, commandWaitRoutes } from "./command-wait/routes.ts";
 import { commandRoutes } from "./commands/routes.ts";
 import { eventReadingRoutes } from "./events/dashboard-routes.ts";
 import { eventRoutes } from "./events/routes.ts";
@@ -44,7 +45,7 @@ import type { QuotaDefaults } from "./quotas/settings.ts";
 import { membershipRoutes } from "./sign-in/membership-routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
-export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps, NotificationDeps {
+export interface FeatureDeps extends BootstrapDeps, CommandWaitDeps, HeartbeatDeps, NotificationDeps {
   db: Database;
   /** The same database, for plain SQL. */
   sequencer: Submissions;
@@ -79,6 +80,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...bootstrapReviewRoutes(deps),
       ...bootstrapRoutes(deps.db, deps),
       ...heartbeatRoutes(deps),
+      ...commandWaitRoutes(deps),
       ...backupRoutes(deps),
       ...quotaRoutes(deps),
       ...receiptRoutes(deps),

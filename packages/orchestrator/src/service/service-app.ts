@@ -2,16 +2,18 @@ import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import type { Pool } from "pg";
 import { recordFirstCall } from "../features/attach/first-call.ts";
 import { downloadRoutes } from "../features/downloads/download-routes.ts";
+import { WaitingAgents } from "../features/command-wait/waiting-agents.ts";
 import { appendImpersonatedCall } from "../features/impersonation/append-call.ts";
 import type { InstallationState } from "../features/installation/installation.ts";
 import { warningsOf } from "../features/installation/warnings.ts";
 import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
 import { metricsRoute, type MetricsOptions } from "../features/metrics/metrics-route.ts";
-import { measureRequests } from "../features/metrics/service-metrics.ts";
+import { measureRequests, measureWaitingAgents } from "../features/metrics/service-metrics.ts";
 import { requestQuotas } from "../features/quotas/request-quota.ts";
 import { type FeatureDeps, featureRoutes } from "../features/routes.ts";
 import { logErrorAnswer } from "../features/submissions/log-error-answer.ts";
 import { createWitness } from "../log/witness.ts";
+import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 import type { Database } from "../platform/database/schema.ts";
 import { healthRoutes } from "../platform/health/health-routes.ts";
 import { type AppOptions, buildApp } from "../platform/http/app.ts";
@@ -21,10 +23,11 @@ import type { OpenSequencer } from "./open-sequencer.ts";
 
 export interface ServiceParts
   extends
-    Omit<FeatureDeps, "sequencer" | "acceptWitness">,
+    Omit<FeatureDeps, "sequencer" | "acceptWitness" | "waiting">,
     Pick<AppOptions, "tls" | "shutdown" | "rateLimits" | "trustProxy" | "handshakes" | "slowReaders"> {
   /** The same database as `db`. */
   pool: Pool;
+  connection: ConnectionSettings;
   /** The database as the jobs see it. */
   jobsDb: Database;
   log: OpenSequencer;
@@ -39,10 +42,12 @@ export interface ServiceParts
 /** The service's HTTPS server with all of its routes, not yet listening. */
 export function serviceApp(parts: ServiceParts): FastifyInstance {
   const { db, signer, logger, log, shutdown } = parts;
+  const waiting = new WaitingAgents(parts);
   const app = buildApp({
     ...parts,
     routes: featureRoutes({
       ...parts,
+      waiting,
       sequencer: log.sequencer,
       acceptWitness: createWitness({ db, signer, logger }),
     }),
@@ -51,7 +56,9 @@ export function serviceApp(parts: ServiceParts): FastifyInstance {
     firstAgentCall: (agentId) => recordFirstCall(db, agentId),
     requestQuota: requestQuotas(db, parts.quotas),
   });
+  app.addHook("onClose", () => waiting.close());
   measureRequests(app, log.metrics);
+  measureWaitingAgents(log.metrics, () => waiting.count);
   app.register(
     metricsRoute({
       metrics: log.metrics,

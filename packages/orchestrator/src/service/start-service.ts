@@ -172,6 +172,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   const app = serviceApp({
     db,
     pool,
+    connection,
     jobsDb: byClock.database,
     objects,
     log: sequencer,

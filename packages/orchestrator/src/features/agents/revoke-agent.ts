@@ -1,4 +1,5 @@
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import { notifyAgent } from "../../platform/database/agent-notices.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { loggedActor } from "../logged-actor.ts";
@@ -19,6 +20,7 @@ export async function revokeAgent(
     if ((await findAgent(tx, agentId)) === null) throw notFound("agent");
     throw new ApiError("conflict", "This agent is already revoked.");
   }
+  await notifyAgent(tx, agentId);
   await appendInTransaction(tx, [
     {
       orgId: agent.org_id,

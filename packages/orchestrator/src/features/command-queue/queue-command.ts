@@ -1,4 +1,5 @@
 import { type CommandKind, newId } from "@attestore/contract";
+import { notifyAgent } from "../../platform/database/agent-notices.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { findAgentStatus } from "../agents/agent-status.ts";
@@ -48,5 +49,7 @@ export async function queueCommand(
     issued_by: issuedBy,
     created_at: now,
   });
+  // What is due by the clock comes with heartbeats, and so not to all agents in one second.
+  if (issuedBy !== "schedule") await notifyAgent(tx, agentId);
   return { commandId, agentId, backupId: tested };
 }

@@ -1,5 +1,6 @@
 import type { CommandKind } from "@attestore/contract";
 import { sql } from "kysely";
+import { notifyAgent } from "../../platform/database/agent-notices.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 
 /** Moves commands that were not delivered yet to another agent. */
@@ -16,6 +17,7 @@ export async function moveQueuedCommands(
     .where("status", "=", "queued")
     .where("ended_at", "is", null)
     .execute();
+  await notifyAgent(tx, to);
 }
 
 /** A command that the agent did not acknowledge is not delivered to it again. */

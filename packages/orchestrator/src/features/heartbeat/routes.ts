@@ -87,7 +87,6 @@ export function heartbeatRoutes({
     async handle({ body, principal, logger }, tx) {
       const now = clock();
       const before = await recordHeartbeat(tx, principal.id, body, now);
-      tooOften.notice(logger, principal.id, before, now);
       const sources = await takeDeclaredSources(tx, principal, body.sources);
       const commands = await exchangeCommands(tx, {
         agentId: principal.id,
@@ -95,6 +94,8 @@ export function heartbeatRoutes({
         now,
         interval_s: heartbeatInterval_s,
       });
+      // Commands are fetched, and acknowledged, as soon as the agent hears of them.
+      if (commands.length === 0 && body.acks.length === 0) tooOften.notice(logger, principal.id, before, now);
       const head = await readNewestCheckpoint(transactionSession(tx), signer, principal.orgId);
       return answer(now, head, sources, commands);
     },

@@ -45,6 +45,18 @@ export function createMetrics(): ServiceMetrics {
   };
 }
 
+/** Long polls for commands, which stay open although nothing is being done. */
+export function measureWaitingAgents({ registry }: ServiceMetrics, count: () => number): void {
+  new Gauge({
+    name: "attestore_agents_waiting",
+    help: "Agents whose request for commands this replica holds.",
+    registers: [registry],
+    collect() {
+      this.set(count());
+    },
+  });
+}
+
 /**
  * Counts and times each request by its route: the path's pattern, so no caller can create new
  * series.

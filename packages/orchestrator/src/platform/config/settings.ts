@@ -109,7 +109,7 @@ export const SETTINGS = {
     read: type.wholeNumber(2, 1000),
     fallback: "10",
     description:
-      "Maximum number of database connections, plus nine: five for the log, four for scheduled jobs.",
+      "Maximum number of database connections, plus ten: five for the log, four for scheduled jobs, one that hears of commands.",
   }),
   postgres: define({
     variable: "ATTESTORE_POSTGRES",
@@ -292,7 +292,8 @@ export const SETTINGS = {
     variable: "ATTESTORE_QUOTA_REQUESTS",
     read: type.rateLimit,
     fallback: "6000/60",
-    description: "Limit of calls/seconds per organisation, not counting heartbeats, receipts and events.",
+    description:
+      "Limit of calls/seconds per organisation, not counting heartbeats, waiting for commands, receipts and events.",
   }),
   rateSignupAddress: define({
     variable: "ATTESTORE_RATE_SIGNUP_ADDRESS",

@@ -130,8 +130,11 @@ async function perform(
 ): Promise<WireAnswer> {
   const { state } = request;
   switch (route.mode) {
-    case "read":
-      return toWire(await route.handle(call));
+    case "read": {
+      const answer = await route.handle(call);
+      state.audited = route.unrecorded === true;
+      return toWire(answer);
+    }
     case "org_read": {
       const { orgId, principal } = call;
       if (orgId === null || principal.kind !== "user")

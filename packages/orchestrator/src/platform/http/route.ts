@@ -116,6 +116,11 @@ export interface ReadRoute<
   P extends TSchema = TSchema,
 > extends RouteShape<Kind, B, Q, P> {
   mode: "read";
+  /**
+   * For what agents ask all the time: an answer that is no error has no row in the API log, which
+   * ten thousand agents would fill.
+   */
+  unrecorded?: true;
   handle(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Answer>;
 }
 
