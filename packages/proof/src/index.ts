@@ -98,6 +98,8 @@ export {
   type RestoreTestPredicate,
   type RestoreTestStatement,
   type Statement,
+  type FileKindProfile,
+  type FilesProfile,
   type Suspicion,
   type TableProfile,
 } from "./receipts/statement.ts";

@@ -51,6 +51,9 @@ export {
   measureText,
   MIN_ROWS,
 } from "./profile/column-profiler.ts";
+export { FilesProfiler } from "./profile/files-profiler.ts";
+export { notesIn } from "./profile/find-file-suspicions.ts";
+export { type LookedAt, lookAtFile } from "./profile/look-at-file.ts";
 export { kindsCheck } from "./kinds-check.ts";
 export { keptCheck, missedTables } from "./kept-check.ts";
 export {

@@ -1,6 +1,7 @@
-import type { NegativeControl, Profile, Suspicion, TableProfile } from "@attestore/proof";
+import type { FilesProfile, NegativeControl, Profile, Suspicion, TableProfile } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import { rowCheckId } from "./inferred-checks.ts";
+import { findFileSuspicions, TREE } from "./profile/find-file-suspicions.ts";
 import { findSuspicions } from "./profile/find-suspicions.ts";
 import { isPattern, meansTable } from "./table-pattern.ts";
 
@@ -221,21 +222,50 @@ export class Seen {
     return [...new Set([...this.#rows.keys(), ...this.expected().map(({ name }) => name)])].toSorted();
   }
 
-  /**
-   * What stands out in a table. Tests that found it suspicious are no measure for later ones. If
-   * there are no others left, what they found stands until somebody accepts it.
-   */
+  /** What stands out in a table. */
   suspicions(table: TableProfile): Suspicion[] {
     const id = nameInId(table.name);
+    return this.#suspicions(
+      id,
+      ({ tables }) => tables.find(({ name }) => nameInId(name) === id),
+      (past) =>
+        findSuspicions(
+          table,
+          past.map(({ madeAt, before }) => ({ madeAt, table: before })),
+        ),
+    );
+  }
+
+  /** What stands out in a tree of files. */
+  fileSuspicions(files: FilesProfile): Suspicion[] {
+    return this.#suspicions(
+      TREE,
+      (profile) => profile.files,
+      (past) =>
+        findFileSuspicions(
+          files,
+          past.map(({ madeAt, before }) => ({ madeAt, files: before })),
+        ),
+    );
+  }
+
+  /**
+   * Tests that found something suspicious are no measure for later ones. If there are no others
+   * left, what they found stands until somebody accepts it.
+   */
+  #suspicions<Before>(
+    id: string,
+    beforeIn: (profile: Profile) => Before | undefined,
+    find: (past: readonly { readonly madeAt: string; readonly before: Before }[]) => Suspicion[],
+  ): Suspicion[] {
     const past = this.#tests.flatMap((test) => {
-      const same = test.profile?.tables.find(({ name }) => nameInId(name) === id);
-      if (same === undefined || this.#isAccepted(id, test)) return [];
+      const before = test.profile === undefined ? undefined : beforeIn(test.profile);
+      if (before === undefined || this.#isAccepted(id, test)) return [];
       const told = test.profile?.suspicious.filter((each) => nameInId(each.table) === id) ?? [];
-      return [{ madeAt: test.madeAt, table: same, told }];
+      return [{ madeAt: test.madeAt, before, told }];
     });
     const clean = past.filter(({ told }) => told.length === 0);
-    if (clean.length === 0) return past[0]?.told ?? [];
-    return findSuspicions(table, clean);
+    return clean.length === 0 ? (past[0]?.told ?? []) : find(clean);
   }
 
   /** The best that a check observed of what is in no table, such as the number of files. */

@@ -7,9 +7,9 @@ import { nextStep } from "./seen.ts";
 const MAX_TEXT = 120;
 
 /** Fails if anything stands out from earlier tests. */
-export function suspicionCheck({ tables, suspicious }: Profile, source: string): CheckOutcome {
+export function suspicionCheck({ tables, suspicious, files }: Profile, source: string): CheckOutcome {
   const row = formatRow([
-    ["tables", tables.length],
+    files === undefined ? ["tables", tables.length] : ["files", files.files],
     ["suspicious", suspicious.length],
   ]);
   const outcome = evaluateCheck(

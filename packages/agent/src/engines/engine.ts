@@ -187,11 +187,11 @@ export interface Restored {
    */
   checkConstraints?(limits: ConstraintLimits): Promise<readonly CheckOutcome[]>;
   /**
-   * Counts and rates of the tables' columns, without their values. Absent if an engine can't do
-   * this.
+   * Counts and rates of the tables' columns, or of a tree's files, without their values. Absent if an
+   * engine can't do this.
    * @throws RunError
    */
-  profile?(profiling: Profiling): Promise<Pick<Profile, "tables" | "left_out">>;
+  profile?(profiling: Profiling): Promise<FoundProfile>;
   /**
    * Ruins the data that a query reads, in one way after another, and asks again each time. Every
    * way starts from the true copy, and afterwards the copy is unchanged. Absent if an engine can't
@@ -202,6 +202,9 @@ export interface Restored {
   /** Removes the copy. Callers must always call it. */
   close(): Promise<void>;
 }
+
+/** A profile before it is compared with earlier ones. */
+export type FoundProfile = Pick<Profile, "tables" | "left_out" | "files">;
 
 export interface ConstraintLimits {
   readonly budget_ms: number;

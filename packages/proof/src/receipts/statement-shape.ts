@@ -52,37 +52,63 @@ const backup = members({
   ),
 });
 
-const profile = members({
-  v: oneOf(1),
-  tables: listOf(
-    members({
-      name: nonEmptyText,
-      rows: wholeNumber,
-      columns: listOf(
+const profile = members(
+  {
+    v: oneOf(1),
+    tables: listOf(
+      members({
+        name: nonEmptyText,
+        rows: wholeNumber,
+        columns: listOf(
+          members(
+            { name: nonEmptyText, nulls: wholeNumber },
+            {
+              distinct: wholeNumber,
+              length: wholeNumber,
+              entropy: wholeNumber,
+              random: wholeNumber,
+              newest: nonEmptyText,
+            },
+          ),
+        ),
+      }),
+    ),
+    left_out: wholeNumber,
+    suspicious: listOf(
+      members({
+        table: nonEmptyText,
+        column: nonEmptyText,
+        measure: oneOf(
+          "nulls",
+          "distinct",
+          "length",
+          "entropy",
+          "random",
+          "newest",
+          "files",
+          "mismatched",
+          "renamed",
+          "notes",
+        ),
+        now: numberOrText,
+        before: numberOrText,
+      }),
+    ),
+  },
+  {
+    files: members({
+      files: wholeNumber,
+      kinds: listOf(
         members(
-          { name: nonEmptyText, nulls: wholeNumber },
-          {
-            distinct: wholeNumber,
-            length: wholeNumber,
-            entropy: wholeNumber,
-            random: wholeNumber,
-            newest: nonEmptyText,
-          },
+          { name: nonEmptyText, files: wholeNumber },
+          { mismatched: wholeNumber, entropy: wholeNumber, random: wholeNumber },
         ),
       ),
+      renamed: wholeNumber,
+      notes: wholeNumber,
     }),
-  ),
-  left_out: wholeNumber,
-  suspicious: listOf(
-    members({
-      table: nonEmptyText,
-      column: nonEmptyText,
-      measure: oneOf("nulls", "distinct", "length", "entropy", "random", "newest"),
-      now: numberOrText,
-      before: numberOrText,
-    }),
-  ),
-});
+  },
+);
 
 const restoreTest = members(
   {

@@ -74,6 +74,32 @@ export interface Profile {
   left_out: number;
   /** What stands out from earlier tests of the source, and that nobody accepted. */
   suspicious: Suspicion[];
+  /** Of a tree of files, which has no tables. */
+  files?: FilesProfile;
+}
+
+/** Counts and rates of a restored tree, without names and contents. */
+export interface FilesProfile {
+  /** Regular files. */
+  files: number;
+  /** Those of which there are enough. */
+  kinds: FileKindProfile[];
+  /** Of 1,000 names, so many end as those of known ransomware, or unknown after a known ending. */
+  renamed: number;
+  /** Names of known ransom notes. */
+  notes: number;
+}
+
+export interface FileKindProfile {
+  /** By the names' endings: `pictures`, `texts`; or `all`. */
+  name: string;
+  files: number;
+  /** Of 1,000 files, so many begin like none of the kind that their name says. */
+  mismatched?: number;
+  /** Hundredths of a bit in a byte of a file's start. */
+  entropy?: number;
+  /** Of 1,000 files, so many look encrypted. */
+  random?: number;
 }
 
 export interface TableProfile {
@@ -100,9 +126,21 @@ export interface ColumnProfile {
 }
 
 export interface Suspicion {
+  /** `.` for a tree of files. */
   table: string;
+  /** Of a tree: a kind of files, or `names`. */
   column: string;
-  measure: "nulls" | "distinct" | "length" | "entropy" | "random" | "newest";
+  measure:
+    | "nulls"
+    | "distinct"
+    | "length"
+    | "entropy"
+    | "random"
+    | "newest"
+    | "files"
+    | "mismatched"
+    | "renamed"
+    | "notes";
   now: number | string;
   /** What earlier tests saw; the one closest to normal. */
   before: number | string;

@@ -13,3 +13,17 @@ test.each([
     `public.orders.note: ${said}`,
   );
 });
+
+test.each([
+  ["pictures", "mismatched", 700, 0, "the share that is not what the names say is 70 %; it was 0 %"],
+  ["texts", "random", 12, 0, "the share that looks encrypted is 1.2 %; it was 0 %"],
+  ["texts", "entropy", 790, 450, "the entropy of their starts is 7.9 bits a byte; it was 4.5 bits a byte"],
+  ["documents", "files", "under 50", 400, "the number of files is under 50; it was 400"],
+  ["names", "renamed", 90, 0, "the share of names as ransomware makes them is 9 %; it was 0 %"],
+  ["names", "notes", 1, 0, "the number of names of known ransom notes is 1; it was 0"],
+] as const)(
+  "what stands out in files that are %s, %s, is said with both numbers",
+  (column, measure, now, before, said) => {
+    expect(suspicionText({ table: ".", column, measure, now, before })).toBe(`files (${column}): ${said}`);
+  },
+);

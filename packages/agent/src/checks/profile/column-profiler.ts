@@ -1,11 +1,10 @@
 import type { ColumnProfile } from "@attestore/proof";
 import { DistinctEstimate } from "./distinct-estimate.ts";
 import { entropyOf, LOOKED_AT, looksRandom, looksRandomBytes } from "./looks-random.ts";
+import { rate } from "./rate.ts";
 
 /** With fewer rows, a rate could say something about one of them: nothing is signed then. */
 export const MIN_ROWS = 50;
-/** With fewer, rates are rounded to hundredths. */
-const FINE_ROWS = 1000;
 /** So many times are newer than the one whose day is signed. */
 const NEWER = 10;
 const DAY_MS = 24 * 3600 * 1000;
@@ -96,11 +95,6 @@ export class ColumnProfiler {
         : { newest: new Date(oldestOfNewest).toISOString().slice(0, 10) }),
     };
   }
-}
-
-function rate(part: number, of: number): number {
-  const step = of < FINE_ROWS ? 10 : 1;
-  return Math.round((part / of) * (1000 / step)) * step;
 }
 
 function isDate(at_ms: number): boolean {

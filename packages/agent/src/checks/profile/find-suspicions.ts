@@ -7,7 +7,7 @@ export interface PastTable {
   readonly table: TableProfile;
 }
 
-type NumberMeasure = Exclude<Suspicion["measure"], "newest">;
+type NumberMeasure = Exclude<keyof ColumnProfile, "name" | "newest">;
 
 /** With fewer earlier tests, only what is far off stands out. */
 const FEW_TESTS = 3;

@@ -3,6 +3,8 @@ import { chmod, open, type FileHandle } from "node:fs/promises";
 import { constants } from "node:fs";
 import { errorCode } from "@attestore/host/errno";
 import { mapInOrder } from "../../crypto/map-in-order.ts";
+import { FilesProfiler, type LookedAt, lookAtFile } from "../../checks/index.ts";
+import type { FilesProfile } from "@attestore/proof";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
 import { Times, type TimesDigest } from "./times.ts";
 import type { TreeEntry } from "./tree-entry.ts";
@@ -14,30 +16,37 @@ const READ_BYTES = 256 * 1024;
 
 export interface TreeSummary extends ManifestSummary {
   readonly times: TimesDigest;
+  /** Null if there are too few files. */
+  readonly profile: FilesProfile | null;
 }
 
-/** Computes the manifest of a restored tree. It reads every byte. */
+/** Computes the manifest and the profile of a restored tree. It reads every byte. */
 export async function treeManifest(root: string, signal: AbortSignal): Promise<TreeSummary> {
   const manifest = new Manifest();
   const times = new Times();
+  const profiler = new FilesProfiler();
   const buffers: Buffer[] = [];
   const unread = new Set<FileHandle>();
   const digested = mapInOrder(openedFiles(root, unread), FILES_AT_ONCE, async ({ entry, modified, file }) => {
-    if (file === null) return { entry, modified, sha256: null };
+    if (file === null) return { entry, modified, sha256: null, looked: null };
     unread.delete(file);
     const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(READ_BYTES);
     try {
-      return { entry, modified, sha256: await sha256Of(file, buffer, signal) };
+      let looked: LookedAt | null = null;
+      const name = entry.path.slice(entry.path.lastIndexOf("/") + 1);
+      const sha256 = await sha256Of(file, buffer, signal, (start) => (looked = lookAtFile(name, start)));
+      return { entry, modified, sha256, looked };
     } finally {
       buffers.push(buffer);
     }
   });
-  for await (const { entry, modified, sha256 } of digested) {
+  for await (const { entry, modified, sha256, looked } of digested) {
     signal.throwIfAborted();
     manifest.add(entry, sha256);
+    if (looked !== null) profiler.add(looked);
     if (entry.kind !== "hardlink") times.add(entry.path, modified);
   }
-  return { ...manifest.finish(), times: times.finish() };
+  return { ...manifest.finish(), times: times.finish(), profile: profiler.end() };
 }
 
 /**
@@ -69,13 +78,19 @@ export async function fileSha256(path: Buffer, buffer: Buffer, signal: AbortSign
   return sha256Of(await openFile(path), buffer, signal);
 }
 
-/** Closes the file. */
-async function sha256Of(file: FileHandle, buffer: Buffer, signal: AbortSignal): Promise<string> {
+/** Closes the file. `onStart` gets its first bytes, none of an empty one. */
+async function sha256Of(
+  file: FileHandle,
+  buffer: Buffer,
+  signal: AbortSignal,
+  onStart?: (start: Buffer) => void,
+): Promise<string> {
   try {
     const hash = createHash("sha256");
-    for (;;) {
+    for (let isStart = true; ; isStart = false) {
       signal.throwIfAborted();
       const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+      if (isStart) onStart?.(buffer.subarray(0, bytesRead));
       if (bytesRead === 0) return hash.digest("hex");
       hash.update(buffer.subarray(0, bytesRead));
     }

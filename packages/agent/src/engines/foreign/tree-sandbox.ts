@@ -4,6 +4,7 @@ import { evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.
 import { endedWith } from "../../processes/child.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import {
+  type FoundProfile,
   type InferredContext,
   type QueryLimits,
   type Restored,
@@ -81,6 +82,10 @@ export class RestoredTree implements Restored {
         ),
       ),
     ];
+  }
+
+  profile(): Promise<FoundProfile> {
+    return this.#files.profile();
   }
 
   close(): Promise<void> {

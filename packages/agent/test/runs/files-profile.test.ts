@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Profile } from "@attestore/proof";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Seen } from "../../src/checks/index.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
+import { makeTestPlace, type TestPlace } from "./scratch.ts";
+
+/** What a restored tree of files looks like, and what stands out in it. */
+
+const never = new AbortController().signal;
+const PROSE = "please leave the parcel with the neighbours, thanks\n".repeat(20);
+const UPTO = 300;
+
+let place: TestPlace;
+let tree: string;
+
+beforeEach(async () => {
+  place = await makeTestPlace();
+  tree = join(place.dir, "tree");
+  mkdirSync(join(tree, "people"), { recursive: true });
+  for (let at = 0; at < UPTO; at += 1) {
+    writeFileSync(
+      join(tree, `scan-of-anna-${at}.pdf`),
+      Buffer.concat([Buffer.from("%PDF-1.7\n"), randomBytes(3000)]),
+    );
+    writeFileSync(join(tree, "people", `${at}.txt`), `${PROSE}${at}`);
+  }
+  for (let at = 0; at < 40; at += 1) writeFileSync(join(tree, `secret-${at}.mp3`), "ID3");
+});
+afterEach(() => place.remove());
+
+async function testIt(
+  seen: Seen | null = null,
+  more: Partial<SourceConfigOf<"files">> = {},
+): Promise<RestoreTestResult> {
+  const source = {
+    slug: "share",
+    engine: "files",
+    path: tree,
+    sandbox: "process",
+    checks: [],
+    checkTimeout_s: 60,
+    ...more,
+  } as const;
+  const made = await writeEncryptedDump({
+    source,
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    scratchDir: place.scratch,
+    signal: never,
+  });
+  const tested = await restoreAndCheck({
+    source,
+    ciphertext: { path: made.path },
+    sha256: made.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify(made.sourceMetadata)) as Record<string, unknown>,
+    ...(seen === null ? {} : { seen }),
+    signal: never,
+  });
+  expect(readdirSync(place.scratch)).toEqual([]);
+  return tested;
+}
+
+function after(profile: Profile | undefined): Seen {
+  const tests = ["2026-11-20", "2026-11-19", "2026-11-18"].map((day) => {
+    const at = `${day}T03:00:00.000Z`;
+    return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
+  });
+  return new Seen({ source: "share", tests, now: Date.parse("2026-11-23T12:00:00Z") });
+}
+
+test("a profile of files has kinds and rates, no name and nothing of few; what is encrypted or renamed is suspicious", async () => {
+  const normal = await testIt();
+  expect(normal.result, normal.reason).toBe("passed");
+  expect(normal.profile).toEqual({
+    v: 1,
+    tables: [],
+    left_out: 0,
+    suspicious: [],
+    files: {
+      files: 2 * UPTO + 40,
+      kinds: [
+        { name: "all", files: 2 * UPTO + 40, mismatched: 0, entropy: expect.any(Number), random: 0 },
+        { name: "documents", files: UPTO, mismatched: 0, entropy: expect.any(Number), random: 0 },
+        { name: "texts", files: UPTO, mismatched: 0, entropy: expect.any(Number), random: 0 },
+      ],
+      renamed: 0,
+      notes: 0,
+    },
+  });
+  expect(JSON.stringify(normal.profile)).not.toMatch(/anna|secret|people|neighbours|mp3|recordings/);
+
+  for (let at = 0; at < 6; at += 1) writeFileSync(join(tree, "people", `${at}.txt`), randomBytes(1000));
+  const told = await testIt(after(normal.profile));
+  expect(told.result).toBe("passed");
+  const random = { table: ".", column: "texts", measure: "random", now: 20, before: 0 };
+  expect(told.profile?.suspicious).toContainEqual(random);
+  // What was suspicious is no measure for the next test.
+  expect((await testIt(after(told.profile))).profile?.suspicious).toContainEqual(random);
+  const failed = await testIt(after(normal.profile), { onSuspicion: "fail" });
+  expect(failed.result).toBe("failed");
+  expect(failed.reason).toContain("attestore accept share . --because REASON");
+
+  for (const name of readdirSync(tree).filter((each) => each.endsWith(".pdf")))
+    renameSync(join(tree, name), join(tree, `${name}.x7f3a`));
+  writeFileSync(join(tree, "HOW_TO_DECRYPT.txt"), "pay");
+  const renamed = await testIt(after(normal.profile));
+  expect(renamed.profile?.suspicious.slice(0, 3)).toEqual([
+    { table: ".", column: "names", measure: "notes", now: 1, before: 0 },
+    { table: ".", column: "names", measure: "renamed", now: expect.any(Number), before: 0 },
+    { table: ".", column: "documents", measure: "files", now: "under 50", before: UPTO },
+  ]);
+});
