@@ -18,6 +18,7 @@ import { orgCommand } from "./cli/org.ts";
 import { passkeyCommand } from "./cli/passkey.ts";
 import { retentionCommand } from "./cli/retention.ts";
 import { serveCommand } from "./cli/serve.ts";
+import { trustCommand } from "./cli/trust.ts";
 import { userCommand } from "./cli/user.ts";
 import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
 import { UserError } from "./platform/errors/user-error.ts";
@@ -52,6 +53,7 @@ for (const command of [
   passkeyCommand(),
   objectsCommand(),
   keysCommand(),
+  trustCommand(),
   databaseCommand(),
 ]) {
   program.addCommand(command);

@@ -282,6 +282,6 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   if (tls.caFile !== null)
     log.info(
       { ca_file: tls.caFile },
-      "browsers warn about the certificate, because this service issued it itself: continue, or import ca_file as an authority for websites",
+      "browsers warn about the certificate, because this service issued it itself: continue, or import ca_file as an authority for websites; attestore-server trust says how, and has this machine's other programs trust it",
     );
 }

@@ -71,7 +71,7 @@ async function ensureAuthority(
   if (!publicKey.export({ format: "der", type: "spki" }).equals(key.spki))
     throw new UserError(
       "certificate",
-      `${caFile} is not the certificate of the authority's key. Restore the keyor, if ATTESTORE_CA_KEY names a key in the token, move the one in ${join(directory, "ca.key")} there: attestore-server keys move.`,
+      `${caFile} is not the certificate of the authority's key. Restore the key, or, if ATTESTORE_CA_KEY names a key in the token, move the one in ${join(directory, "ca.key")} there: attestore-server keys move.`,
     );
   return { key, certificatePem };
 }
