@@ -33,7 +33,7 @@ function writeInvoices(path: string): void {
 }
 
 beforeAll(async () => {
-  server = await startServer({ ATTESTORE_HEARTBEAT_INTERVAL_S: "1" });
+  server = await startServer({ ATTESTORE_HEARTBEAT_INTERVAL_S: "3600" });
   org = await createOrganisation(server);
   database = await startDatabaseServer();
   createShop(database, "shop");
@@ -301,12 +301,12 @@ describe("status and doctor", () => {
 });
 
 describe("run", () => {
-  it("does what the service asks for once, and stops when told to", async () => {
+  it("does what the service asks for once, long before its next heartbeat, and stops when told to", async () => {
     const before = host.receipts().length;
     const running = host.start("run");
     const state = (): string => running.talk();
     try {
-      for (const kind of ["backup", "restore_test"]) {
+      for (const [n, kind] of ["backup", "restore_test"].entries()) {
         const queued = await server.cli(
           "command",
           "queue",
@@ -318,8 +318,9 @@ describe("run", () => {
           kind,
         );
         expect(queued.code, queued.stderr).toBe(0);
+        // The first may come with the first heartbeat. The next heartbeat is an hour later.
+        await until(`${kind} is done\n${state()}`, () => host.receipts().length === before + n + 1, 60);
       }
-      await until(`both are done\n${state()}`, () => host.receipts().length === before + 2, 60);
     } finally {
       running.child.kill("SIGTERM");
     }

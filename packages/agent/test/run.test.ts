@@ -15,6 +15,8 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { envelopeFromJson, parseStatement } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { CommandWait } from "../src/cli/run/command-wait.ts";
+import { openService } from "../src/service/service.ts";
 import { tryLock } from "../src/state/lock.ts";
 import { journalCommand, openCommands } from "../src/journal/command-journal.ts";
 import { recordBackup } from "../src/journal/pending-backup.ts";
@@ -90,11 +92,44 @@ it("runs each command of the service once and submits its result", async () => {
   });
   expect(last?.cosignature).toMatch(/^— agent_/);
 
+  // A service that does not know waiting is not asked each time.
+  expect(service.calls.filter(({ route }) => route === "GET /v1/commands").length).toBeLessThan(2);
+
   const second = await runCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
   expect(second.code).toBe(2);
   expect(second.stderr).toContain("`attestore run` (process");
   agent.process.kill("SIGTERM");
   expect((await agent.finished).code).toBe(0);
+});
+
+it("runs a command at once although its next heartbeat is an hour away, and ends at once too", async () => {
+  service.intervalS = 3600;
+  service.letsWait = true;
+  const agent = await startAgent();
+  const asked = (): number => service.calls.filter(({ route }) => route === "GET /v1/commands").length;
+  for (const number of [1, 2]) {
+    await until(() => service.heartbeats.length > 0 && asked() >= number);
+    const backup = service.command("backup", "invoices", "sqlite");
+    await until(() => done(backup.id) && service.receipts.length === number && service.commands.length === 0);
+  }
+  expect(service.heartbeats.map(({ acks }) => acks.length)).toEqual([0, 0, 1, 0, 1]);
+  await until(() => asked() === 3);
+  agent.process.kill("SIGTERM");
+  expect((await agent.finished).code).toBe(0);
+});
+
+it("told of commands that never come, the agent asks less often", async () => {
+  service.interfere = ({ route }) =>
+    route === "GET /v1/commands" ? { status: 200, body: JSON.stringify({ queued: true }) } : undefined;
+  const { signal } = new AbortController();
+  const { certificates, token } = service;
+  const client = openService({ url: new URL(service.url), pinnedCa: certificates.ca, token });
+  const commands = new CommandWait(client);
+  await commands.wait(3_600_000, signal);
+  commands.heard(0);
+  await commands.wait(1_200, signal);
+  expect(service.calls.map(({ route }) => route)).toEqual(["GET /v1/commands"]);
+  client.close();
 });
 
 it("after kill -9 the agent goes on with a whole ciphertext, and does not dump a second time", async () => {

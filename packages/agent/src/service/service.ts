@@ -6,6 +6,7 @@ import {
   Attached,
   BackupRecord,
   BootstrapStarted,
+  CommandNotice,
   DownloadUrl,
   EventAccepted,
   KeptBackups,
@@ -72,6 +73,8 @@ export interface Service {
   /** Null while nobody has decided. The service holds each call for up to 25 s. */
   pollBootstrap(pollToken: string, options: CallOptions): Promise<Attached | null>;
   heartbeat(body: HeartbeatRequest, options: CallOptions): Promise<HeardHeartbeat>;
+  /** Held by the service until the next heartbeat gets commands, for that long at most. */
+  waitForCommands(wait_s: number, options: CallOptions): Promise<CommandNotice>;
   uploadUrl(body: UploadUrlRequest, options: CallOptions): Promise<UploadUrl>;
   registerBackup(body: RegisterBackupRequest, options: CallOptions): Promise<BackupRecord>;
   downloadUrl(backupId: string, options: CallOptions): Promise<DownloadUrl>;
@@ -176,6 +179,11 @@ export function openService(options: ServiceOptions): Service {
       const reading = { expected: { 200: HeartbeatAnswer } };
       const client = api(reading, { ...options, idempotencyKey: null });
       return readHeartbeat(url.host, (await client.call("post", "/v1/heartbeat", { body })).body);
+    },
+    waitForCommands: async (wait_s, options) => {
+      const reading = { expected: { 200: CommandNotice }, timeout_ms: (wait_s + 10) * 1000 };
+      const query = { wait_s: String(wait_s) };
+      return (await api(reading, options).call("get", "/v1/commands", { query })).body;
     },
     uploadUrl: async (body, options) => {
       const reading = { expected: { 200: UploadUrl, 201: UploadUrl }, maxResponseBytes: MAX_URLS_BYTES };

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   newId,
   type BackupRecord,
@@ -89,6 +90,8 @@ export class TestService {
   readonly events: { eventId: string; event: EventRequest; envelope?: EnvelopeRequest }[] = [];
   approved: "pending" | "approved" | "denied" = "pending";
   intervalS = 1;
+  /** Whether it holds requests for commands; otherwise it does not know them. */
+  letsWait = false;
   readonly #server: Server;
   readonly #answers = new Map<string, { fingerprint: string; status: number; body: string }>();
 
@@ -201,6 +204,7 @@ export class TestService {
         ? before
         : failure(409, "idempotency_key_reused", "another body under this key");
     }
+    if (this.letsWait && url.pathname === "/v1/commands") await this.#hold(request, url);
     const answer = await this.#answer(request.method ?? "", url, body, credential);
     if (key !== undefined && answer.status < 500 && answer.status !== 401)
       this.#answers.set(scope, { fingerprint, ...answer });
@@ -236,6 +240,7 @@ export class TestService {
       return json(202, { status: "pending" });
     }
     if (credential !== this.token) return failure(401, "unauthenticated", "no valid credential");
+    if (this.letsWait && path === "/v1/commands") return json(200, { queued: this.commands.length > 0 });
     if (method === "POST" && path === "/v1/heartbeat") return this.#heartbeat(body() as HeartbeatRequest);
     if (method === "POST" && path === "/v1/backups/upload-url") {
       const asked = body() as { sha256: string; size_bytes: number; source_id: string };
@@ -293,6 +298,12 @@ export class TestService {
     }
     if (method === "GET" && path === "/v1/log/proof") return this.#proof(url.searchParams);
     return failure(404, "not_found", `no ${path}`);
+  }
+
+  async #hold(request: IncomingMessage, url: URL): Promise<void> {
+    const end = performance.now() + Number(url.searchParams.get("wait_s")) * 1000;
+    while (this.commands.length === 0 && performance.now() < end && !request.socket.destroyed)
+      await pause(10);
   }
 
   readonly #objectOf = new Map<string, string>();

@@ -3,19 +3,22 @@ import { backoffDelay, LONGEST_WAIT_MS } from "../../transport/backoff.ts";
 import { sendHeartbeat } from "../../backends/attached/heartbeat.ts";
 import { isUnauthenticated } from "../../transport/service-error.ts";
 import { journalCommand, openCommands } from "../../journal/command-journal.ts";
+import { CommandWait } from "./command-wait.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { transientFailure, type TransientFailure } from "./transient-failure.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
 
 /**
- * Sends heartbeats at the service's interval until the signal fires. A command is on disk before it
+ * Sends heartbeats at the service's interval, and as soon as the service has commands, until the
+ * signal fires. A command is on disk before it
  * is acknowledged, and acknowledged as often as it is delivered: the journal knows whether it still
  * runs.
  */
 export async function heartbeatLoop(run: LoopContext): Promise<void> {
   const { attachment, signal, say } = run;
   const { layout } = attachment;
+  const commands = new CommandWait(attachment.service);
   const toAck = new Set<string>();
   let inJournal = new Set<string>();
   const unknown = new Set<string>();
@@ -24,6 +27,7 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
   let alarmed = false;
   while (!signal.aborted) {
     let wait_ms: number;
+    let isAnswered = false;
     try {
       // Includes commands that were delivered to another process of this root, which asked the
       // service something.
@@ -43,8 +47,11 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
         },
       );
       for (const id of acks) toAck.delete(id);
+      commands.heard(response.commands.length + unknownCommands.length);
+      let taken = 0;
       for (const command of response.commands) {
         const isNew = await journalCommand(layout, command);
+        if (isNew) taken++;
         if (isNew) say(`${command.id}: ${command.kind} of ${command.source.slug}`);
         toAck.add(command.id);
         inJournal.add(command.id);
@@ -69,7 +76,9 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
       }
       alarmed = isAlarm;
       const interval_ms = Math.min(response.next_interval_s * 1000, LONGEST_WAIT_MS);
-      wait_ms = interval_ms * (0.9 + Math.random() * 0.2);
+      // What was taken is acknowledged at once: whoever asked for it sees that it has begun.
+      wait_ms = taken > 0 ? 0 : interval_ms * (0.9 + Math.random() * 0.2);
+      isAnswered = true;
     } catch (error) {
       if (signal.aborted) return;
       const trouble = transientFailure(error, layout);
@@ -79,7 +88,8 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
       troubled = trouble.of;
       wait_ms = backoffDelay(AFTER_FAILURE, failures, trouble.retryAfter_s);
     }
-    await pause(wait_ms, undefined, { signal }).catch(() => undefined);
+    if (isAnswered) await commands.wait(wait_ms, signal);
+    else await pause(wait_ms, undefined, { signal }).catch(() => undefined);
   }
 }
 
