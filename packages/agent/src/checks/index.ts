@@ -54,6 +54,7 @@ export {
 export { FilesProfiler } from "./profile/files-profiler.ts";
 export { notesIn } from "./profile/find-file-suspicions.ts";
 export { type LookedAt, lookAtFile } from "./profile/look-at-file.ts";
+export { measureValue } from "./profile/measure-value.ts";
 export { kindsCheck } from "./kinds-check.ts";
 export { keptCheck, missedTables } from "./kept-check.ts";
 export {

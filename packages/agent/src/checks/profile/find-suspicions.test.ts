@@ -74,3 +74,15 @@ test("a share that always varied may vary on", () => {
 test("a few texts that look encrypted are no alarm", () => {
   expect(findSuspicions(tableOf({ random: 40 }, 100), past(10))).toEqual([]);
 });
+
+test("numbers that become texts that look encrypted stand out, a column that is filled later does not", () => {
+  const { random: _random, length: _length, entropy: _entropy, ...numbers } = NORMAL;
+  const before = past(10).map((each) => ({ ...each, table: { ...each.table, columns: [numbers] } }));
+  const found = findSuspicions(tableOf({ random: 1000 }), before);
+  expect(found).toMatchObject([{ measure: "random", now: 1000, before: 0 }]);
+  const empty = before.map((each) => ({
+    ...each,
+    table: { ...each.table, columns: [{ name: "note", nulls: 990 }] },
+  }));
+  expect(findSuspicions(tableOf({ random: 1000 }), empty)).toEqual([]);
+});

@@ -48,13 +48,24 @@ interface Past {
 type Found = Omit<Suspicion, "table" | "column"> | null;
 
 function random({ random: now }: ColumnProfile, rows: number, past: readonly Past[]): Found {
-  const range = rangeOf("random", past);
+  const range = rangeOf("random", past.map(withoutTexts));
   if (now === undefined || range === null) return null;
   const { least, spread, tests } = range;
   const noise = 5 * Math.sqrt((least * (1000 - least)) / Math.min(rows, 10_000));
   const allowed = Math.max(tests < FEW_TESTS ? 50 : 3, least / 2, 1.5 * spread) + noise;
   const isMany = ((now - least) * rows) / 1000 >= MIN_RANDOM;
   return isMany && now - least >= allowed ? { measure: "random", now, before: least } : null;
+}
+
+/**
+ * Where values may be of any type, somebody who encrypts numbers makes texts of them. With many
+ * values and too few texts before, none looked encrypted.
+ */
+function withoutTexts(past: Past): Past {
+  const { random: had, distinct: values } = past.column;
+  return had !== undefined || values === undefined
+    ? past
+    : { ...past, column: { ...past.column, random: 0 } };
 }
 
 /** A column that is no longer filled has more nulls, but not fewer values. */

@@ -1,6 +1,13 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck, formatRow, kindsCheck, type QueryOutcome } from "../../checks/index.ts";
-import type { InferredContext, QueryLimits, Restored, StartCommand } from "../engine.ts";
+import type {
+  FoundProfile,
+  InferredContext,
+  Profiling,
+  QueryLimits,
+  Restored,
+  StartCommand,
+} from "../engine.ts";
 import { MAX_TABLES_LISTED } from "../row-counts.ts";
 
 const ROWS = "inferred:rows:";
@@ -66,6 +73,10 @@ export class RestoredForeign implements Restored {
       performance.now() - started,
     );
     return [...outcomes, data, ...(await this.#kinds(context))];
+  }
+
+  profile(profiling: Profiling): Promise<FoundProfile> {
+    return this.#inner.profile?.(profiling) ?? Promise.resolve({ tables: [], left_out: 0 });
   }
 
   async #kinds({ seen, signal }: InferredContext): Promise<readonly CheckOutcome[]> {

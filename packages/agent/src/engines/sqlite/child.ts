@@ -4,6 +4,7 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { errorMessage } from "@attestore/host/errno";
 import { formatRow } from "../../checks/index.ts";
 import { readContent, type SqliteContent } from "./content/row-digests.ts";
+import { profileTables } from "./profile-tables.ts";
 import { readBy, ruinInTurn } from "./ruin.ts";
 import type { Request, Response } from "./protocol.ts";
 
@@ -33,6 +34,11 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
     case "content": {
       const until = performance.now() + request.budget_ms;
       return withDatabase(request.path, (database) => ({ content: readContent(database, { until }) }));
+    }
+    case "profile": {
+      const { path, seed, budget_ms } = request;
+      const until = performance.now() + budget_ms;
+      return withDatabase(path, (database) => ({ profile: profileTables(database, { seed, until }) }));
     }
     case "roll back": {
       // The first read undoes the transaction.

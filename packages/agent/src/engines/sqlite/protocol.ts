@@ -1,4 +1,5 @@
 import type { SqliteContent } from "./content/row-digests.ts";
+import type { SqliteProfile } from "./profile-tables.ts";
 
 export type Request =
   | { readonly op: "version" }
@@ -12,6 +13,8 @@ export type Request =
     }
   /** Reads the content of a copy. */
   | { readonly op: "content"; readonly path: string; readonly budget_ms: number }
+  /** What the rows of a copy look like. */
+  | { readonly op: "profile"; readonly path: string; readonly seed: number; readonly budget_ms: number }
   /** Has SQLite undo the unfinished transaction of a copy whose journal is next to it. */
   | { readonly op: "roll back"; readonly path: string }
   /** One of our own statements; `rows` are JSON arrays of texts. */
@@ -34,6 +37,7 @@ export type Response =
       readonly readsData?: boolean;
       readonly ruined?: readonly RuinedCopy[];
       readonly content?: SqliteContent;
+      readonly profile?: SqliteProfile;
     }
   /** `code` is SQLite's extended result code, or -1 if the error was not SQLite's. */
   | { readonly ok: false; readonly code: number; readonly message: string };

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../../checks/index.ts";
@@ -9,7 +10,9 @@ import type { Child } from "../../processes/child.ts";
 import { checkTables } from "../check-tables.ts";
 import {
   type ContentComparison,
+  type FoundProfile,
   type InferredContext,
+  type Profiling,
   type QueryLimits,
   type Restored,
   RestoreRefused,
@@ -182,6 +185,20 @@ class RestoredSqlite implements Restored {
     const broken = content.notRead.find(({ code }) => code !== undefined && isOfThePlace(code));
     if (broken?.code !== undefined) throw ofThePlace({ code: broken.code, message: "a table was not read" });
     return compareRows(metadata, content, { key, duration_ms: performance.now() - started });
+  }
+
+  async profile({ key, budget_ms }: Profiling): Promise<FoundProfile> {
+    const seed = createHmac("sha256", key).update("profile").digest().readUInt32BE() >>> 1;
+    const request = { op: "profile", path: this.path, seed, budget_ms } as const;
+    // A single statement may take longer.
+    const response = await this.#sqlite.request(request, (budget_ms + LATE_MS) / 1000);
+    if (response === null) return { tables: [], left_out: 0 };
+    if (!response.ok) {
+      if (isOfThePlace(response.code)) throw ofThePlace(response);
+      return { tables: [], left_out: 0 };
+    }
+    const { tables, left_out } = response.profile ?? { tables: [], left_out: 0 };
+    return { tables: [...tables], left_out };
   }
 
   async close(): Promise<void> {
