@@ -11,6 +11,7 @@ import {
 } from "../checks/index.ts";
 import type { ForeignMetadata, Restored, Runtime } from "../engines/engine.ts";
 import type { SourceConfig } from "../config/source-config.ts";
+import { sideBySide } from "../processes/side-by-side.ts";
 import { profileCopy, suspicionChecks } from "./profile-copy.ts";
 import { runCommandCheck } from "./run-command-check.ts";
 
@@ -88,17 +89,24 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
   // The schema alone is not data. It counts only if another check read data.
   const schema = readData === 0 ? null : await schemaCheck(restored, run);
   if (schema !== null) add(schema, []);
-  for (const content of readData === 0 ? [] : await contentChecks(restored, run)) add(content, []);
-  for (const constraints of readData === 0 ? [] : await constraintChecks(restored, run)) add(constraints, []);
-  const profile =
+  // The profile takes our own time, comparing content that of the restored copy's programs.
+  const [compared, profile] =
     readData === 0
-      ? null
-      : await profileCopy(restored, {
-          key: run.contentKey,
-          seen,
-          budget_ms: run.profileBudget_ms,
-          signal,
-        });
+      ? [[], null]
+      : await sideBySide<[readonly CheckOutcome[], Profile | null]>(signal, [
+          async (within) => [
+            ...(await contentChecks(restored, { ...run, signal: within })),
+            ...(await constraintChecks(restored, { ...run, signal: within })),
+          ],
+          (within) =>
+            profileCopy(restored, {
+              key: run.contentKey,
+              seen,
+              budget_ms: run.profileBudget_ms,
+              signal: within,
+            }),
+        ]);
+  for (const each of compared) add(each, []);
   for (const suspicion of suspicionChecks(profile, source)) add(suspicion, []);
   for (const check of source.checks) {
     if (!("command" in check)) continue;

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { CheckOutcome } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
+import { sideBySide } from "../../../processes/side-by-side.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { compareTags } from "../../content/compare-tags.ts";
 import { nameInSet } from "../name-in-set.ts";
@@ -21,7 +22,7 @@ export interface RestoredTables {
   readonly keepsOrder: boolean;
 }
 
-/** Each is a psql, its server process and a sha256sum: two of them keep two cores busy. */
+/** Each is a psql, its server process and one that hashes: two of them keep two cores busy. */
 const MAX_SESSIONS = 2;
 
 /**
@@ -81,9 +82,7 @@ async function tagsOf(
   const wanted = new Set(tables);
   const smallestFirst = bySize.filter((table) => wanted.has(table)).toReversed();
   const tags = new Map<string, string>();
-  const failed = new AbortController();
-  const signal = AbortSignal.any([within, failed.signal]);
-  const read = async (share: readonly CatalogueTable[]): Promise<void> => {
+  const read = async (share: readonly CatalogueTable[], signal: AbortSignal): Promise<void> => {
     for (const batch of batchesOf(share)) {
       if (signal.aborted) return;
       const copied = await copyDigests(batch, { run: server.run, environment, settings, signal });
@@ -95,16 +94,9 @@ async function tagsOf(
   const shares = Array.from({ length: sessions }, (_, session) =>
     smallestFirst.filter((_, at) => at % sessions === session),
   );
-  // The first error ends the others, and none is left running.
-  const ended = await Promise.allSettled(
-    shares.map((share) =>
-      read(share).catch((error: unknown) => {
-        failed.abort();
-        throw error;
-      }),
-    ),
+  await sideBySide(
+    within,
+    shares.map((share) => (signal: AbortSignal) => read(share, signal)),
   );
-  const first = ended.find((each) => each.status === "rejected");
-  if (first !== undefined) throw first.reason;
   return tags;
 }

@@ -3,6 +3,7 @@ import { largeWrites } from "../../../processes/large-writes.ts";
 import type { RunProgram } from "../../../processes/run-program.ts";
 import type { ContentSettings } from "./describe-content.ts";
 import { LARGE_OBJECT_LINES } from "./large-object-digest.ts";
+import { sha256Command } from "./sha256-command.ts";
 import { type CatalogueTable, LARGE_OBJECTS, type ValueSettings } from "./tables.ts";
 
 /**
@@ -13,10 +14,10 @@ const MAX_BATCH = 64;
 const MAX_BATCH_BYTES = 60_000;
 
 /**
- * What sha256sum prints for the table with that number, and what psql prints for its COPY, in any
- * order.
+ * What `sha256Command` prints for the table with that number, and what psql prints for its COPY, in
+ * any order.
  */
-const DIGEST = /^([0-9a-f]{64}) {2}-\n([0-9]+)$/gm;
+const DIGEST = /^([0-9a-f]{64}) [ *](?:-|stdin)\n([0-9]+)$/gm;
 const COPIED = /^([0-9]+) false$/gm;
 
 export interface CopyOut {
@@ -34,7 +35,7 @@ export function batchesOf(tables: readonly CatalogueTable[]): CatalogueTable[][]
   const batches: CatalogueTable[][] = [];
   let room = 0;
   for (const table of tables) {
-    const bytes = Buffer.byteLength(copyStatement(table)) + 200;
+    const bytes = Buffer.byteLength(copyStatement(table)) + 500;
     if (bytes > MAX_BATCH_BYTES) continue;
     const last = batches.at(-1);
     if (last === undefined || last.length === MAX_BATCH || bytes > room) {
@@ -64,10 +65,10 @@ export async function copyDigests(
     "--quiet",
     "--no-password",
     "--set=VERBOSITY=sqlstate",
-    // The rows go from psql to sha256sum. With two processes of ours in between, they would take
-    // four times as long.
+    // The rows go from psql to the program that hashes them. With two processes of ours in
+    // between, they would take four times as long.
     ...tables.flatMap((table, index) => [
-      `--command=\\o |sha256sum; echo ${index}`,
+      `--command=\\o |${sha256Command(table.bytes)}; echo ${index}`,
       `--command=${copyStatement(table)}`,
       "--command=\\o",
       `--command=\\echo ${index} :ERROR`,

@@ -12,6 +12,8 @@ export interface CatalogueTable {
   readonly isChild: boolean;
   /** Has a column of the type money, also within another type. Its text depends on a locale. */
   readonly hasMoney: boolean;
+  /** What its rows take on the server's disk. */
+  readonly bytes: number;
 }
 
 /**
@@ -36,7 +38,7 @@ const TABLES = (largeObjects: string): string => `
     not c.relispartition and exists (select from pg_inherits where inhrelid = c.oid),
     exists (select from pg_attribute a join money on money.type = a.atttypid where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
     (select coalesce(json_agg(a.attname order by a.attnum), '[]'::json)::text from pg_attribute a
-     where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''))
+     where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''), pg_table_size(c.oid)::text)
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where (c.relkind = 'r' and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}) or (c.oid = 'pg_catalog.pg_largeobject'::regclass and ${largeObjects})
   order by pg_table_size(c.oid) desc, n.nspname, c.relname`;
@@ -47,14 +49,17 @@ export const CONTENT_TABLES = TABLES("exists (select from pg_largeobject_metadat
 export const RESTORED_CONTENT_TABLES = TABLES("true");
 
 export function catalogueTables(output: string): CatalogueTable[] {
-  return rowsOf(output).map(([name = "", schema = "", table = "", isChild, hasMoney, columns = "[]"]) => ({
-    name,
-    schema,
-    table,
-    columns: (JSON.parse(columns) as unknown[]).map(String),
-    isChild: isChild === "true",
-    hasMoney: hasMoney === "true",
-  }));
+  return rowsOf(output).map(
+    ([name = "", schema = "", table = "", isChild, hasMoney, columns = "[]", bytes]) => ({
+      name,
+      schema,
+      table,
+      columns: (JSON.parse(columns) as unknown[]).map(String),
+      isChild: isChild === "true",
+      hasMoney: hasMoney === "true",
+      bytes: Number(bytes),
+    }),
+  );
 }
 
 /** Kind and name of other data, which are not compared. */

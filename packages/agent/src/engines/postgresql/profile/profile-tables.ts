@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
+import { setImmediate } from "node:timers/promises";
 import type { TableProfile } from "@attestore/proof";
 import { stopIfAborted } from "../../../errors/run-error.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
@@ -10,6 +11,8 @@ import { type ProfiledTable, profileStatement } from "./profiled-tables.ts";
 const MAX_LINE = 4 << 20;
 /** So many tables are profiled, the largest. */
 const MAX_TABLES = 200;
+/** Rows are looked at for so long before something else gets its turn. */
+const SLICE_MS = 5;
 /** One psql gets at most so many bytes of arguments. */
 const MAX_BATCH_BYTES = 60_000;
 
@@ -98,8 +101,13 @@ async function profileBatch(
   const found: TableProfile[] = [];
   let at = 0;
   let rows: ProfileRows | null = null;
+  let sliceEnd = performance.now() + SLICE_MS;
   try {
     for await (const line of linesOf(child.stdout)) {
+      if (performance.now() > sliceEnd) {
+        await setImmediate();
+        sliceEnd = performance.now() + SLICE_MS;
+      }
       const sampled = batch[at];
       if (sampled === undefined) break;
       if (!line.startsWith(mark)) {
