@@ -15,6 +15,8 @@ export interface ComparedObjects {
   readonly found: number;
   /** Those that are missing, different or extra: kind, name and which of these. */
   readonly differing: readonly string[];
+  /** Those that are not compared, with their kind. */
+  readonly notCompared?: readonly string[];
   /** Over all in the restored copy. */
   readonly sha256: string;
   /** The same, as the backup signed it. */
@@ -38,7 +40,17 @@ const MAX_NAMES = 400;
  * were.
  */
 export function objectsCheck(compared: ComparedObjects): CheckOutcome {
-  const { of, objects, found, differing, sha256, signedSha256, duration_ms, words } = compared;
+  const {
+    of,
+    objects,
+    found,
+    differing,
+    notCompared = [],
+    sha256,
+    signedSha256,
+    duration_ms,
+    words,
+  } = compared;
   const row = formatRow([
     ["objects", objects],
     ["found", found],
@@ -48,6 +60,12 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
     ...(differing.length === 0
       ? []
       : [["differing_objects", clip(differing.join(", "), MAX_NAMES)] as const]),
+    ...(notCompared.length === 0
+      ? []
+      : ([
+          ["not_compared", notCompared.length],
+          ["not_compared_objects", clip(notCompared.join(", "), MAX_NAMES)],
+        ] as const)),
   ]);
   const outcome = evaluateCheck(
     {

@@ -194,7 +194,7 @@ test("a backup from before, or of another release, is tested as ever, and its co
   for (const more of [{ content: undefined }, { content_key: undefined }, { dump_version: "10.6.1" }]) {
     const tested = await testIt(backup, more);
     expect(tested.reason).toBeUndefined();
-    expect(comparedContentText(tested.checks)).toMatch(/^content not compared/);
+    expect(comparedContentText(tested.checks)).toMatch(/content not compared/);
   }
 });
 

@@ -69,7 +69,7 @@ test("what was compared is told, and what was not", () => {
   expect(comparedContentText(two)).toBe(
     "content of 6 tables compared; not compared: 2 more; objects not compared",
   );
-  const objects = contentCheck({ objects: 9, differing: 2 }, "inferred:objects");
+  const objects = contentCheck({ objects: 9, differing: 2, not_compared: 0 }, "inferred:objects");
   expect(comparedContent([...two, objects])?.objects).toEqual({ count: 9, differing: 2 });
   expect(comparedContentText([...two, objects])).toBe(
     "content of 6 tables compared; not compared: 2 more; 9 objects compared, 2 not as at the source",
@@ -82,8 +82,13 @@ test("what was compared is told, and what was not", () => {
 });
 
 test("where no table's content was compared, the text does not count tables", () => {
-  const objects = contentCheck({ objects: 9 }, "inferred:objects");
+  const objects = contentCheck({ objects: 9, not_compared: 0 }, "inferred:objects");
   expect(comparedContentText([objects])).toBe("9 objects compared; content not compared");
+  const changed = contentCheck({ objects: 9, not_compared: 2 }, "inferred:objects");
+  expect(comparedContent([changed])?.objects).toEqual({ count: 9, differing: 0, notCompared: 2 });
+  expect(comparedContentText([changed])).toBe(
+    "9 objects compared, 2 not, because they changed during the dump; content not compared",
+  );
 });
 
 test("for a tree of files, it says which attributes were compared", () => {

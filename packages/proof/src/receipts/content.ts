@@ -19,9 +19,14 @@ export interface ComparedContent {
   readonly notCompared: number;
   /**
    * Indexes, triggers, functions and what else a database has besides rows: how many were compared,
-   * and how many of them are missing, different or too many. Null if none were.
+   * and how many of them are missing, different or too many. Null if none were. `notCompared` counts
+   * those that changed while the dump was made, and is absent if there are none.
    */
-  readonly objects: { readonly count: number; readonly differing: number } | null;
+  readonly objects: {
+    readonly count: number;
+    readonly differing: number;
+    readonly notCompared?: number;
+  } | null;
 }
 
 const CONTENT = /^inferred:content(?::|$)/;
@@ -33,12 +38,19 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
   const content = checks.filter(({ id }) => CONTENT.test(id));
   const objects = checks.filter(({ id }) => OBJECTS.test(id));
   if (content.length === 0 && objects.length === 0) return null;
+  const leftOut = sum(objects, "not_compared");
   return {
     tables: sum(content, "tables"),
     differing: sum(content, "differing"),
     notCompared: sum(content, "not_compared"),
     objects:
-      objects.length === 0 ? null : { count: sum(objects, "objects"), differing: sum(objects, "differing") },
+      objects.length === 0
+        ? null
+        : {
+            count: sum(objects, "objects"),
+            differing: sum(objects, "differing"),
+            ...(leftOut === 0 ? {} : { notCompared: leftOut }),
+          },
   };
 }
 
@@ -75,9 +87,10 @@ function countedText(count: number, what: string): string | null {
 
 function objectsText(objects: ComparedContent["objects"]): string {
   if (objects === null) return "objects not compared";
-  const { count, differing } = objects;
+  const { count, differing, notCompared = 0 } = objects;
   const differs = differing === 0 ? "" : `, ${differing} not as at the source`;
-  return `${count} ${count === 1 ? "object" : "objects"} compared${differs}`;
+  const besides = notCompared === 0 ? "" : `, ${notCompared} not, because they changed during the dump`;
+  return `${count} ${count === 1 ? "object" : "objects"} compared${differs}${besides}`;
 }
 
 /**

@@ -19,6 +19,8 @@ export interface ExpectedObjects {
   readonly kinds: ReadonlyMap<string, { readonly count: number; readonly sha256: string }>;
   /** The beginning of the tag, by kind and name. */
   readonly named: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** See `ObjectsMetadata`. */
+  readonly leftOut: readonly (readonly [kind: string, name: string | null])[];
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -26,7 +28,7 @@ const KIND = /^[a-z_]{1,40}$/;
 
 /** We received the metadata: null if they contain nothing to compare with. */
 export function expectedObjects(metadata: ForeignMetadata): ExpectedObjects | null {
-  const { count, sha256, kinds, named } = recordOf(recordOf(metadata["content"])["objects"]);
+  const { count, sha256, kinds, named, left_out } = recordOf(recordOf(metadata["content"])["objects"]);
   if (!isCount(count) || typeof sha256 !== "string" || !SHA256.test(sha256)) return null;
   const ofKinds = Object.entries(recordOf(kinds)).map(([kind, value]) => ({ kind, ...recordOf(value) }));
   const tags = new Map<string, Map<string, string>>();
@@ -46,6 +48,12 @@ export function expectedObjects(metadata: ForeignMetadata): ExpectedObjects | nu
       ),
     ),
     named: tags,
+    leftOut: (Array.isArray(left_out) ? (left_out as unknown[]) : []).flatMap((entry) => {
+      const [kind, name] = Array.isArray(entry) ? (entry as unknown[]) : [];
+      return typeof kind === "string" && (typeof name === "string" || name === null)
+        ? [[kind, name] as const]
+        : [];
+    }),
   };
 }
 
@@ -62,7 +70,12 @@ export function compareObjects(
   key: Buffer,
   { of, duration_ms, words }: ObjectsContext,
 ): CheckOutcome {
-  const kinds = taggedKinds(restored, key);
+  const isLeftOut = ({ kind, name }: DatabaseObject): boolean =>
+    expected.leftOut.some(([of, one]) => of === kind && (one === null || one === name));
+  const kinds = taggedKinds(
+    restored.filter((object) => !isLeftOut(object)),
+    key,
+  );
   const sha256 = objectsDigest(kinds);
   const differing = sha256 === expected.sha256 ? [] : differences(kinds, expected);
   return objectsCheck({
@@ -70,6 +83,9 @@ export function compareObjects(
     objects: expected.count,
     found: countOf(kinds),
     differing,
+    notCompared: expected.leftOut.map(([kind, name]) =>
+      name === null ? `all of the kind ${said(kind)}` : `${said(kind)} ${name}`,
+    ),
     sha256,
     signedSha256: expected.sha256,
     duration_ms,
@@ -93,7 +109,7 @@ function differencesOf(
   count: number,
   { named }: ExpectedObjects,
 ): string[] {
-  const what = kind.replaceAll("_", " ");
+  const what = said(kind);
   const say = (name: string, how: string): string => `${`${what} ${name}`.trim()} (${how})`;
   const should = named.get(kind) ?? new Map<string, string>();
   const is = new Map(own);
@@ -106,6 +122,10 @@ function differencesOf(
   const extra = should.size < count ? [] : own.filter(([name]) => !should.has(name));
   const all = [...changed, ...extra.map(([name]) => say(name, "not at the source"))];
   return all.length === 0 ? [`one of ${count} of the kind ${what}`] : all;
+}
+
+function said(kind: string): string {
+  return kind.replaceAll("_", " ");
 }
 
 function isCount(value: unknown): value is number {

@@ -22,6 +22,8 @@ export interface ObjectsMetadata {
   readonly kinds: Readonly<Record<string, { readonly count: number; readonly sha256: string }>>;
   /** Kind, name and the first half of the tag, for as many objects as fit. */
   readonly named: readonly (readonly [kind: string, name: string, tag: string])[];
+  /** Objects that are not compared, and kinds (null) of which none is. Absent if there are none. */
+  readonly left_out?: readonly (readonly [kind: string, name: string | null])[];
 }
 
 /** The objects of one kind, by name, each with its tag. */

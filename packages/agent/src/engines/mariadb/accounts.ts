@@ -71,11 +71,13 @@ export async function limitAccounts(server: ScratchServer, signal: AbortSignal):
 export async function createDefiners(session: MariadbSession, definers: readonly string[]): Promise<void> {
   for (const definer of definers) {
     const at = definer.lastIndexOf("@");
-    const user = account(definer.slice(0, at), definer.slice(at + 1));
-    // Skip a definer that is a role or has an invalid name. Whatever needs it fails later and says
-    // so.
-    if (!(await session.runForeign(`create user if not exists ${user}`)).ok) continue;
-    await grant((sql) => session.runForeign(sql), user, OF_DEFINERS);
+    const host = at === -1 ? "" : definer.slice(at + 1);
+    const name = at === -1 ? definer : definer.slice(0, at);
+    // Only a role has no host. Without it, the server would take the name for a user's.
+    const [kind, who] = host === "" ? ["role", quoted(name)] : ["user", account(name, host)];
+    // Skip a definer that has an invalid name. Whatever needs it fails later and says so.
+    if (!(await session.runForeign(`create ${kind} if not exists ${who}`)).ok) continue;
+    await grant((sql) => session.runForeign(sql), who, OF_DEFINERS);
   }
 }
 

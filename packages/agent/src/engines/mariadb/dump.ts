@@ -6,6 +6,8 @@ import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
 import { describeDump, type Look, look, tablesOf } from "./describe.ts";
+import { listSource } from "./content/list-objects.ts";
+import { signObjects } from "./content/sign-objects.ts";
 import { signRows } from "./content/sign-rows.ts";
 import { DumpCounter } from "./content/dump-counter.ts";
 import { refuseRounded } from "./float-columns.ts";
@@ -73,9 +75,11 @@ export async function dumpMariadb(
     requireNewEnough(dumper, version);
     const databases = await databasesOf(source, connection, older);
     const origin = await originOf(older, source.databases === null ? connection.database : null);
+    const counter = writesRowsInLines(dumper) ? new DumpCounter(contentKey) : null;
+    const objects =
+      contentKey === undefined || counter === null ? null : await listSource(session, databases);
     await beginSnapshot(older);
     const history = historyArguments(dumper, version, await tablesOf(older, databases));
-    const counter = writesRowsInLines(dumper) ? new DumpCounter(contentKey) : null;
     const looks = { before: look(older, databases, version), after: null as Promise<Look> | null };
     looks.before.catch(() => undefined);
     const child = await startChild({
@@ -115,9 +119,10 @@ export async function dumpMariadb(
         after,
         dumped: counter,
       });
-      return contentKey === undefined || counter === null
-        ? described
-        : signRows(described, { dumped: counter, ...before }, contentKey);
+      if (contentKey === undefined || counter === null) return described;
+      const again = objects === null ? null : await listSource(session, databases);
+      const signed = signObjects(objects, again, contentKey);
+      return signRows(described, { dumped: counter, ...before, objects: signed }, contentKey);
     };
     return {
       origin,

@@ -13,6 +13,7 @@ import type {
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { openSession, READER } from "./accounts.ts";
+import { compareListed } from "./content/compare-objects.ts";
 import { compareRows } from "./content/compare-rows.ts";
 import { limited, schemaOf, tablesOf } from "./describe.ts";
 import { releaseOf } from "./programs.ts";
@@ -105,7 +106,9 @@ export class RestoredMariadb implements Restored {
       const tables = await tablesOf(this.#admin, this.#databases);
       const databases = this.#databases;
       const rows = await compareRows(this.#server, { databases, tables }, comparison);
-      return rows === null ? [] : [rows];
+      const version = this.#server.runtime.engine_version;
+      const objects = await compareListed(this.#admin, { databases, version }, comparison);
+      return [rows, objects].filter((each) => each !== null);
     });
   }
 

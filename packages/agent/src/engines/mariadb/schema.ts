@@ -5,7 +5,7 @@ import { rowsOf } from "./session-error.ts";
 /** The server's own databases. They are never backed up. */
 export const OWN_DATABASES: readonly string[] = ["information_schema", "performance_schema", "mysql", "sys"];
 
-const inList = (column: string, databases: readonly string[]): string =>
+export const inList = (column: string, databases: readonly string[]): string =>
   `binary ${column} in (${databases.map((name) => `binary ${literal(name)}`).join(", ")})`;
 
 /**

@@ -1,6 +1,7 @@
 import { contentTag } from "../../content/content-tag.ts";
 import { withKnownRest } from "../../content/known-rest.ts";
 import { type NotCompared, signContent } from "../../content/signed-content.ts";
+import type { ObjectsMetadata } from "../../content/tagged-objects.ts";
 import type { SourceMetadata } from "../../engine.ts";
 import type { DumpCounter, DumpedTable } from "./dump-counter.ts";
 import { historyName, type ListedTable, tableName } from "../schema.ts";
@@ -11,12 +12,14 @@ export interface DumpedRows {
   readonly tables: readonly ListedTable[];
   /** Tables with a column that a copy may compute differently. */
   readonly computed: ReadonlySet<string>;
+  /** Null if they could not be listed. */
+  readonly objects: ObjectsMetadata | null;
 }
 
 /** Adds to the metadata of a dump what its tables hold. */
 export function signRows(
   metadata: SourceMetadata,
-  { dumped, tables, computed }: DumpedRows,
+  { dumped, tables, computed, objects }: DumpedRows,
   key: Buffer,
 ): SourceMetadata {
   const found = new Map(dumped.tables().map((each) => [tableName(each.database, each.table), each]));
@@ -31,7 +34,7 @@ export function signRows(
     else notKnown.push({ name, why: rows === undefined ? "not_in_dump" : "dump_not_read" });
   }
   const known = withKnownRest(metadata, tags, notKnown);
-  return signContent(metadata, { ...known, settings: null, objects: null });
+  return signContent(metadata, { ...known, settings: null, objects });
 }
 
 /** Null if the rows were not understood. */

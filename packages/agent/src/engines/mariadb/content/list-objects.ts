@@ -1,0 +1,204 @@
+import { createHash } from "node:crypto";
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { inList, tableName } from "../schema.ts";
+import { type MariadbSession, quoted, SessionEnded, type Statement } from "../session.ts";
+import { isOfThePlace } from "../session-error.ts";
+import { counterOf, eventText, tableParts } from "./object-rules.ts";
+
+/** The server's settings decide how it prints a definition. */
+const SETTINGS = [
+  // Otherwise a view's text leaves out the name of the session's own database.
+  "use information_schema",
+  "set session sql_mode = ''",
+  "set session sql_quote_show_create = 1",
+  "set session time_zone = '+00:00'",
+  "set session lock_wait_timeout = 2",
+];
+
+const CHANGED = ["sql_mode", "sql_quote_show_create", "time_zone", "lock_wait_timeout", "max_statement_time"];
+
+export interface ListingLimits {
+  /** For all objects together. */
+  readonly budget_ms: number;
+  /**
+   * What stands for a definition that the server cannot print. Without it, such an object ends the
+   * listing.
+   */
+  readonly unreadable?: string;
+}
+
+/**
+ * Lists everything in the databases except rows, by what the server's own SHOW CREATE says. Each
+ * definition is a SHA-256. Null if something could not be listed, or not in time.
+ * @throws SessionEnded
+ */
+export async function listObjects(
+  session: MariadbSession,
+  databases: readonly string[],
+  limits: ListingLimits,
+): Promise<readonly DatabaseObject[] | null> {
+  try {
+    return await new Listing(session, limits).everything(databases);
+  } catch (error) {
+    if (error instanceof NotListed) return null;
+    throw error;
+  } finally {
+    for (const name of CHANGED) await session.run(`set session ${name} = default`);
+  }
+}
+
+/** The same at a source, where a session that breaks must not end the backup. */
+export async function listSource(
+  open: () => Promise<MariadbSession>,
+  databases: readonly string[],
+): Promise<readonly DatabaseObject[] | null> {
+  const session = await open();
+  try {
+    return await listObjects(session, databases, { budget_ms: SOURCE_MS });
+  } catch (error) {
+    if (error instanceof SessionEnded) return null;
+    throw error;
+  } finally {
+    await session.close();
+  }
+}
+
+const SOURCE_MS = 60_000;
+
+class NotListed extends Error {
+  readonly code = "not_listed";
+}
+
+class Listing {
+  readonly #session: MariadbSession;
+  readonly #deadline: number;
+  readonly #unreadable: string | null;
+  readonly #objects: DatabaseObject[] = [];
+
+  constructor(session: MariadbSession, { budget_ms, unreadable }: ListingLimits) {
+    this.#session = session;
+    this.#deadline = performance.now() + budget_ms;
+    this.#unreadable = unreadable ?? null;
+  }
+
+  async everything(databases: readonly string[]): Promise<readonly DatabaseObject[]> {
+    for (const sql of SETTINGS) await this.#own(sql);
+    for (const database of databases) {
+      const shown = await this.#shown(`database ${quoted(database)}`, 1);
+      this.#add("database", tableName(database, "").slice(0, -1), shown);
+    }
+    await this.#tables(databases);
+    await this.#code(databases);
+    return this.#objects;
+  }
+
+  async #tables(databases: readonly string[]): Promise<void> {
+    const counters = new Map(
+      (
+        await this.#own(`select table_schema, table_name, column_name from information_schema.columns
+          where ${inList("table_schema", databases)} and extra like '%auto_increment%'`)
+      ).map(([database = "", table = "", column = ""]) => [tableName(database, table), column]),
+    );
+    const tables = await this.#own(`select table_schema, table_name, table_type from information_schema.tables
+      where ${inList("table_schema", databases)} order by 1, 2`);
+    for (const [database = "", table = "", type = ""] of tables) {
+      const name = tableName(database, table);
+      const place = `${quoted(database)}.${quoted(table)}`;
+      if (type === "VIEW") this.#add("view", name, await this.#shown(`view ${place}`, 1));
+      else if (type === "SEQUENCE") await this.#sequence(name, place);
+      else {
+        const [text, ...more] = await this.#shown(`table ${place}`, 1);
+        for (const part of tableParts(name, text ?? ""))
+          this.#add(part.kind, part.name, [part.definition, ...more]);
+        const column = counters.get(name);
+        if (column === undefined) continue;
+        const all = type === "SYSTEM VERSIONED" ? " for system_time all" : "";
+        const newest = await this.#foreign(`select coalesce(max(${quoted(column)}), 0) from ${place}${all}`);
+        this.#add("auto_increment", name, [counterOf(text ?? "", newest?.[0]?.[0] ?? "")]);
+      }
+    }
+  }
+
+  /** How often a sequence began anew is not in a dump. */
+  async #sequence(name: string, place: string): Promise<void> {
+    this.#add("sequence", name, await this.#shown(`sequence ${place}`, 1));
+    const value = await this.#foreign(`select next_not_cached_value from ${place}`);
+    this.#add("sequence_value", name, value?.[0] ?? []);
+  }
+
+  async #code(databases: readonly string[]): Promise<void> {
+    const of = (column: string): string => inList(column, databases);
+    for (const [database = "", name = "", type = ""] of await this.#own(
+      `select routine_schema, routine_name, lower(routine_type) from information_schema.routines
+       where ${of("routine_schema")} order by 1, 2, 3`,
+    )) {
+      if (!ROUTINES.has(type)) throw new NotListed();
+      const shown = await this.#shown(`${type} ${quoted(database)}.${quoted(name)}`, 1);
+      this.#add(type.replace(" ", "_"), tableName(database, name), shown);
+    }
+    for (const [database = "", name = "", order = ""] of await this.#own(
+      `select trigger_schema, trigger_name, action_order from information_schema.triggers
+       where ${of("trigger_schema")} order by 1, 2`,
+    )) {
+      const shown = await this.#shown(`trigger ${quoted(database)}.${quoted(name)}`, 1);
+      // The last of them is when the trigger was made.
+      this.#add("trigger", tableName(database, name), [order, ...shown.slice(0, TRIGGER_CELLS)]);
+    }
+    for (const [database = "", name = "", keeps = "", ends = ""] of await this.#own(
+      `select event_schema, event_name, on_completion = 'PRESERVE', event_type = 'ONE TIME' or ends is not null
+       from information_schema.events where ${of("event_schema")} order by 1, 2`,
+    )) {
+      const shown = await this.#shown(`event ${quoted(database)}.${quoted(name)}`, 1);
+      const text = eventText(shown[EVENT_TEXT] ?? "", { keeps: keeps === "1", ends: ends === "1" });
+      if (text === null) continue;
+      this.#add("event", tableName(database, name), shown.with(EVENT_TEXT, text));
+    }
+  }
+
+  #add(kind: string, name: string, cells: readonly string[]): void {
+    const definition = createHash("sha256").update(JSON.stringify(cells)).digest("hex");
+    this.#objects.push({ kind, name, definition });
+  }
+
+  /** What SHOW CREATE says after the name. */
+  async #shown(what: string, from: number): Promise<string[]> {
+    const [row] = (await this.#foreign(`show create ${what}`)) ?? [];
+    const cells = row?.slice(from) ?? [];
+    // The server says so if the user may not see a routine's body.
+    if (this.#unreadable === null && (cells.length === 0 || cells[SHOWS_NULL_AT] === "NULL"))
+      throw new NotListed();
+    return cells;
+  }
+
+  /** Null for what cannot be read, if that is no reason to end the listing. */
+  async #foreign(sql: string): Promise<readonly (readonly string[])[] | null> {
+    const asked = await this.#timely(() => this.#session.runForeign(sql));
+    if (asked.ok && asked.rows.length > 0) return asked.rows;
+    if (this.#unreadable === null || (!asked.ok && isOfThePlace(asked.code))) throw new NotListed();
+    return [["", this.#unreadable]];
+  }
+
+  async #own(sql: string): Promise<readonly (readonly string[])[]> {
+    const asked = await this.#timely(() => this.#session.run(sql));
+    if (!asked.ok) throw new NotListed();
+    return asked.rows;
+  }
+
+  async #timely(ask: () => Promise<Statement>): Promise<Statement> {
+    const left_s = (this.#deadline - performance.now()) / 1000;
+    if (left_s <= 0) throw new NotListed();
+    await this.#session.run(`set session max_statement_time = ${Math.max(0.1, left_s).toFixed(1)}`);
+    const asked = await ask();
+    if (!asked.ok && asked.code === TIMED_OUT) throw new NotListed();
+    return asked;
+  }
+}
+
+const ROUTINES: ReadonlySet<string> = new Set(["procedure", "function", "package", "package body"]);
+/** SQL mode, text, two character sets and the database's collation. */
+const TRIGGER_CELLS = 5;
+/** After SQL mode and time zone. */
+const EVENT_TEXT = 2;
+/** A routine's text, after its SQL mode. */
+const SHOWS_NULL_AT = 1;
+const TIMED_OUT = 1969;

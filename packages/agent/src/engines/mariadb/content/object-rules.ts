@@ -1,0 +1,55 @@
+/** What of a definition may rightly be different on a copy. Each rule has a test. */
+
+interface Part {
+  readonly kind: string;
+  readonly name: string;
+  readonly definition: string;
+}
+
+const KEY = /^ {2}(?:PRIMARY|(?:UNIQUE |FULLTEXT |SPATIAL |VECTOR )?KEY `((?:[^`]|``)+)`)/;
+const CONSTRAINT = /^ {2}CONSTRAINT `((?:[^`]|``)+)` /;
+const COUNTER = /^(\) ENGINE=\w+) AUTO_INCREMENT=(\d+)/m;
+/** A scratch server keeps all files in its own directory. */
+const PLACES_OF_FILES = / (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^'\\]|''|\\.)*'/gs;
+
+/**
+ * What SHOW CREATE TABLE says, as the table with its columns, each index and each constraint.
+ * Whatever is none of these lines stays with the table. The order of indexes and constraints does
+ * not count, and the next value of a counter has an object of its own.
+ */
+export function tableParts(table: string, text: string): Part[] {
+  const parts: Part[] = [];
+  const left: string[] = [];
+  for (const line of text.replace(COUNTER, "$1").replaceAll(PLACES_OF_FILES, "").split("\n")) {
+    const definition = line.replace(/,$/, "");
+    const key = KEY.exec(line);
+    const constraint = CONSTRAINT.exec(line)?.[1];
+    if (key !== null) parts.push({ kind: "index", name: `${table}.${key[1] ?? "PRIMARY"}`, definition });
+    else if (constraint !== undefined)
+      parts.push({ kind: "constraint", name: `${table}.${constraint}`, definition });
+    else left.push(definition);
+  }
+  return [{ kind: "table", name: table, definition: left.join("\n") }, ...parts];
+}
+
+/**
+ * The next value of a table's AUTO_INCREMENT. If rows have a greater one already (an UPDATE can do
+ * that), a restore continues after these.
+ */
+export function counterOf(text: string, newest: string): string {
+  const next = BigInt(COUNTER.exec(text)?.[2] ?? "1");
+  const after = /^\d{1,20}$/.test(newest) ? BigInt(newest) + 1n : 0n;
+  return String(after > next ? after : next);
+}
+
+/**
+ * The text of an event. Null for one that ends and is not kept afterwards: a server that gets it
+ * after its end removes it at once. If it is kept, the server switches it off.
+ */
+export function eventText(
+  text: string,
+  { keeps, ends }: { readonly keeps: boolean; readonly ends: boolean },
+): string | null {
+  if (!ends) return text;
+  return keeps ? text.replace(/ ON COMPLETION PRESERVE (?:ENABLE|DISABLE)(?: ON SLAVE)?/, "") : null;
+}

@@ -1,0 +1,44 @@
+import { type DatabaseObject, objectsMetadata, type ObjectsMetadata } from "../../content/tagged-objects.ts";
+
+/** More objects, or a longer name, and nothing of their kind is compared. */
+const MAX_LEFT_OUT = 20;
+const MAX_NAME = 200;
+
+/**
+ * The objects as they were before the dump began and after it ended. What changed meanwhile is left
+ * out, because nobody knows which of the two the dump has. Null if they could not be listed.
+ */
+export function signObjects(
+  before: readonly DatabaseObject[] | null,
+  after: readonly DatabaseObject[] | null,
+  key: Buffer,
+): ObjectsMetadata | null {
+  if (before === null || after === null) return null;
+  const changed = changes(before, after);
+  const leftOut = [...changed].flatMap(([kind, names]): (readonly [string, string | null])[] => {
+    const isTooMuch = names.size > MAX_LEFT_OUT || [...names].some((name) => name.length > MAX_NAME);
+    return isTooMuch ? [[kind, null]] : [...names].map((name) => [kind, name] as const);
+  });
+  const whole = new Set(leftOut.flatMap(([kind, name]) => (name === null ? [kind] : [])));
+  const known = before.filter(({ kind, name }) => !whole.has(kind) && changed.get(kind)?.has(name) !== true);
+  return {
+    ...objectsMetadata(known, key),
+    ...(leftOut.length === 0 ? {} : { left_out: leftOut }),
+  };
+}
+
+function changes(
+  before: readonly DatabaseObject[],
+  after: readonly DatabaseObject[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const keyOf = ({ kind, name, definition }: DatabaseObject): string =>
+    JSON.stringify([kind, name, definition]);
+  const [older, newer] = [new Set(before.map(keyOf)), new Set(after.map(keyOf))];
+  const changed = new Map<string, Set<string>>();
+  for (const object of [...before, ...after]) {
+    const { kind, name } = object;
+    if (older.has(keyOf(object)) && newer.has(keyOf(object))) continue;
+    changed.set(kind, (changed.get(kind) ?? new Set<string>()).add(name));
+  }
+  return changed;
+}
