@@ -525,9 +525,7 @@ describe("what decides about a run", () => {
     const failed = receipt(2, "2026-11-20T03:00:00.000Z", "failed");
     const passed = receipt(1, "2026-11-20T03:30:00.000Z", "passed");
     const asFailed = { status: "failed", receipt_id: failed.id } as const;
-    expect(await faultIn(asFailed, [failed, passed])).toBe(
-      "1 scheduled runs, each with 7200 s from its time",
-    );
+    expect(await faultIn(asFailed, [failed, passed])).toBe("1 scheduled run, each with 7200 s from its time");
     const asPassed = { status: "passed", receipt_id: passed.id } as const;
     expect(await faultIn(asPassed, [failed, passed])).toContain(`${failed.id} says failed`);
   });
@@ -548,7 +546,7 @@ describe("what decides about a run", () => {
     const withdrawn = { status: "withdrawn" } as const;
     expect(await faultIn(withdrawn, [], "2026-11-20T04:59:59.999Z")).toMatch(/^1 scheduled/);
     expect(await faultIn(withdrawn, [], "2026-11-20T05:00:00.001Z")).toBe(
-      "1 runs are past their deadline without a decision",
+      "1 run is past its deadline without a decision",
     );
   });
 
@@ -658,10 +656,10 @@ test("a receipt whose predecessor is not in the log is a gap, also if it is the 
     const { result, detail } = findings.lines().find(({ id }) => id === "chains") ?? expect.unreachable();
     return `${result}: ${detail}`;
   };
-  expect(detailOf([chain("a", null, "a"), chain("b", "a", "b")])).toBe("held: of 1 agents");
-  expect(detailOf([chain("b", "a", "b"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipts refer/);
-  expect(detailOf([chain("b", "a", "b")], ["a"])).toBe("held: of 1 agents");
-  expect(detailOf([chain("a", null, "a"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipts refer/);
+  expect(detailOf([chain("a", null, "a"), chain("b", "a", "b")])).toBe("held: of 1 agent");
+  expect(detailOf([chain("b", "a", "b"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipt refers/);
+  expect(detailOf([chain("b", "a", "b")], ["a"])).toBe("held: of 1 agent");
+  expect(detailOf([chain("a", null, "a"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipt refers/);
 });
 
 test.each([
@@ -709,7 +707,7 @@ test("an agent that cosigned the checkpoint counts once, however many lines it h
   const outcome = await verifyForged(files);
   expect(outcome.verdict).toBe("true");
   expect(outcome.checks.find(({ id }) => id === "checkpoint")?.detail).toMatch(
-    /; 1 agents cosigned it, 1 of them with keys that you gave$/,
+    /; 1 agent cosigned it, 1 of them with keys that you gave$/,
   );
   expect(outcome.basis).toMatchObject({
     clock: { witnessed_by: "2026-11-18T11:06:40Z" },
@@ -1317,7 +1315,7 @@ describe("events that an agent signed", () => {
     expect(lineOf(outcome, "events")?.detail).toContain("1 of them, attributed to an agent, are not signed");
     const words = packsText(answerOfPacks([outcome], false), (_style, text) => text);
     expect(words).toContain(
-      `unsigned   1 events attributed to ${agent.id}, which the operator could have invented: ${id}`,
+      `unsigned   1 event attributed to ${agent.id}, which the operator could have invented: ${id}`,
     );
   });
 

@@ -222,3 +222,4 @@ export {
 } from "./proven/not-proven-because.ts";
 export { ProofHistory } from "./proven/proof-history.ts";
 export { plainLine, plainMessage, plainText } from "./text/plain-text.ts";
+export { numbered, plural } from "./text/plural.ts";

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { KeySource } from "./pinned-key.ts";
 import { visible } from "./visible.ts";
 
@@ -94,7 +95,7 @@ function eventsText({ signed, service, unsigned }: BasisEvents): string[] {
     ...unsigned.map(({ agent_id, count, ids }) => {
       const named = ids.slice(0, MAX_NAMED).map(visible).join(", ");
       const more = count > MAX_NAMED ? `, and ${count - MAX_NAMED} more` : "";
-      return `    unsigned   ${count} events attributed to ${visible(agent_id)}, which the operator could have invented: ${named}${more}`;
+      return `    unsigned   ${plural(count, "event")} attributed to ${visible(agent_id)}, which the operator could have invented: ${named}${more}`;
     }),
   ];
 }

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { parseArgs } from "node:util";
 import { CannotTell } from "./cannot-tell.ts";
 
@@ -115,7 +116,7 @@ function parse(args: string[]): Parsed {
  * question.
  */
 function once(name: string, values: string[] | undefined): string | undefined {
-  if (values && values.length > 1) throw usage(`--${name} was given ${values.length} times`);
+  if (values && values.length > 1) throw usage(`--${name} was given ${plural(values.length, "time")}`);
   if (values?.[0] === "") throw usage(`--${name} is empty`);
   return values?.[0];
 }

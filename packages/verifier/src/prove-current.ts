@@ -15,6 +15,7 @@ import {
   type NoteVerifier,
   type OpenedCheckpoint,
   type ReceiptBundle,
+  plural,
 } from "@attestore/proof";
 import { CannotTell } from "./cannot-tell.ts";
 import type { CheckedLine } from "./outcome.ts";
@@ -38,7 +39,10 @@ export async function proveCurrent(
   const size = await headSize(service);
   if (BigInt(size) < then.size)
     return [
-      failed("consistency", `the service shows a log of ${size} leaves, but the bundle's had ${then.size}`),
+      failed(
+        "consistency",
+        `the service shows a log of ${plural(size, "leaf", "leaves")}, but the bundle's had ${then.size}`,
+      ),
     ];
   const query = `leaf=${toHex(leaf)}&tree_size=${size}&from=${then.size}`;
   const answer = await get(service, `/v1/log/proof?${query}`);
@@ -53,7 +57,7 @@ export async function proveCurrent(
   }
   const { inclusion, consistency } = proof;
   return [
-    held("current_checkpoint", `signed by ${logKey.name} at ${now.size} leaves`),
+    held("current_checkpoint", `signed by ${logKey.name} at ${plural(now.size, "leaf", "leaves")}`),
     check("current_inclusion", `leaf ${inclusion.log_index} of ${now.size}`, () => {
       if (inclusion.log_index !== bundle.inclusion_proof.log_index)
         throw new ProofError("inclusion_invalid", `the service now calls it leaf ${inclusion.log_index}`);
@@ -65,7 +69,7 @@ export async function proveCurrent(
         hashes: inclusion.hashes.map(hashFromHex),
       });
     }),
-    check("consistency", `from ${then.size} to ${now.size} leaves`, () => {
+    check("consistency", `from ${then.size} to ${plural(now.size, "leaf", "leaves")}`, () => {
       verifyConsistency({
         from: then.size,
         to: now.size,

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { styleText } from "node:util";
 import { basisText } from "./basis.ts";
 import { describe, saysFailed } from "./describe.ts";
@@ -61,7 +62,7 @@ function closing({ verdict, expectPassed, outcomes }: Answer, paint: Paint): str
     const count = (wanted: Verdict): number =>
       outcomes.filter((outcome) => outcome.verdict === wanted).length;
     lines.push(
-      `${paint(style, word)}  ${outcomes.length} receipts: ${count("true")} true, ${count("false")} false, ${count("cannot_tell")} cannot tell`,
+      `${paint(style, word)}  ${plural(outcomes.length, "receipt")}: ${count("true")} true, ${count("false")} false, ${count("cannot_tell")} cannot tell`,
     );
   }
   if (expectPassed === "not_met")

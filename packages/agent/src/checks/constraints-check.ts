@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { CheckOutcome } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import { evaluateCheck } from "./evaluate-check.ts";
@@ -74,9 +75,12 @@ export function constraintsCheck(
   );
   const [first] = lost;
   if (first === undefined) return outcome;
-  const more = lost.length > 1 ? `, and ${lost.length - 1} more foreign keys are broken` : "";
+  const more =
+    lost.length > 1
+      ? `, and ${plural(lost.length - 1, "more foreign key is", "more foreign keys are")} broken`
+      : "";
   const error =
-    `${first.rows} rows of the restored copy break the foreign key ${clip(first.name, 160)}, which it says was validated${more}: ` +
+    `${plural(first.rows, "row")} of the restored copy ${Number(first.rows) === 1 ? "breaks" : "break"} the foreign key ${clip(first.name, 160)}, which it says was validated${more}: ` +
     "look for rows that refer to none at the source. If there are some, correct them, or make the constraint NOT VALID, and back up again";
   return { ...outcome, observed: { ...outcome.observed, error } };
 }

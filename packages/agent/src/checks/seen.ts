@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { FilesProfile, NegativeControl, Profile, Suspicion, TableProfile } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import { rowCheckId } from "./inferred-checks.ts";
@@ -337,7 +338,7 @@ const MAX_NAME = 60;
 const MAX_COMMAND = 120;
 
 function rowsText(rows: number | bigint): string {
-  return Number(rows) === 1 ? "1 row" : `${rows} rows`;
+  return plural(rows, "row");
 }
 
 /** Why a count is too low: what is gone, since when, and what to do. */

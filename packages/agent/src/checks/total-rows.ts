@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { formatRow } from "./format-row.ts";
@@ -52,8 +53,8 @@ export function totalRowsCheck(outcomes: readonly Observed[], seen: Seen | null)
   );
   if (held.result === "passed") return held;
   const error =
-    `all tables together have ${now.rows} rows, ${now.filled} of ${tables} tables have any; ` +
-    `passed tests of the last 30 days saw up to ${most} rows. ${nextStep([], seen.source)}`;
+    `all tables together have ${plural(now.rows, "row")}, ${now.filled} of ${plural(tables, "table")} with any; ` +
+    `passed tests of the last 30 days saw up to ${plural(most, "row")}. ${nextStep([], seen.source)}`;
   return { ...held, observed: { error, ...held.observed } };
 }
 

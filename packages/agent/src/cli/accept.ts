@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { nearestName } from "@attestore/host/nearest-name";
 import { meansTable, missedTables, nextStep, type Seen } from "../checks/index.ts";
 import type { SourceConfig } from "../config/source-config.ts";
@@ -125,7 +126,7 @@ async function list(
   else {
     for (const { table, rows, had } of lost.tables)
       terminal.data(
-        `${terminal.onData.bad("✗")} ${table}  ${rows === null ? "gone" : `${rows} rows`}${had === null ? "" : `, had ${had}`}`,
+        `${terminal.onData.bad("✗")} ${table}  ${rows === null ? "gone" : plural(rows, "row")}${had === null ? "" : `, had ${had}`}`,
       );
     if (!lost.isAll)
       terminal.say("There are more, for which the receipt has no room. A pattern with * means several.");

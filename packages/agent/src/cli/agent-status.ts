@@ -8,6 +8,7 @@ import {
   namedNotCounted,
   notLookedAt,
   suspicionText,
+  plural,
 } from "@attestore/proof";
 import { readRecoveryState, recoveryGap } from "../recovery/recovery-state.ts";
 import type { Config } from "../config/config.ts";
@@ -320,14 +321,14 @@ async function spoolProblems(
     (await listReceipts(layout, "refused")).length + (await listEvents(layout.eventsRefused)).length;
   if (refused > 0) {
     problems.push({
-      what: `${refused} receipts or events were rejected by the service`,
+      what: `${plural(refused, "receipt or event was", "receipts or events were")} rejected by the service`,
       next: `read the .answer.json beside each in ${layout.receiptsRefused} and ${layout.eventsRefused}`,
     });
   }
   const total = waiting.backups + waiting.receipts + waiting.events;
   if (total > 0) {
     problems.push({
-      what: `${waiting.backups} backups, ${waiting.receipts} receipts and ${waiting.events} events wait for ${storage ?? "the service"}`,
+      what: `${plural(waiting.backups, "backup")}, ${plural(waiting.receipts, "receipt")} and ${plural(waiting.events, "event")} ${total === 1 ? "waits" : "wait"} for ${storage ?? "the service"}`,
       next: alarmed
         ? "attestore alarm: nothing is submitted until the alarm is cleared"
         : running

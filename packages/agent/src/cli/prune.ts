@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { formatAge, formatBytes } from "@attestore/host/amounts";
 import type { Layout } from "../state/layout.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -40,7 +41,7 @@ export const prune: Run = async (call) => {
     const going = judged.filter(({ keptBy: why }) => why.length === 0).map(({ backup }) => backup);
     if (!flags.isOn("json")) for (const each of judged) terminal.data(describe(each, call));
     const bytes = going.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    const what = `${going.length} of ${judged.length} backups, ${formatBytes(bytes)}`;
+    const what = `${going.length} of ${plural(judged.length, "backup")}, ${formatBytes(bytes)}`;
     const agreed =
       dryRun || going.length === 0 || (await confirm(`Remove ${what}?`, { yes: flags.isOn("yes"), signal }));
     const removed = dryRun || !agreed ? [] : going;
@@ -62,7 +63,7 @@ export const prune: Run = async (call) => {
       );
     else
       terminal.say(
-        dryRun ? `Would remove ${what}.` : `Removed ${removed.length} backups from ${store.where}.`,
+        dryRun ? `Would remove ${what}.` : `Removed ${plural(removed.length, "backup")} from ${store.where}.`,
       );
     return 0;
   } finally {

@@ -7,6 +7,7 @@ import {
   toHex,
   verifyReceipt,
   type NoteVerifier,
+  plural,
 } from "@attestore/proof";
 import { listChain } from "../receipts/chain.ts";
 import { listAllReceipts, readEnvelope, readStatement, type ReceiptFile } from "../receipts/receipt-files.ts";
@@ -52,7 +53,9 @@ export const receiptsVerify: Run = async (call, wanted) => {
     const { good, bad } = terminal.onData;
     for (const { file, faults } of wrong) terminal.data(`${bad("✗")} ${file}: ${faults.join("; ")}`);
     if (wrong.length === 0)
-      terminal.data(`${good("✓")} ${verified.length} receipts: signatures, proofs and chain are valid`);
+      terminal.data(
+        `${good("✓")} ${plural(verified.length, "receipt")}: signatures, proofs and chain are valid`,
+      );
     terminal.say(
       `To verify without this program: ${await verifyCommand(layout, "RECEIPT", logKey !== null)}`,
     );

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { sweepTemporaryFiles } from "@attestore/host/durable-files";
 import type { Layout } from "../state/layout.ts";
 import { lockOrRefuse, tryLock } from "../state/lock.ts";
@@ -46,7 +47,8 @@ export const runAgent: Run = async (call) => {
       using __ = await takeWorkLock(layout, "run (start)", { signal, wait: true, say });
       await sweepCommands(layout);
       const interrupted = await recoverCommands(attachment);
-      if (interrupted > 0) say(`${interrupted} commands were interrupted when the agent last stopped`);
+      if (interrupted > 0)
+        say(`${plural(interrupted, "command was", "commands were")} interrupted when the agent last stopped`);
       for (const leftover of await reap(layout.scratch, say)) say(describeLeftover(leftover));
     }
     // A loop that fails takes the others with it: half an agent is worse than one that its

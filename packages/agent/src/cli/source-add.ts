@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { join } from "node:path";
 import { replaceFile } from "@attestore/host/durable-files";
 import { isMap, type Document } from "yaml";
@@ -125,7 +126,7 @@ async function tryOut(
   const tables = metadata?.["table_count"];
   const found = [
     metadata === null ? null : `${metadata.engine} ${metadata.engine_version}`,
-    typeof tables === "number" ? `${tables} tables` : null,
+    typeof tables === "number" ? plural(tables, "table") : null,
   ].filter((each) => each !== null);
   terminal.say(`${good("✓")} readable${found.length === 0 ? "" : `: ${found.join(", ")}`}`);
   if (untried !== null) terminal.say(`${warn("!")} not tried: ${untried}; the first backup will tell`);

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { existsSync } from "node:fs";
 import { errorCode } from "@attestore/host/errno";
 import { formatAge, formatBytes } from "@attestore/host/amounts";
@@ -56,7 +57,7 @@ function isSeenToRun(layout: Layout): boolean {
 
 function describe(found: AgentStatus, style: Style): string[] {
   const proven = found.sources.filter(({ verdict }) => verdict === "proven").length;
-  const count = `${proven} of ${found.sources.length} sources proven`;
+  const count = `${proven} of ${plural(found.sources.length, "source")} proven`;
   const isGood = found.problems.length === 0 && proven > 0;
   const lines = [`${isGood ? style.good(count) : style.bad(count)}  ${style.faint(describeHome(found))}`];
   const width = Math.max(0, ...found.sources.map(({ source }) => source.length));
@@ -88,7 +89,7 @@ function sourceLine(
     no_backup: style.warn("- nothing "),
   };
   const parts = [marks[verdict], source.padEnd(width)];
-  if (test !== null) parts.push(`restored ${formatAge(test.at)}, ${test.checks} checks`);
+  if (test !== null) parts.push(`restored ${formatAge(test.at)}, ${plural(test.checks, "check")}`);
   if (test !== null && test.not_counted > 0)
     parts.push(
       style.warn(`not counted: ${tablesText({ count: test.not_counted, names: test.not_counted_tables })}`),

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { listPending } from "../journal/pending-backup.ts";
 import type { UserError } from "../errors/user-error.ts";
 import { ServiceError } from "../transport/service-error.ts";
@@ -48,7 +49,7 @@ export const sync: Run = async (call) => {
       terminal.data(JSON.stringify({ ...counts, accepted, refused, unproven, waiting, stopped_by: stopped }));
     } else {
       terminal.data(
-        `${delivered} backups uploaded, ${report.accepted} entries accepted, ${report.refused} rejected, ` +
+        `${plural(delivered, "backup")} uploaded, ${plural(report.accepted, "entry", "entries")} accepted, ${report.refused} rejected, ` +
           `${report.waiting + waitingBackups} still waiting`,
       );
       if (stoppedBy !== null) terminal.say(`${terminal.onTalk.warn("!")} ${stoppedBy.message}`);

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { NamedTables } from "@attestore/proof";
 
 /** `2 tables (public.a, public.b)`. */
@@ -7,5 +8,5 @@ export function tablesText(tables: NamedTables): string {
 
 /** The same of other things. */
 export function countedNames({ count, names }: NamedTables, one: string): string {
-  return `${count} ${count === 1 ? one : `${one}s`}${names === null ? "" : ` (${names})`}`;
+  return `${plural(count, one)}${names === null ? "" : ` (${names})`}`;
 }

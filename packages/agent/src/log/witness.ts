@@ -12,6 +12,7 @@ import {
   verifyConsistency,
   type Checkpoint,
   type OpenedCheckpoint,
+  plural,
 } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
 import { waitForLock } from "../state/lock.ts";
@@ -66,7 +67,7 @@ export async function observeCheckpoint(
   const kept = parseCheckpoint(parseNote(keptNote).text);
   if (offered.size === kept.size) {
     if (!equalBytes(offered.rootHash, kept.rootHash))
-      return alarm("head_forked", `two roots for ${kept.size} leaves`);
+      return alarm("head_forked", `two roots for ${plural(kept.size, "leaf", "leaves")}`);
     return "same";
   }
   const [small, large] = offered.size > kept.size ? [kept, offered] : [offered, kept];
@@ -88,7 +89,7 @@ async function inconsistency(
   large: Checkpoint,
   signal: AbortSignal,
 ): Promise<{ refused: boolean; detail: string } | null> {
-  const sizes = `from ${small.size} to ${large.size} leaves`;
+  const sizes = `from ${small.size} to ${plural(large.size, "leaf", "leaves")}`;
   // Every tree begins with the empty one. Asking anyway shows that the service still has the large
   // one.
   const from = small.size === 0n ? null : Number(small.size);

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { timeOfId } from "@attestore/contract";
 import { readKept } from "../journal/kept-backups.ts";
 import type { Layout } from "../state/layout.ts";
@@ -95,12 +96,12 @@ function rounded(probability: number): number {
 
 /** For people. */
 export function coverageText({ older_than_30_days: older, draws, kept }: Coverage): string {
-  const tested = `${older.tested_within_90_days} of ${older.kept} backups older than 30 days tested within 90 days`;
+  const tested = `${older.tested_within_90_days} of ${plural(older.kept, "backup")} older than 30 days tested within 90 days`;
   if (draws === null) return tested;
   const { each_probability: each, every_probability: every } = draws;
   const needed =
     each >= WANTED
       ? ""
-      : ` (${WANTED} takes ${draws.needed_for_each_0_95} draws, at this rate it is ${draws.in_90_days})`;
+      : ` (${WANTED} takes ${plural(draws.needed_for_each_0_95, "draw")}, at this rate it is ${draws.in_90_days})`;
   return `${tested}; draws reach each of ${kept} within 90 days with probability ${each.toFixed(2)}, every one older than 30 days with ${every.toFixed(2)}${needed}`;
 }

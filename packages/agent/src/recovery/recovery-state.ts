@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { join } from "node:path";
 import { replaceJsonFile } from "@attestore/host/durable-files";
 import type { Layout } from "../state/layout.ts";
@@ -48,6 +49,6 @@ export function recoveryGap(
     return { what: "the recovery kit was never tested, so nobody knows whether it works", next };
   const age_days = (now - Date.parse(state.tested_at)) / 86_400_000;
   return age_days > TEST_AGAIN_DAYS
-    ? { what: `the recovery kit was last tested ${Math.floor(age_days)} days ago`, next }
+    ? { what: `the recovery kit was last tested ${plural(Math.floor(age_days), "day")} ago`, next }
     : null;
 }

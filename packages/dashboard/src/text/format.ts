@@ -1,3 +1,5 @@
+import { numbered } from "@attestore/proof";
+
 /** Formats numbers and times for people, always with a unit or time zone. */
 
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
@@ -25,7 +27,7 @@ export function formatDuration(seconds: number): string {
   if (s < HOUR_S) return two(Math.floor(s / MINUTE_S), "min", s % MINUTE_S, "s", 10);
   if (s < DAY_S) return two(Math.floor(s / HOUR_S), "h", Math.floor((s % HOUR_S) / MINUTE_S), "min", 10);
   const days = Math.floor(s / DAY_S);
-  return `${days} ${days === 1 ? "day" : "days"}`;
+  return plural(days, "day");
 }
 
 /** Shows the small unit only if the large count is below `upTo`. */
@@ -68,6 +70,6 @@ export function localZone(): string {
 }
 
 /** `1 backup`, `3 backups`. */
-export function plural(count: number, one: string, many: string = `${one}s`): string {
-  return `${count.toLocaleString("en-GB")} ${count === 1 ? one : many}`;
+export function plural(count: number | bigint, one: string, many: string = `${one}s`): string {
+  return `${count.toLocaleString("en-GB")} ${numbered(count, one, many)}`;
 }

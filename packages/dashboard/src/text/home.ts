@@ -13,12 +13,12 @@ export const home = {
     heading: "Sources, worst first",
     filter: "Filter sources by name",
     days: "Days shown",
-    daysOption: (days: number) => `${days} days`,
+    daysOption: (days: number) => `${plural(days, "day")}`,
     columns: {
       source: "Source",
       backup: "Last backup",
       proof: "Last proof",
-      days: (days: number) => `The last ${days} days`,
+      days: (days: number) => `The last ${plural(days, "day")}`,
       restore: "Restore time",
       size: "Size",
     },
@@ -222,14 +222,16 @@ export function describeDays(days: string, firstDay: string): string {
     const count = days.split("").filter((found) => found === letter).length;
     if (count > 0) parts.push(`${count} ${dayWord(letter)}`);
   }
-  return `Last ${days.length} days: ${parts.join("; ")}.`;
+  return `Last ${plural(days.length, "day")}: ${parts.join("; ")}.`;
 }
 
 const MOST_DAYS = 8;
 
 function listed(days: string[]): string {
   const newest = days.slice(-MOST_DAYS);
-  return days.length > MOST_DAYS ? `${days.length} days, the last ${newest.at(-1) ?? ""}` : newest.join(", ");
+  return days.length > MOST_DAYS
+    ? `${plural(days.length, "day")}, the last ${newest.at(-1) ?? ""}`
+    : newest.join(", ");
 }
 
 function dayName(firstDay: string, index: number): string {

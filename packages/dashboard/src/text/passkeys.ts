@@ -1,3 +1,4 @@
+import { plural } from "./format.ts";
 /** Texts about passkeys and recovery codes. */
 export const passkeys = {
   title: "Passkeys",
@@ -57,7 +58,7 @@ export const passkeys = {
     title: "Recovery codes",
     explanation:
       "If you lose your passkeys, a mailed code together with one of these signs you in. Each works once.",
-    left: (count: number) => (count === 1 ? "1 code is left." : `${count} codes are left.`),
+    left: (count: number) => `${plural(count, "code is", "codes are")} left.`,
     renew: "Make new recovery codes",
     renewTitle: "Make new recovery codes?",
     renewText: "You get ten new codes. Your current ones stop working.",

@@ -61,11 +61,11 @@ export const receipts = {
     notLookedAt: "Not checked",
     empty: "Empty tables",
     tables: (count: number) =>
-      `The rows of ${count} ${count === 1 ? "table" : "tables"}: not counted, only known to be readable`,
+      `The rows of ${plural(count, "table")}: not counted, only known to be readable`,
     notLookedAtCount: (count: number) =>
-      `${count} ${count === 1 ? "table or its indexes" : "tables or their indexes"}: SQLite on the host lacks what the application adds to it`,
+      `${plural(count, "table or its indexes", "tables or their indexes")}: SQLite on the host lacks what the application adds to it`,
     emptyTables: (count: number) =>
-      `${count} ${count === 1 ? "table has" : "tables have"} no rows, and no earlier test saw any`,
+      `${plural(count, "table has", "tables have")} no rows, and no earlier test saw any`,
     content: "Content",
     draw: "Backup chosen by",
     drawn: (event: string) => `the draw ${event}: nobody chose it, if “backup that the draw chose” holds`,

@@ -92,7 +92,7 @@ export const sourceText = {
     },
     waiting: "waiting for the agent's next heartbeat",
     running: "the agent is working on it",
-    repeated: (attempts: number) => `delivered ${attempts} times, not accepted yet`,
+    repeated: (attempts: number) => `delivered ${plural(attempts, "time")}, not accepted yet`,
     receipt: "Receipt",
     backupMade: "Backup",
     event: "What went wrong",
@@ -142,7 +142,7 @@ export const sourceText = {
     rto: (rto: string) => `Objective: the data is back within ${rto}.`,
     noRto: "No objective for the restore time is set.",
     coverage: (tested: number, older: number) =>
-      `${tested} of ${older} kept backups older than 30 days were restored for a test in the last 90 days.`,
+      `Of ${plural(older, "kept backup")} older than 30 days, ${tested} ${tested === 1 ? "was" : "were"} restored for a test in the last 90 days.`,
     columns: {
       when: "When",
       result: "Result",

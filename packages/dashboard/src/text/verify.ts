@@ -1,3 +1,4 @@
+import { plural } from "./format.ts";
 import type { EvidenceErrorCode } from "../verifier/evidence-file.ts";
 import type { KeyOrigin } from "../verifier/verify-in-browser.ts";
 
@@ -19,7 +20,7 @@ export const verify = {
   removeShort: "Remove",
   remove: (name: string) => `Remove ${name}`,
   startOver: "Start over",
-  tooMany: (limit: number) => `Only the first ${limit} files were used.`,
+  tooMany: (limit: number) => `Only the first ${plural(limit, "file was", "files were")} used.`,
   unreadable: "The file can no longer be read.",
   noReceipt: "Add a receipt to verify with these keys.",
   kind: {

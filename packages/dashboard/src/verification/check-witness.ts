@@ -1,3 +1,4 @@
+import { plural } from "../text/format.ts";
 import type { Schemas } from "@attestore/contract/client";
 import {
   equalBytes,
@@ -79,7 +80,10 @@ async function requirePartOf(
 ): Promise<boolean> {
   if (seen.size === head.size) {
     if (!equalBytes(seen.rootHash, head.rootHash))
-      throw new ProofError("consistency_invalid", `it saw a different root hash for ${seen.size} leaves`);
+      throw new ProofError(
+        "consistency_invalid",
+        `it saw a different root hash for ${plural(seen.size, "leaf", "leaves")}`,
+      );
     return true;
   }
   // The log may have grown since this head was read. Then this head must be part of the one the
@@ -92,7 +96,7 @@ async function requirePartOf(
   if (hashes === null)
     throw new ProofError(
       "consistency_invalid",
-      `the service has no proof that the ${seen.size} leaves it saw and the ${head.size} of this head are from one tree`,
+      `the service has no proof that the ${plural(seen.size, "leaf", "leaves")} it saw and the ${head.size} of this head are from one tree`,
     );
   verifyConsistency({
     from: small.size,

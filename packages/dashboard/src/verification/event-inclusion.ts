@@ -1,3 +1,4 @@
+import { plural } from "../text/format.ts";
 import type { Schemas } from "@attestore/contract/client";
 import {
   canonicalJson,
@@ -69,7 +70,9 @@ export async function checkEvent(
       line("inclusion", "not_checked", "it needs a checkpoint whose signature holds"),
     ];
   }
-  lines.push(line("checkpoint", "held", `signed by ${logKey.name} at ${head.size} leaves`));
+  lines.push(
+    line("checkpoint", "held", `signed by ${logKey.name} at ${plural(head.size, "leaf", "leaves")}`),
+  );
   if (leaf instanceof ProofError)
     return [...lines, line("inclusion", "not_checked", "it needs the log entry, which could not be rebuilt")];
   return [...lines, inclusionLine(record, proof.inclusion, leaf, head)];
@@ -114,7 +117,7 @@ function inclusionLine(
     if (BigInt(tree_size) !== size)
       throw new ProofError(
         "inclusion_invalid",
-        `the proof is for ${tree_size} leaves, but the checkpoint has ${size}`,
+        `the proof is for ${plural(tree_size, "leaf", "leaves")}, but the checkpoint has ${size}`,
       );
     verifyInclusion({
       leafIndex: BigInt(log_index),

@@ -1,3 +1,4 @@
+import { plural } from "../text/format.ts";
 import {
   equalBytes,
   hashFromHex,
@@ -75,7 +76,7 @@ export async function observeHead(
   const observed = { offered: head, before };
   if (head.size === before.size) {
     if (!equalBytes(head.rootHash, before.rootHash))
-      throw new LogContradiction("head_forked", `two root hashes for ${head.size} leaves`);
+      throw new LogContradiction("head_forked", `two root hashes for ${plural(head.size, "leaf", "leaves")}`);
     return { ...observed, outcome: "same", hashes: 0, keep: { ...seen, since: held.since } };
   }
   const isNewer = head.size > before.size;
@@ -85,8 +86,8 @@ export async function observeHead(
     throw new LogContradiction(
       isNewer ? "head_inconsistent" : "head_rolled_back",
       isNewer
-        ? `the service has no proof that its ${large.size} leaves begin with the ${small.size} that this browser saw before`
-        : `it had ${large.size} leaves before and has ${small.size} now, and the service has no proof that connects them`,
+        ? `the service has no proof that its ${plural(large.size, "leaf", "leaves")} begin with the ${small.size} that this browser saw before`
+        : `it had ${plural(large.size, "leaf", "leaves")} before and has ${small.size} now, and the service has no proof that connects them`,
     );
   requireConsistent(small, large, hashes, isNewer ? "head_inconsistent" : "head_forked");
   return isNewer
@@ -123,7 +124,7 @@ function requireConsistent(
     if (!(error instanceof ProofError)) throw error;
     throw new LogContradiction(
       reason,
-      `the proof from ${small.size} to ${large.size} leaves does not hold: ${error.message}`,
+      `the proof from ${small.size} to ${plural(large.size, "leaf", "leaves")} does not hold: ${error.message}`,
     );
   }
 }

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { adoptObjects } from "../features/installation/adopt.ts";
@@ -53,7 +54,7 @@ export function objectsCommand(): Command {
               ...shown,
               "",
               "If you adopt the objects, this database decides what is deleted:",
-              `- ${survey.unknown} objects that it does not know go into quarantine and are removed after ${console.config.quarantineDays} days.`,
+              `- Objects that it does not know (${survey.unknown}) go into quarantine and are removed after ${plural(console.config.quarantineDays, "day")}.`,
               "- A service that uses their former database no longer deletes anything.",
               "- A log that lacks a signed head stays read-only.",
               "If this is the wrong database or bucket, correct DATABASE_URL, ATTESTORE_DATA or ATTESTORE_S3_BUCKET instead.",
@@ -151,7 +152,7 @@ export function objectsCommand(): Command {
         }));
         return {
           json: { ...report, at: report.at.toISOString() },
-          result: `${report.quarantined} of ${report.objects} objects are in quarantine; ${report.removed} were removed.`,
+          result: `In quarantine: ${report.quarantined} of ${plural(report.objects, "object")}. Removed: ${report.removed}.`,
         };
       }),
     );
@@ -192,6 +193,6 @@ function told({ pairing, marker, named }: Compared, survey: Survey): string[] {
     state,
     `Installation: ${named?.id ?? "none"} in the database, ${marker?.installationId ?? "none"} in the object store.`,
     `Objects: ${survey.objects}, of which ${survey.unknown} (${survey.unknownBytes} bytes) are unknown to the database.`,
-    `Of the ${survey.sampled} newest backups ${survey.absent} have no object.`,
+    `Of ${plural(survey.sampled, "newest backup")}, ${survey.absent} ${survey.absent === 1 ? "has" : "have"} no object.`,
   ];
 }

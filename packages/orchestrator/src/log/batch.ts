@@ -1,4 +1,4 @@
-import { equalBytes } from "@attestore/proof";
+import { equalBytes, plural } from "@attestore/proof";
 import type { PoolClient } from "pg";
 import { decide, type Decision, type Found, type Submission } from "./decisions.ts";
 import type { CallRecords, EntryKind, LogEntry, PlacedCall, PlacedEntry } from "./entry.ts";
@@ -139,7 +139,7 @@ async function withoutHead(
   return [...grown].flatMap(([orgId, { origin, size, rootHash }]) => {
     const root = roots.get(orgId);
     if (root !== undefined && equalBytes(root, rootHash)) return [];
-    const message = `${origin} lacks its signed head of ${size} leaves: was the database set back?`;
+    const message = `${origin} lacks its signed head of ${plural(size, "leaf", "leaves")}: was the database set back?`;
     return [{ orgId, is: new LogCorruption("head_regressed", message) }];
   });
 }

@@ -8,6 +8,7 @@ import {
   utf8,
   type Hash,
   type NoteVerifier,
+  plural,
 } from "@attestore/proof";
 import { LogCorruption } from "./log-corruption.ts";
 import { logIdentity, logVerifier, timeVerifier, type LogIdentity, type LogKeys } from "./log-keys.ts";
@@ -177,7 +178,7 @@ export class CheckpointSigner {
     if (!equalBytes(newest.rootHash, rootHash))
       throw new LogCorruption(
         "head_forked",
-        `${origin} has two roots at ${size} leaves, and one of them is signed`,
+        `${origin} has two roots at ${plural(size, "leaf", "leaves")}, and one of them is signed`,
       );
   }
 }
@@ -185,6 +186,6 @@ export class CheckpointSigner {
 function setBack({ origin, size }: Pick<Head, "origin" | "size">, newest: Signed): LogCorruption {
   return new LogCorruption(
     "head_regressed",
-    `${origin} has ${size} leaves, but lacks the signed head of ${newest.size}: was the database set back?`,
+    `${origin} has ${plural(size, "leaf", "leaves")}, but lacks the signed head of ${newest.size}: was the database set back?`,
   );
 }

@@ -1,4 +1,4 @@
-import { parseLeaf, type Hash } from "@attestore/proof";
+import { parseLeaf, type Hash, plural } from "@attestore/proof";
 import type { CheckpointSigner } from "./checkpoint-signer.ts";
 import { readHeadOfSize } from "./heads.ts";
 import { LogCorruption } from "./log-corruption.ts";
@@ -42,7 +42,7 @@ export async function readPlacement(
   if (row === undefined || head === null)
     throw new LogCorruption(
       "log_incomplete",
-      `${orgId} lacks leaf ${logIndex} or its head of ${treeSize} leaves`,
+      `${orgId} lacks leaf ${logIndex} or its head of ${plural(treeSize, "leaf", "leaves")}`,
     );
   const hashes = await readInclusionProof(session, orgId, logIndex, treeSize);
   return {

@@ -1,4 +1,4 @@
-import { CompactRange, EMPTY_ROOT, equalBytes, type Hash } from "@attestore/proof";
+import { CompactRange, EMPTY_ROOT, equalBytes, type Hash, plural } from "@attestore/proof";
 import type { DatabaseTransaction } from "../platform/database/schema.ts";
 import { LogCorruption } from "./log-corruption.ts";
 import { logOrigin } from "./log-keys.ts";
@@ -52,7 +52,7 @@ function readRow(row: LogRow): LockedLog | LogCorruption {
   if (row.missing_head_size !== null)
     return new LogCorruption(
       "head_regressed",
-      `${row.origin} has ${row.tree_size} leaves, but lacks the signed head of ${row.missing_head_size}: the database was set back`,
+      `${row.origin} has ${plural(row.tree_size, "leaf", "leaves")}, but lacks the signed head of ${row.missing_head_size}: the database was set back`,
     );
   const range = readRightEdge(row);
   // A wrong edge would lead to a wrong root under the next head, which cannot be taken back.

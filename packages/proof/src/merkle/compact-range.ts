@@ -1,3 +1,4 @@
+import { plural } from "../text/plural.ts";
 import { HASH_SIZE, type Hash } from "../bytes.ts";
 import { ProofError } from "../proof-error.ts";
 import { compactRangeCoordinates } from "./coordinates.ts";
@@ -35,7 +36,7 @@ export class CompactRange {
     if (hashes.length !== expected || hashes.some((hash) => hash.length !== HASH_SIZE))
       throw new ProofError(
         "out_of_range",
-        `the right edge of ${size} leaves is ${expected} hashes of 32 bytes`,
+        `the right edge of ${plural(size, "leaf", "leaves")} is ${plural(expected, "hash", "hashes")} of 32 bytes`,
       );
     return new CompactRange(size, [...hashes]);
   }

@@ -1,3 +1,4 @@
+import { plural } from "../text/plural.ts";
 import { ProofError } from "../proof-error.ts";
 
 /** The perfect subtree of 2^level leaves that begins at leaf index * 2^level. */
@@ -44,7 +45,10 @@ export function consistencyCoordinates(from: number, to: number): NodeCoordinate
 export function inclusionRanges(index: number, size: number): LeafRange[] {
   requireSize(size);
   if (!Number.isSafeInteger(index) || index < 0 || index >= size)
-    throw new ProofError("out_of_range", `leaf ${index} is not in a tree of ${size} leaves`);
+    throw new ProofError(
+      "out_of_range",
+      `leaf ${index} is not in a tree of ${plural(size, "leaf", "leaves")}`,
+    );
   const path: LeafRange[] = [];
   let [start, end] = [0, size];
   let split = powerBelow(size);
@@ -67,7 +71,10 @@ export function consistencyRanges(from: number, to: number): LeafRange[] {
   requireSize(from);
   requireSize(to);
   if (from === 0 || from > to)
-    throw new ProofError("out_of_range", `no consistency proof leads from ${from} to ${to} leaves`);
+    throw new ProofError(
+      "out_of_range",
+      `no consistency proof leads from ${from} to ${plural(to, "leaf", "leaves")}`,
+    );
   const path: LeafRange[] = [];
   let [start, end] = [0, to];
   let split = powerBelow(to);

@@ -1,3 +1,4 @@
+import { plural } from "../text/plural.ts";
 import { equalBytes, HASH_SIZE, type Hash } from "../bytes.ts";
 import { ProofError } from "../proof-error.ts";
 import { nodeHash } from "./hashing.ts";
@@ -20,7 +21,8 @@ const fail = (why: string): never => {
  * refused: every tree extends the empty one, so it would prove nothing.
  */
 export function verifyConsistency({ from, to, fromRoot, toRoot, hashes }: ConsistencyProof): void {
-  if (from <= 0n || to < from) fail(`a tree of ${to} leaves cannot be shown to extend one of ${from}`);
+  if (from <= 0n || to < from)
+    fail(`a tree of ${plural(to, "leaf", "leaves")} cannot be shown to extend one of ${from}`);
   if (from === to) {
     if (hashes.length > 0) fail("equal sizes need no proof hashes");
     if (!equalBytes(fromRoot, toRoot)) fail("two different roots for the same size");

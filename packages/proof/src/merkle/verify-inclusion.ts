@@ -1,3 +1,4 @@
+import { plural } from "../text/plural.ts";
 import { equalBytes, HASH_SIZE, type Hash } from "../bytes.ts";
 import { ProofError } from "../proof-error.ts";
 import { nodeHash } from "./hashing.ts";
@@ -20,7 +21,7 @@ const fail = (why: string): never => {
  */
 export function verifyInclusion({ leafIndex, treeSize, leafHash, rootHash, hashes }: InclusionProof): void {
   if (leafIndex < 0n || leafIndex >= treeSize)
-    fail(`leaf ${leafIndex} is not in a tree of ${treeSize} leaves`);
+    fail(`leaf ${leafIndex} is not in a tree of ${plural(treeSize, "leaf", "leaves")}`);
   if ([leafHash, rootHash, ...hashes].some((hash) => hash.length !== HASH_SIZE))
     fail("a hash is not 32 bytes");
   let position = leafIndex;

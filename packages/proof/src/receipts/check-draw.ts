@@ -1,3 +1,4 @@
+import { plural } from "../text/plural.ts";
 import type { NoteVerifier } from "../notes/verifier-key.ts";
 import { ProofError } from "../proof-error.ts";
 import { failed, held, notChecked, type ReceiptCheck } from "./check.ts";
@@ -34,7 +35,7 @@ export async function checkDraw(
   ].filter((difference) => typeof difference === "string");
   if (differences.length > 0) return [failed("draw", differences.join("; "))];
   const among = `${backupId}, one of ${candidates.length}${opened.omitted > 0 ? ` (${opened.omitted} newer ones left out)` : ""}`;
-  const where = `declared in ${eventId}, decided by the head of ${opened.logIndex + 1} leaves`;
+  const where = `declared in ${eventId}, decided by the head of ${plural(opened.logIndex + 1, "leaf", "leaves")}`;
   return [
     logKey === undefined
       ? notChecked("draw", `it leads to ${among}, but the log's verifier key is needed to believe it`)

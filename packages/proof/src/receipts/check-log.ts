@@ -1,3 +1,4 @@
+import { plural } from "../text/plural.ts";
 import { sha256 } from "#sha256";
 import { toBase64 } from "../base64.ts";
 import { hashFromHex, toHex } from "../hex.ts";
@@ -96,7 +97,7 @@ async function readCheckpoint(
   const refused = await refusal(() => openCheckpoint(note, logKey));
   const check = refused
     ? failed("checkpoint", refused.message)
-    : held("checkpoint", `signed by ${logKey.name} at ${size} leaves`);
+    : held("checkpoint", `signed by ${logKey.name} at ${plural(size, "leaf", "leaves")}`);
   return { check, checkpoint };
 }
 
@@ -107,7 +108,7 @@ function requireInTree(
   if (BigInt(proof.tree_size) !== size)
     throw new ProofError(
       "inclusion_invalid",
-      `the proof is for ${proof.tree_size} leaves, the checkpoint for ${size}`,
+      `the proof is for ${plural(proof.tree_size, "leaf", "leaves")}, the checkpoint for ${size}`,
     );
   verifyInclusion({
     leafIndex: BigInt(proof.log_index),

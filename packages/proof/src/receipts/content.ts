@@ -1,3 +1,4 @@
+import { plural } from "../text/plural.ts";
 /** What a check saw, as a restore-test receipt has it. */
 interface Observed {
   readonly id: string;
@@ -63,7 +64,7 @@ export function comparedContentText(checks: readonly Observed[]): string {
   if (tables === 0) return `${objectsText(objects)}; content not compared`;
   const differs = differing === 0 ? "" : `, ${differing} not what the dump holds`;
   const besides = notCompared === 0 ? "" : `; not compared: ${notCompared} more`;
-  const rows = `content of ${tables} ${tables === 1 ? "table" : "tables"} compared${differs}${besides}`;
+  const rows = `content of ${plural(tables, "table")} compared${differs}${besides}`;
   return `${rows}; ${objectsText(objects)}`;
 }
 
@@ -82,7 +83,7 @@ function attributesText(checks: readonly Observed[]): string {
 }
 
 function countedText(count: number, what: string): string | null {
-  return count === 0 ? null : `${count} ${what}${count === 1 ? "" : "s"}`;
+  return count === 0 ? null : plural(count, what);
 }
 
 function objectsText(objects: ComparedContent["objects"]): string {
@@ -90,7 +91,7 @@ function objectsText(objects: ComparedContent["objects"]): string {
   const { count, differing, notCompared = 0 } = objects;
   const differs = differing === 0 ? "" : `, ${differing} not as at the source`;
   const besides = notCompared === 0 ? "" : `, ${notCompared} not, because they changed during the dump`;
-  return `${count} ${count === 1 ? "object" : "objects"} compared${differs}${besides}`;
+  return `${plural(count, "object")} compared${differs}${besides}`;
 }
 
 /**

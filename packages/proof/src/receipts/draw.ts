@@ -1,3 +1,4 @@
+import { plural } from "../text/plural.ts";
 import { sha256 } from "#sha256";
 import { fromBase64 } from "../base64.ts";
 import { concatBytes, type Hash, utf8 } from "../bytes.ts";
@@ -210,7 +211,7 @@ async function readHead({ checkpoint: note, log_index, leaf }: Draw, logKey: Not
   if (extensions.length > 0) throw invalid("its checkpoint has extension lines");
   if (size !== BigInt(log_index) + 1n)
     throw invalid(
-      `the first head of the log that covers leaf ${log_index} has ${log_index + 1} leaves, and its checkpoint ${size}`,
+      `the first head of the log that covers leaf ${log_index} has ${plural(log_index + 1, "leaf", "leaves")}, and its checkpoint ${size}`,
     );
   if (line === undefined || others.length > 0)
     throw invalid(`its checkpoint does not have exactly one signature by ${origin}`);

@@ -1,3 +1,4 @@
+import { plural } from "../text/plural.ts";
 import { concatBytes } from "../bytes.ts";
 import { MAX_LEAF_SIZE } from "../log/leaf.ts";
 import { ProofError } from "../proof-error.ts";
@@ -31,6 +32,9 @@ export function decodeEntryBundle(bundle: Uint8Array, count: number): Uint8Array
     offset = end;
   }
   if (entries.length !== count || offset !== bundle.length)
-    throw new ProofError("malformed_tile", `the entry bundle does not contain exactly ${count} entries`);
+    throw new ProofError(
+      "malformed_tile",
+      `the entry bundle does not contain exactly ${plural(count, "entry", "entries")}`,
+    );
   return entries;
 }

@@ -4,6 +4,7 @@ import {
   ProofError,
   sshFingerprint,
   verifyKeyRotation,
+  plural,
 } from "@attestore/proof";
 import type { CheckedEntries } from "./check-entries.ts";
 import type { Findings } from "./findings.ts";
@@ -59,11 +60,11 @@ export async function checkAgents(
   if (unbound > 0)
     findings.leaveOpen(
       "agents",
-      `for ${unbound} agents the log does not say whose key it is`,
+      `for ${plural(unbound, "agent")} the log does not say whose key it is`,
       "--key FILE for each",
     );
   const count = [...agents.values()].flatMap(({ keys }) => keys).length;
-  findings.hold("agents", `${count} keys, each bound to its agent by an entry of the log`);
+  findings.hold("agents", `${plural(count, "key")}, each bound to its agent by an entry of the log`);
   return times;
 }
 

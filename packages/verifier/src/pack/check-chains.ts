@@ -6,6 +6,7 @@ import {
   parsePredecessor,
   ProofError,
   verifyInclusion,
+  plural,
 } from "@attestore/proof";
 import type { AgentTimes } from "./check-agents.ts";
 import type { SignedEvent } from "./check-event.ts";
@@ -94,12 +95,14 @@ export function checkChains(
     else if (!known.has(previous)) gaps.push({ id, agentId: agent_id });
   }
   const [first] = gaps;
-  const what = gaps.every(({ id }) => !id.startsWith("evt_")) ? "receipts" : "receipts and events";
+  const what = gaps.every(({ id }) => !id.startsWith("evt_"))
+    ? plural(gaps.length, "receipt refers", "receipts refer")
+    : plural(gaps.length, "receipt or event refers", "receipts and events refer");
   if (first !== undefined)
     findings.leaveOpen(
       "chains",
-      `${gaps.length} ${what} refer to a predecessor that is not in the log; the first is ${first.id} of ${first.agentId}: ask the host for its receipts/ and events/`,
+      `${what} to a predecessor that is not in the log; the first is ${first.id} of ${first.agentId}: ask the host for its receipts/ and events/`,
     );
-  const restarted = `; ${restarts} receipts or events start a new chain, as happens after a host is set up again`;
-  findings.hold("chains", `of ${seen.size} agents${restarts > 0 ? restarted : ""}`);
+  const restarted = `; ${plural(restarts, "receipt or event starts", "receipts or events start")} a new chain, as happens after a host is set up again`;
+  findings.hold("chains", `of ${plural(seen.size, "agent")}${restarts > 0 ? restarted : ""}`);
 }

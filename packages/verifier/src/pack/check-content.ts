@@ -1,4 +1,4 @@
-import { comparedContent, type RestoreTestStatement, type Statement } from "@attestore/proof";
+import { comparedContent, type RestoreTestStatement, type Statement, plural } from "@attestore/proof";
 import type { CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";
 
@@ -30,7 +30,7 @@ export function checkContent(findings: Findings, receipts: readonly CheckedRecei
   if (compared > 0)
     findings.hold(
       "content",
-      `${compared} passed restore tests compared the content of ${tables} tables; ${without} compared none`,
+      `${plural(compared, "passed restore test")} compared the content of ${plural(tables, "table")}; ${without} compared none`,
     );
 }
 

@@ -66,7 +66,7 @@ test("each draw with its test holds, and one without is named", async () => {
   const open = await drawOf({ log, index: 9, eventId: eventId("g") });
   expect(await lineOf({ draws: [draw, open], receipts: [tested(draw)] })).toMatchObject({
     result: "held",
-    detail: `2 draws, 1 tests of drawn backups; 1 without a result: ${eventId("g")} of ${ids.source}`,
+    detail: `2 draws, 1 test of a drawn backup; 1 without a result: ${eventId("g")} of ${ids.source}`,
   });
   expect(await lineOf({ draws: [] })).toBeUndefined();
 });

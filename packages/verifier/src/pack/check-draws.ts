@@ -9,6 +9,7 @@ import {
   ProofError,
   toBase64,
   toHex,
+  plural,
 } from "@attestore/proof";
 import type { CheckedEvents } from "./check-event.ts";
 import type { CheckedReceipt } from "./check-receipt.ts";
@@ -49,7 +50,10 @@ export async function checkDraws(
   const named = open.slice(0, MAX_NAMED).map(({ id, sourceId }) => `${id} of ${sourceId}`);
   const more = open.length > named.length ? ` and ${open.length - named.length} more` : "";
   const without = open.length === 0 ? "" : `; ${open.length} without a result: ${named.join(", ")}${more}`;
-  findings.hold("draws", `${declared.length} draws, ${results.size} tests of drawn backups${without}`);
+  findings.hold(
+    "draws",
+    `${plural(declared.length, "draw")}, ${plural(results.size, "test of a drawn backup", "tests of drawn backups")}${without}`,
+  );
 }
 
 /** In log order. A draw that its agent did not sign decides nothing. */
@@ -115,7 +119,7 @@ function requireAll(findings: Findings, draw: Declared, { events, receipts }: En
   if (first !== undefined)
     findings.fail(
       "draws",
-      `${draw.id}: ${missing.length} kept backups are not among its candidates, the first is ${first.statement.predicate.backup_id}`,
+      `${draw.id}: ${plural(missing.length, "kept backup is", "kept backups are")} not among its candidates, the first is ${first.statement.predicate.backup_id}`,
     );
 }
 

@@ -1,4 +1,4 @@
-import { PREDICATE_BACKUP } from "@attestore/proof";
+import { PREDICATE_BACKUP, plural } from "@attestore/proof";
 import type { KnownAgent } from "./read-agents.ts";
 import { checkEvent, type CheckedEvents } from "./check-event.ts";
 import type { PackLog } from "./pack-log.ts";
@@ -63,9 +63,12 @@ export async function checkEntries(
   found.receipts.sort((a, b) => a.logIndex - b.logIndex);
   found.signedEvents.sort((a, b) => a.logIndex - b.logIndex);
   requireOthersOutside(files, findings, range, found);
-  findings.hold("receipts", `${named.receipts} receipts`);
-  findings.hold("events", `${named.events} events${checkUnsigned(findings, found)}`);
-  findings.hold("complete", `${range.leaves.size} entries, each with the content that its leaf covers`);
+  findings.hold("receipts", `${plural(named.receipts, "receipt")}`);
+  findings.hold("events", `${plural(named.events, "event")}${checkUnsigned(findings, found)}`);
+  findings.hold(
+    "complete",
+    `${plural(range.leaves.size, "entry", "entries")}, each with the content that its leaf covers`,
+  );
   return found;
 }
 

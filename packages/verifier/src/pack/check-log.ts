@@ -14,6 +14,7 @@ import {
   readCosignatures,
   toHex,
   MAX_NOTE_SIZE,
+  plural,
 } from "@attestore/proof";
 import type { KnownAgent } from "./read-agents.ts";
 import type { Findings } from "./findings.ts";
@@ -70,7 +71,7 @@ export async function checkLog(
     const byAgents = (await readCosignatures(fromUtf8(bytes), known)).seen;
     findings.hold(
       "checkpoint",
-      `signed by ${key.name} at ${opened.size} leaves${seen > 0 ? `; ${seen} agents cosigned it, ${byAgents.length} of them with keys that you gave` : ""}`,
+      `signed by ${key.name} at ${plural(opened.size, "leaf", "leaves")}${seen > 0 ? `; ${plural(seen, "agent")} cosigned it, ${byAgents.length} of them with keys that you gave` : ""}`,
     );
     const asWitnesses = await checkWitnesses(findings, fromUtf8(bytes), asked);
     const names = new Set(asWitnesses.map(({ name }) => name));

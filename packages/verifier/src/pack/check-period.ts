@@ -8,6 +8,7 @@ import {
   ProofError,
   type TimedCheckpoint,
   verifyConsistency,
+  plural,
 } from "@attestore/proof";
 import type { PackLog } from "./pack-log.ts";
 import type { Findings } from "./findings.ts";
@@ -45,7 +46,10 @@ export async function checkPeriod(
     if (after !== null && (after + 1) * 1000 <= Date.parse(bodies_until))
       refuse("the checkpoint after the period has an earlier time");
     if (oddTimes > 0)
-      findings.leaveOpen("period", `${oddTimes} leaves of the range have a recording time far outside it`);
+      findings.leaveOpen(
+        "period",
+        `${plural(oddTimes, "leaf", "leaves")} of the range with a recording time far outside it`,
+      );
     findings.hold(
       "period",
       `${describe(before, "the log's first leaf")} to ${describe(after, "the checkpoint of the export")}`,
@@ -60,7 +64,8 @@ async function openTimed({ key, timeKey, size, rootHash }: PackLog, timed: Timed
   const timeKeys: NoteVerifier[] = timeKey === null ? [] : [timeKey];
   const opened = await openCheckpoint(timed.checkpoint, key, timeKeys);
   const time = opened.cosignatures[0]?.timestamp_s;
-  if (time === undefined) return refuse(`the checkpoint of ${opened.size} leaves has no time`);
+  if (time === undefined)
+    return refuse(`the checkpoint of ${plural(opened.size, "leaf", "leaves")} has no time`);
   if (Number(opened.size) !== timed.tree_size) refuse("a checkpoint's size differs from the range's");
   if (opened.size === 0n) {
     if (!equalBytes(opened.rootHash, EMPTY_ROOT)) refuse("a checkpoint of no leaves has a root");

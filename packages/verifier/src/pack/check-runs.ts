@@ -7,6 +7,7 @@ import {
   RUNS_IN_FILE,
   runsFile,
   type ScheduledRun,
+  plural,
 } from "@attestore/proof";
 import type { CheckedEntries } from "./check-entries.ts";
 import type { CheckedReceipt } from "./check-receipt.ts";
@@ -53,8 +54,11 @@ export async function checkRuns(
   }
   requireTold(findings, runs, entries, files.manifest);
   if (undecided > 0)
-    findings.leaveOpen("runs", `${undecided} runs are past their deadline without a decision`);
-  findings.hold("runs", `${runs.length} scheduled runs${timeGiven(runs)}`);
+    findings.leaveOpen(
+      "runs",
+      `${plural(undecided, "run is past its deadline", "runs are past their deadline")} without a decision`,
+    );
+  findings.hold("runs", `${plural(runs.length, "scheduled run")}${timeGiven(runs)}`);
   return runs;
 }
 
@@ -231,7 +235,7 @@ function requireTold(
     if (listed < count)
       findings.fail(
         "runs",
-        `${leaf.id} reports ${count} missed runs of ${source_id}, but ${listed} are listed`,
+        `${leaf.id} reports ${plural(count, "missed run")} of ${source_id}, but ${listed} are listed`,
       );
   }
 }

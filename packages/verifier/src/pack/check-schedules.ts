@@ -5,6 +5,7 @@ import {
   type PackPolicy,
   type ScheduledRun,
   type SourcePolicy,
+  plural,
 } from "@attestore/proof";
 import type { CheckedEntries } from "./check-entries.ts";
 import { cronTimes, NotUnderstood } from "./cron-times.ts";
@@ -72,9 +73,12 @@ export function checkSchedules(findings: Findings, packed: Packed): void {
   if (unknown.length > 0)
     findings.leaveAside(
       "schedules",
-      `${expected} scheduled times recomputed; the schedules of ${unknown.length} sources at that time are unknown: ${unknown.slice(0, 10).join(", ")}`,
+      `${plural(expected, "scheduled time")} recomputed; the schedules of ${plural(unknown.length, "source")} at that time are unknown: ${unknown.slice(0, 10).join(", ")}`,
     );
-  findings.hold("schedules", `${expected} times recomputed from the schedules, and each is among the runs`);
+  findings.hold(
+    "schedules",
+    `${plural(expected, "time")} recomputed from the schedules, and each is among the runs`,
+  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { BasisKey } from "../basis.ts";
 import type { PinnedKey } from "../pinned-key.ts";
 import type { KnownAgent } from "./read-agents.ts";
@@ -79,7 +80,7 @@ export class GivenKeys {
       const more = open.length > named.length ? `, and ${open.length - named.length} more` : "";
       findings.leaveOpen(
         "agent_keys",
-        `${signed} of ${total} receipts are signed with keys that you did not give, which the operator could have made: ${named.join(", ")}${more}`,
+        `${signed} of ${plural(total, "receipt")} are signed with keys that you did not give, which the operator could have made: ${named.join(", ")}${more}`,
         hint,
       );
     } else if (basis.length === 0 && !isWitnessed)
@@ -93,7 +94,7 @@ export class GivenKeys {
       "agent_keys",
       basis.length === 0
         ? "no receipts; the checkpoint is cosigned by keys that you gave"
-        : `${total} receipts, all signed with the ${basis.length} keys that you gave or that these lead to`,
+        : `${plural(total, "receipt")}, all signed with the ${plural(basis.length, "key")} that you gave or that these lead to`,
     );
   }
 
@@ -105,7 +106,7 @@ export class GivenKeys {
     if (first !== undefined)
       findings.leaveOpen(
         "events",
-        `${others.length + 1} events are signed with keys that you did not give, which the operator could have made: the first is ${first.id}, by ${first.keyFingerprint} of ${first.agentId}`,
+        `${plural(others.length + 1, "event is", "events are")} signed with keys that you did not give, which the operator could have made: the first is ${first.id}, by ${first.keyFingerprint} of ${first.agentId}`,
         "--key FILE for each, or --keys FILE, from the hosts or the organisation's owner",
       );
   }

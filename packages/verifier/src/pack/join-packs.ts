@@ -1,4 +1,4 @@
-import { PACK_FILES, parseLogRange, parseManifest, ProofError } from "@attestore/proof";
+import { PACK_FILES, parseLogRange, parseManifest, ProofError, plural } from "@attestore/proof";
 import type { CheckedLine, Verdict } from "../outcome.ts";
 import { ZipError } from "../zip/zip-error.ts";
 import { ZipReader } from "../zip/zip-reader.ts";
@@ -85,7 +85,7 @@ function oneLog(packs: readonly Joined[]): CheckedLine {
         if (other !== undefined && other !== root)
           return line(
             "failed",
-            `${a.pack} and ${b.pack} have two roots for ${size} leaves: the log was forked`,
+            `${a.pack} and ${b.pack} have two roots for ${plural(size, "leaf", "leaves")}: the log was forked`,
           );
       }
   const bySize = packs.toSorted((a, b) => a.manifest.log.tree_size - b.manifest.log.tree_size);
@@ -94,11 +94,14 @@ function oneLog(packs: readonly Joined[]): CheckedLine {
     if (smaller !== undefined && !larger.roots.has(smaller.manifest.log.tree_size))
       return line(
         "not_checked",
-        `${larger.pack} does not connect to the ${smaller.manifest.log.tree_size} leaves of ${smaller.pack}'s checkpoint: export both again, one after the other`,
+        `${larger.pack} does not connect to the ${plural(smaller.manifest.log.tree_size, "leaf", "leaves")} of ${smaller.pack}'s checkpoint: export both again, one after the other`,
       );
   }
   const sizes = bySize.map(({ manifest }) => manifest.log.tree_size);
-  return line("held", `each of the checkpoints of ${sizes.join(", ")} leaves is the beginning of the next`);
+  return line(
+    "held",
+    `each of the checkpoints of ${plural(sizes.join(", "), "leaf", "leaves")} is the beginning of the next`,
+  );
 }
 
 function periods(ordered: readonly Joined[]): CheckedLine {

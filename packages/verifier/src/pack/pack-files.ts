@@ -6,6 +6,7 @@ import {
   type PackFileEntry,
   ProofError,
   UnknownFormat,
+  plural,
 } from "@attestore/proof";
 import { ZipError } from "../zip/zip-error.ts";
 import type { ZipReader } from "../zip/zip-reader.ts";
@@ -118,7 +119,10 @@ export class PackFiles {
     for (const path of this.#entries.keys())
       if (!this.#read.has(path) && this.#zip.has(path))
         await this.parsed("manifest", path, MAX_OTHER, () => null);
-    this.#findings.hold("manifest", `${this.#entries.size} files match their SHA-256`);
+    this.#findings.hold(
+      "manifest",
+      `${plural(this.#entries.size, "file matches", "files match")} the manifest's SHA-256`,
+    );
   }
 
   #compareNames(): void {

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { EvidenceSummary, RunCount } from "@attestore/proof";
 import { basisText } from "../basis.ts";
 import { type Expectation, exitCode, type Verdict, worst } from "../outcome.ts";
@@ -92,7 +93,7 @@ export function packsText(answer: PacksAnswer, paint: Paint): string {
 function counted({ org, period, totals, sources }: EvidenceSummary, verdict: Verdict): string[] {
   const { restore_tests, scheduled_restore_tests, scheduled_backups } = totals;
   return [
-    `  ${verdict === "true" ? "" : "what it claims: "}${visible(org.name)} (${visible(org.id)}), ${period.from} to ${period.to}, ${sources.length} sources`,
+    `  ${verdict === "true" ? "" : "what it claims: "}${visible(org.name)} (${visible(org.id)}), ${period.from} to ${period.to}, ${plural(sources.length, "source")}`,
     `    scheduled restore tests: ${runs(scheduled_restore_tests, "passed")}`,
     `    scheduled backups: ${runs(scheduled_backups, "made")}`,
     `    all restore tests: ${restore_tests.passed} passed, ${restore_tests.failed} failed`,

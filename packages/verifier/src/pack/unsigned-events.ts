@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { EventBundle } from "@attestore/proof";
 import type { BasisEvents } from "../basis.ts";
 import type { CheckedEvents } from "./check-event.ts";
@@ -62,7 +63,7 @@ export function checkUnsigned(findings: Findings, { events, signedEvents }: Chec
   if (first !== undefined)
     findings.leaveOpen(
       "events",
-      `${others.length + 1} events are attributed to agents that signed earlier events, but are not signed: the service may have invented them. The first is ${first.leaf.id} of ${first.leaf.actor_id}: ask the host for its events/`,
+      `${plural(others.length + 1, "event is", "events are")} attributed to agents that signed earlier events, but not signed: the service may have invented them. The first is ${first.leaf.id} of ${first.leaf.actor_id}: ask the host for its events/`,
     );
   return unsigned.length === 0
     ? ""

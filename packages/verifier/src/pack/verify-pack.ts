@@ -8,6 +8,7 @@ import {
   type PackPolicy,
   parsePolicy,
   type ScheduledRun,
+  plural,
 } from "@attestore/proof";
 import { type Basis, clockOf } from "../basis.ts";
 import { CannotTell } from "../cannot-tell.ts";
@@ -117,8 +118,8 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
     return { ...outcome, verdict: findings.verdict(), checks: findings.lines() };
   }
   try {
-    const besides = zip.passedOver > 0 ? `; ignored: ${zip.passedOver} files that macOS added` : "";
-    findings.hold("zip", `${zip.paths().length} files${besides}`);
+    const besides = zip.passedOver > 0 ? `; ignored: ${plural(zip.passedOver, "file")} that macOS added` : "";
+    findings.hold("zip", `${plural(zip.paths().length, "file")}${besides}`);
     const files = await PackFiles.open(zip, findings);
     const {
       summary = null,

@@ -14,6 +14,7 @@ import {
   toHex,
   type Draw,
   type ReplacedDraw,
+  plural,
 } from "@attestore/proof";
 import type { Config } from "../../config/config.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
@@ -127,7 +128,7 @@ async function declare(
     occurred_at: declared_at,
     detail: {
       v: 1,
-      message: `one of ${candidates.length} backups of ${slug} is drawn for a restore test`,
+      message: `one of ${plural(candidates.length, "backup")} of ${slug} is drawn for a restore test`,
       candidates,
       ...(omitted === 0 ? {} : { omitted }),
       commitment: drawCommitment(secret),

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { readConfig, type Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
 import type { ResolvedRoot } from "../../state/resolve-root.ts";
@@ -22,7 +23,7 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
   let config: Config | null = null;
   try {
     config = await readConfig(layout.config, layout.root);
-    findings.push(good("config.yaml", `${config.sources.size} sources`));
+    findings.push(good("config.yaml", plural(config.sources.size, "source")));
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     findings.push(bad("config.yaml", error.message, `edit ${layout.config}`));

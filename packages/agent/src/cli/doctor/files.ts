@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { dirname, join } from "node:path";
 import { access, constants, readdir, stat, statfs } from "node:fs/promises";
 import { formatBytes } from "@attestore/host/amounts";
@@ -104,10 +105,7 @@ async function examineIdentity(layout: Layout, signer: string | null): Promise<F
   return [
     count === 0
       ? bad("identity", "the signing process holds no identity", "restore its files: docs/keys.md")
-      : good(
-          "identity",
-          `a separate process decrypts backups, for ${count} recipient${count === 1 ? "" : "s"}`,
-        ),
+      : good("identity", `a separate process decrypts backups, for ${plural(count, "recipient")}`),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { formatAge, formatDuration } from "@attestore/host/amounts";
 import { errorCode } from "@attestore/host/errno";
 import type { Config } from "../../config/config.ts";
@@ -39,7 +40,12 @@ export async function examineService(call: Call, layout: Layout, config: Config)
       findings.push(...(await examineCertificates(url, await readPinnedCa(caFile ?? null), call.signal)));
     if (serverTime_ms !== null) findings.push(examineClock(serverTime_ms - asked));
     await observeCheckpoint(attachment, head.checkpoint, call.signal);
-    findings.push(good("log", `${head.tree_size} entries; extends every head that this agent has seen`));
+    findings.push(
+      good(
+        "log",
+        `${plural(head.tree_size, "entry", "entries")}; extends every head that this agent has seen`,
+      ),
+    );
   } catch (error) {
     if (error instanceof LogAlarmError) findings.push(bad("log", error.message, "attestore alarm"));
     else if (error instanceof ServiceError) findings.push(bad("service", error.message, nextStep(error)));

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { Layout } from "../../state/layout.ts";
 import { listReceipts } from "../../receipts/receipt-files.ts";
 import { spoolDepth } from "../../receipts/spool-depth.ts";
@@ -9,7 +10,7 @@ export async function examineSpool(layout: Layout): Promise<Finding[]> {
   const { backups, receipts, events } = await spoolDepth(layout);
   const refused =
     (await listReceipts(layout, "refused")).length + (await listEvents(layout.eventsRefused)).length;
-  const waits = `${backups} backups, ${receipts} receipts, ${events} events wait`;
+  const waits = `${plural(backups, "backup")}, ${plural(receipts, "receipt")}, ${plural(events, "event")} waiting`;
   const findings = [
     backups + receipts + events === 0
       ? good("spool", "nothing waits")
@@ -19,7 +20,7 @@ export async function examineSpool(layout: Layout): Promise<Finding[]> {
     findings.push(
       bad(
         "refused",
-        `${refused} receipts or events`,
+        plural(refused, "receipt or event", "receipts or events"),
         `read the .answer.json beside each in ${layout.receiptsRefused}`,
       ),
     );

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { backoffDelay } from "../../transport/backoff.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 import { submitWaiting } from "../../backends/attached/submit-waiting.ts";
@@ -18,7 +19,10 @@ export async function submitLoop(run: LoopContext): Promise<void> {
     let wait_ms = UNASKED_MS;
     try {
       const report = await submitWaiting(attachment, { signal, once: true });
-      if (report.accepted > 0) say(`${report.accepted} receipts and events accepted, proofs verified`);
+      if (report.accepted > 0)
+        say(
+          `${plural(report.accepted, "receipt or event", "receipts and events")} accepted, proofs verified`,
+        );
       if (report.refused > 0) say(`${report.refused} rejected by the service: see \`attestore status\``);
       if (report.unproven > 0) say("the service's answer came without a valid proof: see `attestore status`");
       const { stoppedBy } = report;

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { SourceFields } from "../source-fields.ts";
 
 const DAY_S = 86_400;
@@ -17,7 +18,7 @@ export function maxAgeOf(fields: SourceFields): number | null {
 
 /** For people: `8 days`, `25 hours`, `90 s`. */
 export function formatMaxAge(max_age_s: number): string {
-  if (max_age_s % DAY_S === 0 && max_age_s > DAY_S) return `${max_age_s / DAY_S} days`;
-  if (max_age_s % 3600 === 0 && max_age_s > 3600) return `${max_age_s / 3600} hours`;
+  if (max_age_s % DAY_S === 0 && max_age_s > DAY_S) return plural(max_age_s / DAY_S, "day");
+  if (max_age_s % 3600 === 0 && max_age_s > 3600) return plural(max_age_s / 3600, "hour");
   return `${max_age_s} s`;
 }

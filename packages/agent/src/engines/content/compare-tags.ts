@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { CheckOutcome } from "@attestore/proof";
 import { contentCheck } from "../../checks/index.ts";
 import { contentDigest } from "./content-digest.ts";
@@ -55,7 +56,7 @@ export function compareTags(expected: ExpectedContent, found: FoundContent): Che
     });
     const missing = unnamed.find((name) => !tags.has(name));
     const before = compared.length;
-    const what = `one of the ${expected.rest.tables} tables that the receipt does not name`;
+    const what = `one of the ${plural(expected.rest.tables, "table")} that the receipt does not name`;
     const is = missing === undefined ? contentDigest(own) : undefined;
     hold(what, expected.rest.tables, is, expected.rest.sha256, found.whyNot(missing ?? ""));
     if (compared.length === before) skippedRest = expected.rest.tables - 1;

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { CheckOutcome } from "@attestore/proof";
 import { attributesCheck } from "../../checks/index.ts";
 import type { ArchivedAttributes } from "./attribute-digests.ts";
@@ -73,5 +74,5 @@ export function compareAttributes(
 }
 
 function manyOf(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+  return plural(count, what);
 }

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { CheckOutcome } from "@attestore/proof";
 import { nextStep, type Seen } from "../../checks/index.ts";
 
@@ -14,7 +15,7 @@ export function withFilesLoss(
   const isLess = files < hadFiles / 2 || bytes < hadBytes / 10;
   if (held.result === "passed" || !isLess || held.observed["error"] !== undefined) return held;
   const error =
-    `the tree has ${files} files of ${bytes} bytes together, and passed tests of the last 30 days saw up to ` +
-    `${hadFiles} files and ${hadBytes} bytes. ${nextStep(["."], seen.source)}`;
+    `the tree has ${plural(files, "file")} of ${plural(bytes, "byte")} together, and passed tests of the last 30 days saw up to ` +
+    `${plural(hadFiles, "file")} and ${plural(hadBytes, "byte")}. ${nextStep(["."], seen.source)}`;
   return { ...held, observed: { error, ...held.observed } };
 }

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { Pool } from "pg";
 import { checkHead } from "../../log/fsck/check-head.ts";
 import type { LogIdentity } from "../../log/log-keys.ts";
@@ -43,7 +44,7 @@ export async function examineHeads(
   return [
     ok(
       "log",
-      `The heads of ${rows.length} logs with ${entries} entries match, and their signatures are valid.`,
+      `The heads of ${plural(rows.length, "log")} with ${plural(entries, "entry", "entries")} match, and their signatures are valid.`,
     ),
   ];
 }

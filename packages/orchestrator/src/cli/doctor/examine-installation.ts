@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { join } from "node:path";
 import type { Pool } from "pg";
 import { comparePair } from "../../features/installation/pairing.ts";
@@ -50,12 +51,15 @@ async function examineSignedHeads(config: Config, pool: Pool): Promise<Finding[]
   );
   if (missing.length === 0 && rows.length === 0)
     return [
-      ok("heads", `The database has the newest heads that were signed here, of ${signed.length} logs.`),
+      ok(
+        "heads",
+        `The database has the newest heads that were signed here, of ${plural(signed.length, "log")}.`,
+      ),
     ];
   return [
     failed(
       "heads",
-      `The database was set back: it lacks signed heads of ${Math.max(missing.length, rows.length)} logs, which are now read-only.`,
+      `The database was set back: it lacks signed heads of ${plural(Math.max(missing.length, rows.length), "log")}, which are now read-only.`,
       'Restore the newest database; docs/operate.md, "A database that was set back".',
     ),
   ];
@@ -67,7 +71,7 @@ async function examineQuarantine(db: Database, objects: ReturnType<typeof object
     return [
       failed(
         "quarantine",
-        `The sweep of ${sweep.at.toISOString()} was stopped: the database does not know ${sweep.taken} of ${sweep.objects} objects.`,
+        `The sweep of ${sweep.at.toISOString()} was stopped: the database does not know ${sweep.taken} of ${plural(sweep.objects, "object")}.`,
         "Check that it is the right database; attestore-server objects sweep shows more.",
       ),
     ];
@@ -77,7 +81,7 @@ async function examineQuarantine(db: Database, objects: ReturnType<typeof object
     : [
         warning(
           "quarantine",
-          `${size} objects are in quarantine because the database does not know them.`,
+          `In quarantine because the database does not know ${size === 1 ? "it" : "them"}: ${plural(size, "object")}.`,
           "attestore-server objects quarantine lists them; put-back keeps them.",
         ),
       ];

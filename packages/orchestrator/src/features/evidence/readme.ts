@@ -1,4 +1,4 @@
-import { PACK_FILES, type PackHeader } from "@attestore/proof";
+import { PACK_FILES, type PackHeader, plural } from "@attestore/proof";
 
 /** README.txt: what is in a pack, and how to check it, also without any program of ours. */
 export function readme({ org_id, period, exported_at, log }: PackHeader): string {
@@ -8,7 +8,7 @@ export function readme({ org_id, period, exported_at, log }: PackHeader): string
 Organisation   ${org_id}
 Period         ${period.from} to ${period.to} (not included)
 Made           ${exported_at}
-Log            ${log.origin}, ${log.tree_size} entries
+Log            ${log.origin}, ${plural(log.tree_size, "entry", "entries")}
 
 Begin with ${PACK_FILES.index}: the summary as a page, to read and to print. What is NOT proven is
 listed at its end, and in ${PACK_FILES.summary} under not_proven.

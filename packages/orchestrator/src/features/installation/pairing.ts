@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { Pool } from "pg";
 import { findMissingHeads } from "../../log/missing-heads.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
@@ -80,14 +81,17 @@ async function decide(
     ? { is: "paired" }
     : held(
         "database_set_back",
-        `The database was set back: ${missing.length} logs lack entries that they had when the objects were last in use (${first.origin} had ${first.size} entries).`,
+        `The database was set back: ${plural(missing.length, "log lacks", "logs lack")} entries that were there when the objects were last in use (${first.origin} had ${plural(first.size, "entry", "entries")}).`,
       );
 }
 
 /** Of a database and objects without names, as of a first start or of a version that gave none. */
 function fits({ objects, unknown, sampled, absent }: Survey): Pairing {
   if (unknown > 0 && (!isSmallShare(unknown, objects) || unknown > objects - unknown))
-    return held("objects_unknown", `${unknown} of the ${objects} objects are unknown to the database.`);
+    return held(
+      "objects_unknown",
+      `${unknown} of the ${plural(objects, "object")} are unknown to the database.`,
+    );
   if (sampled > 0 && absent === sampled)
     return held("objects_missing", "None of the database's newest backups is in the object store.");
   return { is: "new" };

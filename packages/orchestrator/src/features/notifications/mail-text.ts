@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { NotificationType } from "@attestore/contract";
 import type { Mail } from "../../platform/mail/mail.ts";
 import type { Message } from "./delivery-queue.ts";
@@ -71,8 +72,8 @@ ${indicators(said)}
 If you expected this change, there is nothing to do.`,
   ],
   "retention.announced": (said) => [
-    `${said.text("removals", "backups")} backups will be removed`,
-    `The retention rules no longer keep ${said.text("removals", "backups")} backups. The first will be removed at ${said.text("removals", "first_at")}:
+    `${plural(said.text("removals", "backups"), "backup")} will be removed`,
+    `The retention rules no longer keep ${plural(said.text("removals", "backups"), "backup")}. The first will be removed at ${said.text("removals", "first_at")}:
 
 ${removals(said)}
 To keep one, open it in the dashboard, or run on the service's host: attestore-server backup keep ID
@@ -155,9 +156,11 @@ function checks(said: MessageFields): string {
 function removals(said: MessageFields): string {
   const lines = said
     .list("sources")
-    .map((of) => `  ${of.source}: ${of.text("backups")} backups, the first at ${of.text("first_at")}`);
+    .map(
+      (of) => `  ${of.source}: ${plural(of.text("backups"), "backup")}, the first at ${of.text("first_at")}`,
+    );
   const more = Number(said.text("source_count")) - lines.length;
-  return `${lines.join("\n")}\n${more > 0 ? `  and backups of ${more} more sources\n` : ""}`;
+  return `${lines.join("\n")}\n${more > 0 ? `  and backups of ${plural(more, "more source")}\n` : ""}`;
 }
 
 function held(said: MessageFields): string {

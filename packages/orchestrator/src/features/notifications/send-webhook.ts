@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { lookup } from "node:dns";
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps, type RequestOptions } from "node:https";
@@ -133,7 +134,10 @@ function failureOf(error: unknown, within_ms: number): AttemptResult {
   if (error instanceof AddressNotAllowed) return notAllowed();
   const code = errorCode(error) ?? "";
   if (code === "ABORT_ERR" || (error instanceof Error && error.name === "TimeoutError"))
-    return { outcome: "timeout", message: `There was no answer within ${within_ms / 1000} seconds.` };
+    return {
+      outcome: "timeout",
+      message: `There was no answer within ${plural(within_ms / 1000, "second")}.`,
+    };
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code))
     return { outcome: "tls", message: `No secure connection: ${code}.` };
   return {

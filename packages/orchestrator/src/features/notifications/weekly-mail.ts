@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
@@ -53,7 +54,7 @@ You get this mail because weekly evidence is switched on for you. To change that
 function sourceLine(source: SourceWeek): string {
   const { name, scheduled, passed, failed, missed, undecided, backups, backupsMissed } = source;
   const open = undecided === 0 ? "" : `, ${undecided} still open`;
-  return `  ${plainName(name)}: ${scheduled} restore tests scheduled; ${passed} passed, ${failed} failed, ${missed} missed${open}. ${backups} backups made, ${backupsMissed} missed.\n`;
+  return `  ${plainName(name)}: ${plural(scheduled, "restore test")} scheduled; ${passed} passed, ${failed} failed, ${missed} missed${open}. ${plural(backups, "backup")} made, ${backupsMissed} missed.\n`;
 }
 
 /** What the mail does not show, although a reader might think so. */
@@ -73,8 +74,8 @@ function attached({ attachments, total }: WeekReceipts, publicUrl: string): stri
   const rest =
     missing === 0
       ? ""
-      : `\n${missing} more receipts of this week are NOT attached, because they do not fit in a mail: ${publicUrl}/receipts\n`;
-  return `${attachments.length} of ${total} receipts are attached, each with its proof.${missing === 0 ? "" : " Those of restore tests come first."}
+      : `\nNOT attached: ${plural(missing, "more receipt")} of this week, because there is no room in a mail: ${publicUrl}/receipts\n`;
+  return `Attached, each with its proof: ${attachments.length} of ${plural(total, "receipt")}.${missing === 0 ? "" : " Those of restore tests come first."}
 To verify one offline, with keys from your own hosts:
 
     attestore-verify rcpt_*.json --key agent.pub --log-key log.vkey

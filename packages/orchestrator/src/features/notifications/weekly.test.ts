@@ -89,9 +89,9 @@ test("who asked for it gets the week's receipts once, whatever the number of rep
   const message = smtp.received[0]?.message ?? "";
   const text = message.slice(0, message.indexOf("filename=")).replaceAll("=\r\n", "");
   expect(text).toContain("Restore tests: 2 passed, 1 failed, 1 missed.");
-  expect(text).toContain("orders: 1 restore tests scheduled; 2 passed, 0 failed, 1 missed.");
+  expect(text).toContain("orders: 1 restore test scheduled; 2 passed, 0 failed, 1 missed.");
   expect(text).toContain("payments: no restore test passed this week.");
-  expect(text).toContain("6 of 6 receipts are attached");
+  expect(text).toContain("Attached, each with its proof: 6 of 6 receipts.");
 
   const directory = await mkdtemp(join(tmpdir(), "weekly-"));
   const files = [
@@ -144,14 +144,14 @@ test("what a mail does not hold is said", async () => {
     );
   const few = await compose({ maxBytes: 1e6, maxFiles: 2 });
   expect(few.attachments).toHaveLength(2);
-  expect(few.text).toContain("2 of 6 receipts are attached");
-  expect(few.text).toContain("4 more receipts of this week are NOT attached");
+  expect(few.text).toContain("Attached, each with its proof: 2 of 6 receipts.");
+  expect(few.text).toContain("NOT attached: 4 more receipts of this week");
   // Those of restore tests come first.
   for (const { content } of few.attachments ?? [])
     expect(content.toString()).toContain('"kind":"restore_test"');
   const none = await compose({ maxBytes: 100, maxFiles: 10 });
   expect(none.attachments).toEqual([]);
-  expect(none.text).toContain("0 of 6 receipts are attached");
+  expect(none.text).toContain("Attached, each with its proof: 0 of 6 receipts.");
 });
 
 test("nobody gets one who asked for none, or after they switched it off", async () => {

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
@@ -68,7 +69,7 @@ function wordsOf(notice: PasskeyNotice): { subject: string; what: string; otherw
     case "code_used":
       return {
         subject: "A recovery code of your Attestore account was used",
-        what: `Somebody signed in to your account with a mailed code and a recovery code. ${notice.left} recovery ${notice.left === 1 ? "code is" : "codes are"} left.`,
+        what: `Somebody signed in to your account with a mailed code and a recovery code. ${plural(notice.left, "recovery code is", "recovery codes are")} left.`,
         otherwise: IF_NOT_YOU,
       };
     case "counter_back":

@@ -1,4 +1,4 @@
-import { CompactRange, equalBytes, leafHash } from "@attestore/proof";
+import { CompactRange, equalBytes, leafHash, plural } from "@attestore/proof";
 import type { Pool } from "pg";
 import { logOrigin, type LogIdentity } from "../log-keys.ts";
 import { unpackHashes } from "../../platform/database/packed.ts";
@@ -74,7 +74,7 @@ function rowProblems(row: Row, origin: string): string[] {
   }
   expect(!row.leaves_after, `there are leaves beyond the log's ${size}`);
   const isRecorded = row.head_size === size && row.head_root !== null && equalBytes(row.head_root, root);
-  expect(isRecorded, `the newest head does not match the ${size} leaves`);
+  expect(isRecorded, `the newest head does not match the ${plural(size, "leaf", "leaves")}`);
   return problems;
 }
 

@@ -1,4 +1,4 @@
-import { equalBytes, type CompactRange } from "@attestore/proof";
+import { equalBytes, type CompactRange, plural } from "@attestore/proof";
 import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
 
@@ -34,15 +34,22 @@ export class HeadComparison {
     this.#last = range.size;
     this.#check.counts.heads++;
     if (!equalBytes(head.root_hash, range.root()))
-      this.#check.report("head", `the head of ${head.tree_size} leaves has a different root than the leaves`);
+      this.#check.report(
+        "head",
+        `the head of ${plural(head.tree_size, "leaf", "leaves")} has a different root than the leaves`,
+      );
   }
 
   async finish(size: number): Promise<void> {
     const { report } = this.#check;
-    if (this.#last !== size) report("head", `there is no head for the log's ${size} leaves`);
+    if (this.#last !== size)
+      report("head", `there is no head for the log's ${plural(size, "leaf", "leaves")}`);
     for (let head = await this.#peek(); head !== undefined; head = await this.#peek()) {
       this.#next++;
-      report("head", `there is a head of ${head.tree_size} leaves, but the log has ${size}`);
+      report(
+        "head",
+        `there is a head of ${plural(head.tree_size, "leaf", "leaves")}, but the log has ${size}`,
+      );
     }
   }
 

@@ -1,4 +1,4 @@
-import { CompactRange, equalBytes, leafHash, TILE_HEIGHT, type Hash } from "@attestore/proof";
+import { CompactRange, equalBytes, leafHash, TILE_HEIGHT, type Hash, plural } from "@attestore/proof";
 import { logOrigin } from "../log-keys.ts";
 import { packHashes } from "../../platform/database/packed.ts";
 import type { PreparedQuery } from "../../platform/database/sql-session.ts";
@@ -74,7 +74,10 @@ async function checkRow({ session, identity, orgId, report }: Check, range: Comp
   if (row === undefined) return report("log_missing", "the organisation has no log");
   if (row.origin !== logOrigin(identity.host, orgId)) report("log_row", `the log's origin is ${row.origin}`);
   if (row.tree_size !== range.size)
-    report("log_row", `the log's row says ${row.tree_size} leaves, but there are ${range.size}`);
+    report(
+      "log_row",
+      `the log's row says ${plural(row.tree_size, "leaf", "leaves")}, but there are ${range.size}`,
+    );
   if (!equalBytes(row.root_hash, range.root()))
     report("log_row", "the root in the log's row does not match the leaves");
   if (!equalBytes(row.right_edge, packHashes(range.hashes)))

@@ -1,4 +1,4 @@
-import { equalBytes, TILE_WIDTH, type Hash } from "@attestore/proof";
+import { equalBytes, TILE_WIDTH, type Hash, plural } from "@attestore/proof";
 import { packHashes } from "../../platform/database/packed.ts";
 import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
@@ -47,6 +47,9 @@ export class TileComparison {
     const { session, orgId, report } = this.#check;
     const rows = await session.run<{ level: number; tile_index: number }>(TILES_BEYOND, [orgId, size]);
     for (const { level, tile_index } of rows)
-      report("tile", `tile ${tile_index} of level ${level} is stored, but ${size} leaves do not fill it`);
+      report(
+        "tile",
+        `tile ${tile_index} of level ${level} is stored, but the log's size, ${plural(size, "leaf", "leaves")}, does not fill it`,
+      );
   }
 }

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
 
@@ -29,5 +30,5 @@ export async function checkUnlogged({ session, orgId, report }: Check): Promise<
   for (const { log_index, entries } of await session.run<{ log_index: number; entries: number }>(TWICE, [
     orgId,
   ]))
-    report("entry_unlogged", `${entries} entries claim to be leaf ${log_index}`);
+    report("entry_unlogged", `${plural(entries, "entry", "entries")} claim to be leaf ${log_index}`);
 }

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { clientNetwork } from "./client-network.ts";
 import { ApiError } from "../errors/api-error.ts";
 
@@ -23,7 +24,7 @@ export class FailedCredentials {
     const wait_s = Math.max(1, Math.ceil((found.ends - performance.now()) / 1000));
     throw new ApiError(
       "rate_limited",
-      `Too many credentials from this address were refused. Try again in ${wait_s} seconds.`,
+      `Too many credentials from this address were refused. Try again in ${plural(wait_s, "second")}.`,
       { retry_after_s: wait_s },
       { "retry-after": String(wait_s) },
     );

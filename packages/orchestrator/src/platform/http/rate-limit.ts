@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { hash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { clientNetwork } from "./client-network.ts";
@@ -60,7 +61,7 @@ export async function applyRequestQuota(
   reply.header("retry-after", String(count.resets_s));
   throw new ApiError(
     "rate_limited",
-    `The organisation has used its quota of ${limit} calls in ${window.window_s} seconds. Try again in ${count.resets_s} seconds.`,
+    `The organisation has used its quota of ${limit} calls in ${plural(window.window_s, "second")}. Try again in ${plural(count.resets_s, "second")}.`,
     { retry_after_s: count.resets_s, quota: "requests" },
   );
 }
@@ -124,7 +125,11 @@ function setItem(reply: FastifyReply, header: string, name: string, parameters: 
 
 function rateLimited(reply: FastifyReply, count: WindowCount): ApiError {
   reply.header("retry-after", String(count.resets_s));
-  return new ApiError("rate_limited", `Too many requests. Try again in ${count.resets_s} seconds.`, {
-    retry_after_s: count.resets_s,
-  });
+  return new ApiError(
+    "rate_limited",
+    `Too many requests. Try again in ${plural(count.resets_s, "second")}.`,
+    {
+      retry_after_s: count.resets_s,
+    },
+  );
 }

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { RunError } from "../../../errors/run-error.ts";
@@ -51,7 +52,7 @@ export async function restoreSet(
     }
     if (restored < expected.length || restored === 0)
       throw new RestoreRefused(
-        `the archive has ${restored} databases, but the backup names ${expected.length}`,
+        `the archive has ${plural(restored, "database")}, but the backup names ${expected.length}`,
       );
     const databases = new Map(
       expected.map(({ name }, index) => [
