@@ -10,7 +10,7 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   indexes: ["index"],
   constraints: ["constraint", "foreign key", "check"],
   triggers: ["trigger", "event_trigger"],
-  functions: ["function", "procedure"],
+  functions: ["function", "procedure", "package"],
   views: ["view", "materialized_view"],
   rules: ["rule"],
   policies: ["policy"],

@@ -46,7 +46,9 @@ beforeAll(async () => {
     alter table orders owner to app; grant select on orders to app; create table tags (t text); insert into tags values ('a\\tb'), (E'\\\\restrict x');`);
   mariadb = await startSourceMariadb(place.dir);
   mariadb.sql(
-    "create database shop; use shop; create table orders (id int primary key); insert into orders values (1), (2), (3);",
+    `create database shop; use shop; create table orders (id int primary key, total int check (total > 0), unique (total)); insert into orders (id) values (1), (2), (3);
+    create table parts (o int, foreign key (o) references orders (id)); create trigger t before insert on parts for each row set new.o = new.o; create trigger u after insert on parts for each row do 1;
+    create procedure p() select 1; create event e on schedule every 1 day do select 1; create view v as select * from orders;`,
   );
 });
 
@@ -153,7 +155,9 @@ describe("a directory of dumps", () => {
 
   test("mysqldump's, without the name of a database in it", async () => {
     const socket = decodeURIComponent(/socket=(.*)$/.exec(mariadb.url("root", ""))?.[1] ?? "");
-    run(`mariadb-dump --no-defaults --socket=${socket} --user=root shop >shop.sql`);
+    const dump = (options: string): Buffer =>
+      run(`mariadb-dump --no-defaults --socket=${socket} --user=root ${options} shop >shop.sql`);
+    dump("--routines --events");
     const of = source({
       checks: [{ id: "orders", query: "select count(*) as n from orders", expect: "n = 3" }],
     });
@@ -161,6 +165,21 @@ describe("a directory of dumps", () => {
     const tested = await testIt(of, backup);
     expect(tested.reason).toBeUndefined();
     expect(tested.result).toBe("passed");
+    expect(kindsOf(tested)?.observed).toEqual({
+      objects: 10,
+      indexes: 3,
+      constraints: 2,
+      triggers: 2,
+      functions: 1,
+      views: 1,
+      events: 1,
+    });
+    dump("--skip-triggers");
+    const lost = await testIt(of, await back(of), tested);
+    expect(failedOf(lost)).toEqual(["inferred:kinds"]);
+    expect(lost.reason).toContain(
+      "0 triggers, and passed tests of the last 30 days saw up to 2; 0 functions, and passed tests of the last 30 days saw up to 1; 0 events",
+    );
     run("sed -i '/Dump completed/d' shop.sql");
     expect((await testIt(of, await back(of))).reason).toContain("cut short");
   });

@@ -15,6 +15,7 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { openSession, READER } from "./accounts.ts";
 import { compareListed } from "./content/compare-objects.ts";
 import { compareRows } from "./content/compare-rows.ts";
+import { countKinds } from "./count-kinds.ts";
 import { limited, schemaOf, tablesOf } from "./describe.ts";
 import { releaseOf } from "./programs.ts";
 import { jsonRow } from "./json-row.ts";
@@ -65,6 +66,10 @@ export class RestoredMariadb implements Restored {
         isVersioned ? [name, historyName(name)] : [name],
       ),
     );
+  }
+
+  objectKinds(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    return this.#guarded(signal, () => countKinds(this.#admin, this.#databases));
   }
 
   inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
