@@ -6,6 +6,12 @@ export interface DatabaseSwitch {
   connection: ConnectionSettings;
   /** Ends the connections that there are and takes no more. */
   off(): void;
+  /**
+   * As if the host were gone: nothing comes through any more, and no connection is closed. New ones
+   * are taken, and nobody answers.
+   */
+  hang(): void;
+  /** For new connections. Those that hang stay as they are. */
   on(): void;
   close(): Promise<void>;
 }
@@ -13,10 +19,14 @@ export interface DatabaseSwitch {
 /** Passes connections on to the server of `target`, byte for byte. */
 export async function openDatabaseSwitch(target: ConnectionSettings): Promise<DatabaseSwitch> {
   const sockets = new Set<Socket>();
-  let isOn = true;
+  let state: "on" | "off" | "hanging" = "on";
   const server = createServer((client) => {
-    if (!isOn) {
+    if (state === "off") {
       client.destroy();
+      return;
+    }
+    if (state === "hanging") {
+      sockets.add(client.on("error", () => undefined));
       return;
     }
     const behind = connect({ path: `${target.host}/.s.PGSQL.${target.port}` });
@@ -25,6 +35,7 @@ export async function openDatabaseSwitch(target: ConnectionSettings): Promise<Da
       socket.on("error", () => undefined);
       socket.on("close", () => {
         sockets.delete(socket);
+        if (state === "hanging") return;
         client.destroy();
         behind.destroy();
       });
@@ -41,11 +52,15 @@ export async function openDatabaseSwitch(target: ConnectionSettings): Promise<Da
   return {
     connection: { ...target, host: "127.0.0.1", port },
     off: () => {
-      isOn = false;
+      state = "off";
       cut();
     },
+    hang: () => {
+      state = "hanging";
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     on: () => {
-      isOn = true;
+      state = "on";
     },
     close: async () => {
       cut();

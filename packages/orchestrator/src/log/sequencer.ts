@@ -44,8 +44,8 @@ const ATTEMPTS = 3;
  * when repeated.
  */
 const PASSING = new Set(["40001", "40P01", "55P03"]);
-/** The errors above, exhausted resources (class 53), and timeouts of the server or the driver. */
-const TROUBLE = /^(40001|40P01|55P03|53...|57014|Query read timeout)$/;
+/** The errors above, exhausted resources (class 53), and the limits of time. */
+const TROUBLE = /^(40001|40P01|55P03|53...|57014)$/;
 
 /**
  * Appends the entries of all organisations. One batch is in flight at a time. Submissions that
@@ -247,5 +247,5 @@ export class Sequencer<Call, Answer> {
 }
 
 function isDatabaseTrouble(error: unknown): boolean {
-  return asDatabaseUnavailable(error) !== null || TROUBLE.test(errorCode(error) ?? errorMessage(error));
+  return asDatabaseUnavailable(error) !== null || TROUBLE.test(errorCode(error) ?? "");
 }

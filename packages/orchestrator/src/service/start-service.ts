@@ -23,6 +23,7 @@ import { openSequencerPool } from "../log/sequencer-pool.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { keepServedAddress } from "../platform/config/served-address.ts";
+import { JOB_LIMITS, REQUEST_LIMITS } from "../platform/database/connection-limits.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { letServiceIn } from "../platform/database/roles.ts";
@@ -91,11 +92,18 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     log,
     connections: config.databaseConnections,
     way: "requests",
+    limits: REQUEST_LIMITS,
   });
   cleanup.add(() => access.close());
   const { database: db, pool } = access;
   await warnOfPrivileges(pool, log);
-  const byClock = connectDatabase({ connection, log, connections: JOB_CONNECTIONS, way: "jobs" });
+  const byClock = connectDatabase({
+    connection,
+    log,
+    connections: JOB_CONNECTIONS,
+    way: "jobs",
+    limits: JOB_LIMITS,
+  });
   cleanup.add(() => byClock.close());
 
   const keysDirectory = join(config.data, "keys");
@@ -141,6 +149,13 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   cleanup.add(() => sequencer.close());
 
   const shutdown = new AbortController();
+  let stopUntil: number | null = null;
+  /** Begins the end, and says for how long all that still runs may go on. */
+  const timeToStop_ms = (): number => {
+    shutdown.abort();
+    stopUntil ??= Date.now() + config.shutdown_s * 1000;
+    return Math.max(0, stopUntil - Date.now());
+  };
   const { sealer } = keys.sealing;
   const webhookReach = { networks: config.webhookNetworks, http: config.webhookHttp };
   const rateLimits = {
@@ -236,8 +251,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     clearInterval(renewal);
     process.off("SIGHUP", renew);
     // Held polls end, and from now on every answer closes its connection.
-    shutdown.abort();
-    const finished = await drain(app, config.shutdown_s * 1000);
+    const finished = await drain(app, timeToStop_ms());
     if (!finished) log.warn({ after_s: config.shutdown_s }, "requests still in flight were cut off");
   });
   await listen(app, config.listen);
@@ -252,13 +266,11 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     jobs: jobList,
   });
   cleanup.add(async () => {
-    shutdown.abort();
-    await jobs;
+    await Promise.race([jobs, delay(timeToStop_ms(), undefined, { ref: false })]);
   });
   const watched = watchInstallation(installation, shutdown.signal);
   cleanup.add(async () => {
-    shutdown.abort();
-    await watched;
+    await Promise.race([watched, delay(timeToStop_ms(), undefined, { ref: false })]);
   });
   startHousekeeping({
     db: byClock.database,

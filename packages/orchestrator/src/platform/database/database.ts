@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect } from "kysely";
-import pg from "pg";
+import type pg from "pg";
 import type { Logger } from "../logging/logger.ts";
+import { type ConnectionLimits, LimitedPool } from "./connection-limits.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
-import { onConnect } from "./on-connect.ts";
 import { preparing } from "./prepared.ts";
 import { roleOf, type Way } from "./roles.ts";
 import type { Database, Schema } from "./schema.ts";
@@ -13,7 +13,7 @@ export interface DatabaseAccess {
   pool: pg.Pool;
   /** The same connections, typed. */
   database: Database;
-  /** Waits for running queries. */
+  /** Waits for running queries, but not for a server that says nothing any more. */
   close(): Promise<void>;
 }
 
@@ -27,6 +27,8 @@ export interface DatabaseAccessOptions {
    * one it connected as.
    */
   way?: Way;
+  /** None by default, for commands that look through everything. */
+  limits?: ConnectionLimits;
 }
 
 /**
@@ -47,20 +49,19 @@ export function connectDatabase({
   log,
   connections = 10,
   way,
+  limits,
 }: DatabaseAccessOptions): DatabaseAccess {
-  const pool = new pg.Pool({
-    ...connection,
-    max: connections,
-    types: typeParsers,
-    application_name: "attestore-server",
-    connectionTimeoutMillis: 5_000,
-    idleTimeoutMillis: 60_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    onConnect: onConnect((client) =>
-      client.query(way === undefined ? SETTINGS : `${SETTINGS}; set role ${roleOf(way)}`),
-    ),
-  });
+  const pool = new LimitedPool(
+    {
+      ...connection,
+      max: connections,
+      types: typeParsers,
+      application_name: "attestore-server",
+      idleTimeoutMillis: 60_000,
+    },
+    limits,
+    (client) => client.query(way === undefined ? SETTINGS : `${SETTINGS}; set role ${roleOf(way)}`),
+  );
   // The pool drops an idle connection that breaks. Without a listener the error would end the
   // process.
   pool.on("error", (error) => {
@@ -74,6 +75,7 @@ export function connectDatabase({
   return {
     pool,
     database,
-    close: () => database.destroy().then(() => (pool.ended ? undefined : pool.end())),
+    // Kysely ends a pool only if it has used it.
+    close: () => database.destroy().then(() => pool.end()),
   };
 }

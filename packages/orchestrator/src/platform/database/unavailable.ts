@@ -9,22 +9,23 @@ export class DatabaseUnavailable extends Error {
 
   constructor(cause: unknown) {
     const code = errorCode(cause);
-    super(
-      code === DISK_FULL
-        ? "The database's disk is full. Free some space, and try again."
-        : `The database cannot be reached (${code ?? "connection lost"}).`,
-      { cause },
-    );
+    super(MESSAGES[code ?? ""] ?? `The database cannot be reached (${code ?? "connection lost"}).`, {
+      cause,
+    });
     this.name = "DatabaseUnavailable";
   }
 }
 
 /**
  * PostgreSQL, Appendix A, error codes. 25006: a server that became a standby; 57P01..3: shutting
- * down, crashed, starting.
+ * down, crashed, starting; 57014: a limit of time ended the statement.
  */
-const DISK_FULL = "53100";
-const SQL_STATES = /^(08...|57P0[1-5]|53[13]00|25006)$/;
+const SQL_STATES = /^(08...|57P0[1-5]|53[13]00|25006|57014)$/;
+const MESSAGES: Readonly<Record<string, string>> = {
+  53100: "The database's disk is full. Free some space, and try again.",
+  57014: "The database took too long, and the statement was ended. Try again.",
+  ETIMEDOUT: "The database does not answer. Try again.",
+};
 const SYSTEM_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Socket } from "node:net";
+import pg from "pg";
+import { onConnect } from "./on-connect.ts";
+
+/** How long a pool waits for its server. */
+export interface ConnectionLimits {
+  /** The server itself ends a statement that takes longer (`statement_timeout`). */
+  statement_ms: number;
+  /** A connection that leaves a statement without a single byte for so long is given up. */
+  silence_ms: number;
+}
+
+/** People and agents wait for these. */
+export const REQUEST_LIMITS: ConnectionLimits = { statement_ms: 30_000, silence_ms: 35_000 };
+/** Work by the clock goes through many rows at once. */
+export const JOB_LIMITS: ConnectionLimits = { statement_ms: 300_000, silence_ms: 330_000 };
+/** All later submissions wait behind a batch. */
+export const LOG_LIMITS: ConnectionLimits = { statement_ms: 15_000, silence_ms: 20_000 };
+
+const CONNECT_WITHIN_MS = 5_000;
+const END_WITHIN_MS = 2_000;
+
+/**
+ * A pool that a server which vanished cannot hold up. When its host is gone, or a firewall drops
+ * what belongs to a connection, nobody closes that connection: TCP sends the statement again and
+ * again for a quarter of an hour, and Node has no TCP_USER_TIMEOUT. So what was asked and is not
+ * answered in time fails its statement, and its connection is never used again. Keep-alive finds the
+ * idle ones within 20 seconds.
+ */
+export class LimitedPool extends pg.Pool {
+  readonly #sockets: Set<Socket>;
+  #ended: Promise<void> | null = null;
+
+  /**
+   * @param limits none for commands that look through everything
+   * @param prepare runs on each new connection before anybody gets it
+   */
+  constructor(
+    settings: pg.PoolConfig,
+    limits: ConnectionLimits | undefined,
+    prepare: (client: pg.ClientBase) => Promise<unknown>,
+  ) {
+    const sockets = new Set<Socket>();
+    super({
+      ...settings,
+      ...(limits === undefined ? {} : { statement_timeout: limits.statement_ms }),
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      onConnect: onConnect((client) => {
+        const socket = socketOf(client);
+        sockets.add(socket);
+        socket.once("close", () => sockets.delete(socket));
+        if (limits !== undefined) giveUpWhenSilent(socket, limits.silence_ms);
+        return prepare(client);
+      }),
+    });
+    this.#sockets = sockets;
+  }
+
+  /** Waits for running statements, but not for a server that says nothing any more. */
+  override end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<void> {
+    const ended = super.end();
+    const isLate = delay(END_WITHIN_MS, true, { ref: false });
+    if (await Promise.race([ended.then(() => false), isLate]))
+      for (const socket of this.#sockets) socket.destroy();
+    await ended;
+  }
+}
+
+/** TLS's, where the connection has it. The driver has no public name for it. */
+function socketOf(client: pg.ClientBase): Socket {
+  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
+}
+
+function giveUpWhenSilent(socket: Socket, silence_ms: number): void {
+  let answered = socket.bytesWritten;
+  socket.on("data", () => {
+    answered = socket.bytesWritten;
+  });
+  // Nothing was written or read for so long: either nobody asked, or nobody answered.
+  socket.setTimeout(silence_ms, () => {
+    if (socket.bytesWritten > answered) socket.destroy(silent(silence_ms));
+  });
+}
+
+/** What the kernel would say in the end. */
+function silent(silence_ms: number): Error {
+  const error = new Error(`the database has not answered for ${silence_ms / 1000} seconds`);
+  return Object.assign(error, { code: "ETIMEDOUT", syscall: "read" });
+}
