@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { copyModules, directoryOnTheirDisk } from "../../tests/e2e/harness/copied-modules.ts";
 import { REPOSITORY } from "../../tools/package/release.ts";
 import { runProgram } from "../../tools/package/run-program.ts";
 import { signingKey } from "../../tools/package/signature.ts";
@@ -39,12 +39,7 @@ function copyCheckout(to: string): string {
   const files =
     'git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --no-dereference -t "$0"';
   runProgram("sh", ["-c", files, to], { cwd: REPOSITORY });
-  // Links to the same bytes: half a gigabyte, which nobody changes. Caches come and go while other
-  // tests run.
-  const modules = join(REPOSITORY, "node_modules");
-  const installed = readdirSync(modules).filter((name) => name !== ".cache" && !name.startsWith(".vite"));
-  mkdirSync(join(to, "node_modules"));
-  runProgram("cp", ["-al", ...installed, join(to, "node_modules")], { cwd: modules });
+  copyModules(to);
   return to;
 }
 
@@ -64,7 +59,7 @@ describe("the release", () => {
   });
 
   it("is identical to the byte when built from a copy of the checkout, elsewhere and with another umask", () => {
-    const directory = mkdtempSync(join(tmpdir(), "attestore-again-"));
+    const directory = directoryOnTheirDisk("attestore-again-");
     try {
       const copy = copyCheckout(join(directory, "another", "checkout"));
       const again = join(directory, "out");

@@ -10,6 +10,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunReport } from "./project-report.ts";
+import { directoryInMemory, discard } from "./temporary-directory.ts";
 
 interface Count {
   passed: number;
@@ -69,6 +70,8 @@ for (const [name, command, ...args] of CHECKS.filter(([each]) => isWanted(each))
  */
 function runTests(projects: readonly string[]): void {
   process.stdout.write(`\n== ${projects.join(", ")}\n`);
+  const inMemory = directoryInMemory();
+  if (inMemory !== null) process.env["TMPDIR"] = inMemory;
   const directory = mkdtempSync(join(tmpdir(), "attestore-report-"));
   const path = join(directory, "report.json");
   const started = performance.now();
@@ -86,6 +89,7 @@ function runTests(projects: readonly string[]): void {
   const report = readReport(path);
   const failedBefore = total.failed;
   rmSync(directory, { recursive: true, force: true });
+  if (inMemory !== null) discard(inMemory);
   for (const name of projects) {
     const files = report.files.filter(({ project }) => stepOf(project) === name);
     const sum = (of: "passed" | "failed" | "seconds"): number =>

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { copyModules, directoryOnTheirDisk } from "./copied-modules.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
@@ -16,7 +16,7 @@ export interface RepositoryCopy {
  * with the same packages of npm's.
  */
 export function repositoryCopy(): RepositoryCopy {
-  const directory = mkdtempSync(join(tmpdir(), "attestore-repository-"));
+  const directory = directoryOnTheirDisk("attestore-repository-");
   // What restores are run by is somebody else, who has to get at the sources.
   chmodSync(directory, 0o755);
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
@@ -29,12 +29,7 @@ export function repositoryCopy(): RepositoryCopy {
     // A file that was removed and not committed is not there.
     cpSync(join(ROOT, name), join(directory, name), { force: true });
   }
-  // Links to the same bytes, which nobody changes. Caches are written to and come and go while
-  // other tests run.
-  const modules = join(ROOT, "node_modules");
-  const installed = readdirSync(modules).filter((name) => name !== ".cache" && !name.startsWith(".vite"));
-  mkdirSync(join(directory, "node_modules"));
-  execFileSync("cp", ["-al", ...installed, join(directory, "node_modules")], { cwd: modules });
+  copyModules(directory);
   const git = (...args: string[]): string => execFileSync("git", args, { cwd: directory, encoding: "utf8" });
   git("init", "--quiet", "--initial-branch=main");
   git("config", "user.name", "A developer");
