@@ -1,10 +1,11 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { comparedContentText } from "@attestore/proof";
 import { Binary, BSON, BSONRegExp, Double, Int32, Long, ObjectId, Timestamp } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
+import { Seen } from "../../src/checks/index.ts";
 import { mongodb } from "../../src/engines/mongodb/index.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
@@ -86,6 +87,7 @@ const back = (): Promise<MadeBackup> =>
 async function testIt(
   instead: Resealed = backup,
   without: readonly string[] = [],
+  seen: Seen | null = null,
 ): Promise<RestoreTestResult> {
   const metadata = Object.entries({ ...backup.sourceMetadata, ...sizeOf(instead) });
   const tested = await restoreAndCheck({
@@ -97,6 +99,7 @@ async function testIt(
     backupMetadata: JSON.parse(
       JSON.stringify(Object.fromEntries(metadata.filter(([name]) => !without.includes(name)))),
     ) as Record<string, unknown>,
+    ...(seen === null ? {} : { seen }),
     signal: never,
   });
   expect(readdirSync(place.scratch)).toEqual([]);
@@ -114,11 +117,16 @@ async function plaintext(): Promise<Buffer> {
 async function testOtherwise(
   change: () => Promise<unknown>,
   undo: () => Promise<unknown>,
+  seen: Seen | null = null,
 ): Promise<RestoreTestResult> {
   await change();
   try {
     const made = await back();
-    return await testIt({ ...made, plaintextBytes: Number(made.sourceMetadata["plaintext_size_bytes"]) });
+    return await testIt(
+      { ...made, plaintextBytes: Number(made.sourceMetadata["plaintext_size_bytes"]) },
+      [],
+      seen,
+    );
   } finally {
     await undo();
   }
@@ -164,6 +172,39 @@ test("one value that is another, or of another type, fails the test, which names
   const names = String(checkOf(tested, "inferred:content")?.observed["differing_tables"]).split(", ");
   expect(names.toSorted()).toEqual(["shop.kinds", "shop.orders"]);
   expect(JSON.stringify(tested)).not.toMatch(/secret [nm]ote/);
+});
+
+test("a profile has counts and rates and no value, and a tenth of a field encrypted in place is suspicious", async () => {
+  const { profile } = await testIt();
+  const [orders, ...others] = profile?.tables ?? [];
+  expect(others).toEqual([]);
+  expect(profile?.left_out).toBe(4);
+  expect(orders).toMatchObject({ name: "shop.orders", rows: 2_800 });
+  const fields = new Map(orders?.columns.map(({ name, ...rest }) => [name, rest]));
+  expect([...fields.keys()].toSorted()).toEqual(["_id", "n", "note"]);
+  expect(fields.get("note")).toMatchObject({ nulls: 107, random: 0 });
+  expect(JSON.stringify(profile)).not.toMatch(/secret/);
+
+  const tests = ["2026-11-20", "2026-11-19", "2026-11-18"].map((day) => {
+    const at = `${day}T03:00:00.000Z`;
+    return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
+  });
+  const seen = new Seen({ source: "shop", tests, now: Date.parse("2026-11-23T12:00:00Z") });
+  const collection = server.shop.collection("orders");
+  const some = { n: { $gte: 500, $lt: 750 } };
+  const before = await collection.find(some).toArray();
+  const replace = async (documents: typeof before): Promise<void> => {
+    await collection.deleteMany(some);
+    await collection.insertMany(documents);
+  };
+  const told = await testOtherwise(
+    () => replace(before.map((each) => ({ ...each, note: randomBytes(40).toString("base64") }))),
+    () => replace(before),
+    seen,
+  );
+  expect(told.profile?.suspicious).toEqual([
+    { table: "shop.orders", column: "note", measure: "random", now: expect.any(Number), before: 0 },
+  ]);
 });
 
 test("the order of fields counts, the order of documents does not", async () => {

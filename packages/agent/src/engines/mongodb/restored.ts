@@ -7,7 +7,9 @@ import { compareObjects, expectedObjects } from "../content/compare-objects.ts";
 import type {
   ContentComparison,
   ForeignMetadata,
+  FoundProfile,
   InferredContext,
+  Profiling,
   QueryLimits,
   Restored,
   Ruined,
@@ -21,6 +23,7 @@ import { compareDocuments } from "./content/compare-documents.ts";
 import { objectsOf } from "./content/sign-documents.ts";
 import { look, nameOf, type Namespace } from "./describe.ts";
 import { productOf, releaseOf } from "./product.ts";
+import { profileCollections } from "./profile/profile-collections.ts";
 import { findTool } from "./programs.ts";
 import { ruinInTurn } from "./ruin.ts";
 import type { ScratchMongodb } from "./scratch-mongodb.ts";
@@ -136,6 +139,12 @@ export class RestoredMongodb implements Restored {
         ? []
         : [compareObjects(objectsOf(lines), expected, key, { of: null, duration_ms, words: OBJECTS_WORDS })]),
     ];
+  }
+
+  profile(profiling: Profiling): Promise<FoundProfile> {
+    return this.#inClient(profiling.signal, async (client) =>
+      profileCollections(client, await this.#collections(client), profiling),
+    );
   }
 
   close(): Promise<void> {
