@@ -353,6 +353,41 @@ SQL
     expect(lost.reason).toContain("attestore accept shop . --because REASON");
   });
 
+  test("what only the source's server has is not blamed on the dump, and no row or policy is passed over", async () => {
+    postgres.sql(`
+      create role "only there"; create database theirs;
+      \\connect theirs
+      create table large (n int, note text);
+      insert into large select i, repeat('x', 1000) from generate_series(1, 2000) i;
+      alter table large enable row level security;
+      create policy own on large to "only there" using (n > 0);
+    `);
+    const formats = ["pg_dump -n public -Fc >a", "pg_dump -n public >a"];
+    for (const dump of formats) {
+      run(dump, { PGDATABASE: "theirs" });
+      const tested = await testIt(source(), await back(source()));
+      expect(tested.reason, dump).toBeUndefined();
+      expect(kindsOf(tested)?.observed, dump).toMatchObject({ policies: 1 });
+    }
+    for (const [sql, lacks] of [
+      ["create table whose (who regrole); insert into whose values ('app')", "a role (type regrole)"],
+      [
+        `drop table whose; create extension pg_stat_statements; create table seen (n int); insert into seen values (1);
+         create materialized view calls as select case when n > 1 then (select count(*) from public.pg_stat_statements) end from seen; update seen set n = 2`,
+        "the dump needs pg_stat_statements, which works only if its server preloads it",
+      ],
+    ] as const) {
+      postgres.sql(`\\connect theirs\n${sql}`);
+      for (const dump of ["pg_dump -Fc >a", "pg_dump >a"]) {
+        run(dump, { PGDATABASE: "theirs" });
+        await expect(testIt(source(), await back(source())), dump).rejects.toMatchObject({
+          code: "sandbox_lacks",
+          message: expect.stringContaining(lacks),
+        });
+      }
+    }
+  });
+
   test("an SQLite file without its indexes and triggers does not pass, one without half of them does", async () => {
     const schema = (...more: string[]): Buffer =>
       run(

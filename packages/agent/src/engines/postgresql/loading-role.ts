@@ -2,6 +2,7 @@ import { RunError } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { type DatabaseSetting, settingsOf } from "./database-settings.ts";
 import { literal, PsqlSession, SessionEnded } from "./psql-session.ts";
+import { makeRoles, policyRoles } from "./policy-roles.ts";
 import { outputOf } from "./prepare-database.ts";
 import { connectionFailed } from "./session-error.ts";
 
@@ -50,10 +51,6 @@ export interface WantedExtension {
   readonly schema: string;
 }
 
-const FOR_ROLES =
-  /^CREATE POLICY [^\n]* TO ((?:"(?:[^"\n]|"")+"|[a-z_][a-z0-9_$]*)(?:, (?:"(?:[^"\n]|"")+"|[a-z_][a-z0-9_$]*))*) (?:USING|WITH CHECK) \(/gm;
-const FOR_ROLE = /^CREATE USER MAPPING FOR ("(?:[^"\n]|"")+"|[a-z_][a-z0-9_$]*) SERVER /gm;
-const MAX_ROLES = 1_000;
 const ALONE =
   /^\s*(?:alter\s+system|(?:create|drop)\s+(?:database|tablespace|subscription)|vacuum|reindex|discard|(?:create\s+(?:unique\s+)?|drop\s+)index\s+concurrently)\b/im;
 
@@ -68,20 +65,21 @@ export interface Needs {
    * Whether a statement can't run in a transaction with others. No dump of pg_dump contains one.
    */
   readonly isAlone: boolean;
+  /** Whether it creates the schema `public`, which every new database has. */
+  readonly makesPublic: boolean;
   /** The settings of the source's database. */
   readonly settings: readonly DatabaseSetting[];
 }
 
 /** What pg_dump's SQL names. */
 export function needsOf(sql: string): Needs {
-  const lists = [...sql.matchAll(FOR_ROLES), ...sql.matchAll(FOR_ROLE)].map(([, list = ""]) => list);
-  const names = lists.flatMap((list) => list.match(/"(?:[^"]|"")+"|[^,\s]+/g) ?? []).map(unquoted);
   return {
     extensions: wantedExtensions(sql),
-    roles: [...new Set(names)].slice(0, MAX_ROLES),
+    roles: policyRoles(sql),
     statements: (sql.match(/^(?:CREATE|ALTER|COMMENT) /gm) ?? []).length,
     // An archive always lists the database itself.
     isAlone: ALONE.test(sql.replace(/^CREATE DATABASE [^\n]*$/m, "")),
+    makesPublic: /^CREATE SCHEMA public;$/m.test(sql),
     settings: settingsOf(sql),
   };
 }
@@ -96,17 +94,18 @@ function wantedExtensions(sql: string): WantedExtension[] {
 /**
  * Gives an empty database to the loading role, with the extensions and roles that its dump names.
  * They are created first, so that the extensions' scripts meet nothing of the dump.
- * @returns the schemas that were created for the extensions. It is no error that the dump creates
- * them too.
+ * @returns the schemas that exist already, most of them for the extensions. It is no error that the
+ * dump creates them too.
  * @throws RunError
  */
 export async function giveToLoader(
   server: ScratchServer,
   database: string,
-  { extensions, roles }: Needs,
+  { extensions, roles, makesPublic }: Needs,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const schemas = new Set<string>();
+  await makeRoles(server.run, roles, signal);
+  const schemas = new Set(makesPublic ? ["public"] : []);
   const session = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
   try {
     // Otherwise row security would hide rows that the checks count.
@@ -117,12 +116,6 @@ export async function giveToLoader(
       `select 'alter schema public owner to ${LOADING_ROLE}'`,
     ])
       await execute(session, statement);
-    for (const role of roles)
-      await execute(
-        session,
-        `select format('create role %I', ${literal(role)}) where ${literal(role)} operator(pg_catalog.!~) '^(pg_|public$|none$)'
-         and not exists (select from pg_roles where rolname operator(pg_catalog.=) ${literal(role)})`,
-      );
     for (const { name, schema } of extensions) {
       if (schema !== "public" && !schema.startsWith("pg_")) schemas.add(schema);
       await execute(

@@ -4,6 +4,7 @@ import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { needsSuperuser } from "./loading-role.ts";
+import { lacksOfServer } from "./what-it-lacks.ts";
 
 const ARCHIVE_ERROR =
   /pg_restore: error: ((?:could not (?:read|open|find|seek)|unexpected|did not find|input file|corrupt|unsupported|unrecognized|invalid|expected|entry ID|archive)[^\n]*)/;
@@ -53,14 +54,16 @@ export function refusalOf(
       `pg_restore cannot read the dump: ${(ofArchive ?? endedWith(exit)).slice(0, 200)}`,
     );
   }
+  const lacks = lacksOfServer(sqlstate, messageIn(exit.stderr));
+  if (lacks !== null) return lacks;
   if (isLacking(sqlstate) || (sqlstate !== "P0001" && /^(?:EXTENSION|COLLATION) /.test(entry ?? ""))) {
     return new RunError(
       "sandbox_lacks",
       `the scratch PostgreSQL lacks a feature that the dump needs${where} (SQLSTATE ${sqlstate}): install what the source has`,
     );
   }
-  if (sqlstate === "42501" && server.runtime.kind !== "uri") return needsSuperuser(messageOf(exit.stderr));
-  const why = whichConstraint(sqlstate, messageOf(exit.stderr));
+  if (sqlstate === "42501" && server.runtime.kind !== "uri") return needsSuperuser(messageIn(exit.stderr));
+  const why = whichConstraint(sqlstate, messageIn(exit.stderr));
   return new RestoreRefused(`pg_restore failed${where} (SQLSTATE ${sqlstate})${why}`);
 }
 
@@ -70,7 +73,7 @@ const CONSTRAINT = /(?:constraint|could not create unique index) "([^"\n]{1,63})
  * A source gets such rows while triggers are off, through `session_replication_role`, or if a
  * function that a constraint calls is changed.
  */
-function whichConstraint(sqlstate: string, message: string): string {
+export function whichConstraint(sqlstate: string, message: string): string {
   if (!/^23(?:502|503|505|514|P01)$/.test(sqlstate)) return "";
   const name = CONSTRAINT.exec(message)?.[1];
   return (
@@ -95,8 +98,8 @@ export function outOfMemory(): RunError {
 }
 
 /** The server's first error. Never show it. */
-function messageOf(stderr: string): string {
-  return /ERROR: +([^\n]*)/.exec(stderr)?.[1] ?? "";
+export function messageIn(stderr: string): string {
+  return /(?:ERROR|FATAL): +(?:[0-9A-Z]{5}: )?([^\n]*)/.exec(stderr)?.[1] ?? "";
 }
 
 /** The entry of the dump by its names, without the owner at the end. */
