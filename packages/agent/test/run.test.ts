@@ -15,6 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { envelopeFromJson, parseStatement } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { ProgressReports } from "../src/cli/run/progress-reports.ts";
 import { CommandWait } from "../src/cli/run/command-wait.ts";
 import { openService } from "../src/service/service.ts";
 import { tryLock } from "../src/state/lock.ts";
@@ -116,6 +117,28 @@ it("runs a command at once although its next heartbeat is an hour away, and ends
   await until(() => asked() === 3);
   agent.process.kill("SIGTERM");
   expect((await agent.finished).code).toBe(0);
+});
+
+it("while a command runs, the agent says how far it is, until a service does not want to know", async () => {
+  service.letsWait = true;
+  const { certificates, token } = service;
+  const client = openService({ url: new URL(service.url), pinnedCa: certificates.ca, token });
+  const { id } = service.command("backup", "invoices", "sqlite");
+  {
+    await using reports = new ProgressReports(client, id, new AbortController().signal);
+    reports.update("dump", 1000, 4000);
+    await until(() => service.progress.length === 1);
+    reports.update("upload", 10);
+    await until(() => service.progress.length === 2);
+    service.letsWait = false;
+    const told = service.calls.length;
+    await until(() => service.calls.length > told);
+  }
+  expect(service.progress).toEqual([
+    [id, { phase: "dump", bytes: 1000, total_bytes: 4000, phase_ms: expect.any(Number) }],
+    [id, { phase: "upload", bytes: 10, phase_ms: expect.any(Number) }],
+  ]);
+  client.close();
 });
 
 it("told of commands that never come, the agent asks less often", async () => {

@@ -53,6 +53,7 @@ const UNSCOPED: Readonly<Record<string, string>> = {
   "POST /v1/events": "one transaction records those of many organisations",
   "POST /v1/heartbeat":
     "of the agent's own row and its organisation's, by the ids of its token; what is new in one runs scoped",
+  "POST /v1/commands/:id/progress": "its routine writes its row scoped",
   "GET /v1/commands": "of the agent's own row and commands, by the id of its token, in one statement",
   "GET /v1/backups/:id/receipt": "reads its rows scoped, and the log by the agent's organisation",
   "GET /v1/sources/:id/backups": "reads its rows scoped",

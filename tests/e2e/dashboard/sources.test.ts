@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CIPHER, declareSource, put, SOURCE_METADATA, uploadUrl } from "../harness/backups.ts";
+import { CIPHER, declareSource, heartbeatBody, put, SOURCE_METADATA, uploadUrl } from "../harness/backups.ts";
 import type { BackupRecord } from "../harness/backups.ts";
 import { attachedHost, type Host } from "../harness/host.ts";
 import { api } from "../harness/https.ts";
@@ -352,8 +352,14 @@ describe("editors", () => {
   test("a disabled button says why: already requested, or the agent is revoked", async () => {
     await page.goto(`${dashboard.server.url}/sources/${sourceId}`);
     await page.getByRole("button", { name: "Back up now" }).click();
-    await page.getByText("waiting for the agent's next heartbeat").waitFor();
+    await page.getByText("waiting for the agent").waitFor();
     await eventually(() => descriptionOf(page, "Back up now")).toContain("already queued or running");
+    const delivered = await wire.call("POST", "/v1/heartbeat", heartbeatBody());
+    const [command] = delivered.json<{ commands: { id: string }[] }>().commands;
+    const progress = { phase: "dump", bytes: 2 * 1024 ** 3, total_bytes: 8 * 1024 ** 3, phase_ms: 40_000 };
+    await wire.call("POST", `/v1/commands/${command?.id}/progress`, progress);
+    await page.getByText("Dumping: 2.00 GiB of 8.00 GiB, 51.2 MiB/s, 2 min left").waitFor();
+    await page.getByRole("progressbar", { name: "How far it is" }).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "source-under-way");
     const other = await attach(org, { name: "gone-host" });

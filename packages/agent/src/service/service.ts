@@ -15,12 +15,14 @@ import {
   MakersReceipt,
   MAX_BODY_BYTES,
   POLL_HOLD_S,
+  ProgressAccepted,
   ReceiptAccepted,
   UploadUrl,
   type AttachRequest,
   type EnvelopeRequest,
   type EventRequest,
   type HeartbeatRequest,
+  type ProgressReport,
   type RegisterBackupRequest,
   type RotateAgentKeyRequest,
   type UploadUrlRequest,
@@ -75,6 +77,7 @@ export interface Service {
   heartbeat(body: HeartbeatRequest, options: CallOptions): Promise<HeardHeartbeat>;
   /** Held by the service until the next heartbeat gets commands, for that long at most. */
   waitForCommands(wait_s: number, options: CallOptions): Promise<CommandNotice>;
+  reportProgress(commandId: string, body: ProgressReport, options: CallOptions): Promise<ProgressAccepted>;
   uploadUrl(body: UploadUrlRequest, options: CallOptions): Promise<UploadUrl>;
   registerBackup(body: RegisterBackupRequest, options: CallOptions): Promise<BackupRecord>;
   downloadUrl(backupId: string, options: CallOptions): Promise<DownloadUrl>;
@@ -184,6 +187,10 @@ export function openService(options: ServiceOptions): Service {
       const reading = { expected: { 200: CommandNotice }, timeout_ms: (wait_s + 10) * 1000 };
       const query = { wait_s: String(wait_s) };
       return (await api(reading, options).call("get", "/v1/commands", { query })).body;
+    },
+    reportProgress: async (id, body, options) => {
+      const client = api({ expected: { 200: ProgressAccepted } }, { ...options, idempotencyKey: null });
+      return (await client.call("post", "/v1/commands/{id}/progress", { path: { id }, body })).body;
     },
     uploadUrl: async (body, options) => {
       const reading = { expected: { 200: UploadUrl, 201: UploadUrl }, maxResponseBytes: MAX_URLS_BYTES };

@@ -11,6 +11,7 @@ import {
   type EnvelopeRequest,
   type EventRequest,
   type HeartbeatRequest,
+  type ProgressReport,
   type RegisterBackupRequest,
 } from "@attestore/contract";
 import {
@@ -77,6 +78,8 @@ export class TestService {
   commands: DeliveredCommand[] = [];
   readonly calls: SeenCall[] = [];
   readonly heartbeats: HeartbeatRequest[] = [];
+  /** By command; only where `letsWait`. */
+  readonly progress: [string, ProgressReport][] = [];
   readonly sources = new Map<string, string>();
   /** Slugs whose backups another agent makes, and which one. */
   readonly ownedByOthers = new Map<string, string>();
@@ -241,6 +244,11 @@ export class TestService {
     }
     if (credential !== this.token) return failure(401, "unauthenticated", "no valid credential");
     if (this.letsWait && path === "/v1/commands") return json(200, { queued: this.commands.length > 0 });
+    const progressOf = /^\/v1\/commands\/(cmd_\w+)\/progress$/.exec(path)?.[1];
+    if (this.letsWait && progressOf !== undefined) {
+      this.progress.push([progressOf, body() as ProgressReport]);
+      return json(200, { next_s: 1 });
+    }
     if (method === "POST" && path === "/v1/heartbeat") return this.#heartbeat(body() as HeartbeatRequest);
     if (method === "POST" && path === "/v1/backups/upload-url") {
       const asked = body() as { sha256: string; size_bytes: number; source_id: string };

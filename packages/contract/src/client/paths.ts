@@ -293,6 +293,13 @@ export interface Schemas {
   CommandNotice: {
     queued: boolean;
   };
+  CommandProgress: {
+    phase: string;
+    bytes: number;
+    total_bytes?: number;
+    phase_ms: number;
+    at: string;
+  };
   CommandRecord: {
     id: string;
     created_at: string;
@@ -309,6 +316,7 @@ export interface Schemas {
     delivered_at: string | null;
     acked_at: string | null;
     ended_at: string | null;
+    progress?: Schemas["CommandProgress"];
     outcome: {
       backup_id?: string;
       receipt_id?: string;
@@ -722,6 +730,15 @@ export interface Schemas {
   PasskeyVerifyRequest: {
     attempt: string;
     credential: Schemas["AssertedCredential"];
+  };
+  ProgressAccepted: {
+    next_s: number;
+  };
+  ProgressReport: {
+    phase: string;
+    bytes: number;
+    total_bytes?: number;
+    phase_ms: number;
   };
   QuotasRecord: {
     org_id: string;
@@ -1496,6 +1513,14 @@ export interface Paths {
       query: { wait_s?: string };
       body: undefined;
       answers: { 200: Schemas["CommandNotice"] };
+    };
+  };
+  "/v1/commands/{id}/progress": {
+    post: {
+      path: { id: string };
+      query: undefined;
+      body: Schemas["ProgressReport"];
+      answers: { 200: Schemas["ProgressAccepted"] };
     };
   };
   "/v1/backups/upload-url": {

@@ -9,11 +9,33 @@ export const CommandStatus = Type.Union([
 ]);
 export type CommandStatus = Static<typeof CommandStatus>;
 
+const progress = {
+  /** `dump`, `upload`, `download`, `decrypt`, `restore`, `checks`; later versions may have others. */
+  phase: Type.String({ pattern: "^[a-z][a-z_]{0,31}$", examples: ["restore"] }),
+  bytes: Count,
+  /** If known. */
+  total_bytes: Type.Optional(Count),
+  /** Since the phase began. */
+  phase_ms: Count,
+};
+
+/** Body of `POST /v1/commands/{id}/progress`: how far the agent is. */
+export const ProgressReport = Type.Object(progress, strict);
+export type ProgressReport = Static<typeof ProgressReport>;
+
+/** 200 of it: the next report is wanted after this time. */
+export const ProgressAccepted = Type.Object({ next_s: Type.Integer({ minimum: 1 }) }, strict);
+export type ProgressAccepted = Static<typeof ProgressAccepted>;
+
+/** How far an agent was at a time, by the service's clock. */
+export const CommandProgress = Type.Object({ ...progress, at: Timestamp }, strict);
+export type CommandProgress = Static<typeof CommandProgress>;
+
 /**
  * The record of a command (contract, section 10). `issued_by` is a user's id, `schedule` or
  * `console`. `outcome` is the result so far. After `ended_at` the command is no longer delivered,
  * because its source moved to another agent or was removed (it then names the event of the
- * removal).
+ * removal). `progress` is what the agent said last.
  */
 export const CommandRecord = Type.Object(
   {
@@ -30,6 +52,7 @@ export const CommandRecord = Type.Object(
     delivered_at: Type.Union([Timestamp, Type.Null()]),
     acked_at: Type.Union([Timestamp, Type.Null()]),
     ended_at: Type.Union([Timestamp, Type.Null()]),
+    progress: Type.Optional(CommandProgress),
     outcome: Type.Object(
       {
         backup_id: Type.Optional(Id("backup")),

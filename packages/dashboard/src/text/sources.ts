@@ -90,7 +90,7 @@ export const sourceText = {
       acked: "Accepted by the agent",
       ended: "Done",
     },
-    waiting: "waiting for the agent's next heartbeat",
+    waiting: "waiting for the agent",
     running: "the agent is working on it",
     repeated: (attempts: number) => `delivered ${plural(attempts, "time")}, not accepted yet`,
     receipt: "Receipt",

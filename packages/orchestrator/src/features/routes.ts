@@ -15,6 +15,7 @@ import { bootstrapReviewRoutes } from "./attach/review-routes.ts";
 import { bootstrapRoutes } from "./attach/routes.ts";
 import type { BootstrapDeps } from "./attach/settings.ts";
 import { type CommandWaitDeps, commandWaitRoutes } from "./command-wait/routes.ts";
+import { commandProgressRoutes } from "./commands/progress-routes.ts";
 import { commandRoutes } from "./commands/routes.ts";
 import { eventReadingRoutes } from "./events/dashboard-routes.ts";
 import { eventRoutes } from "./events/routes.ts";
@@ -81,6 +82,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...bootstrapRoutes(deps.db, deps),
       ...heartbeatRoutes(deps),
       ...commandWaitRoutes(deps),
+      ...commandProgressRoutes(deps),
       ...backupRoutes(deps),
       ...quotaRoutes(deps),
       ...receiptRoutes(deps),

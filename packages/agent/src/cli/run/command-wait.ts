@@ -43,7 +43,9 @@ export class CommandWait {
     }
   }
 
-  /** What the heartbeat after a wait brought: told of commands that never come, it asks less often. */
+  /**
+   * What the heartbeat after a wait brought: told of commands that never come, it asks less often.
+   */
   heard(commands: number): void {
     if (!this.#wasTold) return;
     this.#wasTold = false;

@@ -11,9 +11,8 @@ const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
 
 /**
  * Sends heartbeats at the service's interval, and as soon as the service has commands, until the
- * signal fires. A command is on disk before it
- * is acknowledged, and acknowledged as often as it is delivered: the journal knows whether it still
- * runs.
+ * signal fires. A command is on disk before it is acknowledged, and acknowledged as often as it is
+ * delivered: the journal knows whether it still runs.
  */
 export async function heartbeatLoop(run: LoopContext): Promise<void> {
   const { attachment, signal, say } = run;

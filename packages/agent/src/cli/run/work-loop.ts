@@ -13,11 +13,12 @@ import {
 import { uploadAndRegister, isOfOneBackup } from "../../backends/attached/upload-and-register.ts";
 import { listPending } from "../../journal/pending-backup.ts";
 import { attachedBackend } from "../../backends/attached/attached-backend.ts";
-import { runBackup } from "../run-backup.ts";
+import { runBackup, type RunOptions } from "../run-backup.ts";
 import { runRestoreTests, type TestProgress } from "../run-restore-tests.ts";
 import { INTERRUPTED, reportFailure } from "../../backends/report-failure.ts";
 import { takeWorkLock } from "../work-lock.ts";
 import type { LoopContext } from "./loop-context.ts";
+import { ProgressReports } from "./progress-reports.ts";
 import { diskFull } from "./transient-failure.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 2_000, longest_ms: 5 * 60_000 };
@@ -102,8 +103,10 @@ async function runCommand(run: LoopContext, received: JournaledCommand): Promise
     throw error;
   }
   const progress: TestProgress = { signed: 0, backupId: command.params.backup_id };
+  await using reports = new ProgressReports(attachment.service, command.id, run.signal);
   try {
-    for await (const done of perform(run, config, command, progress)) say(`${command.id}: ${done}`);
+    for await (const done of perform(run, config, command, { progress, onProgress: reports.update }))
+      say(`${command.id}: ${done}`);
   } catch (error) {
     const stopped = run.signal.aborted;
     // The ciphertext is whole: the command continues when the service can be reached.
@@ -136,10 +139,10 @@ async function* perform(
   run: LoopContext,
   config: Config,
   command: JournaledCommand["command"],
-  progress: TestProgress,
+  { progress, onProgress }: { progress: TestProgress } & Pick<RunOptions, "onProgress">,
 ): AsyncGenerator<string> {
   const source = declaredSource(config, command.source.slug);
-  const options = { commandId: command.id, signal: run.signal, onProgress: () => undefined };
+  const options = { commandId: command.id, signal: run.signal, onProgress };
   if (command.kind === "backup") {
     const { backupId } = await runBackup(attachedBackend(run.attachment), config, source, options);
     yield `backed up ${source.slug} as ${backupId}`;

@@ -13,6 +13,7 @@ import { sourceListQuery } from "../../api/source-list.ts";
 import type { Command } from "./command-state.ts";
 import { useAgents } from "../../api/use-agents.ts";
 import { CommandResult } from "./command-outcome.tsx";
+import { CommandProgress } from "./command-progress.tsx";
 import { CommandSteps } from "./command-steps.tsx";
 import { Issuer } from "./issuer.tsx";
 import { commandQuery } from "./queries.ts";
@@ -47,6 +48,7 @@ function CommandFrame({ command }: { command: Command }) {
     >
       <Section title={commandText.steps}>
         <CommandSteps command={command} />
+        <CommandProgress command={command} />
         <div role="status">
           <CommandResult command={command} />
         </div>

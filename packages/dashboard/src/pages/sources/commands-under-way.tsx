@@ -2,6 +2,7 @@ import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { CommandResult } from "../commands/command-outcome.tsx";
+import { CommandProgress } from "../commands/command-progress.tsx";
 import { CommandSteps } from "../commands/command-steps.tsx";
 import { endOf } from "../commands/command-state.ts";
 import type { FollowedCommands } from "./use-followed-commands.ts";
@@ -35,6 +36,7 @@ export function CommandsUnderWay({ commands }: { commands: FollowedCommands }) {
               )}
             </Group>
             <CommandSteps command={command} />
+            <CommandProgress command={command} />
             <div role="status">
               <CommandResult command={command} />
             </div>

@@ -3,7 +3,8 @@ import type { Command } from "./store.ts";
 
 /** A command as the contract's section 10 shows it. */
 export function commandRecord(command: Command): CommandRecord {
-  const { id, org_id, kind, source_id, agent_id, status, params, attempts, issued_by, outcome } = command;
+  const { id, org_id, kind, source_id, agent_id, status, params, attempts, issued_by, progress, outcome } =
+    command;
   return {
     id,
     created_at: command.created_at.toISOString(),
@@ -18,6 +19,7 @@ export function commandRecord(command: Command): CommandRecord {
     delivered_at: command.delivered_at?.toISOString() ?? null,
     acked_at: command.acked_at?.toISOString() ?? null,
     ended_at: command.ended_at?.toISOString() ?? null,
+    ...(progress === null ? {} : { progress }),
     outcome,
   };
 }

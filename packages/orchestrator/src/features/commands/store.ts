@@ -1,4 +1,4 @@
-import type { DeliveredCommand } from "@attestore/contract";
+import type { CommandProgress, DeliveredCommand } from "@attestore/contract";
 import { sql, type Insertable } from "kysely";
 import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
 import type { CommandsTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
@@ -109,6 +109,26 @@ export async function mergeOutcome(
     .execute();
 }
 
+/**
+ * Records how far an agent is with a command that it was given. Returns who asked for the command;
+ * null if this agent has no such one.
+ */
+export async function setProgress(
+  tx: DatabaseTransaction,
+  { agentId, commandId, progress }: { agentId: string; commandId: string; progress: CommandProgress },
+): Promise<string | null> {
+  const row = await tx
+    .updateTable("commands")
+    .set({ progress: JSON.stringify(progress) })
+    .where("id", "=", commandId)
+    .where("agent_id", "=", agentId)
+    .where("status", "<>", "queued")
+    .where("ended_at", "is", null)
+    .returning("issued_by")
+    .executeTakeFirst();
+  return row?.issued_by ?? null;
+}
+
 export interface Command {
   id: string;
   org_id: string;
@@ -123,6 +143,7 @@ export interface Command {
   delivered_at: Date | null;
   acked_at: Date | null;
   ended_at: Date | null;
+  progress: CommandProgress | null;
   outcome: { backup_id?: string; receipt_id?: string; event_id?: string };
 }
 
@@ -140,6 +161,7 @@ export const COMMAND_COLUMNS = [
   "delivered_at",
   "acked_at",
   "ended_at",
+  "progress",
   "outcome",
 ] as const;
 

@@ -303,4 +303,32 @@ describe("a command", () => {
     expect(commandsOf(await beat(owner))).toEqual([]);
     expect(commandsOf(await beat(tester))).toMatchObject([{ id, params: { backup_id: backup.json["id"] } }]);
   });
+
+  test("shows how far its agent is, to people of the organisation", async () => {
+    const owner = await service.signIn(org);
+    const triggered = await owner.post(`/api/orgs/${org.id}/sources/${sourceId}/trigger`, { kind: "backup" });
+    const id = String(triggered.json["command_id"]);
+    const progress = { phase: "dump", bytes: 3_000_000_000, total_bytes: 8_000_000_000, phase_ms: 4000 };
+    const report = (by: TestAgent, json: object = progress) => by.post(`/v1/commands/${id}/progress`, json);
+    const shown = async (): Promise<unknown> => (await owner.get(`/api/commands/${id}`)).json["progress"];
+    expect((await report(agent)).status).toBe(404);
+    await beat(agent);
+    expect(await shown()).toBeUndefined();
+    expect((await report(agent)).json).toEqual({ next_s: 2 });
+    expect(await shown()).toEqual({ ...progress, at: expect.any(String) });
+    for (const other of [await service.attach(org), await service.attach(await service.addOrg())])
+      expect((await report(other, { ...progress, bytes: 0 })).status).toBe(404);
+    for (const wrong of [{ phase: "<b>" }, { bytes: -1 }, { bytes: 1.5 }, { row: "secret" }])
+      expect((await report(agent, { ...progress, ...wrong })).status, JSON.stringify(wrong)).toBe(400);
+    expect(await shown()).toMatchObject(progress);
+    const { rows } = await service.pool.query(
+      "select status from api_logs where actor_id = $1 and route = '/v1/commands/:id/progress' and status = 200",
+      [agent.id],
+    );
+    expect(rows).toEqual([]);
+    await service.pool.query("update commands set issued_by = 'schedule' where id = $1", [id]);
+    expect((await report(agent)).json).toEqual({ next_s: 60 });
+    await service.pool.query("update commands set ended_at = now() where id = $1", [id]);
+    expect((await report(agent)).status).toBe(404);
+  });
 });

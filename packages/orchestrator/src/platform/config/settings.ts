@@ -293,7 +293,7 @@ export const SETTINGS = {
     read: type.rateLimit,
     fallback: "6000/60",
     description:
-      "Limit of calls/seconds per organisation, not counting heartbeats, waiting for commands, receipts and events.",
+      "Limit of calls/seconds per organisation, not counting heartbeats, waiting for commands, reports of progress, receipts and events.",
   }),
   rateSignupAddress: define({
     variable: "ATTESTORE_RATE_SIGNUP_ADDRESS",

@@ -1,6 +1,7 @@
 import type {
   AgentEncryption,
   AgentSpool,
+  CommandProgress,
   Objectives,
   Retention,
   RetentionHold,
@@ -340,6 +341,7 @@ export interface CommandsTable {
   delivered_at: NullableTimestamp;
   acked_at: NullableTimestamp;
   ended_at: NullableTimestamp;
+  progress: NullableJson<CommandProgress>;
   outcome: Defaulted<{ backup_id?: string; receipt_id?: string; event_id?: string }>;
 }
 

@@ -21,6 +21,7 @@ const ALL_SESSIONS = [...EVERYBODY, "reader"] as const;
 export const POLICY = {
   "heartbeat.send": ["agent"],
   "commands.wait": ["agent"],
+  "commands.report": ["agent"],
   "backup.upload": ["agent"],
   "backup.register": ["agent"],
   "backup.download": ["agent"],

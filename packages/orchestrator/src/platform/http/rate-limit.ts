@@ -41,8 +41,8 @@ export async function applyRateLimits(
 
 /**
  * Counts a call of an organisation's agents and people against its quota. Receipts, events,
- * heartbeats and waiting for commands are not counted: somebody who uses up the quota must not keep
- * alarms from coming through.
+ * heartbeats, waiting for commands and reports of progress are not counted: somebody who uses up
+ * the quota must not keep alarms from coming through.
  */
 export async function applyRequestQuota(
   { table, stores, requestQuota }: RateLimiting,

@@ -38,6 +38,7 @@ export type RateLimitName =
   | "notification_test"
   | "evidence"
   | "command_wait"
+  | "command_progress"
   | "org_requests"
   | "default";
 export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
@@ -65,6 +66,7 @@ export const RATE_LIMITS: RateLimitTable = {
   notification_test: { limit: 60, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
   evidence: { limit: 20, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
   command_wait: { limit: 120, window_s: 60, per: "credential", counts: "calls", kept: "reserved" },
+  command_progress: { limit: 60, window_s: 60, per: "credential", counts: "calls", kept: "reserved" },
   // Ten credentials at their own limit. It is counted although no route names it, see
   // rate-limit.ts.
   org_requests: { limit: 6000, window_s: 60, per: "org", counts: "calls", kept: "reserved" },

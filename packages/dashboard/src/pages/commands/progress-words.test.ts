@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { progressWords } from "./progress-words.ts";
+
+const at = "2026-11-24T02:00:00.000Z";
+const GIB = 1024 ** 3;
+
+test.each([
+  [
+    { phase: "dump", bytes: 2 * GIB, total_bytes: 8 * GIB, phase_ms: 40_000 },
+    "Dumping: 2.00 GiB of 8.00 GiB, 51.2 MiB/s, 2 min left",
+  ],
+  [{ phase: "restore", bytes: GIB, phase_ms: 90_000 }, "Restoring: 1.00 GiB, 11.4 MiB/s, for 1 min 30 s"],
+  [
+    { phase: "download", bytes: GIB, total_bytes: GIB, phase_ms: 10_000 },
+    "Downloading: 1.00 GiB of 1.00 GiB, 102 MiB/s, for 10 s",
+  ],
+  [{ phase: "upload", bytes: 512, total_bytes: GIB, phase_ms: 20 }, "Uploading: 512 B of 1.00 GiB"],
+  [{ phase: "checks", bytes: 0, phase_ms: 61_000 }, "Running checks: for 1 min 1 s"],
+  [{ phase: "later_phase", bytes: 0, phase_ms: 0 }, "later_phase: for 0 s"],
+])("%j is %s", (progress, words) => {
+  expect(progressWords({ ...progress, at })).toBe(words);
+});
