@@ -37,6 +37,12 @@ export async function* readFilePieces(path: string): AsyncGenerator<Buffer, void
   }
 }
 
+export interface WriteOptions {
+  readonly onBytes?: (bytes: number) => void;
+  /** It is read and removed by this run, so nobody has to wait for the disk. */
+  readonly isTemporary?: boolean;
+}
+
 /**
  * Writes a new file (mode 0600), fsyncs it, and returns its length. Each piece is written before
  * the next one is requested. After any error, including an abort, the caller has to remove the
@@ -46,7 +52,7 @@ export async function writeFilePieces(
   path: string,
   pieces: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
-  onBytes?: (bytes: number) => void,
+  { onBytes, isTemporary = false }: WriteOptions = {},
 ): Promise<number> {
   signal.throwIfAborted();
   const file = await open(path, "wx", 0o600);
@@ -62,7 +68,7 @@ export async function writeFilePieces(
       onBytes?.(length);
     }
     signal.throwIfAborted();
-    await file.sync();
+    if (!isTemporary) await file.sync();
   } finally {
     await file.close();
   }

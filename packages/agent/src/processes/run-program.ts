@@ -8,6 +8,11 @@ export interface ProgramRequest extends Pick<ChildRequest, "args" | "env" | "sig
    * output is not lost anywhere.
    */
   readonly isFed?: boolean;
+  /**
+   * Its stdin may be as long as a backup. Where one program can be fed without a relay of ours, it
+   * is the first one that asks.
+   */
+  readonly isFedDirectly?: boolean;
 }
 
 /**

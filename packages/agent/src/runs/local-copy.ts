@@ -22,7 +22,7 @@ export async function localCopy(
   const scratch = await makeScratchDirectory(scratchDir, null);
   const path = join(scratch.path, "ciphertext.age");
   try {
-    await writeFilePieces(path, readCiphertext(ciphertext), signal, onBytes);
+    await writeFilePieces(path, readCiphertext(ciphertext), signal, { onBytes, isTemporary: true });
   } catch (error) {
     await scratch.remove();
     throw error;

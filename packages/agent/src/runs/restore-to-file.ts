@@ -41,7 +41,7 @@ export async function restoreToFile(request: RestoreToFileRequest): Promise<{ si
   try {
     const dump = unseal(sha256 === undefined ? ciphertext : holdToDigest(ciphertext, sha256), identities);
     const onBytes = (bytes: number): void => request.onProgress?.({ phase: "restore", bytes });
-    const sizeBytes = await writeFilePieces(partial, dump, signal, onBytes);
+    const sizeBytes = await writeFilePieces(partial, dump, signal, { onBytes });
     await nameIt(partial, output);
     await syncDirectory(dirname(output));
     return { sizeBytes };

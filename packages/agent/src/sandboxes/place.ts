@@ -6,6 +6,8 @@ export interface PlaceProgram extends Omit<ChildRequest, "user"> {
   readonly diesWithUs?: boolean;
   /** See `ProgramRequest`. */
   readonly isFed?: boolean;
+  /** See `ProgramRequest`. */
+  readonly isFedDirectly?: boolean;
 }
 
 /**

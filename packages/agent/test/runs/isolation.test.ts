@@ -1,14 +1,17 @@
 /** What a program under a dump's influence can do in the place where it runs. */
 import { createServer, type Server } from "node:net";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Confinement } from "../../src/sandboxes/bounds/confinement.ts";
 import { openIsolatedPlace } from "../../src/sandboxes/isolation/open-isolated-place.ts";
 import { RestoreTooLarge } from "../../src/sandboxes/bounds/restore-too-large.ts";
 import type { Place } from "../../src/sandboxes/place.ts";
+import { feed } from "../../src/processes/feed.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
@@ -116,6 +119,52 @@ describe("a program in a sandbox", () => {
     });
     await expect.poll(() => isRunning(`sleep\0${mark}`)).toBe(false);
     expect(await dir.leftovers()).toEqual([]);
+  });
+
+  test("is fed past our relay, the first that asks: whole, to its end, and nobody else has that way", async () => {
+    await inSandbox(async (place) => {
+      const pieces = Array.from({ length: 40 }, (_, index) => Buffer.alloc((1 << 20) - index, 65 + index));
+      const expected = createHash("sha256");
+      for (const piece of pieces) expected.update(piece);
+      const digest = expected.digest("hex");
+      for (const way of ["direct", "in frames"]) {
+        const args = ["-c", "sha256sum; [ -e /proc/$$/fd/3 ] || echo 'and no other'"];
+        const child = await place.start({ command: "/bin/sh", args, signal, isFedDirectly: true });
+        const [output] = await Promise.all([text(child.stdout), feed(child.stdin, Readable.from(pieces))]);
+        expect(output, way).toBe(`${digest}  -\nand no other\n`);
+      }
+    });
+  });
+
+  test.each([
+    ["ends without reading", "exit 7", 7],
+    ["ends while something else has its stdin", "setsid sleep 993 >/dev/null 2>&1 & exit 7", 7],
+    ["is missing", null, null],
+  ])("fed past our relay, one that %s keeps nobody waiting", async (_, script, code) => {
+    await inSandbox(async (place) => {
+      const pieces = Array.from({ length: 8 }, () => Buffer.alloc(1 << 20));
+      const request =
+        script === null
+          ? { command: "no-such-program", args: [] }
+          : { command: "/bin/sh", args: ["-c", script] };
+      const started = place.start({ ...request, signal, isFedDirectly: true });
+      if (code === null) await expect(started).rejects.toThrow("missing");
+      else {
+        const child = await started;
+        let read = 0;
+        await feed(
+          child.stdin,
+          Readable.from(pieces).map((piece: Buffer) => {
+            read += 1;
+            return piece;
+          }),
+        );
+        // All of it: only the end shows that a dump is whole.
+        expect(read).toBe(pieces.length);
+        expect(await child.exited).toMatchObject({ code });
+      }
+      expect(await says(place, "echo still here")).toBe("still here");
+    });
   });
 
   test("cannot fork without end", async () => {

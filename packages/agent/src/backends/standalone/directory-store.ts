@@ -88,7 +88,7 @@ async function copyOut(from: string, to: string, sizeBytes: number, signal: Abor
     );
     if (isShared) return;
     await rm(to, { force: true });
-    await writeFilePieces(to, readAtMost(itself, sizeBytes + 1), signal);
+    await writeFilePieces(to, readAtMost(itself, sizeBytes + 1), signal, { isTemporary: true });
   } finally {
     await file.close();
   }

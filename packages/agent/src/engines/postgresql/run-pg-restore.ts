@@ -62,7 +62,7 @@ export async function runPgRestore(
   }
   isAtOnce &&= schemas.size === 0;
   const args = isAtOnce ? ["--single-transaction"] : [];
-  await restored({ server, database, role, schemas, args, signal }, async (child) => {
+  await restored({ server, database, role, schemas, args, isFedDirectly: true, signal }, async (child) => {
     try {
       await feed(child.stdin, dump);
     } catch (error) {
@@ -90,7 +90,7 @@ export async function restoreDirectory(
       ? new Set<string>()
       : await prepareFor(server, database, await lookIntoDirectory(server, path, signal), signal);
   const args = ["--format=directory", `--jobs=${jobs}`, path];
-  await restored({ server, database, role, schemas, args, signal }, (child) => {
+  await restored({ server, database, role, schemas, args, isFedDirectly: false, signal }, (child) => {
     child.stdin.end();
     return Promise.resolve();
   });
@@ -116,11 +116,12 @@ interface Restore {
   /** Schemas that already exist. It is no error that the dump creates them too. */
   readonly schemas: ReadonlySet<string>;
   readonly args: readonly string[];
+  readonly isFedDirectly: boolean;
   readonly signal: AbortSignal;
 }
 
 async function restored(
-  { server, database, role, schemas, args, signal }: Restore,
+  { server, database, role, schemas, args, isFedDirectly, signal }: Restore,
   give: (child: Child) => Promise<void>,
 ): Promise<void> {
   const errorsBefore = server.errors.length;
@@ -128,6 +129,7 @@ async function restored(
     args: [...ARGUMENTS, ...(schemas.size === 0 ? ["--exit-on-error"] : []), ...args],
     env: { PGDATABASE: database, ...(role === null ? {} : { PGUSER: role }) },
     isFed: true,
+    isFedDirectly,
     signal,
   });
   child.stdout.resume();

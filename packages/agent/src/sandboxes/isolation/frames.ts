@@ -45,7 +45,15 @@ export interface StartRequest {
   readonly cwd: string | null;
   /** Not a program: a connection to this unix socket in there, as its stdin and stdout. */
   readonly socket?: string;
+  /** Its stdin is the sandbox's `DIRECT`, and no frames come for it. */
+  readonly isDirect?: boolean;
 }
+
+/**
+ * A file descriptor of a sandbox that the agent made itself: the stdin of one program, which no
+ * process of ours relays.
+ */
+export const DIRECT = 3;
 
 export interface Ready {
   /** Where programs find an empty directory, and one for sockets. */

@@ -3,10 +3,12 @@ import { once } from "node:events";
 import { chown } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute } from "node:path";
+import type { Socket } from "node:net";
 import { isSea } from "node:sea";
 import { findProgram } from "../../processes/find-program.ts";
 import { unprivilegedUser, type User } from "../../processes/unprivileged-user.ts";
 import { SERVE_COMMAND } from "./commands.ts";
+import { DIRECT } from "./frames.ts";
 import { preferToEnd } from "../process/prefer-to-end.ts";
 import { ownProgramAt, programDirectory } from "../bounds/own-program.ts";
 import type { SandboxStream } from "./remote-place.ts";
@@ -138,7 +140,8 @@ export async function enterNamespaces({
       SERVE_COMMAND,
     ],
     {
-      stdio: ["pipe", "pipe", "pipe"],
+      // The last one is the sandbox's `DIRECT`.
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
       detached: true,
       cwd: "/",
       env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C.UTF-8" },
@@ -148,11 +151,14 @@ export async function enterNamespaces({
   preferToEnd(child.pid);
   child.stderr.resume();
   child.stdin.on("error", () => undefined);
+  const direct = child.stdio[DIRECT] as Socket;
+  direct.on("error", () => undefined);
   const begun = await Promise.race([
     once(child.stdout, "readable").then(() => child.stdout.readableLength > 0),
     closed.then(() => false),
   ]);
   if (!begun) {
+    direct.destroy();
     await closed;
     return null;
   }
@@ -160,9 +166,11 @@ export async function enterNamespaces({
     ...(child.pid === undefined ? {} : { pid: child.pid }),
     input: child.stdin,
     output: child.stdout,
+    direct,
     close: async () => {
       child.kill("SIGKILL");
       child.stdout.resume();
+      direct.destroy();
       await closed;
     },
   };

@@ -31,6 +31,7 @@ export class RemoteChild {
   readonly #begin: (code: string | null) => void;
   readonly #settle: (exit: Exit) => void;
   readonly #stdin: Writable;
+  readonly #direct: Writable | null;
   readonly #stdout = new PassThrough();
   readonly #stderr = new PassThrough();
   readonly #exited: Promise<Exit>;
@@ -42,7 +43,13 @@ export class RemoteChild {
   #isOver = false;
   #grace: NodeJS.Timeout | undefined;
 
-  constructor(channel: number, request: RemoteRequest, send: (bytes: Buffer) => void) {
+  /** `direct` is its stdin, if that does not come in frames; nothing else uses it. */
+  constructor(
+    channel: number,
+    request: RemoteRequest,
+    send: (bytes: Buffer) => void,
+    direct: Writable | null = null,
+  ) {
     this.#channel = channel;
     this.#send = send;
     this.#request = request;
@@ -52,22 +59,25 @@ export class RemoteChild {
     const exited = Promise.withResolvers<Exit>();
     this.#exited = exited.promise;
     this.#settle = exited.resolve;
-    this.#stdin = new Writable({
-      write: (bytes: Buffer, _, done) => {
-        this.#waiting.push({ bytes, done });
-        this.#flush();
-      },
-      final: (done) => {
-        if (!this.#isOver) this.#send(frame(FRAME.stdinEnd, this.#channel));
-        done();
-      },
-    });
+    this.#direct = direct;
+    this.#stdin =
+      direct ??
+      new Writable({
+        write: (bytes: Buffer, _, done) => {
+          this.#waiting.push({ bytes, done });
+          this.#flush();
+        },
+        final: (done) => {
+          if (!this.#isOver) this.#send(frame(FRAME.stdinEnd, this.#channel));
+          done();
+        },
+      });
     // If it ends before it has read everything, its exit says so.
     this.#stdin.on("error", () => undefined);
     this.#stdout.on("error", () => undefined);
     this.#stderr.setEncoding("utf8");
-    const { command, args, env, cwd, socket } = request;
-    this.#send(jsonFrame(FRAME.start, channel, { command, args, env, cwd, socket }));
+    const { command, args, env, cwd, socket, isDirect } = request;
+    this.#send(jsonFrame(FRAME.start, channel, { command, args, env, cwd, socket, isDirect }));
     request.signal.addEventListener("abort", this.#terminate, { once: true });
     if (request.signal.aborted) this.#terminate();
   }
@@ -158,6 +168,9 @@ export class RemoteChild {
     clearTimeout(this.#grace);
     this.#request.signal.removeEventListener("abort", this.#terminate);
     this.#flush();
+    // Processes that outlive it have the other end too, so nothing else tells a writer who waits
+    // that nobody reads.
+    this.#direct?.destroy();
     this.#stdout.end();
     this.#stderr.end();
     this.#flowSoon();

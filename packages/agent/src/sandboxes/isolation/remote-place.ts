@@ -11,6 +11,8 @@ import { isMissing, RemoteChild, type RemoteRequest } from "./remote-child.ts";
 export interface SandboxStream {
   readonly input: Writable;
   readonly output: Readable;
+  /** Leads to its `DIRECT`, if it has that. */
+  readonly direct?: Writable;
   /** Its first process, if that is on this host. */
   readonly pid?: number;
   /** Ends it with everything in it; resolves when it is gone. */
@@ -29,6 +31,7 @@ export async function openRemotePlace(
   onLimit: (limit: "disk" | "host") => void,
 ): Promise<Place> {
   const { input, output } = stream;
+  let direct = stream.direct ?? null;
   const decoder = new FrameDecoder();
   const children = new Map<number, RemoteChild>();
   const ready = Promise.withResolvers<Ready>();
@@ -72,10 +75,13 @@ export async function openRemotePlace(
     clearTimeout(tooLate);
   }
 
-  async function begin(request: RemoteRequest): Promise<[RemoteChild, string | null]> {
+  async function begin(
+    request: RemoteRequest,
+    own: Writable | null = null,
+  ): Promise<[RemoteChild, string | null]> {
     stopIfAborted(request.signal);
     if (isLost) throw lost();
-    const remote = new RemoteChild(++channels, request, send);
+    const remote = new RemoteChild(++channels, request, send, own);
     children.set(channels, remote);
     const code = await remote.begun;
     stopIfAborted(request.signal);
@@ -97,8 +103,12 @@ export async function openRemotePlace(
     signal,
     stopSignal = "SIGTERM",
     isDump,
+    isFedDirectly = false,
   }: PlaceProgram): Promise<Child> {
-    const [remote, code] = await begin({ command, args, env, cwd: cwd ?? null, signal, stopSignal });
+    const request = { command, args, env, cwd: cwd ?? null, signal, stopSignal };
+    const own = isFedDirectly ? direct : null;
+    if (isFedDirectly) direct = null;
+    const [remote, code] = await begin(own === null ? request : { ...request, isDirect: true }, own);
     if (code !== null) {
       throw isMissing(code)
         ? new RunError(

@@ -6,6 +6,7 @@ import { errorCode } from "@attestore/host/errno";
 import { findProgram, isExecutable } from "../../processes/find-program.ts";
 import {
   countFrame,
+  DIRECT,
   type Ended,
   frame,
   FRAME,
@@ -116,7 +117,7 @@ class Program {
     this.#onEnd = onEnd;
   }
 
-  async start({ command, args, env, cwd, socket }: StartRequest): Promise<void> {
+  async start({ command, args, env, cwd, socket, isDirect }: StartRequest): Promise<void> {
     const { user, home } = this.#sandbox;
     if (socket !== undefined) return this.#connect(socket);
     const path = command.includes("/") ? command : await findProgram(command);
@@ -128,7 +129,7 @@ class Program {
       `--fsize=${Math.min(file_bytes, hardLimit("Max file size"))}`,
     ];
     const child = spawn("prlimit", [...limits, "--", path, ...args], {
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: [isDirect === true ? DIRECT : "pipe", "pipe", "pipe"],
       // A group of its own, which can be killed as a whole.
       detached: true,
       cwd: cwd ?? home,

@@ -16,7 +16,7 @@ export async function writeInPlace(
   signal: AbortSignal,
 ): Promise<void> {
   const args = ["-c", 'umask 077; mkdir -p "${0%/*}" && exec cat >"$0"', path];
-  const child = await place.start({ command: "/bin/sh", args, signal });
+  const child = await place.start({ command: "/bin/sh", args, isFedDirectly: true, signal });
   child.stdout.resume();
   try {
     await feed(child.stdin, content);
