@@ -190,6 +190,8 @@ export interface Schemas {
     proven_at: string | null;
     failed_at?: string;
     failed_receipt_id?: string;
+    suspicious_at?: string;
+    last_clean?: true;
     expires_at: string | null;
     kept_at?: string;
   };
@@ -919,7 +921,7 @@ export interface Schemas {
     next_cursor: string | null;
   };
   RetentionReason: {
-    rule: "keep_last" | "keep_days" | "keep_daily" | "keep_weekly" | "keep_monthly" | "keep_yearly" | "no_rule" | "newest_proven" | "running_command" | "kept";
+    rule: "keep_last" | "keep_days" | "keep_daily" | "keep_weekly" | "keep_monthly" | "keep_yearly" | "no_rule" | "newest_proven" | "newest_clean" | "running_command" | "kept";
     period?: string;
   };
   RotateAgentKeyRequest: {

@@ -103,6 +103,13 @@ export const BackupRecord = Type.Object(
      */
     failed_at: Type.Optional(Timestamp),
     failed_receipt_id: Type.Optional(Id("receipt")),
+    /** When a restore test last found that the restored data stand out. Absent if none did. */
+    suspicious_at: Type.Optional(Timestamp),
+    /**
+     * In lists: the newest backup of its source in whose last restore test nothing stood out, while
+     * something does in a newer one.
+     */
+    last_clean: Type.Optional(Type.Literal(true)),
     /**
      * For an available backup: when it will be removed, if announced. For an expired one: when it
      * expired.

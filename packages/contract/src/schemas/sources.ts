@@ -252,6 +252,7 @@ export const RetentionReason = Type.Object(
       Type.Literal("keep_yearly"),
       Type.Literal("no_rule"),
       Type.Literal("newest_proven"),
+      Type.Literal("newest_clean"),
       Type.Literal("running_command"),
       Type.Literal("kept"),
     ]),

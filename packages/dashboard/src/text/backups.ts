@@ -24,6 +24,8 @@ export const backups = {
   notProven: "not yet",
   refuted: "no, ",
   testFailed: "a test failed",
+  suspicious: "suspicious",
+  lastClean: "last clean",
   page: {
     title: (at: string) => `Backup of ${at}`,
     facts: "Details",
@@ -59,6 +61,7 @@ export const backups = {
       keep_yearly: "it is the newest of its year",
       no_rule: "the source has no retention rules, so everything is kept",
       newest_proven: "it is the newest that passed a restore test, which is never removed",
+      newest_clean: "it is the last clean one: in newer ones a restore test found something suspicious",
       running_command: "a command that is still open needs it",
       kept: "kept by hand",
     },

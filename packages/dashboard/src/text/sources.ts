@@ -332,6 +332,7 @@ export const sourceText = {
       keep_yearly: "newest of the year",
       no_rule: "no retention rules are set",
       newest_proven: "the newest proven one",
+      newest_clean: "the last clean one",
       kept: "kept by hand",
       running_command: "a command is using it",
     } as Readonly<Record<string, string>>,

@@ -1,16 +1,25 @@
 import { Age } from "../../parts/age.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { backups as text } from "../../text/backups.ts";
+import { isSuspicious } from "./is-suspicious.ts";
 import type { Backup } from "./queries.ts";
 import { refutedBy } from "./refuted-by.ts";
 
 /**
- * When a backup was proven. If a test of it has failed since, that it is not; what leads to that
- * test's receipt doesn't look like a proof.
+ * When a backup was proven, and whether it is suspicious, or the last that is not. If a test of it
+ * has failed since, that it is not proven; what leads to that test's receipt doesn't look like a
+ * proof.
  */
 export function Proof({ backup }: { backup: Backup }) {
   const receipt = refutedBy(backup);
-  if (receipt === null) return <Age at={backup.proven_at} fallback={text.notProven} />;
+  if (receipt === null)
+    return (
+      <>
+        <Age at={backup.proven_at} fallback={text.notProven} />
+        {isSuspicious(backup) && `, ${text.suspicious}`}
+        {backup.last_clean === true && `, ${text.lastClean}`}
+      </>
+    );
   return (
     <>
       {text.refuted}

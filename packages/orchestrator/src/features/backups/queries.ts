@@ -2,7 +2,7 @@ import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Backup } from "./store.ts";
-import { LISTED_BACKUP_COLUMNS, LISTED_METADATA } from "./store.ts";
+import { LAST_CLEAN, LISTED_BACKUP_COLUMNS, LISTED_METADATA } from "./store.ts";
 
 export interface BackupFilter {
   source_id?: string;
@@ -53,6 +53,7 @@ function selection(db: Database, orgId: string, filter: BackupFilter, range: Ran
     .selectFrom("backups")
     .select(LISTED_BACKUP_COLUMNS)
     .select(LISTED_METADATA.as("source_metadata"))
+    .select(LAST_CLEAN.as("last_clean"))
     .where("org_id", "=", orgId)
     .where("id", "<", range.before);
   for (const name of FILTERS) {

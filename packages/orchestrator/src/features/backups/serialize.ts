@@ -18,6 +18,8 @@ export function backupRecord(backup: Backup): BackupRecord {
     ...(backup.failed_at === null || backup.failed_receipt_id === null
       ? {}
       : { failed_at: backup.failed_at.toISOString(), failed_receipt_id: backup.failed_receipt_id }),
+    ...(backup.suspicious_at === null ? {} : { suspicious_at: backup.suspicious_at.toISOString() }),
+    ...(backup.last_clean === true ? { last_clean: true } : {}),
     expires_at: backup.expires_at?.toISOString() ?? null,
     ...(backup.kept_at === null ? {} : { kept_at: backup.kept_at.toISOString() }),
   };

@@ -34,6 +34,9 @@ export interface Backup {
   proven_at: Date | null;
   failed_at: Date | null;
   failed_receipt_id: string | null;
+  suspicious_at: Date | null;
+  /** Only in lists. */
+  last_clean?: boolean;
   expires_at: Date | null;
   kept_at: Date | null;
 }
@@ -53,6 +56,7 @@ export const BACKUP_COLUMNS = [
   "proven_at",
   "failed_at",
   "failed_receipt_id",
+  "suspicious_at",
   "expires_at",
   "kept_at",
 ] as const;
@@ -64,6 +68,21 @@ export const BACKUP_COLUMNS = [
 export const LISTED_METADATA = sql<Backup["source_metadata"]>`jsonb_build_object(
   'engine', source_metadata -> 'engine', 'engine_version', source_metadata -> 'engine_version',
   'dump_format', source_metadata -> 'dump_format', 'schema_hash', source_metadata -> 'schema_hash')`;
+
+/**
+ * Whether it is the newest of its source in whose last test nothing stood out, while something does
+ * in a newer one.
+ */
+export const LAST_CLEAN = sql<boolean>`(status = 'available' and backups.id = (
+    select clean.id from backups as clean
+    where clean.source_id = backups.source_id and clean.status = 'available' and clean.proven_at is not null
+      and (clean.failed_at is null or clean.failed_at <= clean.proven_at)
+      and (clean.suspicious_at is null or clean.suspicious_at < clean.proven_at)
+    order by clean.id desc limit 1)
+  and exists (
+    select from backups as newer
+    where newer.source_id = backups.source_id and newer.status = 'available' and newer.suspicious_at is not null and newer.id > backups.id
+      and (newer.proven_at is null or newer.suspicious_at >= newer.proven_at)))`;
 
 export const LISTED_BACKUP_COLUMNS = BACKUP_COLUMNS.filter((column) => column !== "source_metadata");
 

@@ -12,6 +12,7 @@ import {
   markBackedUp,
   markFailed,
   markProven,
+  markSuspicious,
   readBackups,
   readRecorded,
 } from "./store.ts";
@@ -46,6 +47,7 @@ export const receipts: EntryKind<ReceiptEntry> = {
     const tested = placed.filter(({ entry }) => entry.kind === "restore_test");
     const proven = tested.filter(({ entry }) => entry.result === "passed");
     const failed = tested.filter(({ entry }) => entry.result === "failed");
+    const suspicious = tested.filter(isSuspicious);
     const asked = tested.filter(({ entry }) => entry.answers === undefined);
     const answered = tested.flatMap(({ entry: { id, answers } }) =>
       typeof answers === "string" ? [[id, answers] as const] : [],
@@ -58,9 +60,15 @@ export const receipts: EntryKind<ReceiptEntry> = {
       ...(answered.length === 0 ? [] : [linkAnsweredCommands(session, answered)]),
       ...(proven.length === 0 ? [] : markProven(session, proven)),
       ...(failed.length === 0 ? [] : [markFailed(session, failed)]),
+      ...(suspicious.length === 0 ? [] : [markSuspicious(session, suspicious)]),
     ];
   },
 };
+
+function isSuspicious({ entry: { statement } }: PlacedEntry<ReceiptEntry>): boolean {
+  const { predicate } = statement;
+  return "profile" in predicate && predicate.profile !== undefined && predicate.profile.suspicious.length > 0;
+}
 
 function isByFormerTester(entry: ReceiptEntry, backup: BackupFacts): boolean {
   return (

@@ -125,6 +125,32 @@ test("a backup that fails a test says when and by which receipt; a late one move
   expect(await failed()).toEqual({ failed_at: new Date("2026-01-04T00:00:00Z"), failed_receipt_id: id });
 });
 
+test("a backup in which a test found something suspicious says when, whether the test passed or failed", async () => {
+  const suspicious = {
+    v: 1 as const,
+    tables: [],
+    left_out: 0,
+    suspicious: [{ table: "orders", column: "note", measure: "random" as const, now: 12, before: 0 }],
+  };
+  const at = async () => {
+    const { rows } = await world.pool.query("select suspicious_at from backups where id = $1", [backup.id]);
+    return (rows[0] as { suspicious_at: Date | null }).suspicious_at;
+  };
+  const test = (day: string, more: object) =>
+    submit(
+      tester,
+      restoreTestStatement(tester, backup, { finished_at: `2026-01-${day}T00:00:00.000Z`, ...more }),
+    );
+  await test("05", { profile: { ...suspicious, suspicious: [] } });
+  expect(await at()).toBeNull();
+  await test("06", { profile: suspicious });
+  expect(await at()).toEqual(new Date("2026-01-06T00:00:00Z"));
+  await test("08", { profile: suspicious, result: "failed", checks: [], reason: "no" });
+  await test("07", { profile: suspicious });
+  await test("09", {});
+  expect(await at()).toEqual(new Date("2026-01-08T00:00:00Z"));
+});
+
 test("a late receipt moves no time back, and a clock that is ahead none beyond now", async () => {
   const prove = (finished_at: string) => submit(agent, restoreTestStatement(agent, backup, { finished_at }));
   await prove("2026-01-03T00:00:00.000Z");

@@ -194,6 +194,20 @@ export function markFailed(session: SqlSession, placed: Placed): Promise<unknown
   ]);
 }
 
+const MARK_SUSPICIOUS: PreparedQuery = {
+  name: "receipts_mark_backups_suspicious",
+  text: `update backups set suspicious_at = greatest(suspicious_at, latest.at)
+    from unnest($1::text[], $2::timestamptz[]) as latest (id, at) where backups.id = latest.id`,
+};
+
+/** Whether the tests passed or failed. */
+export function markSuspicious(session: SqlSession, placed: Placed): Promise<unknown> {
+  return session.run(
+    MARK_SUSPICIOUS,
+    latest(placed, ({ statement }) => statement.predicate.backup_id),
+  );
+}
+
 /**
  * Ids and the latest time of each as two array literals, ordered by id so that two writers never
  * deadlock.

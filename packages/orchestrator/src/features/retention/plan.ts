@@ -5,6 +5,8 @@ export interface Candidate extends Kept {
   provenAt: Date | null;
   /** When it last failed a restore test. */
   failedAt: Date | null;
+  /** When a restore test last found that its data stand out. */
+  suspiciousAt: Date | null;
   sizeBytes: number;
   /** The agent's own account; nothing here relies on it. */
   madeAt: Date;
@@ -34,17 +36,20 @@ export interface PlanInput {
 /**
  * Decides about a source's backups, in the order given. Whatever the rules say, these stay: the
  * newest backup that ever passed a restore test; the newest whose last test passed (the former may
- * rot, and must not be the reason to remove this one); what somebody keeps; and what a running
- * command needs. Without a rule all stay.
+ * rot, and must not be the reason to remove this one); the newest of these in which that test found
+ * nothing suspicious; what somebody keeps; and what a running command needs. Without a rule all
+ * stay.
  */
 export function planRetention({ backups, rules, zone, needed }: PlanInput): Decision[] {
   if (!hasRules(rules)) return backups.map((backup) => ({ backup, reasons: [{ rule: "no_rule" }] }));
   const kept = keepReasons(backups, rules, zone);
   const proven = backups.filter(({ provenAt }) => provenAt !== null).toSorted(byTime);
   const newestProven = new Set([proven.at(-1)?.id, proven.findLast(isStillProven)?.id]);
+  const newestClean = proven.findLast(isClean)?.id;
   return backups.map((backup) => {
     const reasons = [...(kept.get(backup.id) ?? [])];
     if (newestProven.has(backup.id)) reasons.push({ rule: "newest_proven" });
+    else if (backup.id === newestClean) reasons.push({ rule: "newest_clean" });
     if (backup.keptAt !== null) reasons.push({ rule: "kept" });
     if (needed.has(backup.id)) reasons.push({ rule: "running_command" });
     return { backup, reasons };
@@ -53,4 +58,9 @@ export function planRetention({ backups, rules, zone, needed }: PlanInput): Deci
 
 function isStillProven({ provenAt, failedAt }: Candidate): boolean {
   return provenAt !== null && (failedAt === null || failedAt <= provenAt);
+}
+
+function isClean(backup: Candidate): boolean {
+  const { provenAt, suspiciousAt } = backup;
+  return isStillProven(backup) && (suspiciousAt === null || provenAt === null || suspiciousAt < provenAt);
 }

@@ -120,6 +120,38 @@ describe("expiring", () => {
     expect(await available(id)).toEqual(kept);
   });
 
+  test("spares the last clean one, until a newer one is clean", async () => {
+    const id = await source({ keep_last: 1 });
+    const ids = await backups(id, 5);
+    const mark = (index: number, set: string) =>
+      service.pool.query(`update backups set ${set} where id = $1`, [ids[index]]);
+    for (const index of [0, 1, 2, 3, 4]) await mark(index, "proven_at = now()");
+    for (const index of [0, 1]) await mark(index, "suspicious_at = proven_at");
+    // It was suspicious, and is no more; one that failed since is not clean.
+    await mark(3, "suspicious_at = proven_at - interval '1 day'");
+    await mark(2, "failed_at = proven_at + interval '1 day'");
+    const preview = (await owner.get(path(id, "retention-preview"))).json;
+    const items = preview["items"] as { reasons: object[] }[];
+    expect(items[3]?.reasons).toEqual([{ rule: "newest_clean" }]);
+    const listed = await owner.get(`/api/orgs/${org.id}/backups?source_id=${id}`);
+    const shown = listed.json["items"] as { suspicious_at?: string; last_clean?: true }[];
+    expect(shown.map(({ last_clean }) => last_clean === true)).toEqual([false, false, false, true, false]);
+    expect(shown.map(({ suspicious_at }) => suspicious_at !== undefined)).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+    ]);
+    await expire();
+    expect(await available(id)).toEqual([ids[0], ids[3]]);
+    await mark(0, "proven_at = suspicious_at + interval '1 minute'");
+    await expire();
+    expect(await available(id)).toEqual([ids[0]]);
+    const after = (await owner.get(`/api/orgs/${org.id}/backups?source_id=${id}&status=available`)).json;
+    expect(after["items"]).not.toMatchObject([{ last_clean: true }]);
+  });
+
   test("of more than fit into one transaction takes several", async () => {
     const id = await source({ keep_last: 1 });
     const ids = await backups(id, 130);

@@ -72,7 +72,7 @@ const candidates = fc
   .uniqueArray(
     fc.record({
       hours: fc.integer({ min: 0, max: 24 * 1200 }),
-      proof: fc.constantFrom("none", "passed", "failed since"),
+      proof: fc.constantFrom("none", "passed", "failed since", "suspicious", "clean since"),
       id: fc.integer({ min: 0, max: 1_000_000 }),
     }),
     { maxLength: 60, selector: ({ id }) => id },
@@ -85,6 +85,8 @@ const candidates = fc
         at,
         provenAt: proof === "none" ? null : at,
         failedAt: proof === "failed since" ? new Date(at.getTime() + 1) : null,
+        suspiciousAt:
+          proof === "suspicious" ? at : proof === "clean since" ? new Date(at.getTime() - 1) : null,
         sizeBytes: 1,
         madeAt: at,
         sha256: Buffer.alloc(32),
@@ -171,14 +173,16 @@ describe("for all backups and rules", () => {
     );
   });
 
-  test("the newest proven one stays, the newest that has not failed since, and whatever a command needs", () => {
+  test("the newest proven one stays, the newest that has not failed since, the newest clean one, and whatever a command needs", () => {
     fc.assert(
       fc.property(candidates, rules, zone, fc.nat(), (backups, given, in_, index) => {
         const needed = backups.length === 0 ? [] : [backups[index % backups.length]?.id ?? ""];
         const ids = keptBy(backups, given, in_, needed);
         for (const id of needed) expect(ids.has(id)).toBe(true);
         const ever = backups.filter(({ provenAt }) => provenAt !== null);
-        for (const proven of [ever, ever.filter(({ failedAt }) => failedAt === null)]) {
+        const still = ever.filter(({ failedAt }) => failedAt === null);
+        const clean = still.filter(({ suspiciousAt, at }) => suspiciousAt === null || suspiciousAt < at);
+        for (const proven of [ever, still, clean]) {
           const newest = Math.max(...proven.map(({ at }) => at.getTime()));
           if (proven.length > 0)
             expect(proven.some(({ id, at }) => at.getTime() === newest && ids.has(id))).toBe(true);

@@ -12,7 +12,16 @@ const LOST_AFTER_MS = 7 * 86_400_000;
 export async function listAvailable(db: Database, sourceId: string): Promise<Candidate[]> {
   const rows = await db
     .selectFrom("backups")
-    .select(["id", "sha256", "made_at", "created_at", "proven_at", "failed_at", "size_bytes"])
+    .select([
+      "id",
+      "sha256",
+      "made_at",
+      "created_at",
+      "proven_at",
+      "failed_at",
+      "suspicious_at",
+      "size_bytes",
+    ])
     .select(["kept_at", "expires_at", "removal_told_at"])
     .where("source_id", "=", sourceId)
     .where("status", "=", "available")
@@ -25,6 +34,7 @@ export async function listAvailable(db: Database, sourceId: string): Promise<Can
     sha256: row.sha256,
     provenAt: row.proven_at,
     failedAt: row.failed_at,
+    suspiciousAt: row.suspicious_at,
     sizeBytes: row.size_bytes,
     keptAt: row.kept_at,
     expiresAt: row.expires_at,

@@ -364,6 +364,8 @@ export interface BackupsTable {
   proven_at: NullableTimestamp;
   failed_at: NullableTimestamp;
   failed_receipt_id: Nullable<string>;
+  /** When a restore test last found that its data stand out. */
+  suspicious_at: NullableTimestamp;
   /** For an available one when it will go, for an expired one when it went. */
   expires_at: NullableTimestamp;
   removal_told_at: NullableTimestamp;
