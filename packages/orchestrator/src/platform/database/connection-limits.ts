@@ -92,6 +92,6 @@ function giveUpWhenSilent(socket: Socket, silence_ms: number): void {
 
 /** What the kernel would say in the end. */
 function silent(silence_ms: number): Error {
-  const error = new Error(`the database has not answered for ${silence_ms / 1000} seconds`);
+  const error = new Error(`the database has not answered for ${silence_ms / 1000} s`);
   return Object.assign(error, { code: "ETIMEDOUT", syscall: "read" });
 }
