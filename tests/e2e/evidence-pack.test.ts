@@ -36,12 +36,15 @@ import { restoreTestStatement } from "../../packages/proof/test/receipt-fixture.
 import type { CheckedReceipt } from "../../packages/verifier/src/pack/check-receipt.ts";
 import { checkChains } from "../../packages/verifier/src/pack/check-chains.ts";
 import { checkRuns } from "../../packages/verifier/src/pack/check-runs.ts";
-import { sizesToCompare } from "../../packages/verifier/src/pack/join-packs.ts";
-import { answerOfPacks, packsText } from "../../packages/verifier/src/pack/report-packs.ts";
+import { sizesToCompare } from "../../packages/verifier/src/pack/log-sizes.ts";
+import { answerOfPacks } from "../../packages/verifier/src/pack/answer-of-packs.ts";
+import { packsText } from "../../packages/verifier/src/pack/report-packs.ts";
 import { Findings } from "../../packages/verifier/src/pack/findings.ts";
 import { PackFiles } from "../../packages/verifier/src/pack/pack-files.ts";
 import type { PinnedKey } from "../../packages/verifier/src/pinned-key.ts";
-import { verifyPack, type PackOutcome } from "../../packages/verifier/src/pack/verify-pack.ts";
+import type { PackOutcome } from "../../packages/verifier/src/pack/verify-pack.ts";
+import { verifyPackFile } from "../../packages/verifier/src/pack/verify-pack-file.ts";
+import { openFileSource } from "../../packages/verifier/src/zip/file-source.ts";
 import { ZipReader } from "../../packages/verifier/src/zip/zip-reader.ts";
 import {
   restoreTestStatement as restoreTestOf,
@@ -109,7 +112,7 @@ const verify = (
   path: string,
   key: NoteVerifier | null = logKey,
   agents: readonly TestAgent[] = [organisation.agent],
-): Promise<PackOutcome> => verifyPack(path, { logKey: key ?? undefined, keys: agents.map(pinned) });
+): Promise<PackOutcome> => verifyPackFile(path, { logKey: key ?? undefined, keys: agents.map(pinned) });
 
 const idsOf = ({ checks }: PackOutcome, result: string): string[] =>
   checks.filter((check) => check.result === result).map(({ id }) => id);
@@ -175,7 +178,7 @@ describe("an unchanged pack", () => {
       [first, { [older]: ["file", 6], [newer]: ["rotation", 2] }],
       [second, { [older]: ["rotation", 6], [newer]: ["file", 2] }],
     ] as const) {
-      const { verdict, basis } = await verifyPack(file("good.zip"), { logKey, keys: [key] });
+      const { verdict, basis } = await verifyPackFile(file("good.zip"), { logKey, keys: [key] });
       expect(verdict).toBe("true");
       const told = basis?.agent_keys.map(({ fingerprint, from, receipts }) => [
         fingerprint,
@@ -188,10 +191,10 @@ describe("an unchanged pack", () => {
         witnesses: [],
       });
     }
-    const forged = await verifyPack(file("good.zip"), { logKey, keys: [first, other] });
+    const forged = await verifyPackFile(file("good.zip"), { logKey, keys: [first, other] });
     expect([forged.verdict, idsOf(forged, "failed")]).toEqual(["false", ["agent_keys"]]);
     const asOther = { ...first, agentId: agent.id.replace(/.$/, (last) => (last === "0" ? "1" : "0")) };
-    const swapped = await verifyPack(file("good.zip"), { logKey, keys: [asOther] });
+    const swapped = await verifyPackFile(file("good.zip"), { logKey, keys: [asOther] });
     expect([swapped.verdict, idsOf(swapped, "failed")]).toEqual(["false", ["agent_keys"]]);
   });
 
@@ -315,8 +318,8 @@ describe("a pack made by an operator who has every key of the service", () => {
       await take("a.zip", `from=${begin.toISOString()}&to=${boundary.toISOString()}`),
       await take("b.zip", `from=${boundary.toISOString()}`),
     ];
-    expect((await verifyPack(a, given)).checks.filter(({ result }) => result !== "held")).toEqual([]);
-    const outcome = await verifyPack(b, given);
+    expect((await verifyPackFile(a, given)).checks.filter(({ result }) => result !== "held")).toEqual([]);
+    const outcome = await verifyPackFile(b, given);
     expect([outcome.verdict, idsOf(outcome, "not_checked")]).toEqual(["cannot_tell", ["chains"]]);
     // A chain without a gap: what the first receipt follows on is told of by its leaf, and by
     // nothing of its content.
@@ -324,16 +327,16 @@ describe("a pack made by an operator who has every key of the service", () => {
     const later_ = new Date();
     await honest.submit();
     const c = await take("c.zip", `from=${later_.toISOString()}`);
-    expect((await verifyPack(c, given)).checks.filter(({ result }) => result !== "held")).toEqual([]);
+    expect((await verifyPackFile(c, given)).checks.filter(({ result }) => result !== "held")).toEqual([]);
     const files = await filesOf(c);
     const [path = ""] = [...files.keys()].filter((name) => name.startsWith("predecessors/"));
     const { leaf } = JSON.parse(String(files.get(path))) as Predecessor;
     expect([path, leaf.body_sha256]).toEqual([`predecessors/${leaf.id}.json`, first.digest]);
     // Together: one log that only grew, and what lies between their periods is told.
     const join = async (...paths: string[]) => {
-      const sizes = await sizesToCompare(paths);
+      const sizes = await sizesToCompare(paths.map((path) => () => openFileSource(path)));
       const outcomes: PackOutcome[] = [];
-      for (const each of paths) outcomes.push(await verifyPack(each, { ...given, sizes }));
+      for (const each of paths) outcomes.push(await verifyPackFile(each, { ...given, sizes }));
       return outcomes;
     };
     const resultsOf = (outcomes: PackOutcome[]) =>
@@ -365,7 +368,7 @@ describe("a pack made by an operator who has every key of the service", () => {
       file("d.zip"),
       await withManifest(forged, (origin, text) => service.signer.signText(origin, text)),
     );
-    const failed = await verifyPack(file("d.zip"), given);
+    const failed = await verifyPackFile(file("d.zip"), given);
     expect([failed.verdict, idsOf(failed, "failed")]).toEqual(["false", ["chains"]]);
   });
 });
@@ -484,7 +487,7 @@ describe("what decides about a run", () => {
       },
     ]);
     await writeZip(file("runs.zip"), await withManifest(files));
-    const zip = await ZipReader.open(file("runs.zip"));
+    const zip = await ZipReader.open(await openFileSource(file("runs.zip")));
     const findings = new Findings();
     const opened = (await PackFiles.open(zip, findings)) ?? expect.unreachable();
     const policy = JSON.parse(String(good.get("policy.json"))) as PackPolicy;
@@ -719,7 +722,7 @@ test("an agent that cosigned the checkpoint counts once, however many lines it h
   );
   const ask = async (keys: NoteVerifier[], requireWitnesses?: number, path = "changed.zip") => {
     const given = { logKey, keys: [pinned(organisation.agent)], witnessKeys: keys, requireWitnesses };
-    const { verdict, checks } = await verifyPack(file(path), given);
+    const { verdict, checks } = await verifyPackFile(file(path), given);
     return [verdict, checks.find(({ id }) => id === "witnesses")?.result];
   };
   expect(await ask(witnessKeys.slice(0, 1))).toEqual(["true", "held"]);
@@ -820,7 +823,7 @@ test("a pack of more than 65,535 files can be read", async () => {
     Array.from({ length: 65_540 }, (_, n) => [`receipts/${n}`, Buffer.from(String(n))]),
   );
   await writeZip(file("many.zip"), many);
-  const reader = await ZipReader.open(file("many.zip"));
+  const reader = await ZipReader.open(await openFileSource(file("many.zip")));
   expect(reader.paths()).toHaveLength(65_540);
   expect(String(await reader.read("receipts/65539", 10))).toBe("65539");
   await reader.close();
@@ -885,10 +888,10 @@ sys.stdout.buffer.write(out.getvalue())
 
 describe("packs of the same time, given together", () => {
   const together = async (...paths: string[]) => {
-    const sizes = await sizesToCompare(paths);
+    const sizes = await sizesToCompare(paths.map((path) => () => openFileSource(path)));
     const outcomes: PackOutcome[] = [];
     for (const path of paths)
-      outcomes.push(await verifyPack(path, { logKey, keys: [pinned(organisation.agent)], sizes }));
+      outcomes.push(await verifyPackFile(path, { logKey, keys: [pinned(organisation.agent)], sizes }));
     const [joined = expect.unreachable()] = answerOfPacks(outcomes, false).joined;
     const overlaps = joined.checks.find(({ id }) => id === "overlaps") ?? expect.unreachable();
     return { outcomes, overlaps };

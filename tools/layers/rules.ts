@@ -12,7 +12,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   orchestrator: ["contract", "host", "proof"],
   agent: ["contract", "host", "proof"],
   verifier: ["contract", "proof"],
-  dashboard: ["contract", "proof"],
+  dashboard: ["contract", "proof", "verifier"],
 };
 
 /**

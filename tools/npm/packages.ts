@@ -42,22 +42,21 @@ function proof(scratch: string): string {
     description: "Verifies Attestore's receipts, checkpoints and Merkle proofs, in Node and in browsers.",
     sideEffects: false,
     exports: Object.fromEntries(Object.entries(exports).map(([name, file]) => [name, typed(file)])),
-    imports: Object.fromEntries(
-      Object.entries(imports).map(([name, conditions]) => [
-        name,
-        Object.fromEntries(Object.entries(conditions).map(([condition, file]) => [condition, typed(file)])),
-      ]),
-    ),
+    imports: typedImports(imports),
   });
 }
 
 function verifier(scratch: string): string {
   const version = versionHere();
+  const { imports } = JSON.parse(
+    readFileSync(join(REPOSITORY, "packages/verifier/package.json"), "utf8"),
+  ) as { imports: Imports };
   const directory = layOut(scratch, "verifier", {
     name: "attestore-verify",
     description: "Checks offline whether a receipt of Attestore is true and in the log.",
     bin: { "attestore-verify": "bin/attestore-verify.js" },
     exports: { ".": typed("./src/run.ts") },
+    imports: typedImports(imports),
     dependencies: { "@attestore/proof": version },
   });
   mkdirSync(join(directory, "bin"));
@@ -78,6 +77,15 @@ try {
   );
   chmodSync(bin, 0o755);
   return directory;
+}
+
+function typedImports(imports: Imports): object {
+  return Object.fromEntries(
+    Object.entries(imports).map(([name, conditions]) => [
+      name,
+      Object.fromEntries(Object.entries(conditions).map(([condition, file]) => [condition, typed(file)])),
+    ]),
+  );
 }
 
 /** A package's directory with what has no part in its kind. */

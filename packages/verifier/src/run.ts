@@ -5,9 +5,12 @@ import { fileSha256, readSmallFile } from "./files.ts";
 import { HELP } from "./help.ts";
 import { type Options, parseOptions, requireOptionsOfPacks, usage } from "./options.ts";
 import { type Answer, exitCode, expectation, type Outcome, worst } from "./outcome.ts";
-import { answerOfPacks, packsJson, packsText } from "./pack/report-packs.ts";
-import { sizesToCompare } from "./pack/join-packs.ts";
-import { isPack, type PackEvidence, type PackOutcome, verifyPack } from "./pack/verify-pack.ts";
+import { answerOfPacks } from "./pack/answer-of-packs.ts";
+import { packsJson, packsText } from "./pack/report-packs.ts";
+import { sizesToCompare } from "./pack/log-sizes.ts";
+import { isPack, verifyPackFile } from "./pack/verify-pack-file.ts";
+import type { PackEvidence, PackOutcome } from "./pack/verify-pack.ts";
+import { openFileSource } from "./zip/file-source.ts";
 import { reportJson } from "./report-json.ts";
 import { type Paint, reportText } from "./report-text.ts";
 import type { Service } from "./service.ts";
@@ -46,10 +49,10 @@ async function runPacks(options: Options, packs: readonly boolean[]): Promise<0 
     keysOfOrg: pinned.orgId,
     witnessKeys: await Promise.all(options.witnessKeys.map(readWitnessKey)),
     requireWitnesses: options.witnesses,
-    sizes: await sizesToCompare(options.receipts),
+    sizes: await sizesToCompare(options.receipts.map((pack) => () => openFileSource(pack))),
   };
   const outcomes: PackOutcome[] = [];
-  for (const pack of options.receipts) outcomes.push(await verifyPack(pack, evidence));
+  for (const pack of options.receipts) outcomes.push(await verifyPackFile(pack, evidence));
   const answer = answerOfPacks(outcomes, options.expectPassed);
   print(options.json ? packsJson(answer) : packsText(answer, paint));
   return exitCode(answer);

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifyPack } from "../src/pack/verify-pack.ts";
+import { verifyPackFile } from "../src/pack/verify-pack-file.ts";
 import { ZipError } from "../src/zip/zip-error.ts";
+import { openFileSource } from "../src/zip/file-source.ts";
 import { ZipReader } from "../src/zip/zip-reader.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "attestore-zip-"));
@@ -89,10 +90,10 @@ function zipOf(parts: readonly Part[], layout: Layout = {}): Buffer {
 
 async function readAll(bytes: Buffer, limit = 1_000_000): Promise<Map<string, Buffer>> {
   writeFileSync(path, bytes);
-  const reader = await ZipReader.open(path);
+  const reader = await ZipReader.open(await openFileSource(path));
   try {
     const files = new Map<string, Buffer>();
-    for (const name of reader.paths()) files.set(name, await reader.read(name, limit));
+    for (const name of reader.paths()) files.set(name, Buffer.from(await reader.read(name, limit)));
     return files;
   } finally {
     await reader.close();
@@ -413,7 +414,7 @@ describe("refused", () => {
 test("a manifest larger than one of the files there are is not unpacked, let alone parsed", async () => {
   const manifest = Buffer.from(`[${"[],".repeat(3_000_000)}[]]`);
   writeFileSync(path, zipOf([text("b.txt"), { name: "manifest.json", bytes: manifest, deflate: true }]));
-  const { verdict, checks } = await verifyPack(path, { logKey: undefined, keys: [] });
+  const { verdict, checks } = await verifyPackFile(path, { logKey: undefined, keys: [] });
   expect(verdict).toBe("false");
   expect(checks.find(({ id }) => id === "manifest")?.detail).toMatch(
     /^manifest\.json has more than \d{4} bytes$/,

@@ -29,6 +29,7 @@ import { queueDue } from "../../../packages/orchestrator/src/features/schedules/
 import { emitHour } from "../../../packages/orchestrator/src/log/checkpoint-publisher.ts";
 import { signedRotation } from "../../../packages/orchestrator/test/log/signed-rotation.ts";
 import { silentLogger } from "../../../packages/orchestrator/src/platform/logging/logger.ts";
+import { openFileSource } from "../../../packages/verifier/src/zip/file-source.ts";
 import { ZipReader } from "../../../packages/verifier/src/zip/zip-reader.ts";
 
 export const MINUTE_MS = 60_000;
@@ -132,10 +133,10 @@ export async function emit(service: TestService, hour: Date): Promise<void> {
 export type Files = Map<string, Buffer>;
 
 export async function filesOf(path: string): Promise<Files> {
-  const reader = await ZipReader.open(path);
+  const reader = await ZipReader.open(await openFileSource(path));
   try {
     const files: Files = new Map();
-    for (const each of reader.paths()) files.set(each, await reader.read(each, 2 ** 28));
+    for (const each of reader.paths()) files.set(each, Buffer.from(await reader.read(each, 2 ** 28)));
     return files;
   } finally {
     await reader.close();

@@ -31,7 +31,7 @@ import {
 } from "../../e2e/harness/packs.ts";
 import { signedEventBody } from "../../../packages/orchestrator/test/log/signed-event.ts";
 import type { PinnedKey } from "../../../packages/verifier/src/pinned-key.ts";
-import { verifyPack } from "../../../packages/verifier/src/pack/verify-pack.ts";
+import { verifyPackFile } from "../../../packages/verifier/src/pack/verify-pack-file.ts";
 
 /**
  * The verifier that was written from the documents alone, in another language, against packs of a
@@ -127,7 +127,7 @@ for one in json.load(open(sys.argv[1])):
 
 const ours = async (path: string): Promise<string> => {
   const logKey = parseVerifierKey(organisation.agent.log.verifier_key);
-  return (await verifyPack(path, { logKey, keys: [key()] })).verdict;
+  return (await verifyPackFile(path, { logKey, keys: [key()] })).verdict;
 };
 
 test("bundles that a running service gives out are true, under the key that each was signed with", async () => {

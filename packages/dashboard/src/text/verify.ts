@@ -5,7 +5,7 @@ import type { KeyOrigin } from "../verifier/verify-in-browser.ts";
 /** Texts shown wherever the browser verifies something. */
 export const verify = {
   title: "Verify a receipt",
-  lead: "Check whether a receipt is true and in the log. This happens in your browser; nothing is sent anywhere.",
+  lead: "Check whether a receipt or an evidence pack is true. This happens in your browser; nothing is sent anywhere.",
   offline:
     "Everything is loaded, so you can disconnect from the network now. The service has told the browser to let this page send nothing.",
   trust:
@@ -14,7 +14,7 @@ export const verify = {
   home: "To the dashboard",
   drop: "Drop files here",
   dropHint:
-    "A receipt's bundle (rcpt_….json) or envelope, the agent's agent.pub, the log's log.vkey, the ciphertext. For evidence packs and key lists, use attestore-verify",
+    "A receipt's bundle (rcpt_….json) or envelope, the agent's agent.pub, the log's log.vkey, the ciphertext; or an evidence pack (.zip) with a list of the agents' keys",
   choose: "Choose files",
   files: "Files",
   removeShort: "Remove",
@@ -22,7 +22,7 @@ export const verify = {
   startOver: "Start over",
   tooMany: (limit: number) => `Only the first ${plural(limit, "file was", "files were")} used.`,
   unreadable: "The file can no longer be read.",
-  noReceipt: "Add a receipt to verify with these keys.",
+  noReceipt: "Add a receipt or an evidence pack to verify with these keys.",
   kind: {
     bundle: "receipt with its proof",
     envelope: "receipt without proof (a bare envelope)",
@@ -30,6 +30,11 @@ export const verify = {
     agent_key: (fingerprint: string) => `agent's public key ${fingerprint}`,
     log_key: (name: string) => `key of the log ${name}`,
     witness_key: (name: string) => `key of the witness ${name}`,
+    pack: "evidence pack",
+    packTooLarge: (limit: string) =>
+      `evidence pack over ${limit}, too large for a browser. On a computer, run: attestore-verify PACK.zip --log-key log.vkey --keys LIST`,
+    key_list: (count: number) =>
+      `list of ${plural(count, "agent's key", "agents' keys")}, for evidence packs`,
     ciphertext: (sha256: string) => `ciphertext, SHA-256 ${sha256}`,
     strangeCiphertext: (sha256: string) =>
       `ciphertext, SHA-256 ${sha256}: none of these receipts is about it`,
@@ -44,7 +49,6 @@ export const verify = {
     malformed_key: "Not a key to trust",
     tlog_proof: "A proof without its receipt",
     sigstore_bundle: "A bundle for other tools",
-    evidence_pack: "An evidence pack",
   } satisfies Record<EvidenceErrorCode, string>,
   keys: {
     title: "Keys to trust",

@@ -5,8 +5,8 @@ import {
   type Evidence,
   EvidenceError,
   MAX_EVIDENCE_SIZE,
+  isPack,
   readEvidence,
-  refusePack,
 } from "../verifier/evidence-file.ts";
 
 /** A dropped file, and what it was recognised as. */
@@ -16,12 +16,16 @@ export interface TakenFile {
   content:
     | Evidence
     | { kind: "ciphertext"; sha256: string }
+    /** Read again whenever it is verified, and never as a whole. */
+    | { kind: "pack"; file: File }
     /** Why it cannot be used. */
     | { kind: "refused"; reason: string };
 }
 
 /** The browser hashes a whole file in memory. */
 const MAX_CIPHERTEXT_SIZE = 512 * 1024 * 1024;
+/** A larger one has more leaves and receipts than a page should hold. */
+const MAX_PACK_SIZE = 256 * 1024 * 1024;
 const AGE_HEADER = "age-encryption.org/v1\n";
 
 let taken = 0;
@@ -36,10 +40,10 @@ async function contentOf(file: File): Promise<TakenFile["content"]> {
   try {
     const start = await file.slice(0, AGE_HEADER.length).text();
     if (start === AGE_HEADER) return await ciphertext(file);
-    refusePack(new Uint8Array(await file.slice(0, 4).arrayBuffer()));
+    if (isPack(new Uint8Array(await file.slice(0, 4).arrayBuffer()))) return pack(file);
     if (file.size > MAX_EVIDENCE_SIZE)
       throw new EvidenceError("too_large", `${formatBytes(file.size)}; no receipt or key is that large`);
-    return readEvidence(new Uint8Array(await file.arrayBuffer()));
+    return readEvidence(file.name, new Uint8Array(await file.arrayBuffer()));
   } catch (error) {
     if (error instanceof EvidenceError)
       return { kind: "refused", reason: `${verify.error[error.code]}: ${error.message}` };
@@ -47,6 +51,12 @@ async function contentOf(file: File): Promise<TakenFile["content"]> {
     if (error instanceof DOMException) return { kind: "refused", reason: verify.unreadable };
     throw error;
   }
+}
+
+function pack(file: File): TakenFile["content"] {
+  if (file.size > MAX_PACK_SIZE)
+    return { kind: "refused", reason: verify.kind.packTooLarge(formatBytes(MAX_PACK_SIZE)) };
+  return { kind: "pack", file };
 }
 
 async function ciphertext(file: File): Promise<TakenFile["content"]> {

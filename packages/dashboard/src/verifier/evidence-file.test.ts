@@ -26,8 +26,13 @@ describe("a file of evidence", () => {
     ["an agent's key for SSH", formatSshLine(agent.publicKey), "agent_key"],
     ["a log's key", `${formatVerifierKey(verifierOf(log, LOG_NAME))}\n`, "log_key"],
     ["a witness's key", formatVerifierKey(verifierOf(agent, "agent_1", "cosignature/v1")), "witness_key"],
+    [
+      "a list of agents' keys",
+      `# ours\n${formatSshLine(agent.publicKey)}\n${formatSshLine(log.publicKey)}\n`,
+      "key_list",
+    ],
   ])("%s", (_what, text, kind) => {
-    expect(readEvidence(utf8(text)).kind).toBe(kind);
+    expect(readEvidence("file", utf8(text)).kind).toBe(kind);
   });
 
   test.each([
@@ -39,16 +44,16 @@ describe("a file of evidence", () => {
     ["a member twice", '{"envelope":{},"envelope":{}}', "not_evidence"],
     ["a tlog-proof", "c2sp.org/tlog-proof@v1\nindex 1\n", "tlog_proof"],
     ["a Sigstore bundle", '{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}', "sigstore_bundle"],
-    ["an evidence pack", "PK\u0003\u0004\n\u0000", "evidence_pack"],
+    ["a list of keys with a line that is none", "org org_1\nmilk", "malformed_key"],
     ["a private key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "malformed_key"],
     ["a verifier key with another hash", "log.example.com/org+00000000+AQAA", "malformed_key"],
     ["a small-order key for SSH", "ssh-ed25519 AAAA", "malformed_key"],
   ])("%s is refused with its own code", (_what, text, code) => {
-    expect(() => readEvidence(utf8(text))).toThrow(expect.objectContaining({ code }) as Error);
+    expect(() => readEvidence("file", utf8(text))).toThrow(expect.objectContaining({ code }) as Error);
   });
 
   test("a large file and a binary file are refused", () => {
-    const refusal = (bytes: Uint8Array) => expect(() => readEvidence(bytes));
+    const refusal = (bytes: Uint8Array) => expect(() => readEvidence("file", bytes));
     refusal(new Uint8Array(600 * 1024)).toThrow(expect.objectContaining({ code: "too_large" }) as Error);
     refusal(Uint8Array.of(0xff, 0xfe)).toThrow(expect.objectContaining({ code: "not_text" }) as Error);
   });
@@ -64,7 +69,7 @@ describe("a file of evidence", () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array({ maxLength: 300 }), cut), (bytes) => {
         try {
-          expect(readEvidence(bytes).kind).toBeTypeOf("string");
+          expect(readEvidence("file", bytes).kind).toBeTypeOf("string");
         } catch (error) {
           expect(error).toBeInstanceOf(EvidenceError);
         }

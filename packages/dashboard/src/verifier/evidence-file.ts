@@ -9,6 +9,7 @@ import {
   type PublicKey,
   type Receipt,
 } from "@attestore/proof";
+import { CannotTell, type KeyList, parseKeyList } from "@attestore/verifier/pack";
 
 export type EvidenceErrorCode =
   | "too_large"
@@ -17,8 +18,7 @@ export type EvidenceErrorCode =
   | "not_evidence"
   | "malformed_key"
   | "tlog_proof"
-  | "sigstore_bundle"
-  | "evidence_pack";
+  | "sigstore_bundle";
 
 /**
  * Why a file cannot serve as evidence. It is about the file, and never says that a receipt is
@@ -40,7 +40,9 @@ export type Evidence =
   | { kind: "malformed_receipt"; message: string }
   | { kind: "agent_key"; key: PublicKey }
   | { kind: "log_key"; key: NoteVerifier }
-  | { kind: "witness_key"; key: NoteVerifier };
+  | { kind: "witness_key"; key: NoteVerifier }
+  /** Of agents, for evidence packs. */
+  | { kind: "key_list"; list: KeyList };
 
 /** Larger files are not read at all. */
 export const MAX_EVIDENCE_SIZE = MAX_BUNDLE_SIZE;
@@ -48,26 +50,18 @@ export const MAX_EVIDENCE_SIZE = MAX_BUNDLE_SIZE;
 /** The first bytes of a ZIP file that is not empty. */
 const ZIP_MAGIC = [0x50, 0x4b, 0x03, 0x04];
 
-/**
- * Throws EvidenceError for an evidence pack, which is not checked here. The first four bytes are
- * enough to tell.
- */
-export function refusePack(start: Uint8Array): void {
-  if (ZIP_MAGIC.every((byte, n) => start[n] === byte))
-    throw new EvidenceError(
-      "evidence_pack",
-      "the browser does not check evidence packs and key lists. On a computer, run: attestore-verify PACK.zip --log-key log.vkey --keys LIST (or --key agent.pub of each agent)",
-    );
+/** Whether a file begins like an evidence pack. The first four bytes are enough to tell. */
+export function isPack(start: Uint8Array): boolean {
+  return ZIP_MAGIC.every((byte, n) => start[n] === byte);
 }
 
-/** Recognises a small file by its content: a receipt or a key. Throws EvidenceError. */
-export function readEvidence(bytes: Uint8Array): Evidence {
+/** Recognises a small file by its content: a receipt or keys. Throws EvidenceError. */
+export function readEvidence(name: string, bytes: Uint8Array): Evidence {
   if (bytes.length > MAX_EVIDENCE_SIZE)
     throw new EvidenceError(
       "too_large",
       `larger than ${MAX_EVIDENCE_SIZE / 1024} KiB; no receipt or key is that large`,
     );
-  refusePack(bytes);
   const text = textOf(bytes).trim();
   if (text === "") throw new EvidenceError("empty", "the file has no content");
   if (text.startsWith("c2sp.org/tlog-proof@"))
@@ -76,11 +70,29 @@ export function readEvidence(bytes: Uint8Array): Evidence {
       "a tlog-proof does not contain its receipt. Use the receipt's bundle, rcpt_….json",
     );
   if (text.startsWith("{")) return readReceipt(text);
-  return readKey(text);
+  return isKeyList(text) ? readKeyList(name, bytes) : readKey(text);
+}
+
+/** A list names its organisation, or has several keys. */
+function isKeyList(text: string): boolean {
+  if (text.includes("-----BEGIN")) return false;
+  const lines = text.split("\n").filter((line) => !/^\s*(#|$)/.test(line));
+  return lines.some((line) => /^\s*org[ \t]/.test(line)) || (lines.length > 1 && lines.every(looksLikeKey));
+}
+
+function readKeyList(name: string, bytes: Uint8Array): Evidence {
+  try {
+    return { kind: "key_list", list: parseKeyList(name, bytes, { kind: "list", where: name }) };
+  } catch (error) {
+    if (error instanceof CannotTell) throw new EvidenceError("malformed_key", error.message);
+    throw error;
+  }
 }
 
 /** Reads a key from pasted text or a file. Throws EvidenceError. */
-export function readKey(source: string): Exclude<Evidence, { kind: "receipt" | "malformed_receipt" }> {
+export function readKey(
+  source: string,
+): Exclude<Evidence, { kind: "receipt" | "malformed_receipt" | "key_list" }> {
   const text = source.trim();
   try {
     if (!/^[^+\s]+\+[0-9a-f]{8}\+/.test(text)) return { kind: "agent_key", key: parsePublicKeyFile(text) };

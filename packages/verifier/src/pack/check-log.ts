@@ -111,7 +111,7 @@ function witnesses(agents: ReadonlyMap<string, KnownAgent>): NoteVerifier[] {
   );
 }
 
-function parseKey(bytes: Buffer, algorithm: NoteVerifier["algorithm"]): NoteVerifier {
+function parseKey(bytes: Uint8Array, algorithm: NoteVerifier["algorithm"]): NoteVerifier {
   const key = parseVerifierKey(fromUtf8(bytes).replace(/\n$/, ""));
   if (key.algorithm !== algorithm) throw new ProofError("malformed_key", `it is not a key for ${algorithm}`);
   return key;

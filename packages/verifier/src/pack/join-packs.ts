@@ -1,7 +1,5 @@
-import { PACK_FILES, parseLogRange, parseManifest, ProofError, plural } from "@attestore/proof";
+import { plural } from "@attestore/proof";
 import type { CheckedLine, Verdict } from "../outcome.ts";
-import { ZipError } from "../zip/zip-error.ts";
-import { ZipReader } from "../zip/zip-reader.ts";
 import { compareOverlaps, type NamedPack } from "./compare-overlaps.ts";
 import type { PackOutcome } from "./verify-pack.ts";
 
@@ -12,36 +10,6 @@ export interface JoinedPacks {
   packs: string[];
   verdict: Verdict;
   checks: CheckedLine[];
-}
-
-const MAX_MANIFEST = 256 * 1024 * 1024;
-const MAX_RANGE = 1024 * 1024;
-
-/**
- * Sizes of the log at which packs can be compared: those of their checkpoints and ranges. They are
- * read before verification, and only choose what is compared.
- */
-export async function sizesToCompare(paths: readonly string[]): Promise<Set<number>> {
-  const sizes = new Set<number>();
-  if (paths.length < 2) return sizes;
-  for (const path of paths)
-    try {
-      const zip = await ZipReader.open(path);
-      try {
-        sizes.add(parseManifest(await zip.read(PACK_FILES.manifest, MAX_MANIFEST)).log.tree_size);
-        sizes.add(parseLogRange(await zip.read(PACK_FILES.range, MAX_RANGE)).to_index);
-      } finally {
-        await zip.close();
-      }
-    } catch (error) {
-      // The pack's own verdict reports what is wrong with it.
-      if (!(error instanceof ZipError || error instanceof ProofError || isSystemError(error))) throw error;
-    }
-  return sizes;
-}
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error;
 }
 
 interface Joined extends NamedPack {

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import {
   type Manifest,
   PACK_FILES,
@@ -7,6 +6,8 @@ import {
   ProofError,
   UnknownFormat,
   plural,
+  sha256,
+  toHex,
 } from "@attestore/proof";
 import { ZipError } from "../zip/zip-error.ts";
 import type { ZipReader } from "../zip/zip-reader.ts";
@@ -29,11 +30,11 @@ export class PackFiles {
   readonly #read = new Set<string>();
   #isOfLaterVersion = false;
 
-  private constructor(zip: ZipReader, findings: Findings, bytes: Buffer) {
+  private constructor(zip: ZipReader, findings: Findings, bytes: Uint8Array) {
     this.#zip = zip;
     this.#findings = findings;
     this.manifest = parseManifest(bytes);
-    this.manifestSha256 = hash("sha256", bytes, "hex");
+    this.manifestSha256 = toHex(sha256(bytes));
     this.#entries = new Map(this.manifest.files.map((entry) => [entry.path, entry]));
   }
 
@@ -63,15 +64,12 @@ export class PackFiles {
   }
 
   /** Throws ZipError. Adds a finding if the file differs from the manifest. */
-  async read(path: string, limit: number): Promise<Buffer> {
+  async read(path: string, limit: number): Promise<Uint8Array> {
     this.#read.add(path);
     const bytes = await this.#zip.read(path, limit);
     const entry = this.#entries.get(path);
     if (path === PACK_FILES.manifestNote) return bytes;
-    if (
-      entry !== undefined &&
-      (entry.size_bytes !== bytes.length || entry.sha256 !== hash("sha256", bytes, "hex"))
-    )
+    if (entry !== undefined && (entry.size_bytes !== bytes.length || entry.sha256 !== toHex(sha256(bytes))))
       this.#findings.fail("manifest", `${path} differs from the file in the manifest`);
     return bytes;
   }
@@ -104,7 +102,7 @@ export class PackFiles {
     check: PackCheckId,
     path: string,
     limit: number,
-    parse: (bytes: Buffer) => T | Promise<T>,
+    parse: (bytes: Uint8Array) => T | Promise<T>,
   ): Promise<T | null> {
     try {
       return await parse(await this.read(path, limit));

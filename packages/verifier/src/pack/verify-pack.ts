@@ -1,4 +1,3 @@
-import { open } from "node:fs/promises";
 import {
   type EvidenceSummary,
   formatVerifierKey,
@@ -11,11 +10,11 @@ import {
   plural,
 } from "@attestore/proof";
 import { type Basis, clockOf } from "../basis.ts";
-import { CannotTell } from "../cannot-tell.ts";
 import type { CheckedLine, Verdict } from "../outcome.ts";
 import type { PinnedKey } from "../pinned-key.ts";
 import { ZipError } from "../zip/zip-error.ts";
 import { ZipReader } from "../zip/zip-reader.ts";
+import type { ZipSource } from "../zip/zip-source.ts";
 import type { Comparable } from "./compare-overlaps.ts";
 import { checkAgents } from "./check-agents.ts";
 import { readAgents } from "./read-agents.ts";
@@ -72,33 +71,20 @@ export interface PackOutcome {
   error: { code: string; message: string } | null;
 }
 
-const MAGIC = Buffer.from("PK\u0003\u0004");
 const MAX_POLICY = 64 * 1024 * 1024;
 
 /**
- * Whether a file begins like a ZIP with a file in it. False for an unreadable file: opening it
- * later gives the reason.
+ * Verifies a whole pack offline, and closes its source. Never throws over its contents. `name` is
+ * how the answer calls it.
  */
-export async function isPack(path: string): Promise<boolean> {
-  if (path === "-") return false;
-  try {
-    const file = await open(path);
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
-      return bytesRead === 4 && buffer.equals(MAGIC);
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return false;
-  }
-}
-
-/** Verifies a whole pack offline. Never throws over its contents. */
-export async function verifyPack(path: string, evidence: PackEvidence): Promise<PackOutcome> {
+export async function verifyPack(
+  name: string,
+  source: ZipSource,
+  evidence: PackEvidence,
+): Promise<PackOutcome> {
   const findings = new Findings();
   const outcome: PackOutcome = {
-    pack: path,
+    pack: name,
     verdict: "cannot_tell",
     manifest: null,
     summary: null,
@@ -110,10 +96,9 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
   };
   let zip: ZipReader;
   try {
-    zip = await ZipReader.open(path);
+    zip = await ZipReader.open(source);
   } catch (error) {
-    if (!(error instanceof ZipError))
-      throw new CannotTell("file_unreadable", `${path} cannot be read: ${String(error)}`);
+    if (!(error instanceof ZipError)) throw error;
     findings.fail("zip", error.message);
     return { ...outcome, verdict: findings.verdict(), checks: findings.lines() };
   }

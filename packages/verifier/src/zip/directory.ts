@@ -1,6 +1,7 @@
 import type { DirectoryPlace } from "./end-record.ts";
 import { isOfMacos, nameOf, packPath, topOf } from "./entry-name.ts";
 import { wide, zip64Field } from "./extra-fields.ts";
+import { uint16, uint32, uint8 } from "./little-endian.ts";
 import { fail } from "./zip-error.ts";
 
 /** A file or folder in a ZIP, as the directory describes it. */
@@ -38,7 +39,7 @@ export interface ZipTree {
  * and no file may be a folder of another path. The first entry begins where the ZIP does, and no
  * two begin at the same place, so none overlaps another.
  */
-export function parseDirectory(bytes: Buffer, { start, count }: DirectoryPlace): ZipTree {
+export function parseDirectory(bytes: Uint8Array, { start, count }: DirectoryPlace): ZipTree {
   const entries: ZipEntry[] = [];
   let at = 0;
   for (let n = 0; n < count; n += 1) {
@@ -104,33 +105,32 @@ const FLAGS = 0x0002 | 0x0004 | 0x0008 | 0x0800;
 const [NO_TYPE, FOLDER, REGULAR] = [0, 4, 8];
 const [DOS, NTFS, VFAT] = [0, 10, 14];
 
-function parseEntry(bytes: Buffer, at: number): { entry: ZipEntry; next: number } {
-  if (at + CENTRAL > bytes.length || bytes.readUInt32LE(at) !== 0x02014b50)
-    fail("its directory is cut short");
+function parseEntry(bytes: Uint8Array, at: number): { entry: ZipEntry; next: number } {
+  if (at + CENTRAL > bytes.length || uint32(bytes, at) !== 0x02014b50) fail("its directory is cut short");
   const [nameLength = 0, extraLength = 0, commentLength = 0] = [28, 30, 32].map((offset) =>
-    bytes.readUInt16LE(at + offset),
+    uint16(bytes, at + offset),
   );
   const extraAt = at + CENTRAL + nameLength;
   const next = extraAt + extraLength;
   if (next > bytes.length) fail("its directory is cut short");
-  const madeOnWindows = [DOS, NTFS, VFAT].includes(bytes.readUInt8(at + 5));
+  const madeOnWindows = [DOS, NTFS, VFAT].includes(uint8(bytes, at + 5));
   const name = nameOf(bytes.subarray(at + CENTRAL, extraAt), madeOnWindows);
   const field = zip64Field(bytes.subarray(extraAt, next), name);
   const [size = 0, compressed = 0, offset = 0] = wide(
-    [24, 20, 42].map((place) => bytes.readUInt32LE(at + place)),
+    [24, 20, 42].map((place) => uint32(bytes, at + place)),
     field,
     name,
   );
-  const method = bytes.readUInt16LE(at + 10);
-  const flags = bytes.readUInt16LE(at + 8);
-  const attributes = bytes.readUInt32LE(at + 38);
+  const method = uint16(bytes, at + 10);
+  const flags = uint16(bytes, at + 8);
+  const attributes = uint32(bytes, at + 38);
   const type = attributes >>> 28;
   const isFolder = name.endsWith("/");
   const isPlain =
     (flags & ~FLAGS) === 0 &&
     (method === 0 || method === 8) &&
     commentLength === 0 &&
-    bytes.readUInt16LE(at + 34) === 0 &&
+    uint16(bytes, at + 34) === 0 &&
     (type === NO_TYPE || type === (isFolder ? FOLDER : REGULAR)) &&
     ((attributes & 0x10) === 0 || isFolder) &&
     (!isFolder || size === 0) &&
@@ -142,7 +142,7 @@ function parseEntry(bytes: Buffer, at: number): { entry: ZipEntry; next: number 
     madeOnWindows,
     flags,
     method: method === 0 ? 0 : 8,
-    crc: bytes.readUInt32LE(at + 16),
+    crc: uint32(bytes, at + 16),
     compressed,
     size,
     offset,

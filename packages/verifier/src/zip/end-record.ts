@@ -1,4 +1,5 @@
-import { fail, number64 } from "./zip-error.ts";
+import { number64, uint16, uint32 } from "./little-endian.ts";
+import { fail } from "./zip-error.ts";
 
 /** Where the directory is. It ends where the end record or the ZIP64 end record begins. */
 export interface DirectoryPlace {
@@ -21,17 +22,15 @@ const LARGEST_32 = 0xffff_ffff;
  * strict: no comment, nothing after the record, one disk, ZIP64 records that agree with the end
  * record, and the directory right before it.
  */
-export function parseEnd(tail: Buffer, fileSize: number): DirectoryPlace {
+export function parseEnd(tail: Uint8Array, fileSize: number): DirectoryPlace {
   const at = tail.length - 22;
-  if (at < 0 || tail.readUInt32LE(at) !== 0x06054b50) fail("it does not end like a ZIP without a comment");
-  const [disk, directoryDisk, here, count = 0] = [4, 6, 8, 10].map((offset) =>
-    tail.readUInt16LE(at + offset),
-  );
-  const [size, start] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)];
-  if (disk !== 0 || directoryDisk !== 0 || here !== count || tail.readUInt16LE(at + 20) !== 0)
+  if (at < 0 || uint32(tail, at) !== 0x06054b50) fail("it does not end like a ZIP without a comment");
+  const [disk, directoryDisk, here, count = 0] = [4, 6, 8, 10].map((offset) => uint16(tail, at + offset));
+  const [size, start] = [uint32(tail, at + 12), uint32(tail, at + 16)];
+  if (disk !== 0 || directoryDisk !== 0 || here !== count || uint16(tail, at + 20) !== 0)
     fail("its end record is not that of a single-part ZIP");
   const short = { start, size, count };
-  const is64 = at >= 20 && tail.readUInt32LE(at - 20) === 0x07064b50;
+  const is64 = at >= 20 && uint32(tail, at - 20) === 0x07064b50;
   const place = is64 ? parseEnd64(tail, at, fileSize, short) : short;
   const end = fileSize - (is64 ? MAX_END : 22);
   if (place.start + place.size !== end) fail("its directory is not right before its end");
@@ -39,18 +38,18 @@ export function parseEnd(tail: Buffer, fileSize: number): DirectoryPlace {
   return place;
 }
 
-function parseEnd64(tail: Buffer, at: number, fileSize: number, short: DirectoryPlace): DirectoryPlace {
+function parseEnd64(tail: Uint8Array, at: number, fileSize: number, short: DirectoryPlace): DirectoryPlace {
   const locator = at - 20;
   const record = locator - 56;
-  if (record < 0 || tail.readUInt32LE(record) !== 0x06064b50)
+  if (record < 0 || uint32(tail, record) !== 0x06064b50)
     return fail("its ZIP64 records are in the wrong place");
   const isOne =
-    tail.readUInt32LE(locator + 4) === 0 &&
-    tail.readUInt32LE(locator + 16) === 1 &&
+    uint32(tail, locator + 4) === 0 &&
+    uint32(tail, locator + 16) === 1 &&
     number64(tail, locator + 8) === fileSize - MAX_END &&
     number64(tail, record + 4) === 44 &&
-    tail.readUInt32LE(record + 16) === 0 &&
-    tail.readUInt32LE(record + 20) === 0 &&
+    uint32(tail, record + 16) === 0 &&
+    uint32(tail, record + 20) === 0 &&
     number64(tail, record + 24) === number64(tail, record + 32);
   const place = {
     count: number64(tail, record + 32),

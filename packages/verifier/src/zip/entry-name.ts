@@ -2,8 +2,8 @@ import { isPackPath, PACK_FILES } from "@attestore/proof";
 import { fail } from "./zip-error.ts";
 
 /** Decodes the name of an entry. PowerShell's archives may use Windows' separators. */
-export function nameOf(bytes: Buffer, madeOnWindows: boolean): string {
-  const name = bytes.toString("latin1");
+export function nameOf(bytes: Uint8Array, madeOnWindows: boolean): string {
+  const name = latin1(bytes);
   return madeOnWindows ? name.replaceAll("\\", "/") : name;
 }
 
@@ -43,4 +43,9 @@ export function packPath(name: string, top: string): string {
   return isPackPath(path)
     ? path
     : fail(`${JSON.stringify(path.slice(0, 100))} is not the path of a file in a pack`);
+}
+
+/** Each byte as the character of its number, as ZIP's oldest names have it. */
+function latin1(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 }

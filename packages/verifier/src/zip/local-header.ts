@@ -1,7 +1,8 @@
 import { LOCAL, type ZipEntry } from "./directory.ts";
 import { nameOf } from "./entry-name.ts";
 import { wide, zip64Field } from "./extra-fields.ts";
-import { fail, number64 } from "./zip-error.ts";
+import { number64, uint16, uint32 } from "./little-endian.ts";
+import { fail } from "./zip-error.ts";
 
 /** If the CRC and the sizes come after the data, the header has zeros, or the same values. */
 const SIZES_BEHIND = 0x0008;
@@ -18,27 +19,27 @@ export const MAX_AROUND = LOCAL + 0xffff + 24;
  * (section 4.3.7), which must agree with the directory except for times and owners, the data, and
  * the sizes after them if there are any (section 4.3.9). Throws ZipError.
  */
-export function packedBytes(whole: Buffer, entry: ZipEntry): Buffer {
+export function packedBytes(whole: Uint8Array, entry: ZipEntry): Uint8Array {
   const { name, nameLength, compressed, size } = entry;
   const differs = (): never => fail(`${name} has a header that contradicts the directory`);
-  if (whole.length < LOCAL + nameLength || whole.readUInt32LE(0) !== 0x04034b50) return differs();
+  if (whole.length < LOCAL + nameLength || uint32(whole, 0) !== 0x04034b50) return differs();
   const extraAt = LOCAL + nameLength;
-  const from = extraAt + whole.readUInt16LE(28);
+  const from = extraAt + uint16(whole, 28);
   const to = from + compressed;
   const isSame =
     to <= whole.length &&
-    whole.readUInt16LE(26) === nameLength &&
+    uint16(whole, 26) === nameLength &&
     nameOf(whole.subarray(LOCAL, extraAt), entry.madeOnWindows) === name &&
-    whole.readUInt16LE(6) === entry.flags &&
-    whole.readUInt16LE(8) === entry.method;
+    uint16(whole, 6) === entry.flags &&
+    uint16(whole, 8) === entry.method;
   if (!isSame) return differs();
   const behind = (entry.flags & SIZES_BEHIND) !== 0;
   const sizes = wide(
-    [22, 18].map((at) => whole.readUInt32LE(at)),
+    [22, 18].map((at) => uint32(whole, at)),
     zip64Field(whole.subarray(extraAt, from), name),
     name,
   );
-  const said = [whole.readUInt32LE(14), ...sizes];
+  const said = [uint32(whole, 14), ...sizes];
   const isTold = [entry.crc, size, compressed].every(
     (value, n) => said[n] === value || (behind && said[n] === 0),
   );
@@ -48,14 +49,12 @@ export function packedBytes(whole: Buffer, entry: ZipEntry): Buffer {
 }
 
 /** With or without its signature, and with sizes of 4 or 8 bytes. */
-function isDescriptor(bytes: Buffer, { crc, compressed, size }: ZipEntry): boolean {
+function isDescriptor(bytes: Uint8Array, { crc, compressed, size }: ZipEntry): boolean {
   const isMarked = bytes.length === 16 || bytes.length === 24;
   if (!isMarked && bytes.length !== 12 && bytes.length !== 20) return false;
-  if (isMarked && bytes.readUInt32LE(0) !== MARK) return false;
+  if (isMarked && uint32(bytes, 0) !== MARK) return false;
   const rest = isMarked ? bytes.subarray(4) : bytes;
   const sizes =
-    rest.length === 20
-      ? [number64(rest, 4), number64(rest, 12)]
-      : [rest.readUInt32LE(4), rest.readUInt32LE(8)];
-  return rest.readUInt32LE(0) === crc && sizes[0] === compressed && sizes[1] === size;
+    rest.length === 20 ? [number64(rest, 4), number64(rest, 12)] : [uint32(rest, 4), uint32(rest, 8)];
+  return uint32(rest, 0) === crc && sizes[0] === compressed && sizes[1] === size;
 }

@@ -1,9 +1,9 @@
-import { open, type FileHandle } from "node:fs/promises";
-import { crc32, inflateRaw } from "node:zlib";
+import { crc32, inflateRaw } from "#inflate";
 import { parseDirectory, type ZipEntry, type ZipTree } from "./directory.ts";
 import { MAX_END, parseEnd } from "./end-record.ts";
 import { MAX_AROUND, packedBytes } from "./local-header.ts";
 import { ZipError } from "./zip-error.ts";
+import type { ZipSource } from "./zip-source.ts";
 
 /** The most bytes that a pack may unpack to. */
 const MAX_TOTAL = 64 * 1024 ** 3;
@@ -19,33 +19,32 @@ const MAX_PASSED_OVER_TOTAL = 256 * 1024 * 1024;
 export class ZipReader {
   /** How many entries belong to macOS alone. */
   readonly passedOver: number;
-  readonly #file: FileHandle;
+  readonly #source: ZipSource;
   readonly #files: ReadonlyMap<string, ZipEntry>;
 
-  private constructor(file: FileHandle, { files, passedOver }: ZipTree) {
-    this.#file = file;
+  private constructor(source: ZipSource, { files, passedOver }: ZipTree) {
+    this.#source = source;
     this.#files = files;
     this.passedOver = passedOver.length;
   }
 
-  /** Opens a ZIP. Throws ZipError, and passes on errors of the file system. */
-  static async open(path: string): Promise<ZipReader> {
-    const file = await open(path);
+  /** Reads a ZIP's directory. Closes the source with itself. Throws ZipError. */
+  static async open(source: ZipSource): Promise<ZipReader> {
     try {
-      const { size } = await file.stat();
-      const tail = await readAt(file, Math.max(0, size - MAX_END), Math.min(size, MAX_END));
+      const { size } = source;
+      const tail = await source.read(Math.max(0, size - MAX_END), Math.min(size, MAX_END));
       const place = parseEnd(tail, size);
-      const tree = parseDirectory(await readAt(file, place.start, place.size), place);
+      const tree = parseDirectory(await source.read(place.start, place.size), place);
       if (sizeOf(tree.files.values()) > MAX_TOTAL) throw new ZipError("it would unpack to more than 64 GiB");
       if (sizeOf(tree.passedOver) > MAX_PASSED_OVER_TOTAL)
         throw new ZipError("it has more files of macOS than of a pack");
-      const reader = new ZipReader(file, tree);
+      const reader = new ZipReader(source, tree);
       // Nobody reads these, so check here that nothing is hidden around them.
       for (const entry of [...tree.folders, ...tree.passedOver])
         await reader.#bytesOf(entry, MAX_PASSED_OVER);
       return reader;
     } catch (error) {
-      await file.close();
+      await source.close();
       throw error;
     }
   }
@@ -62,13 +61,13 @@ export class ZipReader {
   /**
    * Returns a file's bytes. Throws ZipError, also if the file is missing or larger than `limit`.
    */
-  async read(path: string, limit: number): Promise<Buffer> {
+  async read(path: string, limit: number): Promise<Uint8Array> {
     const entry = this.#files.get(path);
     if (entry === undefined) throw new ZipError(`it does not contain ${path}`);
     return this.#bytesOf(entry, limit);
   }
 
-  async #bytesOf(entry: ZipEntry, limit: number): Promise<Buffer> {
+  async #bytesOf(entry: ZipEntry, limit: number): Promise<Uint8Array> {
     const { name, size, compressed, offset, end, nameLength } = entry;
     if (size > limit) throw new ZipError(`${name} has more than ${limit} bytes`);
     // Deflated data is hardly larger than what it unpacks to.
@@ -76,7 +75,7 @@ export class ZipReader {
       throw new ZipError(`${name} is larger compressed than uncompressed`);
     if (end - offset > MAX_AROUND + nameLength + compressed)
       throw new ZipError(`there is data after ${name} that belongs to no file`);
-    const packed = packedBytes(await readAt(this.#file, offset, end - offset), entry);
+    const packed = packedBytes(await this.#source.read(offset, end - offset), entry);
     const bytes = entry.method === 0 ? packed : await inflated(packed, entry);
     if (bytes.length !== size || crc32(bytes) !== entry.crc)
       throw new ZipError(`${name} is damaged: its size or CRC differs from the directory's`);
@@ -84,7 +83,7 @@ export class ZipReader {
   }
 
   close(): Promise<void> {
-    return this.#file.close();
+    return this.#source.close();
   }
 }
 
@@ -94,36 +93,10 @@ function sizeOf(entries: Iterable<ZipEntry>): number {
   return total;
 }
 
-/** Unpacks data, and returns how many packed bytes it used. */
-function inflate(packed: Buffer, maxOutputLength: number): Promise<{ buffer: Buffer; used: number }> {
-  return new Promise((resolve, reject) => {
-    inflateRaw(packed, { maxOutputLength, info: true }, (error, result: unknown) => {
-      if (error) reject(error);
-      else {
-        const { buffer, engine } = result as { buffer: Buffer; engine: { bytesWritten: number } };
-        resolve({ buffer, used: engine.bytesWritten });
-      }
-    });
-  });
-}
-
-async function inflated(packed: Buffer, { name, size }: ZipEntry): Promise<Buffer> {
+async function inflated(packed: Uint8Array, { name, size }: ZipEntry): Promise<Uint8Array> {
   try {
-    const { buffer, used } = await inflate(packed, Math.max(1, size));
-    if (used !== packed.length) throw new ZipError(`${name} has data after its compressed bytes`);
-    return buffer;
+    return await inflateRaw(packed, size);
   } catch (error) {
-    if (error instanceof ZipError) throw error;
     throw new ZipError(`${name} cannot be unpacked: ${error instanceof Error ? error.message : "defect"}`);
   }
-}
-
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(length);
-  for (let at = 0; at < length;) {
-    const { bytesRead } = await file.read(buffer, at, length - at, position + at);
-    if (bytesRead === 0) throw new ZipError("it is shorter than it says");
-    at += bytesRead;
-  }
-  return buffer;
 }

@@ -63,6 +63,10 @@ function what(content: TakenFile["content"]): string {
       return kind.witness_key(formatVerifierKey(content.key));
     case "ciphertext":
       return kind.ciphertext(content.sha256);
+    case "key_list":
+      return kind.key_list(content.list.keys.length);
+    case "pack":
+      return kind.pack;
     case "refused":
       return content.reason;
   }

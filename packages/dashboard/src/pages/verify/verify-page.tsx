@@ -2,6 +2,7 @@ import { Alert, Anchor, Button, Container, Group, Stack, Text, Title } from "@ma
 import { useEffect, useMemo, useState } from "react";
 import { Section } from "../../parts/section.tsx";
 import { verify as text } from "../../text/verify.ts";
+import { packs as packText } from "../../text/verify-packs.ts";
 import { chooseCiphertext, namedCiphertext } from "../../verification/choose-ciphertext.ts";
 import { KeyFields } from "../../verification/key-fields.tsx";
 import { NO_TEXTS, readTexts } from "../../verification/key-texts.ts";
@@ -9,6 +10,7 @@ import { MalformedResult } from "../../verification/receipt-result.tsx";
 import { type TakenFile, takeFile } from "../../verification/take-file.ts";
 import { DropZone } from "./drop-zone.tsx";
 import { FileList } from "./file-list.tsx";
+import { PackVerdicts } from "./pack-verdicts.tsx";
 import { KEYS_PLACE, ReceiptVerdict } from "./receipt-verdict.tsx";
 
 const MAX_FILES = 100;
@@ -33,6 +35,26 @@ export function VerifyPage() {
       witnesses: [...keys.witnesses.map(({ key }) => key), ...of(files, "witness_key").map(({ key }) => key)],
     }),
     [keys, files],
+  );
+  const packs = useMemo(
+    () =>
+      files.flatMap(({ name, content }) => (content.kind === "pack" ? [{ name, file: content.file }] : [])),
+    [files],
+  );
+  const lists = useMemo(() => of(files, "key_list").map(({ list }) => list), [files]);
+  const givenToPacks = useMemo(
+    () => ({
+      agents: [
+        ...(keys.agent === null ? [] : [{ name: text.keys.agent, key: keys.agent.key }]),
+        ...files.flatMap(({ name, content }) =>
+          content.kind === "agent_key" ? [{ name, key: content.key }] : [],
+        ),
+      ],
+      list: lists[0] ?? null,
+      logs: trusted.logs,
+      witnesses: trusted.witnesses,
+    }),
+    [keys, files, lists, trusted],
   );
   // With an invalid field, a verdict would not cover what the reader asked, so show none.
   const hasErrors = Object.keys(errors).length > 0;
@@ -99,11 +121,22 @@ export function VerifyPage() {
                 {text.startOver}
               </Button>
             </Group>
-            {!files.some(isReceipt) && <Text>{text.noReceipt}</Text>}
+            {!files.some(isReceipt) && packs.length === 0 && <Text>{text.noReceipt}</Text>}
           </Section>
         )}
-        {hasErrors && files.some(isReceipt) && (
+        {hasErrors && (files.some(isReceipt) || packs.length > 0) && (
           <Alert role="alert" color="orange" variant="light" title={text.keys.correctFirst} />
+        )}
+        {packs.length > 0 && (files.some(isReceipt) || lists.length > 1) && (
+          <Alert
+            role="alert"
+            color="orange"
+            variant="light"
+            title={files.some(isReceipt) ? packText.notBoth : packText.twoLists}
+          />
+        )}
+        {packs.length > 0 && !hasErrors && !files.some(isReceipt) && lists.length < 2 && (
+          <PackVerdicts packs={packs} given={givenToPacks} />
         )}
         {files.map(({ id, name, content }) => {
           if (content.kind === "malformed_receipt")

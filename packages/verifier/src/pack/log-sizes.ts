@@ -1,0 +1,39 @@
+import { PACK_FILES, parseLogRange, parseManifest, ProofError } from "@attestore/proof";
+import { CannotTell } from "../cannot-tell.ts";
+import { ZipError } from "../zip/zip-error.ts";
+import { ZipReader } from "../zip/zip-reader.ts";
+import type { ZipSource } from "../zip/zip-source.ts";
+
+const MAX_MANIFEST = 256 * 1024 * 1024;
+const MAX_RANGE = 1024 * 1024;
+
+/** What a pack says of its log, before anything is verified: it only chooses keys and what is compared. */
+export interface ClaimedLog {
+  origin: string;
+  sizes: readonly number[];
+}
+
+/** Null if the pack does not say, which its own verdict reports. */
+export async function claimedLog(open: () => Promise<ZipSource>): Promise<ClaimedLog | null> {
+  try {
+    const zip = await ZipReader.open(await open());
+    try {
+      const { log } = parseManifest(await zip.read(PACK_FILES.manifest, MAX_MANIFEST));
+      const { to_index } = parseLogRange(await zip.read(PACK_FILES.range, MAX_RANGE));
+      return { origin: log.origin, sizes: [log.tree_size, to_index] };
+    } finally {
+      await zip.close();
+    }
+  } catch (error) {
+    if (error instanceof ZipError || error instanceof ProofError || error instanceof CannotTell) return null;
+    throw error;
+  }
+}
+
+/** Sizes of the log at which packs can be compared: those of their checkpoints and ranges. */
+export async function sizesToCompare(packs: readonly (() => Promise<ZipSource>)[]): Promise<Set<number>> {
+  if (packs.length < 2) return new Set();
+  const claims: (ClaimedLog | null)[] = [];
+  for (const open of packs) claims.push(await claimedLog(open));
+  return new Set(claims.flatMap((claimed) => claimed?.sizes ?? []));
+}

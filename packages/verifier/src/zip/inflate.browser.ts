@@ -1,0 +1,35 @@
+import { concatBytes } from "@attestore/proof";
+
+/**
+ * Unpacks deflated data. Rejects if it does not unpack to at most this many bytes, or if something
+ * follows it, which the browser refuses by itself.
+ */
+export async function inflateRaw(packed: Uint8Array<ArrayBuffer>, most: number): Promise<Uint8Array> {
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const reader = unpacked.getReader();
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return concatBytes(...pieces);
+    length += value.length;
+    if (length > most) {
+      await reader.cancel();
+      throw new Error("it unpacks to more than its size");
+    }
+    pieces.push(value);
+  }
+}
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb8_8320 : value >>> 1;
+  return value;
+});
+
+/** As ZIP files have it. */
+export function crc32(bytes: Uint8Array): number {
+  let crc = 0xffff_ffff;
+  for (const byte of bytes) crc = (crc >>> 8) ^ (TABLE[(crc ^ byte) & 0xff] ?? 0);
+  return (crc ^ 0xffff_ffff) >>> 0;
+}
