@@ -22,10 +22,12 @@ const CRASHES: ReadonlySet<string> = new Set([
   "SIGTRAP",
 ]);
 
-/** A process that opens SQLite databases for us; see child.ts. It takes one request at a time. */
+/** A process that opens SQLite databases for us; see child.ts. */
 export class SqliteProcess {
   readonly #signal: AbortSignal;
   readonly #place: Place | null;
+  /** Ends when the process can take the next request. */
+  #free: Promise<unknown> = Promise.resolve();
   #running: { readonly child: Child; readonly lines: Interface } | null = null;
 
   /** Runs in a place if that contains our program, or else as this user. */
@@ -36,9 +38,16 @@ export class SqliteProcess {
 
   /**
    * Null if no answer came in time. Then the process is killed, and the next request gets a new
-   * one.
+   * one. An answer names no request, so each request waits for those before it; its time begins
+   * afterwards.
    */
-  async request(request: Request, timeout_s?: number): Promise<Response | null> {
+  request(request: Request, timeout_s?: number): Promise<Response | null> {
+    const answer = this.#free.then(() => this.#ask(request, timeout_s));
+    this.#free = answer.catch(() => undefined);
+    return answer;
+  }
+
+  async #ask(request: Request, timeout_s?: number): Promise<Response | null> {
     const { child, lines } = (this.#running ??= await this.#start());
     const waiting = new AbortController();
     const timer = timeout_s === undefined ? undefined : setTimeout(() => waiting.abort(), timeout_s * 1000);
