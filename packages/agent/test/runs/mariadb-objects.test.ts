@@ -25,7 +25,7 @@ const SOURCE = String.raw`delimiter //
     hidden int invisible default 3, twice decimal(10, 2) as (total * 2) stored, unique (customer, total), fulltext (note), key unused (total) ignored,
     constraint positive check (total >= 0), constraint of_customer foreign key (customer) references customers (id) on delete cascade) row_format = dynamic//
   insert into customers (name) values ('a'), ('b')// insert into customers (id, name) values (500, 'c')// delete from customers where id = 500//
-  insert into orders (customer, total) values (1, 5)// update orders set id = 900//
+  insert into orders (customer, total, note) values (1, 5, 'x')// update orders set id = 900//
   create table versions (id int primary key auto_increment, v text without system versioning) with system versioning partition by system_time limit 1000 (partition p0 history, partition now current)//
   insert into versions values (40, 'a')// delete from versions//
   create table parts (y int, v text) engine = Aria partition by range (y) (partition p0 values less than (2000) comment 'old', partition p1 values less than maxvalue)//
@@ -38,6 +38,7 @@ const SOURCE = String.raw`delimiter //
   create definer = keeper view of_keeper as select 1 as one//
   set sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT'// create procedure loud(in a int, inout b varchar(9)) comment 'says it' sql security invoker begin select "a" || 'b'; end// set sql_mode = default//
   create definer = gone@'10.0.0.%' function half(x decimal(9, 2)) returns decimal(9, 2) deterministic return x / 2// create aggregate function nothing(x int) returns int begin declare exit handler for not found return 0; loop fetch group next row; end loop; end//
+  create function newest() returns datetime reads sql data return (select max(at) from orders)//
   create trigger second before insert on orders for each row set new.note = concat(new.note, '☃')// create trigger first before insert on orders for each row precedes second set new.total = new.total + 0//
   create definer = keeper trigger after_it after delete on customers for each row insert into parts values (1, old.name)//
   set time_zone = '+03:00'// create event nightly on schedule every 1 day starts '2026-01-01 02:00:00' disable comment 'cleans' do delete from parts// set time_zone = default//
@@ -67,14 +68,17 @@ const back = (source: Partial<typeof server.source> = {}): Promise<MadeBackup> =
     signal: never,
   });
 
-async function testIt(instead: Resealed = backup, of: MadeBackup = backup): Promise<RestoreTestResult> {
+async function testIt(
+  instead: Resealed = backup,
+  checks: typeof server.source.checks = [],
+): Promise<RestoreTestResult> {
   const tested = await restoreAndCheck({
-    source: server.source,
+    source: { ...server.source, checks },
     ciphertext: { path: instead.path },
     sha256: instead.sha256,
     identities: [place.identity],
     scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...of.sourceMetadata, ...sizeOf(instead) })) as Record<
+    backupMetadata: JSON.parse(JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(instead) })) as Record<
       string,
       unknown
     >,
@@ -125,13 +129,62 @@ test("a copy that is as it was passes, whatever its objects are and whoever defi
     sequence_value: { count: 3 },
     view: { count: 4 },
     procedure: { count: 1 },
-    function: { count: 2 },
+    function: { count: 3 },
     package: { count: 1 },
     package_body: { count: 1 },
     trigger: { count: 3 },
     event: { count: 3 },
   });
   expect(comparedContentText(tested.checks)).toMatch(/\d objects compared$/);
+});
+
+test("each check is tried on ruined data, whatever its tables are, and the copy stays as it is", async () => {
+  const text = (id: string, query: string, expect: string) => ({ id, query, expect });
+  const { checks } = await testIt(backup, [
+    text("any", "select count(*) >= 0 as ok from orders", "ok = 1"),
+    text("fresh", "select max(at) > now() - interval 7 day as fresh from orders", "fresh = 1"),
+    text("hidden", "select max(hidden) as h from orders", "h = 3"),
+    text("view", "select sum(n) as n from by_customer", "n = 1"),
+    text("function", "select newest() > now() - interval 7 day as fresh", "fresh = 1"),
+    text("star", "select * from orders", "id = 900"),
+    text("myisam", "select count(*) as n from my", "n = 3"),
+    text("nothing", "select count(*) as n from parts", "n = 0"),
+    text("odd", "select count(`a b`) as n from `od-d ``name`.`we;ird``t`", "n = 1"),
+    text("again", "select count(*) as n, count(note) as notes from orders", "n = 1"),
+  ]);
+  const tried = checks.flatMap(({ id, negative_control: control }) =>
+    control === undefined ? [] : [[id, control.noticed, control.not_noticed, control.not_tried]],
+  );
+  const empty = "an empty shop.orders";
+  const ofTime = ["shop.orders.at null in every row", "shop.orders.at a year older"];
+  expect(tried).toEqual([
+    ["any", [], [empty], []],
+    ["fresh", [empty, ...ofTime], [], []],
+    ["hidden", [empty, "shop.orders.hidden null in every row"], [], []],
+    ["view", ["an empty shop.customers", empty, "shop.orders.customer null in every row"], [], []],
+    ["function", [empty], [], []],
+    [
+      "star",
+      [empty],
+      [
+        "shop.orders.customer null in every row",
+        "shop.orders.total null in every row",
+        "shop.orders.note null in every row",
+        ...ofTime,
+        "shop.orders.hidden null in every row",
+      ],
+      [],
+    ],
+    ["myisam", ["an empty shop.my"], [], []],
+    ["nothing", [], [], ["an empty shop.parts: there is nothing in it"]],
+    [
+      "odd",
+      ["an empty `od-d ``name`.`we;ird``t`", "`od-d ``name`.`we;ird``t`.a b null in every row"],
+      [],
+      [],
+    ],
+    ["again", [empty], ["shop.orders.note null in every row"], []],
+  ]);
 });
 
 test("what is lost, other or added on the way fails the test, and is named", async () => {
