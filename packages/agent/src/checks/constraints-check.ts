@@ -12,16 +12,17 @@ export interface BrokenConstraint {
   /**
    * `foreign_key`: PostgreSQL validated it when it was restored, so no row may break it. A source
    * may have rows that break one that is NOT VALID. A check constraint (`check`) held when the row
-   * was restored: what it computes depends on more than the row.
+   * was restored: what it computes depends on more than the row. MariaDB restores without looking
+   * at foreign keys, and a source may have rows that break one (`not_enforced`).
    */
-  readonly why: "foreign_key" | "not_valid" | "check";
+  readonly why: "foreign_key" | "not_valid" | "check" | "not_enforced";
 }
 
 export interface CheckedConstraints {
   /** How many foreign keys were looked at. */
   readonly foreignKeys: number;
-  /** How many check constraints were looked at. */
-  readonly checks: number;
+  /** How many check constraints were looked at. Null if the restore itself enforces them. */
+  readonly checks: number | null;
   readonly broken: readonly BrokenConstraint[];
   /** What there was no time for, or what the server could not evaluate. */
   readonly notChecked: readonly string[];
@@ -48,7 +49,7 @@ export function constraintsCheck(
     );
   const row = formatRow([
     ["foreign_keys", foreignKeys],
-    ["check_constraints", checks],
+    ...(checks === null ? [] : [["check_constraints", checks] as const]),
     ["broken", lost.reduce((sum, { rows }) => sum + rows, 0n)],
     ...(lost.length === 0 ? [] : [["broken_names", names(lost)] as const]),
     ...(ofSource.length === 0

@@ -31,6 +31,8 @@ const SOURCE = String.raw`delimiter //
   create table parts (y int, v text) engine = Aria partition by range (y) (partition p0 values less than (2000) comment 'old', partition p1 values less than maxvalue)//
   create table my (a int, n int auto_increment, primary key (a, n)) engine = MyISAM comment = 'no transactions'// insert into my (a) values (1), (1), (2)//
   create table \`a\n) ENGINE=x AUTO_INCREMENT=7,\` (\`  KEY \`\`z\`\`,\n  KEY\` int)//
+  set foreign_key_checks = 0// create table lost (c int, constraint orphans foreign key (c) references customers (id))// insert into lost values (1), (77), (78), (null)//
+  create table far (c int, constraint nowhere foreign key (c) references nothing (id))// insert into far values (1)// set foreign_key_checks = default//
   create sequence numbers start with 5 increment by 3 maxvalue 100000 cycle cache 10// do nextval(numbers)// do nextval(numbers)//
   create sequence fresh// create sequence down increment by -1 nocache// do nextval(down)//
   create definer = gone@'10.0.0.%' sql security invoker view cheap as select id, note from orders where total < 5 or note like '%é☃%' with cascaded check option//
@@ -108,7 +110,8 @@ async function testWith(
   return testIt(await reseal(place, Buffer.from(dump)));
 }
 
-const objectsOf = ({ checks }: RestoreTestResult) => checks.find(({ id }) => id === "inferred:objects");
+const checkOf = ({ checks }: RestoreTestResult, wanted: string) => checks.find(({ id }) => id === wanted);
+const objectsOf = (tested: RestoreTestResult) => checkOf(tested, "inferred:objects");
 const failedOf = ({ checks }: RestoreTestResult) =>
   checks.filter(({ result }) => result === "failed").map(({ id }) => id);
 
@@ -120,11 +123,22 @@ test("a copy that is as it was passes, whatever its objects are and whoever defi
   expect(failedOf(tested)).toEqual([]);
   expect(observed).toMatchObject({ differing: 0 });
   expect(observed?.["found"]).toBe(observed?.["objects"]);
+  expect(checkOf(tested, "inferred:foreign_keys")).toMatchObject({
+    result: "passed",
+    observed: {
+      foreign_keys: 2,
+      broken: 0,
+      not_met: 1,
+      not_met_names: "shop.lost.orphans (2)",
+      not_checked: 1,
+      not_checked_names: "shop.far.nowhere",
+    },
+  });
   const { kinds } = (backup.sourceMetadata["content"] as { objects: { kinds: object } }).objects;
   expect(kinds).toMatchObject({
     database: { count: 2 },
     auto_increment: { count: 4 },
-    constraint: { count: 3 },
+    constraint: { count: 5 },
     sequence: { count: 3 },
     sequence_value: { count: 3 },
     view: { count: 4 },

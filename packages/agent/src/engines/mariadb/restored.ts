@@ -1,8 +1,9 @@
 import type { CheckOutcome } from "@attestore/proof";
-import type { QueryOutcome } from "../../checks/index.ts";
+import { constraintsCheck, type QueryOutcome } from "../../checks/index.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import type {
+  ConstraintLimits,
   ContentComparison,
   ForeignMetadata,
   InferredContext,
@@ -17,6 +18,7 @@ import { openSession, READER } from "./accounts.ts";
 import { compareListed } from "./content/compare-objects.ts";
 import { compareRows } from "./content/compare-rows.ts";
 import { countKinds } from "./count-kinds.ts";
+import { checkForeignKeys } from "./foreign-keys.ts";
 import { limited, schemaOf, tablesOf } from "./describe.ts";
 import { releaseOf } from "./programs.ts";
 import { ruinInTurn } from "./ruin.ts";
@@ -116,6 +118,18 @@ export class RestoredMariadb implements Restored {
         countQuery,
       });
     });
+  }
+
+  async checkConstraints({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
+    const started = performance.now();
+    const checked = await this.#asReader(signal, (reader) =>
+      checkForeignKeys(reader, {
+        databases: this.#databases,
+        version: this.#server.runtime.engine_version,
+        budget_ms,
+      }),
+    );
+    return checked === null ? [] : [constraintsCheck(checked, { duration_ms: performance.now() - started })];
   }
 
   compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
