@@ -57,7 +57,34 @@ export async function readPinnedKeys({
 /** Reads an agent's key from a file. Throws CannotTell. */
 async function readPublicKey(path: string): Promise<PublicKey> {
   const bytes = await readSmallFile(path, MAX_KEY_FILE);
-  return asKey(path, () => parsePublicKeyFile(fromUtf8(bytes)));
+  const kind = otherKindOf(bytes);
+  return asKey(path, () => {
+    if (kind !== null && kind !== PUBLIC) throw new ProofError("malformed_key", kind);
+    return parsePublicKeyFile(fromUtf8(bytes));
+  });
+}
+
+const PUBLIC = "this is an agent's key, not a log's or a witness's: give it with --key";
+const LOG = "this is a log's key: give it with --log-key";
+const WITNESS = "this is a witness's key: give it with --witness-key";
+const PRIVATE = "this is a private key. It belongs on its host alone: give the public one";
+
+/** What somebody gave who mixed up two options, and what to do; null if it looks like no key. */
+function otherKindOf(bytes: Uint8Array): string | null {
+  const text = new TextDecoder().decode(bytes).trim();
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----|^AGE-SECRET-KEY-1|^PRIVATE\+KEY\+/m.test(text)) return PRIVATE;
+  const { algorithm } = attempt(() => parseVerifierKey(text)) ?? {};
+  if (algorithm !== undefined) return algorithm === "ed25519" ? LOG : WITNESS;
+  return attempt(() => parsePublicKeyFile(text)) === null ? null : PUBLIC;
+}
+
+function attempt<T>(parse: () => T): T | null {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof ProofError) return null;
+    throw error;
+  }
 }
 
 /** Reads a key rotation and verifies both keys' signatures over it. Throws CannotTell. */
@@ -76,21 +103,25 @@ export async function readLogKey(textOrPath: string): Promise<NoteVerifier> {
   const key = await readVerifierKey("--log-key", textOrPath);
   // A log's key signs checkpoint texts. A witness's key (cosignature/v1) cannot be used as one.
   if (key.algorithm === "ed25519") return key;
-  throw new CannotTell("key_unreadable", `${textOrPath}: this is a cosigner's key, not a log's`);
+  throw new CannotTell("key_unreadable", `${textOrPath}: ${WITNESS}`);
 }
 
 /** Reads a witness's key: the text itself, or a file that holds it. Throws CannotTell. */
 export async function readWitnessKey(textOrPath: string): Promise<NoteVerifier> {
   const key = await readVerifierKey("--witness-key", textOrPath);
   if (key.algorithm === "cosignature/v1") return key;
-  throw new CannotTell("key_unreadable", `${textOrPath}: this is a log's key, not a witness's`);
+  throw new CannotTell("key_unreadable", `${textOrPath}: ${LOG}`);
 }
 
 async function readVerifierKey(option: string, textOrPath: string): Promise<NoteVerifier> {
   const looksLikeKey = /^[^+]+\+[0-9a-f]{8}\+/.test(textOrPath);
   if (looksLikeKey) return asKey(option, () => parseVerifierKey(textOrPath));
   const bytes = await readSmallFile(textOrPath, MAX_KEY_FILE);
-  return asKey(textOrPath, () => parseVerifierKey(fromUtf8(bytes).trim()));
+  const kind = otherKindOf(bytes);
+  return asKey(textOrPath, () => {
+    if (kind === PUBLIC || kind === PRIVATE) throw new ProofError("malformed_key", kind);
+    return parseVerifierKey(fromUtf8(bytes).trim());
+  });
 }
 
 function asKey<T>(source: string, parse: () => T): T {

@@ -72,6 +72,17 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
       [passed, "--key", key, "--log-key", vkey.replace(/\+[0-9a-f]{8}/, "+00000000")],
       "hash",
     ],
+    [
+      "a log's key as an agent's",
+      [passed, "--key", files.write("log.vkey", `${vkey}\n`)],
+      "log.vkey: this is a log's key: give it with --log-key",
+    ],
+    ["an agent's key as the log's", [passed, "--log-key", key], "give it with --key"],
+    [
+      "a private key as the log's",
+      [passed, "--log-key", join(files.directory, "private.pem")],
+      "private key",
+    ],
     ["a log key file that is not there", [passed, "--key", key, "--log-key", "nowhere"], "no such file"],
     ["a ciphertext that is not there", [passed, "--key", key, "--ciphertext", "nowhere"], "no such file"],
     ["a log's key as a witness's", [passed, "--witness-key", vkey], "a log's key"],
