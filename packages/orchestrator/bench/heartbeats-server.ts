@@ -1,11 +1,13 @@
 /**
- * The service's heartbeat path as it is in production: embedded PostgreSQL with fsync, the whole
+ * The service's heartbeats and requests for commands as they are in production: embedded PostgreSQL with fsync, the whole
  * request pipeline, row-level security. Attaches `<agents>` agents in `<organisations>`
  * organisations, each with one source. `node heartbeats-server.ts <tls directory> <agents>
  * <organisations> [owner]`; with `owner` it works as the one role that owns the tables, in place of
  * the service's own.
  */
 import { randomBytes } from "node:crypto";
+import { commandWaitRoutes } from "../src/features/command-wait/routes.ts";
+import { WaitingAgents } from "../src/features/command-wait/waiting-agents.ts";
 import { heartbeatRoutes } from "../src/features/heartbeat/routes.ts";
 import { readNewestCheckpoint } from "../src/log/heads.ts";
 import { withSession } from "../src/platform/database/sql-session.ts";
@@ -14,6 +16,7 @@ import { createWitness } from "../src/log/witness.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
 import { buildApp } from "../src/platform/http/app.ts";
+import { RATE_LIMITS } from "../src/platform/http/rate-limits.ts";
 import { createSealer } from "../src/platform/http/sealer.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";
 import { loadServerTls } from "../src/platform/tls/server-tls.ts";
@@ -39,18 +42,29 @@ const access =
     ? connectDatabase({ connection: world.connection, log: silentLogger })
     : connectDatabase({ connection: world.service, log: silentLogger, way: "requests" });
 const { signer } = world.addReplica();
+const waiting = new WaitingAgents({
+  db: access.database,
+  connection: world.service,
+  logger: silentLogger,
+  clock: systemClock,
+  heartbeatInterval_s: 60,
+});
 const app = buildApp({
   db: access.database,
   sealer: createSealer(randomBytes(32)),
   logger: silentLogger,
   tls: tls.options,
-  routes: heartbeatRoutes({
-    db: access.database,
-    signer,
-    heartbeatInterval_s: 60,
-    clock: systemClock,
-    acceptWitness: createWitness({ db: access.database, signer, logger: silentLogger }),
-  }),
+  routes: [
+    ...heartbeatRoutes({
+      db: access.database,
+      signer,
+      heartbeatInterval_s: 60,
+      clock: systemClock,
+      acceptWitness: createWitness({ db: access.database, signer, logger: silentLogger }),
+    }),
+    ...commandWaitRoutes({ waiting }),
+  ],
+  rateLimits: { ...RATE_LIMITS, command_wait: { ...RATE_LIMITS.command_wait, limit: 1_000_000 } },
   shutdown: new AbortController().signal,
   publicUrl: "https://localhost",
   appendImpersonatedCall: () => Promise.reject(new Error("nobody is impersonated here")),

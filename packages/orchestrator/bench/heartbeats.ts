@@ -1,6 +1,6 @@
 /**
- * What a heartbeat costs the service and its PostgreSQL in CPU time, and what ten thousand agents that beat once a minute come to; against a bare
- * Fastify TLS echo of the same bodies.
+ * What a heartbeat, and a request for commands that finds none, cost the service and its PostgreSQL in CPU time, and what ten thousand agents that
+ * beat once a minute and wait for commands twice in between come to; against a bare Fastify TLS echo of the same bodies.
  *
  *   npx -c 'node --no-warnings packages/orchestrator/bench/heartbeats.ts [--agents 1000] [--organisations 100] [--seconds 10] [--rounds 3]
  *     [--rate 167] [--warm-up 20] [--owner]'
@@ -37,6 +37,8 @@ const { values } = parseArgs({
 });
 /** Ten thousand agents, one heartbeat a minute each. */
 const FLEET_RATE = 10_000 / 60;
+/** Of each agent, between two heartbeats. */
+const WAITS = 2;
 const rate = Number(values.rate);
 const seconds = Number(values.seconds);
 
@@ -51,6 +53,7 @@ interface Cost {
 interface Target {
   child: ChildProcess;
   port: number;
+  /** With a heartbeat, unless the path is the one for commands. */
   path: string;
   status: number;
   agents: Beating[];
@@ -79,21 +82,28 @@ const connections = new Agent({
 });
 
 const echoTarget: Target = { child: echo, port: echoPort, path: "/v1/receipts", status: 201, agents };
-type Round = Record<"echo" | "heartbeat" | "floodedEcho" | "floodedHeartbeat", Cost> & {
+/** What holding a request adds is a timer. */
+const waits: Target = { ...beats, path: "/v1/commands?wait_s=0" };
+type Round = Record<
+  "echo" | "heartbeat" | "wait" | "floodedEcho" | "floodedHeartbeat" | "floodedWait",
+  Cost
+> & {
   ofOwner: Cost | null;
   floodedOfOwner: Cost | null;
 };
 const rounds: Round[] = [];
 let turn = 0;
 // Until what is compiled just in time is.
-for (const target of [echoTarget, ...services]) await flood(target, Number(values["warm-up"]));
+for (const target of [echoTarget, waits, ...services]) await flood(target, Number(values["warm-up"]));
 for (let round = 0; round < Number(values.rounds); round++)
   rounds.push({
     echo: await measured(echoTarget, () => beatAtRate(echoTarget)),
     heartbeat: await measured(beats, () => beatAtRate(beats)),
+    wait: await measured(waits, () => beatAtRate(waits)),
     ofOwner: asOwner === undefined ? null : await measured(asOwner, () => beatAtRate(asOwner)),
     floodedEcho: await measured(echoTarget, () => flood(echoTarget, seconds)),
     floodedHeartbeat: await measured(beats, () => flood(beats, seconds)),
+    floodedWait: await measured(waits, () => flood(waits, seconds)),
     floodedOfOwner: asOwner === undefined ? null : await measured(asOwner, () => flood(asOwner, seconds)),
   });
 report();
@@ -157,16 +167,16 @@ async function flood(target: Target, seconds: number): Promise<number> {
 }
 
 function send(agent: Beating, to: Target): Promise<void> {
-  const body = JSON.stringify(heartbeat(agent, keys.get(agent.id)));
+  const isWait = to.path.startsWith("/v1/commands");
+  const body = isWait ? "" : JSON.stringify(heartbeat(agent, keys.get(agent.id)));
   const headers = {
     authorization: `Bearer ${agent.token}`,
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(body),
+    ...(isWait ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
   };
   return new Promise((resolve, reject) => {
     const { port, path } = to;
     const outgoing = request(
-      { host: "127.0.0.1", port, path, method: "POST", headers, agent: connections },
+      { host: "127.0.0.1", port, path, method: isWait ? "GET" : "POST", headers, agent: connections },
       (incoming) => {
         incoming.resume();
         incoming.once("end", () =>
@@ -222,6 +232,7 @@ function report(): void {
     ),
   );
   const core = (all("heartbeat") * FLEET_RATE) / 1e6;
+  const waiting = (all("wait") * WAITS * FLEET_RATE) / 1e6;
   console.log(
     [
       `\nAgents: ${values.agents} in ${values.organisations} organisations; ${values.rounds} rounds of ${seconds} s\n`,
@@ -229,12 +240,14 @@ function report(): void {
       line("---", "---", "---", "---", "---", "---"),
       row(`echo, ${rate} a second`, "echo", ["", ""]),
       row(`heartbeat, ${rate} a second`, "heartbeat", ["", ""]),
+      row(`request for commands, ${rate} a second`, "wait", ["", ""]),
       ...(asOwner === undefined ? [] : [row(`the same as the owner, ${rate} a second`, "ofOwner", ["", ""])]),
       row("echo, as many as possible", "floodedEcho", [ceiling("floodedEcho"), "1.00"]),
       row("heartbeat, as many as possible", "floodedHeartbeat", [
         ceiling("floodedHeartbeat"),
         ratio.toFixed(2),
       ]),
+      row("request for commands, as many as possible", "floodedWait", [ceiling("floodedWait"), ""]),
       ...(asOwner === undefined
         ? []
         : [
@@ -244,6 +257,7 @@ function report(): void {
             ]),
           ]),
       `\nTen thousand agents, one heartbeat a minute each, use ${core.toFixed(2)} of a core; the aim is 0.25: ${core < 0.25 ? "met" : "MISSED"}`,
+      `Their ${WAITS} requests for commands in between use ${waiting.toFixed(2)} more`,
     ].join("\n"),
   );
   process.exitCode = core < 0.25 ? 0 : 1;

@@ -137,6 +137,12 @@ describe("an agent that waits for commands", () => {
     const { agent } = await agentWithSource();
     const { headers } = await wait(agent, 0);
     expect(headers["ratelimit-policy"]).toBe('"command_wait";q=120;w=60');
+    const eager = (await agentWithSource()).agent;
+    const answers = await Promise.all(Array.from({ length: 125 }, () => wait(eager, 0)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(120);
+    const turnedAway = answers.filter(({ status }) => status === 429);
+    expect(turnedAway).toHaveLength(5);
+    expect(turnedAway[0]?.headers["retry-after"]).toMatch(/^[1-9]\d?$/);
     const refused = await Promise.all(["51", "-1", "1.5", ""].map((text) => wait(agent, text as never)));
     for (const { status } of refused) expect(status).toBe(400);
     const logged = async (): Promise<unknown> => {

@@ -17,6 +17,7 @@ import { mountRoute } from "./mount-route.ts";
 import { HANDSHAKE_MS, limitHandshakes } from "./unfinished-handshakes.ts";
 import { validatorCompiler } from "./compile-validator.ts";
 import { CountedRateLimits } from "./rate-limit-store.ts";
+import { ProcessRateLimits } from "./process-rate-limits.ts";
 import { RATE_LIMITS, type RateLimitTable } from "./rate-limits.ts";
 import { ReadingTurns } from "./reading-turns.ts";
 import { FailedCredentials } from "./failed-credentials.ts";
@@ -100,7 +101,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const limiting = {
     table,
     requestQuota: options.requestQuota ?? (() => Promise.resolve(table.org_requests.limit)),
-    stores: { counted: new CountedRateLimits(db), reserved: new ReservedRateLimits(db) },
+    stores: {
+      counted: new CountedRateLimits(db),
+      reserved: new ReservedRateLimits(db),
+      process: new ProcessRateLimits(),
+    },
   };
   const deps = {
     db,

@@ -11,11 +11,12 @@ export interface RateLimit {
   /** Every call, or only those that end in 401 or 403. */
   counts: "calls" | "failures";
   /**
-   * Both hold across replicas and restarts. `counted`: each hit is recorded. `reserved`: a replica
-   * takes several hits at a time, which costs the database little; never more than the limit get
-   * through, and a few less if calls move between replicas.
+   * The first two hold across replicas and restarts. `counted`: each hit is recorded. `reserved`: a
+   * replica takes several hits at a time, which costs the database little; never more than the limit
+   * get through, and a few less if calls move between replicas. `process`: each replica counts for
+   * itself, for calls that each agent makes a few times a minute and that would all be reservations.
    */
-  kept: "counted" | "reserved";
+  kept: "counted" | "reserved" | "process";
 }
 
 export type RateLimitName =
@@ -65,8 +66,8 @@ export const RATE_LIMITS: RateLimitTable = {
   auditor_link_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   notification_test: { limit: 60, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
   evidence: { limit: 20, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
-  command_wait: { limit: 120, window_s: 60, per: "credential", counts: "calls", kept: "reserved" },
-  command_progress: { limit: 60, window_s: 60, per: "credential", counts: "calls", kept: "reserved" },
+  command_wait: { limit: 120, window_s: 60, per: "credential", counts: "calls", kept: "process" },
+  command_progress: { limit: 60, window_s: 60, per: "credential", counts: "calls", kept: "process" },
   // Ten credentials at their own limit. It is counted although no route names it, see
   // rate-limit.ts.
   org_requests: { limit: 6000, window_s: 60, per: "org", counts: "calls", kept: "reserved" },
