@@ -1,6 +1,6 @@
 /** What tests of whole runs share: a place, keys, and a look at what is left. */
 import { execFileSync } from "node:child_process";
-import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
@@ -50,6 +50,18 @@ export async function reseal(place: TestPlace, content: Buffer): Promise<Reseale
   }
   const blob = await writeBlob(seal(whole(), [place.recipient]), place.blobs, new AbortController().signal);
   return { ...blob, plaintextBytes: content.length };
+}
+
+/** The same ciphertext with one bit that is another, under the digest of the original. */
+export async function flipBit(
+  place: TestPlace,
+  { path, sha256 }: Pick<MadeBackup, "path" | "sha256">,
+): Promise<Resealed> {
+  const bytes = await readFile(path);
+  bytes[bytes.length >> 1]! ^= 4;
+  const flipped = join(place.dir, "flipped");
+  await writeFile(flipped, bytes);
+  return { path: flipped, sha256 };
 }
 
 /**

@@ -21,7 +21,13 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { checkConstraints } from "./constraints.ts";
 import { compareContent } from "./content/compare-content.ts";
 import { expectedRows } from "./content/expected-content.ts";
-import { databaseObjects, OBJECT_KINDS, OBJECTS_WORDS, RESTORED_OBJECTS } from "./content/objects.ts";
+import {
+  databaseObjects,
+  listedThen,
+  OBJECT_KINDS,
+  OBJECTS_WORDS,
+  RESTORED_OBJECTS,
+} from "./content/objects.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./content/tables.ts";
 import { profileTables } from "./profile/profile-tables.ts";
 import { PROFILED_TABLES, profiledTables } from "./profile/profiled-tables.ts";
@@ -156,7 +162,7 @@ export class RestoredPostgresql implements Restored {
     // Without an answer in time nothing is known about the objects. The receipt shows this by
     // having no such check.
     if (!listed.ok && listed.sqlstate === TIMED_OUT) return [];
-    const restored = databaseObjects(ownOutput(listed));
+    const restored = listedThen(databaseObjects(ownOutput(listed)), expected, key);
     const context = { of: this.#ownName, duration_ms: performance.now() - started, words: OBJECTS_WORDS };
     return [compareObjects(restored, expected, key, context)];
   }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { compareObjects, expectedObjects } from "../../content/compare-objects.ts";
 import { type DatabaseObject, MAX_NAMED } from "../../content/tagged-objects.ts";
 import { describeObjects } from "./describe-objects.ts";
-import { databaseObjects, OBJECTS_WORDS as words } from "./objects.ts";
+import { databaseObjects, listedThen, OBJECTS_WORDS as words } from "./objects.ts";
 
 const key = randomBytes(32);
 
@@ -45,6 +45,19 @@ test("what somebody changed while it was dumped is not compared", () => {
   // Nothing is known either if the server or the dump did not tell.
   expect(describeObjects(null, before, [], key)).toBeNull();
   expect(describeObjects(before, before, null, key)).toBeNull();
+});
+
+test("a backup that lists no extensions is compared without them, also in a set without kinds", () => {
+  const view = object("view", "v");
+  const both = [view, object("extension", "pg_trgm")];
+  for (const hasKinds of [true, false])
+    for (const source of [[view], both]) {
+      const objects = describeObjects(source, source, [], key);
+      const signed = { ...objects, ...(hasKinds ? {} : { kinds: {}, named: [] }) };
+      const expected = expectedObjects({ content: { objects: signed } } as never);
+      if (expected === null) throw new Error("nothing to compare with");
+      expect(listedThen(both, expected, key)).toEqual(source);
+    }
 });
 
 test("a sequence has the value of the dump, whatever it is at by now", () => {

@@ -1,5 +1,6 @@
 import type { ObjectsWords } from "../../../checks/index.ts";
-import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import type { ExpectedObjects } from "../../content/compare-objects.ts";
+import { type DatabaseObject, objectsDigest, taggedKinds } from "../../content/tagged-objects.ts";
 import { notOfExtension, OWN_SCHEMAS, plain, rowsOf } from "../schema.ts";
 
 /**
@@ -7,6 +8,8 @@ import { notOfExtension, OWN_SCHEMAS, plain, rowsOf } from "../schema.ts";
  * while a snapshot is held.
  */
 export const SEQUENCE_VALUE = "sequence_value";
+/** Backups from before 24 November 2026 do not list them. */
+const EXTENSION = "extension";
 
 const OWN_RELATION = (kinds: string): string =>
   `c.relkind in (${kinds}) and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}`;
@@ -117,6 +120,8 @@ const OBJECTS = (sequenceValue: string, listing = LISTING): string => `
     where d.objoid >= ${FIRST_OWN_OID} and d.classoid <> 'pg_extension'::regclass and of.identity is not null and (of.type, of.identity) <> ('schema', 'public')
       and not exists (select from pg_depend e where e.classid = d.classoid and e.objid = d.objoid and e.deptype = 'e')
     union all
+    select '${EXTENSION}', quote_ident(x.extname), quote_ident(n.nspname), '' from pg_extension x join pg_namespace n on n.oid = x.extnamespace
+    union all
     select 'large_objects', '', string_agg(oid::text, ' ' order by oid), '' from pg_largeobject_metadata having count(*) > 0
   )
   ${listing}`;
@@ -129,7 +134,7 @@ export const RESTORED_OBJECTS = OBJECTS("coalesce(pg_sequence_last_value(r.oid):
 /** Kinds, each with the number of its objects as text. */
 export const OBJECT_KINDS = OBJECTS(
   "''",
-  "select json_build_array(kind, count(*)::text) from object group by kind",
+  `select json_build_array(kind, count(*)::text) from object where kind <> '${EXTENSION}' group by kind`,
 );
 
 export function databaseObjects(output: string): DatabaseObject[] {
@@ -138,6 +143,18 @@ export function databaseObjects(output: string): DatabaseObject[] {
     name,
     definition: `${exact} ${plain(expression)}`,
   }));
+}
+
+/** Those of the restored copy that the backup lists too. */
+export function listedThen(
+  restored: readonly DatabaseObject[],
+  { kinds, sha256 }: ExpectedObjects,
+  key: Buffer,
+): readonly DatabaseObject[] {
+  // Without kinds, only the digest tells.
+  const listsExtensions =
+    kinds.has(EXTENSION) || (kinds.size === 0 && objectsDigest(taggedKinds(restored, key)) === sha256);
+  return listsExtensions ? restored : restored.filter(({ kind }) => kind !== EXTENSION);
 }
 
 /** For people, in the definition of the check. */

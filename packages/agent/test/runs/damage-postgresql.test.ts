@@ -1,0 +1,201 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Seen } from "../../src/checks/seen.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { DamageTable, seenForDays } from "./damage-table.ts";
+import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
+
+/** What happens to a PostgreSQL database, and what notices it by default: docs/checks.md. */
+
+const never = new AbortController().signal;
+const table = new DamageTable("PostgreSQL");
+let place: TestPlace;
+let server: SourcePostgres;
+let backup: MadeBackup;
+let passed: RestoreTestResult;
+
+const ROWS = "select i, 'note ' || i from generate_series(1, 100) i";
+const SCHEMA = `
+  create extension pg_trgm;
+  create table steady (id int primary key, note text); insert into steady ${ROWS};
+  create table halved (id int primary key, note text); insert into halved ${ROWS};
+  create table emptied (id int primary key, note text); insert into emptied ${ROWS};
+  create table dropped (id int primary key, note text); insert into dropped ${ROWS};
+  create table changed (id int, note text); insert into changed ${ROWS};
+  create table narrowed (id bigint, note text); insert into narrowed ${ROWS};
+  create table lines (id serial, of_steady int constraint of_steady references steady, n int constraint positive check (n > 0));
+  insert into lines (of_steady, n) select i, i from generate_series(1, 100) i;
+  create index by_n on lines (n);
+  create function twice(int) returns int language sql as 'select 2 * $1';
+  create function touch() returns trigger language plpgsql as 'begin return new; end';
+  create trigger touched before update on lines for each row execute function touch();
+  create view few as select * from lines limit 5;
+  create policy own on lines using (n > 0);
+  create rule kept as on delete to few do instead nothing;
+  comment on table lines is 'of orders';
+  select lo_from_bytea(4711, 'large');
+`;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourcePostgres(place.dir);
+  server.sql(`
+    create database shop template template0;
+    \\connect shop
+    ${SCHEMA}
+    create database staging template template0;
+    \\connect staging
+    create table steady (id int primary key, mail text); insert into steady ${ROWS};
+    create table guests (id int); insert into guests values (1);`);
+  backup = await back();
+  passed = await testIt(backup);
+});
+
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+const back = (database = "shop"): Promise<MadeBackup> =>
+  writeEncryptedDump({
+    source: {
+      ...server.source,
+      connection: { kind: "url", url: server.url(server.environment["PGUSER"] ?? "", "", database) },
+    },
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    scratchDir: place.scratch,
+    signal: never,
+  });
+
+function testIt(made: MadeBackup, instead: Resealed = made, seen?: Seen): Promise<RestoreTestResult> {
+  return restoreAndCheck({
+    source: server.source,
+    ciphertext: { path: instead.path },
+    sha256: instead.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...sizeOf(instead) })) as Record<
+      string,
+      unknown
+    >,
+    ...(seen === undefined ? {} : { seen }),
+    signal: never,
+  });
+}
+
+/** Does something with a copy of the source in which `sql` was run. */
+async function damaged<T>(sql: string, use: (name: string) => Promise<T>): Promise<T> {
+  server.sql(`create database damaged template shop;\n\\connect damaged\n${sql}`);
+  try {
+    return await use("damaged");
+  } finally {
+    server.sql("drop database damaged");
+  }
+}
+
+const dumpOf = (database: string): Buffer =>
+  execFileSync(join(server.bin, "pg_dump"), ["--format=custom", "--compress=0", database], {
+    env: { ...process.env, ...server.environment, PGTZ: "UTC" },
+    maxBuffer: 64 << 20,
+  });
+
+test("at the source", async () => {
+  expect(passed.reason).toBeUndefined();
+  const made = await damaged(
+    `alter table dropped rename to gone; delete from emptied; delete from halved where id > 50; delete from steady where id > 90 and id not in (select of_steady from lines where id < 0);
+     drop index by_n`.replace(
+      "delete from steady",
+      "alter table lines drop constraint of_steady; delete from steady",
+    ),
+    back,
+  );
+  const tested = await testIt(made, made, seenForDays(passed));
+  table.noticed("a table dropped or renamed at the source", tested, "public.dropped");
+  table.noticed("a table emptied at the source", tested, "public.emptied");
+  table.noticed("half of a table's rows deleted at the source", tested, "public.halved");
+  table.noticed("10 % of a steady table's rows deleted at the source", tested, "public.steady");
+  expect(made.sourceMetadata["schema_hash"]).not.toBe(backup.sourceMetadata["schema_hash"]);
+  table.says("an index dropped at the source", "told as drift");
+});
+
+/** Each list is one dump: a receipt has no room to name everything at once. */
+const ON_THE_WAY: readonly (readonly (readonly [what: string, sql: string, names: string])[])[] = [
+  [
+    ["a table lost on the way", "drop table dropped", "public.dropped"],
+    ["a row lost on the way", "delete from emptied where id = 7", "public.emptied"],
+    ["one value changed on the way", "update changed set note = 'mote 7' where id = 7", "public.changed"],
+    ["a column's type narrowed on the way", "alter table narrowed alter id type int", ""],
+    ["an extension lost on the way", "drop extension pg_trgm", "pg_trgm"],
+  ],
+  [
+    ["an index lost on the way", "drop index by_n", "index public.by_n (missing)"],
+    [
+      "a constraint lost on the way",
+      "alter table lines drop constraint positive",
+      "public.lines.positive (missing)",
+    ],
+    ["a trigger lost on the way", "drop trigger touched on lines", "trigger public.lines.touched (missing)"],
+    [
+      "a function or procedure lost on the way",
+      "drop function twice",
+      "function public.twice(integer) (missing)",
+    ],
+    ["a view lost on the way", "drop view few", "view public.few (missing)"],
+  ],
+  [
+    ["a policy lost on the way", "drop policy own on lines", "policy public.lines.own (missing)"],
+    ["a comment lost on the way", "comment on table lines is null", "comment table public.lines (missing)"],
+    [
+      "the next value of a sequence or key reset on the way",
+      "select setval('lines_id_seq', 1)",
+      "sequence value public.lines_id_seq (other)",
+    ],
+    ["a large object lost on the way", "select lo_unlink(4711)", "large objects (missing)"],
+    [
+      "something added on the way",
+      "create view more as select 1 as one",
+      "view public.more (not at the source)",
+    ],
+  ],
+];
+
+test.each(ON_THE_WAY.map((each) => [each]))("on the way: %#", async (damages) => {
+  const dump = await damaged(damages.map((each) => each[1]).join(";\n"), (name) =>
+    Promise.resolve(dumpOf(name)),
+  );
+  const tested = await testIt(backup, await reseal(place, dump));
+  for (const [what, , names] of damages) table.noticed(what, tested, names);
+});
+
+test("another database's dump, bytes that are lost or other, and another order of the tables", async () => {
+  const other = await testIt(backup, await reseal(place, dumpOf("staging")));
+  table.noticed("another database's dump in its place", other, "");
+  await expect(testIt(backup, await flipBit(place, backup))).resolves.toMatchObject({
+    result: "failed",
+    checks: [],
+  });
+  table.says("a bit flipped in what is stored", "refused");
+  const whole = dumpOf("shop");
+  const cut = await testIt(backup, await reseal(place, whole.subarray(0, whole.length * 0.8)));
+  expect(cut).toMatchObject({ result: "failed", checks: [] });
+  table.says("the end of the dump cut off", "refused");
+  server.sql(`create database turned template template0;\n\\connect turned\n${turned(SCHEMA)}`);
+  const ordered = await testIt(backup, await reseal(place, dumpOf("turned")));
+  expect(ordered.reason).toBeUndefined();
+  table.says("the tables in another order", "passes");
+});
+
+/** The first tables are made the other way round. */
+function turned(schema: string): string {
+  const lines = schema.split("\n");
+  const tables = lines.filter((line) => /^ {2}create table (?!lines)/.test(line));
+  return [...tables.toReversed(), ...lines.filter((line) => !tables.includes(line))]
+    .join("\n")
+    .replace(/^([^]*)( {2}create extension[^\n]*\n)/, "$2$1");
+}
+
+test("every case of the table is here", () => table.everyCaseIsHeld());

@@ -1,0 +1,151 @@
+import { copyFileSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Seen } from "../../src/checks/seen.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { DamageTable, seenForDays } from "./damage-table.ts";
+import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+
+/** What happens to an SQLite database, and what notices it by default: docs/checks.md. */
+
+const never = new AbortController().signal;
+const table = new DamageTable("SQLite");
+let place: TestPlace;
+let source: SourceConfigOf<"sqlite">;
+let backup: MadeBackup;
+let passed: RestoreTestResult;
+
+const ROWS = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)";
+const filled = (name: string): string =>
+  `create table ${name} (id integer primary key, note text); ${ROWS} insert into ${name} select i, 'note ' || i from n;`;
+const TABLES = ["steady", "halved", "emptied", "dropped", "changed"].map(filled);
+const SCHEMA = `
+  create table narrowed (id bigint, note text); ${ROWS} insert into narrowed select i, 'note' from n;
+  create table numbered (id integer primary key autoincrement, n int check (n > 0)); ${ROWS} insert into numbered (n) select i from n;
+  create index by_n on numbered (n);
+  create trigger touched after update on numbered begin select 1; end;
+  create view few as select * from numbered limit 5;`;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  source = {
+    slug: "shop",
+    engine: "sqlite",
+    sandbox: "process",
+    checkTimeout_s: 30,
+    checks: [],
+    path: make("shop", [...TABLES, SCHEMA].join("\n")),
+  };
+  backup = await back();
+  passed = await testIt(backup);
+});
+
+afterAll(() => place.remove());
+
+function make(name: string, sql: string, from?: string): string {
+  const path = join(place.dir, `${name}.sqlite`);
+  rmSync(path, { force: true });
+  if (from !== undefined) copyFileSync(from, path);
+  const database = new DatabaseSync(path, { defensive: false });
+  database.exec(`pragma writable_schema = on; ${sql}`);
+  database.close();
+  return path;
+}
+
+const back = (path = source.path): Promise<MadeBackup> =>
+  writeEncryptedDump({
+    source: { ...source, path },
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    signal: never,
+  });
+
+function testIt(made: MadeBackup, instead: Resealed = made, seen?: Seen): Promise<RestoreTestResult> {
+  return restoreAndCheck({
+    source,
+    ciphertext: { path: instead.path },
+    sha256: instead.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...sizeOf(instead) })) as Record<
+      string,
+      unknown
+    >,
+    ...(seen === undefined ? {} : { seen }),
+    signal: never,
+  });
+}
+
+const testBytes = async (bytes: Buffer): Promise<RestoreTestResult> =>
+  testIt(backup, await reseal(place, bytes));
+
+test("at the source", async () => {
+  expect(passed.reason).toBeUndefined();
+  const sql = `alter table dropped rename to gone; delete from emptied; delete from halved where id > 50;
+    delete from steady where id > 90; drop index by_n`;
+  const made = await back(make("damaged", sql, source.path));
+  const tested = await testIt(made, made, seenForDays(passed));
+  table.noticed("a table dropped or renamed at the source", tested, "dropped");
+  table.noticed("a table emptied at the source", tested, "inferred:rows:emptied");
+  table.noticed("half of a table's rows deleted at the source", tested, "inferred:rows:halved");
+  table.noticed("10 % of a steady table's rows deleted at the source", tested, "inferred:rows:steady");
+  expect(made.sourceMetadata["schema_hash"]).not.toBe(backup.sourceMetadata["schema_hash"]);
+  table.says("an index dropped at the source", "told as drift");
+});
+
+/** Each list is one dump: a receipt has no room to name everything at once. */
+const ON_THE_WAY: readonly (readonly (readonly [what: string, sql: string, names: string])[])[] = [
+  [
+    ["a table lost on the way", "drop table dropped", "dropped"],
+    ["a row lost on the way", "delete from emptied where id = 7", "emptied"],
+    ["one value changed on the way", "update changed set note = 'mote 7' where id = 7", "changed"],
+    [
+      "the next value of a sequence or key reset on the way",
+      "update sqlite_sequence set seq = 1",
+      "that the receipt does not name",
+    ],
+  ],
+  [
+    [
+      "a column's type narrowed on the way",
+      "update sqlite_schema set sql = replace(sql, 'bigint', 'int') where name = 'narrowed'",
+      "table narrowed (other)",
+    ],
+    [
+      "a constraint lost on the way",
+      "update sqlite_schema set sql = replace(sql, ' check (n > 0)', '') where name = 'numbered'",
+      "table numbered (other)",
+    ],
+    ["an index lost on the way", "drop index by_n", "index by_n (missing)"],
+    ["a trigger lost on the way", "drop trigger touched", "trigger touched (missing)"],
+    ["a view lost on the way", "drop view few", "view few (missing)"],
+    ["something added on the way", "create view more as select 1", "view more (not at the source)"],
+  ],
+];
+
+test.each(ON_THE_WAY.map((each) => [each]))("on the way: %#", async (damages) => {
+  const sql = damages.map((each) => each[1]).join(";\n");
+  const tested = await testBytes(readFileSync(make("damaged", sql, source.path)));
+  for (const [what, , names] of damages) table.noticed(what, tested, names);
+});
+
+test("another database, bytes that are lost or other, and another order of the tables", async () => {
+  const other = await testBytes(readFileSync(make("other", filled("steady"))));
+  table.noticed("another database's dump in its place", other, "dropped");
+  expect(await testIt(backup, await flipBit(place, backup))).toMatchObject({ result: "failed", checks: [] });
+  table.says("a bit flipped in what is stored", "refused");
+  const whole = readFileSync(source.path);
+  expect((await testBytes(whole.subarray(0, whole.length * 0.8))).result).toBe("failed");
+  table.says("the end of the dump cut off", "refused");
+  const page = Buffer.from(whole);
+  page.fill(0xff, 4096 * 3, 4096 * 4);
+  table.noticed("a page damaged on the way", await testBytes(page), "inferred:integrity");
+  const turned = await testBytes(readFileSync(make("turned", [SCHEMA, ...TABLES.toReversed()].join("\n"))));
+  expect(turned.reason).toBeUndefined();
+  table.says("the tables in another order", "passes");
+});
+
+test("every case of the table is here", () => table.everyCaseIsHeld());
