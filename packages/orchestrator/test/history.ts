@@ -6,7 +6,7 @@
  *   history.backups[0].id, history.backups[0].receipts.backup, history.backups[0].receipts.restore_test
  */
 import { randomBytes } from "node:crypto";
-import { parsePublicKeyWire, sshFingerprint } from "@attestore/proof";
+import { parsePublicKeyWire, type RestoreTestPredicate, sshFingerprint } from "@attestore/proof";
 import type { TestAgent as Signer, TestBackup } from "./log/log-world.ts";
 import { backupStatement, restoreTestStatement, signedEnvelope } from "./log/signed-receipt.ts";
 import { heartbeat, type TestAgent, type TestOrg, type TestService } from "./service.ts";
@@ -100,6 +100,7 @@ export async function testAgain(
   { agent, sourceId }: History,
   backup: MadeBackup,
   result: "passed" | "failed",
+  more: Partial<RestoreTestPredicate> = {},
 ): Promise<string> {
   const signer = signerOf(agent);
   const made: TestBackup = { id: backup.id, sourceId, sha256: backup.sha256, sizeBytes: 64 };
@@ -107,7 +108,7 @@ export async function testAgain(
   // Each ends at another moment: the same statement twice is one receipt.
   const finished_at = new Date().toISOString();
   const checks = [{ ...CHECK, result }];
-  const statement = restoreTestStatement(signer, made, { checks, finished_at, ...outcome });
+  const statement = restoreTestStatement(signer, made, { checks, finished_at, ...outcome, ...more });
   const body = signedEnvelope(signer, statement);
   const answer = await agent.post("/v1/receipts", undefined, {
     body,

@@ -140,7 +140,7 @@ export {
   notLookedAt,
   tablesNotCounted,
 } from "./receipts/not-counted.ts";
-export { suspicionText } from "./receipts/suspicions.ts";
+export { isMeasure, suspicionText } from "./receipts/suspicions.ts";
 export { type CheckId, type ReceiptCheck } from "./receipts/check.ts";
 export { checkCosignatures, readCosignatures, type Cosignatures } from "./receipts/check-cosignatures.ts";
 export { verifyReceipt, type ReceiptVerdict, type VerifyReceiptInput } from "./receipts/verify-receipt.ts";

@@ -686,7 +686,7 @@ export interface Schemas {
     source_id?: string;
     agent_id?: string;
   };
-  NotificationType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "quota.reached" | "incident.ended" | "notification.test" | "evidence.weekly";
+  NotificationType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "restore_test.suspicious" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "quota.reached" | "incident.ended" | "notification.test" | "evidence.weekly";
   Objectives: {
     rpo_s?: number;
     rto_s?: number;
@@ -1042,7 +1042,7 @@ export interface Schemas {
     next_restore_test_at: string | null;
   };
   SourceState: "failed" | "missed" | "none" | "backed_up" | "proven";
-  SubscribableType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "quota.reached" | "incident.ended";
+  SubscribableType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "restore_test.suspicious" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "quota.reached" | "incident.ended";
   SwitchRequest: {
     org_id: string;
   };

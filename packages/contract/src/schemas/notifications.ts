@@ -17,6 +17,7 @@ export const SUBSCRIBABLE_TYPES = [
   "restore_test.could_not_run",
   "restore_test.missed",
   "restore_test.recovered",
+  "restore_test.suspicious",
   "agent.silent",
   "agent.recovered",
   "agent.attached",

@@ -11,6 +11,7 @@ export const TYPE_WORDS: Readonly<Record<Type, string>> = {
   "restore_test.could_not_run": "a restore test could not run",
   "restore_test.missed": "a scheduled restore test did not happen",
   "restore_test.recovered": "restore tests pass again",
+  "restore_test.suspicious": "restored data are suspicious",
   "agent.silent": "an agent has gone silent",
   "agent.recovered": "an agent is back",
   "agent.attached": "a new agent was attached",

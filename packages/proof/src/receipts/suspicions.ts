@@ -10,6 +10,10 @@ export function suspicionText({ table, column, measure, now, before }: Suspicion
   return `${table}.${column}: ${what} ${unit(now)}; it was ${unit(before)}`;
 }
 
+export function isMeasure(text: string): text is Suspicion["measure"] {
+  return Object.hasOwn(WORDS, text);
+}
+
 /** A tree of files in place of a table. */
 const TREE = ".";
 

@@ -14,6 +14,12 @@ const data = {
   },
   cause: { reason: "not_delivered", scheduled_at: "2026-11-21T02:00:00.000Z" },
   failed_checks: [{ id: "has-orders", expectation: "n >= 1000" }],
+  suspicious: [
+    { table: "public.orders", column: "note", measure: "random", now: 12, before: 0 },
+    { table: ".", column: "names", measure: "notes", now: 2, before: 0 },
+    { table: "evil.example", column: "x", measure: "unknown", now: 2, before: 0 },
+  ],
+  suspicious_count: 5,
   indicators: [
     { field: "engine_version", before: "15.4", after: "16.1" },
     {
@@ -52,6 +58,12 @@ You get this mail as a member of Example on Attestore. To change what you receiv
   expect(write("drift.detected").text).toContain(
     '  engine_version: "15.4" → "16.1"\n  schema_hash\n    added: table t\n',
   );
+  expect(write("restore_test.suspicious").text).toContain(`
+  public[.]orders.note: the share of texts that look encrypted is 1.2 %; it was 0 %
+  files (names): the number of names of known ransom notes is 2; it was 0
+  evil[.]example
+  and 2 more
+`);
   expect(write("incident.ended").subject).toBe("[Example] restore test missed of Orders is over");
 });
 

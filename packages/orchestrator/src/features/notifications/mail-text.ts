@@ -1,4 +1,4 @@
-import { plural } from "@attestore/proof";
+import { isMeasure, plural, suspicionText } from "@attestore/proof";
 import type { NotificationType } from "@attestore/contract";
 import type { Mail } from "../../platform/mail/mail.ts";
 import type { Message } from "./delivery-queue.ts";
@@ -40,6 +40,13 @@ You get this message once, and another one when a restore test passes.`,
   "restore_test.recovered": (said) => [
     `restore tests of ${said.source} pass again`,
     `A restore test of ${said.source} has passed. The problem that began at ${said.began} is over.`,
+  ],
+  "restore_test.suspicious": (said) => [
+    `restored data of ${said.source} are suspicious`,
+    `A backup of ${said.source} restores, but its data differ from those of earlier backups as if somebody had encrypted, overwritten or removed them:
+
+${suspicions(said)}
+Look at the source. Until somebody accepts the change on the agent's host, the last clean backup is kept: attestore accept SOURCE TABLE --because REASON`,
   ],
   "agent.silent": (said) => [
     `agent ${said.agent} is silent`,
@@ -151,6 +158,17 @@ function checks(said: MessageFields): string {
     .list("failed_checks")
     .map((check) => `  ${check.words("id")}: expected ${check.words("expectation")}`);
   return lines.length === 0 ? "" : `\nChecks that did not hold:\n\n${lines.join("\n")}\n`;
+}
+
+function suspicions(said: MessageFields): string {
+  const lines = said.list("suspicious").map((each) => {
+    const measure = each.text("measure");
+    if (!isMeasure(measure)) return `  ${each.words("table")}`;
+    const [table, column] = [each.words("table"), each.words("column")];
+    return `  ${suspicionText({ table, column, measure, now: each.words("now"), before: each.words("before") })}`;
+  });
+  const more = Number(said.text("suspicious_count")) - lines.length;
+  return `${lines.join("\n")}\n${more > 0 ? `  and ${more} more\n` : ""}`;
 }
 
 function removals(said: MessageFields): string {

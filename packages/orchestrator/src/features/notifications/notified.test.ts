@@ -1,3 +1,4 @@
+import type { Suspicion } from "@attestore/proof";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { makeHistory, testAgain } from "../../../test/history.ts";
 import { recordBackup } from "../../../test/recorded.ts";
@@ -168,6 +169,36 @@ test("a pass of an old backup shows not that the newest one, which failed, resto
   expect((await types(channel)).slice(before)).toEqual(["restore_test.failed"]);
   await testAgain(history, newest, "passed");
   expect((await types(channel)).slice(before)).toEqual(["restore_test.failed", "restore_test.recovered"]);
+});
+
+test("restored data that stand out are told once, and again when something else does", async () => {
+  const channel = await addChannel();
+  const history = await makeHistory(service, org, { agent });
+  const [backup] = history.backups;
+  if (backup === undefined) throw new Error("a backup was made");
+  const before = (await types(channel)).length;
+  const test = (result: "passed" | "failed", ...suspicious: Suspicion[]) =>
+    testAgain(history, backup, result, { profile: { v: 1, tables: [], left_out: 0, suspicious } });
+  const note: Suspicion = { table: "public.orders", column: "note", measure: "random", now: 12, before: 0 };
+  await test("passed");
+  await test("failed", note);
+  await test("passed", note);
+  await test("passed", { ...note, now: 13 });
+  const named = (await told(channel)).slice(before);
+  expect(named.map(({ type }) => type).filter((type) => type.endsWith("suspicious"))).toHaveLength(1);
+  expect(named.at(-1)).toMatchObject({
+    data: { source: { id: history.sourceId }, suspicious: [note], suspicious_count: 1 },
+  });
+  await test("passed", note, {
+    ...note,
+    column: "x".repeat(600),
+    measure: "newest",
+    now: "2026-01-01",
+    before: "2026-11-01",
+  });
+  const again = (await told(channel)).at(-1);
+  expect(again).toMatchObject({ type: "restore_test.suspicious", data: { suspicious_count: 2 } });
+  expect(JSON.stringify(again?.data).length).toBeLessThan(2000);
 });
 
 test("what came late and ran before something failed shows not that it works again", async () => {

@@ -5,6 +5,7 @@ import type { TroubleKind } from "./incident-store.ts";
 import type { LoggedReceipt } from "./log-entries.ts";
 import { shortText } from "./short-text.ts";
 import { notifyDrift } from "./notify-drift.ts";
+import { notifySuspicious } from "./notify-suspicious.ts";
 import { notifyBeginning, notifyEnds } from "./notify-incident.ts";
 
 const MAX_CHECKS = 20;
@@ -15,7 +16,7 @@ const SHOWN_TO_WORK: Readonly<Record<LoggedReceipt["kind"], readonly TroubleKind
   restore_test: ["restore_test_failed", "restore_test_could_not_run"],
 };
 
-/** Tells about a receipt: a failed restore test, what works again, and what changed. */
+/** Tells about a receipt: a failed restore test, what works again, what stands out, and what changed. */
 export async function notifyReceipt(
   tx: DatabaseTransaction,
   orgId: string,
@@ -41,6 +42,7 @@ export async function notifyReceipt(
     const more = { ...named, ...whatFailed(receipt.envelope) };
     await notifyBeginning(tx, { id, orgId, kind: "restore_test_failed", about, at, more });
   }
+  await notifySuspicious(tx, orgId, receipt);
   await notifyDrift(tx, orgId, receipt);
 }
 
