@@ -8,6 +8,7 @@ import { dropWhatSourceLacks, prepareDatabase } from "./prepare-database.ts";
 import { restorePlain } from "./restore-plain.ts";
 import { RestoredPostgresql } from "./restored.ts";
 import { runPgRestore } from "./run-pg-restore.ts";
+import { hasRoom, plaintextBytesOf } from "./several-jobs.ts";
 import { SET_FORMAT } from "./set/describe-set.ts";
 import { restoreSet } from "./set/restore-set.ts";
 
@@ -23,12 +24,18 @@ export async function restoreInto(
   server: ScratchServer,
   metadata: ForeignMetadata,
   content: AsyncIterable<Buffer>,
-  { signal }: RunContext,
+  { signal, jobs = 1 }: RunContext & { readonly jobs?: number },
 ): Promise<Restored> {
   try {
     if (metadata["dump_format"] === SET_FORMAT) return await restoreSet(server, metadata, content, signal);
     await prepareDatabase(server, DATABASE, metadata, signal);
-    const keepsOrder = await restoreOf(metadata["dump_format"])(server, DATABASE, content, signal);
+    const keepsOrder = await restoreOf(metadata["dump_format"])(
+      server,
+      DATABASE,
+      content,
+      signal,
+      await jobsWithRoom(server, metadata, jobs, signal),
+    );
     await dropWhatSourceLacks(server, DATABASE, metadata, signal);
     return new RestoredPostgresql(server, DATABASE, null, LOADING_ROLE, keepsOrder);
   } catch (error) {
@@ -36,6 +43,15 @@ export async function restoreInto(
     stopIfAborted(signal);
     throw error;
   }
+}
+
+async function jobsWithRoom(
+  server: ScratchServer,
+  metadata: ForeignMetadata,
+  jobs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  return jobs > 1 && (await hasRoom(server, plaintextBytesOf(metadata) ?? 0, signal)) ? jobs : 1;
 }
 
 function restoreOf(format: unknown): typeof runPgRestore {
@@ -46,8 +62,10 @@ function restoreOf(format: unknown): typeof runPgRestore {
 /**
  * Only the dump's maker knows how it fills its tables, so nothing is known about the order of rows.
  */
-async function restoreSql(...request: Parameters<typeof runPgRestore>): Promise<boolean> {
-  await restorePlain(...request);
+async function restoreSql(
+  ...[server, database, content, signal]: Parameters<typeof runPgRestore>
+): Promise<boolean> {
+  await restorePlain(server, database, content, signal);
   return false;
 }
 

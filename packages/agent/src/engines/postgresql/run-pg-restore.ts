@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Child, Exit } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
@@ -8,6 +9,9 @@ import { giveToLoader, LOADING_ROLE, type Needs } from "./loading-role.ts";
 import { firstError } from "./own-error.ts";
 import { passingOver } from "./passing-over.ts";
 import { refusalOf } from "./refusal.ts";
+
+/** Where several jobs read it. */
+const DUMP = "dump";
 
 const ARGUMENTS = [
   // An empty connection string: the environment names the database.
@@ -35,7 +39,8 @@ const loaderOf = ({ runtime }: ScratchServer): string | null =>
 const MAX_IN_TRANSACTION = 10_000;
 
 /**
- * Restores a dump in custom or tar format.
+ * Restores a dump in custom or tar format: while it comes, or, with several jobs, from a file
+ * beside the server. Then it has to be in custom format.
  * @returns whether each table has its rows in the dump's order. It has if the table was created in
  * the transaction that fills it. Otherwise PostgreSQL puts short rows into gaps that longer rows
  * left before them.
@@ -46,6 +51,7 @@ export async function runPgRestore(
   database: string,
   content: AsyncIterable<Buffer>,
   signal: AbortSignal,
+  jobs = 1,
 ): Promise<boolean> {
   const role = loaderOf(server);
   let schemas: ReadonlySet<string> = new Set();
@@ -59,6 +65,12 @@ export async function runPgRestore(
       await looked.close();
       throw error;
     });
+  }
+  if (jobs > 1 && server.files !== null) {
+    await server.files.write(DUMP, dump, signal);
+    const path = join(server.files.directory, DUMP);
+    await restoreFile({ server, database, role, schemas, signal }, { format: "custom", path, jobs });
+    return true;
   }
   isAtOnce &&= schemas.size === 0;
   const args = isAtOnce ? ["--single-transaction"] : [];
@@ -89,13 +101,22 @@ export async function restoreDirectory(
     role === null
       ? new Set<string>()
       : await prepareFor(server, database, await lookIntoDirectory(server, path, signal), signal);
-  const args = ["--format=directory", `--jobs=${jobs}`, path];
-  await restored({ server, database, role, schemas, args, isFedDirectly: false, signal }, (child) => {
+  await restoreFile({ server, database, role, schemas, signal }, { format: "directory", path, jobs });
+  // With several jobs, pg_restore truncates each table in the transaction that fills it.
+  return jobs > 1;
+}
+
+function restoreFile(
+  restore: Omit<Restore, "args" | "env" | "isFedDirectly">,
+  { format, path, jobs }: { readonly format: string; readonly path: string; readonly jobs: number },
+): Promise<void> {
+  const args = [`--format=${format}`, `--jobs=${jobs}`, path];
+  // All jobs together take about as much memory as one alone.
+  const env = { PGOPTIONS: `-c maintenance_work_mem=${Math.max(64, Math.floor(256 / jobs))}MB` };
+  return restored({ ...restore, args, env, isFedDirectly: false }, (child) => {
     child.stdin.end();
     return Promise.resolve();
   });
-  // With several jobs, pg_restore truncates each table in the transaction that fills it.
-  return jobs > 1;
 }
 
 async function prepareFor(
@@ -116,18 +137,19 @@ interface Restore {
   /** Schemas that already exist. It is no error that the dump creates them too. */
   readonly schemas: ReadonlySet<string>;
   readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   readonly isFedDirectly: boolean;
   readonly signal: AbortSignal;
 }
 
 async function restored(
-  { server, database, role, schemas, args, isFedDirectly, signal }: Restore,
+  { server, database, role, schemas, args, env, isFedDirectly, signal }: Restore,
   give: (child: Child) => Promise<void>,
 ): Promise<void> {
   const errorsBefore = server.errors.length;
   const child = await server.run("pg_restore", {
     args: [...ARGUMENTS, ...(schemas.size === 0 ? ["--exit-on-error"] : []), ...args],
-    env: { PGDATABASE: database, ...(role === null ? {} : { PGUSER: role }) },
+    env: { PGDATABASE: database, ...(role === null ? {} : { PGUSER: role }), ...env },
     isFed: true,
     isFedDirectly,
     signal,

@@ -10,6 +10,7 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { atLeast, findInstallations, type Installation, missing } from "./installations.ts";
 import { findContainerServer } from "./container-sandbox.ts";
 import { restoreInto } from "./restore-into.ts";
+import { jobsFor, plaintextBytesOf } from "./several-jobs.ts";
 import { requireSingleDump, restoreIntoDatabase } from "./throw-away/restore.ts";
 import { findUriServer } from "./throw-away/uri-server.ts";
 import { majorOf } from "./version.ts";
@@ -29,7 +30,14 @@ export async function findPostgresqlSandbox(
   const server = await findServer(sandbox, major);
   return {
     runtime: server.runtime,
-    restore: async (content, context) => restoreInto(await server.start(context), metadata, content, context),
+    restore: async (content, context) => {
+      const jobs = jobsFor(metadata, server.runtime);
+      // A limit that somebody set holds for what is restored, and leaves no room for the dump too.
+      const isLimited = context.limits?.restoreDisk !== undefined;
+      if (jobs > 1 && !isLimited) context.confinement?.alsoHolds(plaintextBytesOf(metadata) ?? 0);
+      const started = await server.start(context);
+      return restoreInto(started, metadata, content, { ...context, jobs: isLimited ? 1 : jobs });
+    },
   };
 }
 

@@ -72,6 +72,11 @@ export class Confinement {
       (plaintextBytes === null ? UNKNOWN_DISK : Math.max(LEAST_DISK, TIMES_PLAINTEXT * plaintextBytes));
   }
 
+  /** Such a file lies beside what is restored. To be said before the restore begins. */
+  alsoHolds(bytes: number): void {
+    this.diskBytes += bytes;
+  }
+
   /** `freeBytes`: free on the file system of the restore when it begins. */
   fitTo(freeBytes: number): void {
     if (this.#followsFromFree) this.diskBytes = Math.min(UNKNOWN_DISK, Math.floor(UNKNOWN_SHARE * freeBytes));
