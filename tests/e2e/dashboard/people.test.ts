@@ -196,7 +196,7 @@ describe("notifications", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
     const secret = (await page.getByLabel("Secret", { exact: true }).textContent()) ?? "";
     expect(secret).toMatch(/^whsec_/);
-    await page.getByRole("row", { name: /hooks\.example\.org.*16 kinds.*on/ }).waitFor();
+    await page.getByRole("row", { name: /hooks\.example\.org.*17 kinds.*on/ }).waitFor();
     await page.getByRole("button", { name: "Done" }).click();
 
     await page.getByRole("button", { name: "Add a recipient" }).click();
