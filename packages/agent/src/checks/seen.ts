@@ -250,6 +250,23 @@ export class Seen {
     );
   }
 
+  /** For a copy of which no table has a profile, if tests before had some. */
+  noProfile(): Suspicion[] {
+    const had = this.#tests.flatMap(({ profile }) => profile?.tables.length ?? []).filter((many) => many > 0);
+    return had.length === 0
+      ? []
+      : [{ table: "*", column: "*", measure: "tables", now: 0, before: Math.min(...had) }];
+  }
+
+  /** What the newest test found of tables that have no profile now: nobody can say that it is over. */
+  standing(profiled: ReadonlySet<string>): Suspicion[] {
+    const newest = this.#tests.find(({ profile }) => profile !== undefined);
+    if (newest === undefined) return [];
+    return (newest.profile?.suspicious ?? []).filter(
+      ({ table }) => table !== "*" && !profiled.has(table) && !this.#isAccepted(nameInId(table), newest),
+    );
+  }
+
   /**
    * Tests that found something suspicious are no measure for later ones. If there are no others
    * left, what they found stands until somebody accepts it.

@@ -85,6 +85,7 @@ const profile = members(
           "entropy",
           "random",
           "newest",
+          "tables",
           "files",
           "mismatched",
           "renamed",

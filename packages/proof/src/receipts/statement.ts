@@ -126,7 +126,7 @@ export interface ColumnProfile {
 }
 
 export interface Suspicion {
-  /** `.` for a tree of files. */
+  /** `.` for a tree of files; `*` for all tables. */
   table: string;
   /** Of a tree: a kind of files, or `names`. */
   column: string;
@@ -137,6 +137,7 @@ export interface Suspicion {
     | "entropy"
     | "random"
     | "newest"
+    | "tables"
     | "files"
     | "mismatched"
     | "renamed"

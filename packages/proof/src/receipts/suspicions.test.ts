@@ -14,6 +14,12 @@ test.each([
   );
 });
 
+test("that no table has a profile is said of all", () => {
+  expect(suspicionText({ table: "*", column: "*", measure: "tables", now: 0, before: 12 })).toBe(
+    "the number of tables with a profile is 0; it was 12",
+  );
+});
+
 test.each([
   ["pictures", "mismatched", 700, 0, "the share that is not what the names say is 70 %; it was 0 %"],
   ["texts", "random", 12, 0, "the share that looks encrypted is 1.2 %; it was 0 %"],

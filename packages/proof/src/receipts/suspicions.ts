@@ -3,6 +3,7 @@ import type { Suspicion } from "./statement.ts";
 /** For people: `public.orders.note: 1 % of the texts look encrypted; it was 0 %`. */
 export function suspicionText({ table, column, measure, now, before }: Suspicion): string {
   const { what, unit } = WORDS[measure];
+  if (table === "*") return `${what} ${unit(now)}; it was ${unit(before)}`;
   if (table === TREE) {
     const words = FILE_WORDS[measure] ?? { what, unit };
     return `files (${column}): ${words.what} ${words.unit(now)}; it was ${words.unit(before)}`;
@@ -33,6 +34,7 @@ const WORDS: Readonly<Record<Suspicion["measure"], Words>> = {
   length: { what: "the typical length is", unit: (value) => `${value} bytes` },
   entropy: { what: "the entropy is", unit: (value) => `${Number(value) / 100} bits a character` },
   newest: { what: "the newest time is", unit: String },
+  tables: { what: "the number of tables with a profile is", unit: String },
   files: { what: "the number of files is", unit: String },
   mismatched: { what: "the share that is not what the names say is", unit: percent },
   renamed: { what: "the share of names as ransomware makes them is", unit: percent },
