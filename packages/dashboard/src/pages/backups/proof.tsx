@@ -1,7 +1,7 @@
 import { Age } from "../../parts/age.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { backups as text } from "../../text/backups.ts";
-import { isSuspicious } from "./is-suspicious.ts";
+import { cleanWords } from "./clean-words.ts";
 import type { Backup } from "./queries.ts";
 import { refutedBy } from "./refuted-by.ts";
 
@@ -16,8 +16,7 @@ export function Proof({ backup }: { backup: Backup }) {
     return (
       <>
         <Age at={backup.proven_at} fallback={text.notProven} />
-        {isSuspicious(backup) && `, ${text.suspicious}`}
-        {backup.last_clean === true && `, ${text.lastClean}`}
+        {cleanWords(backup).map((word) => `, ${word}`)}
       </>
     );
   return (

@@ -2,6 +2,7 @@ import type { Status } from "../../parts/status-mark.tsx";
 import { formatAge, formatBytes, formatMilliseconds, formatMoment } from "../../text/format.ts";
 import { eventText } from "../../text/log.ts";
 import { sourceText } from "../../text/sources.ts";
+import { cleanWords } from "../backups/clean-words.ts";
 import { endOf } from "../commands/command-state.ts";
 import type { RestoreTest, TimelineItem } from "./queries.ts";
 import { dataBack_ms } from "./restore-phases.ts";
@@ -32,6 +33,7 @@ export function describeEntry(
           `${source_metadata.engine} ${source_metadata.engine_version}`,
           ...(isRefuted ? [text.refuted] : []),
           proven_at === null ? text.notProven : `${text.proven} ${formatAge(new Date(proven_at), now)}`,
+          ...(isRefuted ? [] : cleanWords(item.backup)),
           ...(status === "expired" ? [text.expired] : []),
         ],
       };

@@ -136,6 +136,12 @@ describe("expiring", () => {
     const listed = await owner.get(`/api/orgs/${org.id}/backups?source_id=${id}`);
     const shown = listed.json["items"] as { suspicious_at?: string; last_clean?: true }[];
     expect(shown.map(({ last_clean }) => last_clean === true)).toEqual([false, false, false, true, false]);
+    const timeline = (await owner.get(path(id, "timeline"))).json["items"] as {
+      backup?: { id: string; last_clean?: true };
+    }[];
+    expect(timeline.flatMap(({ backup }) => (backup?.last_clean === true ? [backup.id] : []))).toEqual([
+      ids[3],
+    ]);
     expect(shown.map(({ suspicious_at }) => suspicious_at !== undefined)).toEqual([
       true,
       true,

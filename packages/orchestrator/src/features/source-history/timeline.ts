@@ -4,7 +4,7 @@ import type { Database } from "../../platform/database/schema.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
 import { idsWithin, paged } from "../../platform/http/listing.ts";
 import { backupRecord } from "../backups/serialize.ts";
-import { LISTED_BACKUP_COLUMNS, LISTED_METADATA } from "../backups/store.ts";
+import { LAST_CLEAN, LISTED_BACKUP_COLUMNS, LISTED_METADATA } from "../backups/store.ts";
 import { commandRecord } from "../commands/serialize.ts";
 import { COMMAND_COLUMNS } from "../commands/store.ts";
 import { EVENT_COLUMNS } from "../events/queries.ts";
@@ -186,7 +186,7 @@ async function readBackups(db: Database, sourceId: string, { from, before, limit
   const rows = await db
     .selectFrom("backups")
     .select(LISTED_BACKUP_COLUMNS)
-    .select(["created_at", LISTED_METADATA.as("source_metadata")])
+    .select(["created_at", LISTED_METADATA.as("source_metadata"), LAST_CLEAN.as("last_clean")])
     .where("source_id", "=", sourceId)
     .where("id", ">=", `bkp_${from}`)
     .where("id", "<", `bkp_${before}`)
