@@ -67,6 +67,7 @@ const BESIDE_AGENTS = [
 /** Of all agents' calls only these do more than that across organisations, and why. */
 const ACROSS: Readonly<Record<string, { role: string; why: string }>> = {
   "POST /v1/heartbeat": { role: "attestore_requests", why: "one statement, by the ids of the token" },
+  "GET /v1/commands": { role: "attestore_requests", why: "one statement, by the id of the token" },
   "POST /v1/receipts": { role: "attestore_log", why: "one transaction records those of many organisations" },
   "POST /v1/events": { role: "attestore_log", why: "the same" },
 };

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiRoutes } from "../src/features/api-routes.ts";
 import type { Route } from "../src/platform/http/route.ts";
 import { type Answer, type Call, ownAddress } from "./client.ts";
-import { type TestService, type TestUser, startTestService } from "./service.ts";
+import { type TestService, type TestUser, heartbeat, startTestService } from "./service.ts";
 import { type Filled, type Slot, nameOf } from "./tenancy/fill.ts";
 import { requestAbout } from "./tenancy/requests.ts";
 import { hashRows, rowsThatMix } from "./tenancy/rows.ts";
@@ -329,6 +329,8 @@ describe.each(ofAgents)("%s", (name, route) => {
 
   test("by the organisation's own agent: accepted", async () => {
     const world = isReading(route) ? mine : await makeWorld(service);
+    // Only a command that it has been given makes progress.
+    if (name.endsWith("/progress")) await world.agent.post("/v1/heartbeat", heartbeat());
     await (isReading(route) ? changingNothing : changingNothingOfTheirs)(() =>
       expectTaken(route, world, world.agent.token),
     );
