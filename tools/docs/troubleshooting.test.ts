@@ -11,6 +11,7 @@ const page = readPage("troubleshooting.md");
 const INSIDE_THE_AGENT = [
   "answer_unproven",
   "archive_malformed",
+  "not_listed",
   "pattern_malformed",
   "restore_refused",
   "restore_too_large",

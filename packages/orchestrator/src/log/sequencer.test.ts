@@ -190,9 +190,10 @@ test("a key whose window has passed is a new one", async () => {
   const replica = world.addReplica();
   const key = { scope: randomBytes(32), fingerprint: randomBytes(32) };
   await submitPlain(replica, agent, submissionRecord(agent, key));
-  await world.pool.query("update idempotency_keys set expires_at = now() where scope_sha256 = $1", [
-    key.scope,
-  ]);
+  await world.pool.query(
+    "update idempotency_keys set expires_at = now() - interval '1 second' where scope_sha256 = $1",
+    [key.scope],
+  );
   const other = { ...key, fingerprint: randomBytes(32) };
   expect((await submitPlain(replica, agent, submissionRecord(agent, other))).logIndex).toBe(1);
   expect((await submitPlain(replica, agent, submissionRecord(agent, other))).logIndex).toBe(1);
