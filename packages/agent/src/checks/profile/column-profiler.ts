@@ -43,7 +43,7 @@ export class ColumnProfiler {
   #logLength = 0;
   #entropy = 0;
   /** The newest, sorted. */
-  #newest: number[] = [];
+  readonly #newest: number[] = [];
 
   constructor(name: string, seed: number) {
     this.#name = name;
@@ -67,8 +67,12 @@ export class ColumnProfiler {
       if (text.isRandom) this.#random += 1;
     }
     if (at_ms === undefined || !Number.isFinite(at_ms)) return;
-    if (this.#newest.length > NEWER && at_ms <= (this.#newest[0] ?? at_ms)) return;
-    this.#newest = [...this.#newest, at_ms].toSorted((a, b) => a - b).slice(-NEWER - 1);
+    const newest = this.#newest;
+    if (newest.length > NEWER && at_ms <= (newest[0] ?? at_ms)) return;
+    const isSorted = at_ms >= (newest.at(-1) ?? at_ms);
+    newest.push(at_ms);
+    if (!isSorted) newest.sort((a, b) => a - b);
+    if (newest.length > NEWER + 1) newest.shift();
   }
 
   /** Null with too few rows. */

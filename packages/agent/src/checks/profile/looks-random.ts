@@ -27,15 +27,16 @@ export function looksRandom(value: string): boolean {
   const counts = countsOf(text);
   if (counts.control * 20 >= text.length) return true;
   const run = (text.match(RUN) ?? []).reduce((most, each) => (each.length > most.length ? each : most), "");
-  if (run.length >= MIN_LENGTH && run.length * 10 >= text.length * 6) return isRandomRun(run);
+  if (run.length >= MIN_LENGTH && run.length * 10 >= text.length * 6)
+    return isRandomRun(run, run.length === text.length ? counts : countsOf(run));
   return isRandomPrintable(counts);
 }
 
-function isRandomRun(run: string): boolean {
+function isRandomRun(run: string, counts: Counts): boolean {
   const hex = run.replace(/^0?x/i, "");
-  const counts = countsOf(run);
   if (HEX.test(hex)) {
-    const { upper, lower, digit, changes, length } = countsOf(hex.toLowerCase());
+    const isAsIs = hex.length === run.length && counts.upper === 0;
+    const { upper, lower, digit, changes, length } = isAsIs ? counts : countsOf(hex.toLowerCase());
     const letters = (upper + lower) / length;
     return length >= 32 && digit > 0 && letters > 0.15 && letters < 0.65 && changes >= 0.25 * length;
   }
@@ -76,26 +77,24 @@ interface Counts {
   readonly signs: number;
 }
 
+const [LOWER, UPPER, DIGIT, SPACE, CONTROL, OTHER] = [0, 1, 2, 3, 4, 5];
+/** By the character's code; all later ones are letters. Without a JIT, a look-up is much faster. */
+const KINDS = Uint8Array.from({ length: 161 }, (_, code) => kindOf(code));
+
 function countsOf(text: string): Counts {
-  let [upper, lower, digit, space, other, control, changes, capitals] = [0, 0, 0, 0, 0, 0, 0, 0];
-  const signs = new Set<number>();
-  let before = "";
+  const kinds = [0, 0, 0, 0, 0, 0];
+  let [changes, capitals, before] = [0, 0, -1];
+  let signs: Set<number> | null = null;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    const kind = kindOf(code);
-    if (kind === "upper") upper += 1;
-    else if (kind === "lower") lower += 1;
-    else if (kind === "digit") digit += 1;
-    else if (kind === "space") space += 1;
-    else if (kind === "control") control += 1;
-    else {
-      other += 1;
-      signs.add(code);
-    }
-    if (at > 0 && kind !== before) changes += 1;
-    if (kind === "upper" && before === "upper") capitals += 1;
+    const kind = KINDS[code] ?? LOWER;
+    kinds[kind] = (kinds[kind] ?? 0) + 1;
+    if (kind !== before) changes += 1;
+    else if (kind === UPPER) capitals += 1;
+    if (kind === OTHER) (signs ??= new Set()).add(code);
     before = kind;
   }
+  const [lower = 0, upper = 0, digit = 0, space = 0, control = 0, other = 0] = kinds;
   return {
     length: text.length,
     upper,
@@ -104,21 +103,19 @@ function countsOf(text: string): Counts {
     space,
     other,
     control,
-    changes,
+    // The first character has no neighbour before it.
+    changes: Math.max(0, changes - 1),
     capitals,
-    signs: signs.size,
+    signs: signs?.size ?? 0,
   };
 }
 
-type Kind = "upper" | "lower" | "digit" | "space" | "control" | "other";
-
-function kindOf(code: number): Kind {
-  if (code >= 97 && code <= 122) return "lower";
-  if (code >= 65 && code <= 90) return "upper";
-  if (code >= 48 && code <= 57) return "digit";
-  if (code === 32 || code === 9) return "space";
-  if (code < 32 || (code >= 127 && code < 160)) return "control";
-  return code > 160 ? "lower" : "other";
+function kindOf(code: number): number {
+  if (code >= 97 && code <= 122) return LOWER;
+  if (code >= 65 && code <= 90) return UPPER;
+  if (code >= 48 && code <= 57) return DIGIT;
+  if (code === 32 || code === 9) return SPACE;
+  return code < 32 || (code >= 127 && code < 160) ? CONTROL : OTHER;
 }
 
 /** Starts of files that are dense and not encrypted: ZIP, gzip, PNG, JPEG, PDF, RIFF, zstd, xz. */
@@ -132,14 +129,27 @@ export function looksRandomBytes(hex: string): boolean {
   return entropyOf(bytes.toString("latin1")) >= full - 0.2 - (0.8 * bytes.length) / LOOKED_AT;
 }
 
+/** All zero between two calls: without a JIT, a Map for each text would take longer. */
+const COUNTS = new Uint32Array(256);
+
 /** Bits in a character, by how often each is in this text. */
 export function entropyOf(text: string): number {
-  const counts = new Map<number, number>();
-  for (let at = 0; at < text.length; at += 1) {
+  const { length } = text;
+  let later: Map<number, number> | null = null;
+  for (let at = 0; at < length; at += 1) {
     const code = text.charCodeAt(at);
-    counts.set(code, (counts.get(code) ?? 0) + 1);
+    const count = COUNTS[code];
+    if (count !== undefined) COUNTS[code] = count + 1;
+    else (later ??= new Map()).set(code, (later.get(code) ?? 0) + 1);
   }
   let bits = 0;
-  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  for (let at = 0; at < length; at += 1) {
+    const code = text.charCodeAt(at);
+    const count = COUNTS[code];
+    if (count === undefined || count === 0) continue;
+    COUNTS[code] = 0;
+    bits -= (count / length) * Math.log2(count / length);
+  }
+  for (const count of later?.values() ?? []) bits -= (count / length) * Math.log2(count / length);
   return bits;
 }
