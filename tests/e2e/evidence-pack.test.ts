@@ -87,6 +87,12 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
+// The database's clock cannot be set, and the log would notice that it does not go along.
+vi.mock("../../packages/orchestrator/src/log/clock-off.ts", async (original) => ({
+  ...(await original<object>()),
+  requireClocksAgree: () => undefined,
+}));
+
 /**
  * Work that is done so many milliseconds from now, before where there is a minus, by everybody's
  * clock.

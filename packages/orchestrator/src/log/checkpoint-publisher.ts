@@ -3,6 +3,7 @@ import { Cron } from "croner";
 import type { Pool } from "pg";
 import type { Logger } from "../platform/logging/logger.ts";
 import type { CheckpointSigner } from "./checkpoint-signer.ts";
+import { requireClocksAgree } from "./clock-off.ts";
 import { LogCorruption } from "./log-corruption.ts";
 import { packHashes, plainArray } from "../platform/database/packed.ts";
 import { withSession, type SqlSession, type PreparedQuery } from "../platform/database/sql-session.ts";
@@ -69,7 +70,7 @@ const UNLOCK: PreparedQuery = { name: "emission_unlock", text: "select pg_adviso
 
 const MISSING: PreparedQuery = {
   name: "emission_missing",
-  text: `select org_id, origin, tree_size, root_hash from logs
+  text: `select org_id, origin, tree_size, root_hash, clock_timestamp() as database_now from logs
     where org_id > $1 and not exists (
       select from log_emissions where log_emissions.org_id = logs.org_id and hour = $2::timestamptz)
     order by org_id limit $3`,
@@ -80,6 +81,7 @@ interface LogRow {
   origin: string;
   tree_size: number;
   root_hash: Buffer;
+  database_now: Date;
 }
 
 async function emitPages(
@@ -88,7 +90,9 @@ async function emitPages(
   hour: Date,
 ): Promise<boolean> {
   for (let after = ""; !options.signal.aborted;) {
+    const asked_ms = Date.now();
     const page = await session.run<LogRow>(MISSING, [after, hour, PAGE]);
+    for (const { database_now } of page) requireClocksAgree(database_now, asked_ms);
     const last = page.at(-1);
     if (last === undefined) return true;
     after = last.org_id;

@@ -1,5 +1,6 @@
 import { CompactRange, EMPTY_ROOT, equalBytes, type Hash, plural } from "@attestore/proof";
 import type { DatabaseTransaction } from "../platform/database/schema.ts";
+import { requireClocksAgree } from "./clock-off.ts";
 import { LogCorruption } from "./log-corruption.ts";
 import { logOrigin } from "./log-keys.ts";
 import { plainArray, unpackHashes } from "../platform/database/packed.ts";
@@ -21,13 +22,15 @@ interface LogRow {
   root_hash: Buffer;
   right_edge: Buffer;
   missing_head_size: number | null;
+  database_now: Date;
 }
 
 // Rows are locked in the order of their ids, so two transactions that need several logs never
 // deadlock.
 const LOCK: PreparedQuery = {
   name: "log_lock",
-  text: `select org_id, origin, tree_size, root_hash, right_edge, missing_head_size from logs
+  text: `select org_id, origin, tree_size, root_hash, right_edge, missing_head_size,
+      clock_timestamp() as database_now from logs
     where org_id = any($1::text[]) order by org_id for no key update`,
 };
 
@@ -35,13 +38,15 @@ const LOCK: PreparedQuery = {
  * Locks these logs until the transaction ends. No replica can append to them meanwhile, and every
  * later statement sees everything appended before. A log that cannot continue has its LogCorruption
  * in place of its state (`log_missing`, `log_row_damaged`, `head_regressed`), so that it does not
- * block the other logs of a batch.
+ * block the other logs of a batch. Throws ClockOff.
  */
 export async function lockLogs(
   session: SqlSession,
   orgIds: ReadonlySet<string>,
 ): Promise<Map<string, LockedLog | LogCorruption>> {
+  const asked_ms = Date.now();
   const rows = await session.run<LogRow>(LOCK, [plainArray([...orgIds])]);
+  for (const { database_now } of rows) requireClocksAgree(database_now, asked_ms);
   const logs = new Map(rows.map((row) => [row.org_id, readRow(row)]));
   for (const orgId of orgIds)
     if (!logs.has(orgId)) logs.set(orgId, new LogCorruption("log_missing", `${orgId} has no log`));

@@ -2,6 +2,7 @@ import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
 import { asDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import type { Logger } from "../platform/logging/logger.ts";
+import { ClockOff } from "./clock-off.ts";
 import { commitBatch, type CommittedBatch } from "./batch.ts";
 import type { Decision, Submission } from "./decisions.ts";
 import type { CallRecords, EntryKind, LogEntry } from "./entry.ts";
@@ -162,7 +163,13 @@ export class Sequencer<Call, Answer> {
       // Signing the answers uses the thread pool; the next batch need not wait for it.
       for (const waiting of batch) void this.#answer(waiting, committed);
     } catch (error) {
-      if (isDatabaseTrouble(error)) {
+      if (error instanceof ClockOff) {
+        this.#options.logger.error(
+          { reason: error.message, waiting: batch.length },
+          "a batch was not signed",
+        );
+        for (const { reject } of batch) reject(new SubmissionRefused("clock_off"));
+      } else if (isDatabaseTrouble(error)) {
         this.#options.logger.warn({ reason: errorMessage(error), waiting: batch.length }, "a batch failed");
         for (const { reject } of batch) reject(new SubmissionRefused("database_away"));
       } else if (batch.length > 1) {

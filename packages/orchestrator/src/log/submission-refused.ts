@@ -16,7 +16,9 @@ export type SubmissionRefusal =
    * The database failed. The entry may or may not be in the log; repeating the submission finds
    * out.
    */
-  | "database_away";
+  | "database_away"
+  /** This machine's clock and the database's contradict each other. */
+  | "clock_off";
 
 /** The log refused an entry for a reason other than the entry's kind or the log's state. */
 export class SubmissionRefused extends Error {

@@ -1,3 +1,4 @@
+import { MAX_CLOCKS_APART_MS } from "../../log/clock-off.ts";
 import type { Pool } from "pg";
 import { readMigrations } from "../../platform/database/migrate.ts";
 import { failed, type Finding, ok, warning } from "./finding.ts";
@@ -6,7 +7,6 @@ import { failed, type Finding, ok, warning } from "./finding.ts";
  * Agents and S3 stores refuse times that are a quarter of an hour apart; the log's times should be
  * much closer.
  */
-const CLOCK_OFF_MS = 60_000;
 const CLOCK_DRIFTS_MS = 2000;
 
 /** Which PostgreSQL answers, and whether its tables are those of this version. */
@@ -74,6 +74,6 @@ export async function examineClock(pool: Pool): Promise<Finding> {
       `The log has an entry from ${row.newest.toISOString()}, which this clock says is in the future.`,
       next,
     );
-  if (off_ms > CLOCK_OFF_MS) return failed("clock", message, next);
+  if (off_ms > MAX_CLOCKS_APART_MS) return failed("clock", message, next);
   return off_ms > CLOCK_DRIFTS_MS ? warning("clock", message, next) : ok("clock", message);
 }

@@ -11,6 +11,7 @@ const refusals: [SubmissionRefusal, { code: string; status: number; retryAfter: 
   ["full", { code: "unavailable", status: 503, retryAfter: "2" }],
   ["closed", { code: "unavailable", status: 503, retryAfter: "2" }],
   ["database_away", { code: "unavailable", status: 503, retryAfter: "2" }],
+  ["clock_off", { code: "unavailable", status: 503, retryAfter: "2" }],
 ];
 
 test.each(refusals)("a submission that the log refuses as %s", (reason, { code, status, retryAfter }) => {

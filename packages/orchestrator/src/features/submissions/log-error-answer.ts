@@ -1,3 +1,4 @@
+import { ClockOff } from "../../log/clock-off.ts";
 import { HeadNotRecorded } from "../../log/head-not-recorded.ts";
 import { LogCorruption } from "../../log/log-corruption.ts";
 import { type SubmissionRefusal, SubmissionRefused } from "../../log/submission-refused.ts";
@@ -14,6 +15,7 @@ const RETRY_AFTER_S = "300";
  */
 export function logErrorAnswer(error: unknown): ApiError | null {
   if (error instanceof SubmissionRefused) return refusal(error.reason);
+  if (error instanceof ClockOff) return clockOff();
   if (error instanceof HeadNotRecorded)
     return unavailable("The service cannot record its signatures right now.");
   if (error instanceof LogCorruption && ["head_regressed", "head_forked"].includes(error.code))
@@ -35,7 +37,15 @@ function refusal(reason: SubmissionRefusal): ApiError {
       return unavailable("The service is shutting down.");
     case "database_away":
       return unavailable("The service cannot reach its database right now.");
+    case "clock_off":
+      return clockOff();
   }
+}
+
+function clockOff(): ApiError {
+  return unavailable(
+    "The service's clock and its database's contradict each other, so nothing is recorded. The operator of the service must set them.",
+  );
 }
 
 function setBack(): ApiError {
