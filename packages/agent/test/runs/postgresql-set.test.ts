@@ -173,6 +173,11 @@ test("several databases and the server's globals, there and back", async () => {
     "inferred:objects:postgres",
     "inferred:foreign_keys:orders",
   ]);
+  expect(tested.profile).toMatchObject({
+    tables: [{ name: "orders.public.items", rows: 50_000, columns: [{ name: "note" }, { name: "id" }] }],
+    left_out: 3,
+    suspicious: [],
+  });
   nothingLeft();
 });
 

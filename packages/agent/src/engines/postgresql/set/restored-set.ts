@@ -1,10 +1,12 @@
-import type { CheckOutcome } from "@attestore/proof";
+import type { CheckOutcome, TableProfile } from "@attestore/proof";
 import { type QueryOutcome, rolesPresentCheck } from "../../../checks/index.ts";
 import type {
   ConstraintLimits,
   ContentComparison,
   ForeignMetadata,
+  FoundProfile,
   InferredContext,
+  Profiling,
   QueryLimits,
   Restored,
   Ruined,
@@ -126,6 +128,20 @@ export class RestoredSet implements Restored {
       outcomes.push(...(await database.checkConstraints({ budget_ms: left_ms, signal })));
     }
     return outcomes;
+  }
+
+  /** The databases share the time, in the set's order. */
+  async profile({ key, budget_ms, signal }: Profiling): Promise<FoundProfile> {
+    const deadline = performance.now() + budget_ms;
+    const tables: TableProfile[] = [];
+    let left_out = 0;
+    for (const [name, database] of this.#databases) {
+      const left_ms = deadline - performance.now();
+      const found = await database.profile({ key: contentKeyOf(key, name), budget_ms: left_ms, signal });
+      tables.push(...found.tables.map((table) => ({ ...table, name: nameInSet(name, table.name) })));
+      left_out += found.left_out;
+    }
+    return { tables, left_out };
   }
 
   close(): Promise<void> {
