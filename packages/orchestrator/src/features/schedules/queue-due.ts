@@ -23,37 +23,48 @@ const NEXT = { backup: "next_backup_at", restore_test: "next_restore_test_at" } 
  * Queues what is due, once across all replicas: each source in a transaction that also sets its
  * next time. Times that passed while the service was down are recorded, and one command is queued
  * for all of them. While the previous command is unfinished no other is added: it counts for the
- * new time too.
+ * new time too. A source that cannot be queued, such as one whose time zone this version does not
+ * know, holds up no other: throws the first such failure after all the others.
  */
 export async function queueDue(
   deps: SchedulesDeps,
   { now, signal }: Pick<JobContext, "now" | "signal">,
 ): Promise<void> {
+  const failures: unknown[] = [];
   for (const kind of ["backup", "restore_test"] as const) {
+    const failed: string[] = [];
     for (;;) {
-      const due = await listDue(deps.db, kind, now);
+      const due = await listDue(deps.db, kind, now, failed);
       let queued = 0;
       for (const { id, org_id: orgId } of due) {
-        if (signal.aborted) return;
-        const done = await runInOrg(deps.db, orgId, (tx) => queueOne(tx, deps, { id, kind, now }));
-        if (done) queued += 1;
+        if (signal.aborted) break;
+        try {
+          const done = await runInOrg(deps.db, orgId, (tx) => queueOne(tx, deps, { id, kind, now }));
+          if (done) queued += 1;
+        } catch (error) {
+          failures.push(error);
+          failed.push(id);
+        }
       }
       // Another replica handles what is left, or the next run does.
-      if (due.length < PAGE || queued === 0) break;
+      if (signal.aborted || due.length < PAGE || queued === 0) break;
     }
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function listDue(
   db: Database,
   kind: CommandKind,
   now: Date,
+  except: readonly string[],
 ): Promise<{ id: string; org_id: string }[]> {
   return db
     .selectFrom("sources")
     .select(["id", "org_id"])
     .where(NEXT[kind], "<=", now)
     .where("removed_at", "is", null)
+    .$if(except.length > 0, (query) => query.where("id", "not in", except))
     .orderBy(NEXT[kind])
     .limit(PAGE)
     .execute();

@@ -126,6 +126,23 @@ describe("what is due", () => {
     expect(await beat()).toMatchObject([{ kind: "backup" }]);
   });
 
+  test("is queued although a source that is due earlier has a time zone that this version does not know", async () => {
+    const broken = await scheduled({ backup_cron: "0 1 * * *", restore_test_cron: "0 1 * * *" });
+    const sound = await scheduled({ backup_cron: "0 2 * * *", restore_test_cron: "0 2 * * *" });
+    const zone = { timezone: "Atlantis/Capital" };
+    await service.pool.query("update sources set schedule = schedule || $2 where id = $1", [broken, zone]);
+    at("2026-03-01T03:00:00Z");
+    await expect(queueDue(deps(), { now, signal })).rejects.toThrow("Atlantis/Capital");
+    // The newest first.
+    expect((await commands(sound)).map(({ kind }) => kind)).toEqual(["restore_test", "backup"]);
+    expect(await commands(broken)).toEqual([]);
+    const known = { timezone: "UTC" };
+    await service.pool.query("update sources set schedule = schedule || $2 where id = $1", [broken, known]);
+    await queueDue(deps(), { now, signal });
+    expect(await commands(broken)).toHaveLength(2);
+    expect(await runs(broken)).toHaveLength(2);
+  });
+
   test("runs once a night over both changes of the clocks", async () => {
     for (const [from, nights] of [
       ["2026-03-27T12:00:00Z", 4],
