@@ -27,15 +27,16 @@ export function migrateCommand(): Command {
       try {
         const known = await readMigrations();
         const applied = await migrate(opened.connection, silentLogger, known, opened);
-        const names = applied.map((version) => known[version - 1]?.name ?? String(version));
+        const names = known.filter(({ version }) => applied.includes(version)).map(({ name }) => name);
+        const version = known.at(-1)?.version ?? 0;
         printOutcome(
           {
-            json: { version: known.length, applied: names },
+            json: { version, applied: names },
             result: names.join("\n"),
             talk: [
               applied.length === 0
-                ? `The database is already at version ${known.length}.`
-                : `The database is now at version ${known.length}:`,
+                ? `The database is already at version ${version}.`
+                : `The database is now at version ${version}:`,
             ],
           },
           options.json === true,

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { readMigrations } from "../platform/database/migrate.ts";
 import { DiskStore } from "../platform/objects/disk-store.ts";
 import { processesWorkingIn } from "../platform/postgres/process-state.ts";
 import { answerTo, TestServer } from "../../test/test-server.ts";
@@ -235,6 +236,17 @@ test("commands work beside the service, and without it", async () => {
   ]);
   running.process.kill("SIGTERM");
   await running.finished;
+});
+
+test("migrate names each migration that it applied, and the version that it reached", async () => {
+  await server.remove();
+  server = await TestServer.create({ first: true });
+  const known = await readMigrations();
+  const version = known.at(-1)?.version;
+  const first = await server.run(["migrate", "--json"]).finished;
+  expect(JSON.parse(first.stdout)).toEqual({ version, applied: known.map(({ name }) => name) });
+  const again = await server.run(["migrate", "--json"]).finished;
+  expect(JSON.parse(again.stdout)).toEqual({ version, applied: [] });
 });
 
 test("fsck finds a head that the leaves do not lead to, and says so by its exit code", async () => {

@@ -175,7 +175,7 @@ function nextMigration(known: Migration[], applied: AppliedMigration[]): Migrati
     if (migration === undefined) {
       throw new UserError(
         "database_unusable",
-        `The database is at version ${applied.length}, but this program knows only ${known.length}: a newer version migrated it. Run that version. Nothing was changed.`,
+        `The database is at version ${applied.at(-1)?.version}, but this program knows only ${known.at(-1)?.version}: a newer version migrated it. Run that version. Nothing was changed.`,
       );
     }
     if (row.version !== migration.version || row.sha256 !== migration.sha256) {
