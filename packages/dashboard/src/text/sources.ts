@@ -119,7 +119,6 @@ export const sourceText = {
     passed: "Restore test passed",
     failed: "Restore test failed",
     command: { backup: "Backup requested", restore_test: "Restore test requested" },
-    commandState: { queued: "queued", delivered: "delivered", acked: "accepted", ended: "withdrawn" },
     askedBy: (who: string) => `requested by ${who}`,
     due: "due",
     ended: "since done",

@@ -1,5 +1,6 @@
 import type { Status } from "../../parts/status-mark.tsx";
 import { formatAge, formatBytes, formatMilliseconds, formatMoment } from "../../text/format.ts";
+import { commandText } from "../../text/commands.ts";
 import { eventText } from "../../text/log.ts";
 import { sourceText } from "../../text/sources.ts";
 import { cleanWords } from "../backups/clean-words.ts";
@@ -52,8 +53,12 @@ export function describeEntry(
       return describeEvent(item, now);
     case "command": {
       const { kind, status } = item.command;
-      const state = endOf(item.command) === "withdrawn" ? "ended" : status;
-      return { mark: "none", title: text.command[kind], details: [text.commandState[state]] };
+      const end = endOf(item.command);
+      return {
+        mark: end === "failed" ? "failed" : "none",
+        title: text.command[kind],
+        details: [end === null ? commandText.statuses[status] : commandText.ended[end]],
+      };
     }
   }
 }

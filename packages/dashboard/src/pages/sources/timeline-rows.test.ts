@@ -131,6 +131,9 @@ test.each([
     /^due .*21 Nov 2026.* · still open$/,
   ],
   [event("evt_1", "of_later", { reason: "x" }), "none", "of_later", "x"],
+  [command("cmd_1", {}), "none", "Backup requested", "accepted"],
+  [command("cmd_1", { receipt_id: "rcpt_older" }), "none", "Backup requested", "done"],
+  [command("cmd_1", { event_id: "evt_older" }), "failed", "Backup requested", "failed"],
 ] as const)("an entry in words: %#", (item, mark, title, details) => {
   const words = describeEntry({ item }, new Date(at));
   expect([words.mark, words.title]).toEqual([mark, title]);
