@@ -1221,14 +1221,14 @@ describe("events that an agent signed", () => {
   const follow = (payload: string): void => {
     last = createHash("sha256").update(Buffer.from(payload, "base64")).digest("hex");
   };
-  const receipt = async (): Promise<void> => {
+  const receipt = async (result: "passed" | "failed" = "passed"): Promise<void> => {
     const key = parsePublicKeyWire(agent.publicKeyWire);
     const signer = { ...agent, publicKey: key.bytes, keyFingerprint: sshFingerprint(key) };
     const [{ id, sha256 } = expect.unreachable()] = history.backups;
     const statement = restoreTestOf(
       signer,
       { id, sha256, sourceId: history.sourceId, sizeBytes: 64 },
-      { finished_at: new Date().toISOString(), previous_receipt_sha256: last },
+      { result, finished_at: new Date().toISOString(), previous_receipt_sha256: last },
     );
     const body = signedEnvelope(signer, statement);
     await submit("/v1/receipts", body);
@@ -1326,6 +1326,15 @@ describe("events that an agent signed", () => {
     expect(words).toContain(
       `unsigned   1 event attributed to ${agent.id}, which the operator could have invented: ${id}`,
     );
+  });
+
+  test("and receipts of passed tests make a green TRUE on a terminal, one of a failed test does not", async () => {
+    const shown = (outcome: PackOutcome): string =>
+      packsText(answerOfPacks([outcome], false), (style, text) => `<${String(style)}>${text}`);
+    await receipt();
+    expect(shown(await packOf())).toMatch(/^<green>TRUE /);
+    await receipt("failed");
+    expect(shown(await packOf())).toMatch(/^<bold>TRUE /);
   });
 
   test("cannot be changed: not the detail, not with another key's signature, and not without a signature", async () => {

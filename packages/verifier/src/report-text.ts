@@ -9,7 +9,7 @@ type Style = Parameters<typeof styleText>[0];
 /** Colours a word, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
-export const VERDICTS: Record<Verdict, [string, Style]> = {
+const VERDICTS: Record<Verdict, [string, Style]> = {
   true: ["TRUE", "green"],
   false: ["FALSE", "red"],
   cannot_tell: ["CANNOT TELL", "yellow"],
@@ -30,10 +30,23 @@ export function reportText(answer: Answer, paint: Paint): string {
   return `${[...paragraphs, ...closing(answer, paint)].join("\n\n")}\n`;
 }
 
+/**
+ * The verdict in colour.
+ * @param isBad what was verified says that a restore failed: then also a true verdict is not green
+ */
+export function verdictText(verdict: Verdict, isBad: boolean, paint: Paint): string {
+  const [word, style] = VERDICTS[verdict];
+  return paint(verdict === "true" && isBad ? "bold" : style, word);
+}
+
+function isOfFailedTest({ statement }: Outcome): boolean {
+  return statement !== null && saysFailed(statement);
+}
+
 function paragraph(outcome: Outcome, paint: Paint): string {
   const { receipt, verdict, statement, checks, error } = outcome;
-  const [word, style] = VERDICTS[verdict];
-  const lines = [`${paint(style, word)}  ${visible(receipt)}`];
+  const isBad = isOfFailedTest(outcome);
+  const lines = [`${verdictText(verdict, isBad, paint)}  ${visible(receipt)}`];
   if (error) lines.push(`  ${visible(error.message)}`);
   if (statement) {
     const [what = "", ...details] = describe(statement);
@@ -41,7 +54,7 @@ function paragraph(outcome: Outcome, paint: Paint): string {
       `  ${verdict === "true" ? "" : "what it claims: "}${what}`,
       ...details.map((detail) => `    ${detail}`),
     );
-    if (verdict === "true" && saysFailed(statement))
+    if (verdict === "true" && isBad)
       lines.push(`  ${paint("red", "The receipt is true. It says that the restore test FAILED.")}`);
   }
   lines.push(...checks.map((check) => line(check, paint)));
@@ -58,11 +71,11 @@ export function line({ id, title, result, detail, hint }: CheckedLine, paint: Pa
 function closing({ verdict, expectPassed, outcomes }: Answer, paint: Paint): string[] {
   const lines: string[] = [];
   if (outcomes.length > 1) {
-    const [word, style] = VERDICTS[verdict];
+    const word = verdictText(verdict, outcomes.some(isOfFailedTest), paint);
     const count = (wanted: Verdict): number =>
       outcomes.filter((outcome) => outcome.verdict === wanted).length;
     lines.push(
-      `${paint(style, word)}  ${plural(outcomes.length, "receipt")}: ${count("true")} true, ${count("false")} false, ${count("cannot_tell")} cannot tell`,
+      `${word}  ${plural(outcomes.length, "receipt")}: ${count("true")} true, ${count("false")} false, ${count("cannot_tell")} cannot tell`,
     );
   }
   if (expectPassed === "not_met")

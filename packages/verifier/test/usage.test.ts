@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { formatSshLine } from "@attestore/proof";
 import { afterAll, describe, expect, it } from "vitest";
 import manifest from "../package.json" with { type: "json" };
-import { ids } from "../../proof/test/receipt-fixture.ts";
+import { ids, restoreTestStatement } from "../../proof/test/receipt-fixture.ts";
 import { attestoreVerify } from "./cli.ts";
-import { agent, usualEvidence, vkey } from "./evidence.ts";
+import { agent, signed, usualEvidence, vkey } from "./evidence.ts";
 
 const { files, passed, key } = await usualEvidence();
 const sshLine = formatSshLine(agent.publicKey);
@@ -116,9 +116,9 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
 
 describe("colour", () => {
   /** util-linux's script gives the program a terminal. */
-  const onTerminal = (env: Record<string, string>): string => {
+  const onTerminal = (env: Record<string, string>, ...receipts: string[]): string => {
     const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-    const command = [process.execPath, main, passed, "--key", key, "--log-key", vkey]
+    const command = [process.execPath, main, ...receipts, "--key", key, "--log-key", vkey]
       .map((word) => `'${word}'`)
       .join(" ");
     const { error, stdout } = spawnSync("script", ["-qec", command, "/dev/null"], {
@@ -130,10 +130,21 @@ describe("colour", () => {
   };
 
   it("is used on a terminal, and not under NO_COLOR", () => {
-    expect(onTerminal({})).toContain("\u001b[32mTRUE");
-    const plain = onTerminal({ NO_COLOR: "1" });
+    expect(onTerminal({}, passed)).toContain("\u001b[32mTRUE");
+    const plain = onTerminal({ NO_COLOR: "1" }, passed);
     expect(plain).toContain("TRUE");
     expect(plain).not.toContain("\u001b");
+  });
+
+  it("of a true receipt is not green if the receipt says that the restore test failed", async () => {
+    const statement = restoreTestStatement();
+    statement.predicate.result = "failed";
+    statement.predicate.reason = "the check has-orders did not hold";
+    const failed = files.writeJson("failed.json", (await signed(statement)).bundle);
+    const shown = onTerminal({}, passed, failed);
+    expect(shown).toMatch(/\[32mTRUE\S* {2}\S*passed\.json/);
+    expect(shown).toMatch(/\[1mTRUE\S* {2}\S*failed\.json/);
+    expect(shown).toMatch(/\[1mTRUE\S* {2}2 receipts: 2 true/);
   });
 });
 

@@ -2,9 +2,9 @@ import { plural } from "@attestore/proof";
 import type { EvidenceSummary, RunCount } from "@attestore/proof";
 import { basisText } from "../basis.ts";
 import { exitCode, type Verdict } from "../outcome.ts";
-import { line, type Paint, VERDICTS } from "../report-text.ts";
+import { line, type Paint, verdictText } from "../report-text.ts";
 import { visible, visibleJson } from "../visible.ts";
-import type { PacksAnswer } from "./answer-of-packs.ts";
+import { type PacksAnswer, packsExpectation } from "./answer-of-packs.ts";
 
 /** Formats the answer for programs. */
 export function packsJson(answer: PacksAnswer): string {
@@ -33,9 +33,9 @@ const WIDTH = 18;
 export function packsText(answer: PacksAnswer, paint: Paint): string {
   const paragraphs = answer.outcomes.map((outcome) => {
     const { pack, verdict, summary, checks, basis } = outcome;
-    const [word, style] = VERDICTS[verdict];
+    const isBad = packsExpectation([outcome]) === "not_met";
     return [
-      `${paint(style, word)}  ${visible(pack)}`,
+      `${verdictText(verdict, isBad, paint)}  ${visible(pack)}`,
       ...(summary === null ? [] : counted(summary, verdict)),
       ...checks.map((check) => line(check, paint, WIDTH)),
       ...(basis === null ? [] : basisText(basis)),
@@ -45,9 +45,9 @@ export function packsText(answer: PacksAnswer, paint: Paint): string {
     ].join("\n");
   });
   const together = answer.joined.map(({ org_id, packs, verdict, checks }) => {
-    const [word, style] = VERDICTS[verdict];
+    const isBad = packsExpectation(answer.outcomes) === "not_met";
     return [
-      `${paint(style, word)}  ${packs.length} packs of ${visible(org_id)} as one chain`,
+      `${verdictText(verdict, isBad, paint)}  ${packs.length} packs of ${visible(org_id)} as one chain`,
       ...checks.map((check) => line(check, paint, WIDTH)),
     ].join("\n");
   });
