@@ -11,6 +11,7 @@ import { TestServer } from "../../test/test-server.ts";
 import { expiryFinding } from "./doctor/examine-certificate.ts";
 import { spaceFinding } from "./doctor/examine-disk.ts";
 import type { Finding } from "./doctor/finding.ts";
+import { connectStandby } from "../../test/postgres/standby.ts";
 
 let server: TestServer;
 let smtp: TestSmtpServer;
@@ -194,6 +195,23 @@ describe("of a service", () => {
       await client.query("delete from schema_migrations where version = 9999");
       await client.end();
     }
+  });
+
+  test("whose database another server copies, and no commit waits for it: that is a warning", async () => {
+    const connection = {
+      host: join(server.data, "postgres", "run"),
+      user: "attestore",
+      database: "postgres",
+    };
+    const standby = await connectStandby(connection, server.cluster);
+    try {
+      expect(of(await doctor(), "standbys")).toMatchObject([
+        { level: "warning", message: expect.stringContaining("may lack acknowledged receipts") },
+      ]);
+    } finally {
+      await standby.end();
+    }
+    expect(of(await doctor(), "standbys")).toEqual([]);
   });
 
   test("that does not run the database is looked at all the same", async () => {

@@ -8,7 +8,7 @@ import { silentLogger } from "../../platform/logging/logger.ts";
 import { openDatabase, type OpenDatabase } from "../../platform/postgres/open-database.ts";
 import { logIdentityOf } from "../log-identity.ts";
 import { examineCertificate } from "./examine-certificate.ts";
-import { appliedMigrations, examineClock, examineDatabase } from "./examine-database.ts";
+import { appliedMigrations, examineClock, examineDatabase, examineStandbys } from "./examine-database.ts";
 import { examineDisk } from "./examine-disk.ts";
 import { examineHeads } from "./examine-heads.ts";
 import { examineInstallation } from "./examine-installation.ts";
@@ -71,6 +71,7 @@ async function examineData(config: Config, isServing: boolean): Promise<Finding[
   try {
     return [
       ...(await examineDatabase(access.pool)),
+      ...(await guarded("standbys", () => examineStandbys(access.pool))),
       ...(await examineServiceRole(access, opened)),
       ...(await examineRecords(config, access, isServing)),
     ];

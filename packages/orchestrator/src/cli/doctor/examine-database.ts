@@ -1,6 +1,7 @@
 import { MAX_CLOCKS_APART_MS } from "../../log/clock-off.ts";
 import type { Pool } from "pg";
 import { readMigrations } from "../../platform/database/migrate.ts";
+import { countUnawaitedStandbys } from "../../platform/postgres/unawaited-standbys.ts";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 
 /**
@@ -54,6 +55,22 @@ async function examineMigrations(pool: Pool): Promise<Finding> {
         `${missing.length} of ${known.length} migrations are not applied yet.`,
         "Start the service, or run attestore-server migrate.",
       );
+}
+
+/**
+ * A standby that may lack what was acknowledged. Nothing to say where there is none, as with the
+ * embedded database.
+ */
+export async function examineStandbys(pool: Pool): Promise<Finding[]> {
+  const standbys = await countUnawaitedStandbys(pool);
+  if (standbys === 0) return [];
+  return [
+    warning(
+      "standbys",
+      `${standbys === 1 ? "Another server copies" : `${standbys} other servers copy`} the database, and no commit waits for it to arrive there. One that takes over after a failure may lack acknowledged receipts.`,
+      "Set synchronous_standby_names (and synchronous_commit = on), unless none of them will ever take over.",
+    ),
+  ];
 }
 
 /** Compares this machine's clock with the database's, and with what is recorded already. */

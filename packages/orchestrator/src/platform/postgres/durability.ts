@@ -2,6 +2,7 @@ import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../database/connection-settings.ts";
+import { countUnawaitedStandbys } from "./unawaited-standbys.ts";
 
 /** Values with which an answered commit survives a power loss. */
 const DURABLE: Record<string, string[]> = {
@@ -17,10 +18,7 @@ const DURABLE: Record<string, string[]> = {
  * setting (another engine behind PostgreSQL's protocol) is not asked about it.
  */
 export async function readUndurableSettings(connection: ConnectionSettings): Promise<string[]> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000 });
-  client.on("error", () => undefined); // The query below reports it.
-  await client.connect();
-  try {
+  return inSession(connection, async (client) => {
     const result = await client.query<{ name: string; setting: string }>(
       "select name, setting from pg_settings where name = any($1)",
       [Object.keys(DURABLE)],
@@ -28,6 +26,18 @@ export async function readUndurableSettings(connection: ConnectionSettings): Pro
     return result.rows
       .filter(({ name, setting }) => DURABLE[name]?.includes(setting) === false)
       .map(({ name, setting }) => `${name} = ${setting}`);
+  });
+}
+
+async function inSession<T>(
+  connection: ConnectionSettings,
+  ask: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000 });
+  client.on("error", () => undefined); // The query reports it.
+  await client.connect();
+  try {
+    return await ask(client);
   } finally {
     await client.end();
   }
@@ -56,6 +66,12 @@ export async function requireDurableExternal(connection: ConnectionSettings, log
       "full_page_writes is off: safe only on a file system that never tears a page",
     );
   }
+  const standbys = await inSession(connection, countUnawaitedStandbys);
+  if (standbys > 0)
+    log.warn(
+      { standbys },
+      "no commit waits for a standby (synchronous_standby_names): one that takes over after a failure may lack acknowledged receipts",
+    );
 }
 
 function refusal(whose: string, settings: string[]): UserError {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { silentLogger } from "../logging/logger.ts";
 import { openDatabase } from "./open-database.ts";
 import { processesWorkingIn } from "./process-state.ts";
+import { connectStandby } from "../../../test/postgres/standby.ts";
 import { query, TestServices } from "../../../test/postgres/test-services.ts";
 
 let here: TestServices;
@@ -61,6 +62,13 @@ test("DATABASE_URL: no server of its own, one service on the directory, durable 
   await expect(open("serve")).rejects.toMatchObject({ code: "data_directory_in_use" });
   await (await open("command")).close();
   await first.close();
+
+  const warnings: unknown[] = [];
+  const log = { ...silentLogger, warn: (fields: object) => warnings.push(fields) };
+  const standby = await connectStandby(await server.opened(), here.cluster);
+  await (await openDatabase({ dataDirectory, databaseUrl, role: "serve", log })).close();
+  expect(warnings).toEqual([{ standbys: 1 }]);
+  await standby.end();
 
   await query(await server.opened(), "alter database postgres set synchronous_commit = local");
   await (await open("serve")).close();

@@ -1,0 +1,16 @@
+import type pg from "pg";
+
+/**
+ * How many servers copy this database while no commit waits for any of them. If one of them takes
+ * the database's place after a failure, it may lack what was already acknowledged. Programs that
+ * receive the write-ahead log count as well; a base backup that is being taken does not, as far as
+ * this role may see what it is.
+ */
+export async function countUnawaitedStandbys(database: pg.ClientBase | pg.Pool): Promise<number> {
+  const { rows } = await database.query<{ standbys: number }>(
+    `select count(*)::int as standbys from pg_stat_replication
+     where state is distinct from 'backup'
+       and (current_setting('synchronous_standby_names') = '' or current_setting('synchronous_commit') in ('local', 'off'))`,
+  );
+  return rows[0]?.standbys ?? 0;
+}
