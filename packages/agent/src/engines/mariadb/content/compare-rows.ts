@@ -43,7 +43,7 @@ export async function compareRows(
   const expected = expectedContent(metadata);
   if (expected === null || !(await dumpsAlike(server, metadata, signal))) return null;
   const started = performance.now();
-  const time = AbortSignal.timeout(Math.max(1, Math.floor(budget_ms)));
+  const time = budget_ms < 1 ? AbortSignal.abort() : AbortSignal.timeout(Math.floor(budget_ms));
   const history = tables.some(({ isVersioned }) => isVersioned) ? ["--dump-history"] : [];
   const args = [...ARGUMENTS, ...history, "--databases", "--", ...databases];
   const found = await dumpedAgain(server, args, key, { signal, time });
@@ -99,6 +99,7 @@ async function dumpedAgain(
   key: Buffer,
   { signal, time }: { readonly signal: AbortSignal; readonly time: AbortSignal },
 ): Promise<readonly DumpedTable[]> {
+  if (time.aborted) return [];
   const child = await server.run(DUMPER, { args, signal, isDump: true });
   const stop = (): void => void child.stop();
   time.addEventListener("abort", stop, { once: true });
