@@ -45,7 +45,8 @@ export function packsText(answer: PacksAnswer, paint: Paint): string {
     ].join("\n");
   });
   const together = answer.joined.map(({ org_id, packs, verdict, checks }) => {
-    const isBad = packsExpectation(answer.outcomes) === "not_met";
+    const ofThese = answer.outcomes.filter(({ pack }) => packs.includes(pack));
+    const isBad = packsExpectation(ofThese) === "not_met";
     return [
       `${verdictText(verdict, isBad, paint)}  ${packs.length} packs of ${visible(org_id)} as one chain`,
       ...checks.map((check) => line(check, paint, WIDTH)),

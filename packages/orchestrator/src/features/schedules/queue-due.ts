@@ -32,6 +32,7 @@ export async function queueDue(
 ): Promise<void> {
   const failures: unknown[] = [];
   for (const kind of ["backup", "restore_test"] as const) {
+    if (signal.aborted) break;
     const failed: string[] = [];
     for (;;) {
       const due = await listDue(deps.db, kind, now, failed);
