@@ -28,7 +28,7 @@ export function describe(statement: Statement): string[] {
   ];
 }
 
-export function saysFailed(statement: Statement): boolean {
+export function hasFailed(statement: Statement): boolean {
   return isRestoreTest(statement) && statement.predicate.result === "failed";
 }
 

@@ -1,7 +1,7 @@
 import { plural } from "@attestore/proof";
 import type { styleText } from "node:util";
 import { basisText } from "./basis.ts";
-import { describe, saysFailed } from "./describe.ts";
+import { describe, hasFailed } from "./describe.ts";
 import type { Answer, CheckedLine, Outcome, Verdict } from "./outcome.ts";
 import { visible } from "./visible.ts";
 
@@ -40,7 +40,7 @@ export function verdictText(verdict: Verdict, isBad: boolean, paint: Paint): str
 }
 
 function isOfFailedTest({ statement }: Outcome): boolean {
-  return statement !== null && saysFailed(statement);
+  return statement !== null && hasFailed(statement);
 }
 
 function paragraph(outcome: Outcome, paint: Paint): string {

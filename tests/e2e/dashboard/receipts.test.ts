@@ -689,14 +689,14 @@ describe("the log", () => {
     await alarm.getByText("The log did more than grow").waitFor();
     expect(await heldCheckpoint(page)).toBe(held);
     await expectAccessible(page);
-    await screenshotsOf(page, "log-contradiction");
+    await screenshotsOf(page, "log-split-view");
     // The service corrects its answer, but the alarm stays.
     await page.unrouteAll();
     await page.reload();
     await alarm.waitFor();
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download both heads" }).click();
-    const saved = join(base, "contradiction.json");
+    const saved = join(base, "split-view.json");
     await (await download).saveAs(saved);
     const evidence = JSON.parse(readFileSync(saved, "utf8")) as Record<string, { checkpoint: string }>;
     expect(evidence["kept"]?.checkpoint).toBe(held);
@@ -706,7 +706,7 @@ describe("the log", () => {
     await observed(page);
   });
 
-  test("a log with a new key is a contradiction; a failed call is not", async () => {
+  test("a log with a new key is a split view; a failed call is not", async () => {
     const page = await dashboard.open(org.owner, "/log");
     await observed(page);
     await page.route("**/log/head", (route) => route.fulfill({ status: 500, json: BROKEN }));

@@ -145,7 +145,7 @@ async function rotateSigning(call: Call, root: OpenRoot): Promise<ExitCode> {
     if (!(await confirmed(call, prepared))) return 1;
     const switched = await takeIntoUse(layout, prepared, agent);
     await forgetOldKey(layout, prepared.old.fingerprint);
-    sayRotated(call, layout, prepared, { ...switched, isAccepted: null });
+    printRotated(call, layout, prepared, { ...switched, isAccepted: null });
     return 0;
   }
   const attachment = await openAttachment(layout, config);
@@ -158,7 +158,7 @@ async function rotateSigning(call: Call, root: OpenRoot): Promise<ExitCode> {
     // Without the service, the new key would sign what nobody accepts.
     await attachment.service.logHead({ signal });
     const switched = await takeIntoUse(layout, prepared, agent);
-    sayRotated(call, layout, prepared, {
+    printRotated(call, layout, prepared, {
       ...switched,
       isAccepted: await announce(attachment, prepared, switched, call),
     });
@@ -197,7 +197,7 @@ async function announce(
   }
 }
 
-function sayRotated(
+function printRotated(
   { flags, terminal }: Call,
   layout: Layout,
   { old, next }: PreparedKey,

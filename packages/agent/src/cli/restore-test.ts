@@ -62,7 +62,7 @@ export const restoreTest: Run = async (call) => {
     } finally {
       // What was found is told and submitted even where the next backup has no result.
       line.clear();
-      for (const each of tested) codes.push(await tell(call, root, source.slug, each));
+      for (const each of tested) codes.push(await submitAndPrint(call, root, source.slug, each));
     }
     return codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0;
   } catch (error) {
@@ -91,7 +91,7 @@ export const restoreTest: Run = async (call) => {
 };
 
 /** Submits the receipt, and prints what was found. */
-async function tell(
+async function submitAndPrint(
   { terminal, signal }: Call,
   { backend, layout, flags }: Awaited<ReturnType<typeof openBackend>>,
   slug: string,

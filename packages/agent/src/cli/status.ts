@@ -15,7 +15,7 @@ import { isLocked } from "../state/lock.ts";
 
 export const status: Run = async (call) => {
   const { terminal } = call;
-  sayThatItRuns(call.root);
+  printThatItRuns(call.root);
   const { layout, config, flags } = openRoot(call);
   if (config.agent === null)
     throw new UserError(
@@ -33,7 +33,7 @@ export const status: Run = async (call) => {
  * @throws UserError that also says, besides what is wrong with config.yaml, whether an agent still
  * runs
  */
-function sayThatItRuns({ resolved, problem }: FoundRoot): void {
+function printThatItRuns({ resolved, problem }: FoundRoot): void {
   if (problem === null || resolved === null) return;
   const layout = layoutOf(resolved.path);
   if (!isSeenToRun(layout)) return;

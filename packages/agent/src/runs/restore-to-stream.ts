@@ -9,7 +9,7 @@ export interface RestoreToStreamRequest {
   readonly sha256?: string;
   /** `AGE-SECRET-KEY-1…` */
   readonly identities: readonly string[];
-  /** Takes each piece whole, or throws. A piece is valid until the promise is settled. */
+  /** Takes each piece whole, or throws. A piece is valid until the promise resolves. */
   readonly write: (piece: Buffer) => Promise<void>;
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress;

@@ -1,4 +1,4 @@
-import type { ContradictionReason } from "../verifier/held-head.ts";
+import type { SplitViewReason } from "../verifier/held-head.ts";
 
 /** Texts of the pages about events and the log. */
 export const eventText = {
@@ -112,7 +112,7 @@ export const logText = {
       head_forked: "The service showed this browser two different histories.",
       head_rolled_back: "The log is shorter than before: some of its leaves are gone.",
       head_inconsistent: "The log did more than grow: its earlier state is not part of its current one.",
-    } satisfies Record<ContradictionReason, string>,
+    } satisfies Record<SplitViewReason, string>,
     means:
       "An honest log cannot do this. Either the service lost or changed records, or somebody else is answering in its place. This browser keeps what it saw before. Download both heads, run attestore doctor on an agent's host, and contact whoever runs the service.",
     seen: "Noticed",
@@ -123,7 +123,7 @@ export const logText = {
     forget: "Forget this log",
     forgetTitle: "Forget this log?",
     forgetWhat: (name: string) =>
-      `This browser forgets its stored head and key of ${name}, and the contradiction. It will then trust whatever it is shown next. Download both heads first.`,
+      `This browser forgets its stored head and key of ${name}, and the split view. It will then trust whatever it is shown next. Download both heads first.`,
     forgetAction: "Forget it",
   },
   witnesses: {

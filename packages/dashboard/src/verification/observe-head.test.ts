@@ -97,7 +97,7 @@ describe("a log that only grows", () => {
   });
 });
 
-describe("a contradiction", () => {
+describe("a split view", () => {
   test.each([
     ["another root of the same size", 9, 9, lying.prove, "head_forked"],
     ["a larger tree of another history", 9, 20, lying.prove, "head_inconsistent"],
@@ -108,7 +108,7 @@ describe("a contradiction", () => {
     ["a smaller tree of another history", 20, 9, honest.prove, "head_forked"],
   ] as const)("%s", async (_what, before, after, prove, reason) => {
     const seen = observeHead(await lying.head(after), await held(before), prove, NOW);
-    await expect(seen).rejects.toMatchObject({ name: "LogContradiction", reason });
+    await expect(seen).rejects.toMatchObject({ name: "SplitViewError", reason });
   });
 
   test("a new key, and a head that the key did not sign", async () => {
@@ -123,7 +123,7 @@ describe("a contradiction", () => {
   });
 });
 
-test("a missing answer is no contradiction", async () => {
+test("a missing answer is no split view", async () => {
   const away = () => Promise.reject(new TypeError("fetch failed"));
   await expect(observe(20, await held(9), away)).rejects.toBeInstanceOf(TypeError);
 });

@@ -8,7 +8,7 @@ import {
   ProofError,
   verifyConsistency,
 } from "@attestore/proof";
-import { type ContradictionReason, type HeldHead, openHeldHead } from "../verifier/held-head.ts";
+import { type SplitViewReason, type HeldHead, openHeldHead } from "../verifier/held-head.ts";
 
 /**
  * What the browser observed of a log. `overtaken`: the service gave an older head, which is part of
@@ -26,12 +26,12 @@ export type Observation = {
 };
 
 /** The log contradicts what it showed before. */
-export class LogContradiction extends Error {
-  readonly reason: ContradictionReason;
+export class SplitViewError extends Error {
+  readonly reason: SplitViewReason;
 
-  constructor(reason: ContradictionReason, message: string) {
+  constructor(reason: SplitViewReason, message: string) {
     super(message);
-    this.name = "LogContradiction";
+    this.name = "SplitViewError";
     this.reason = reason;
   }
 }
@@ -44,7 +44,7 @@ export type ConsistencySource = (from: bigint, to: bigint) => Promise<readonly s
 
 /**
  * Compares a head from the service with the last one stored here, as witnesses do (C2SP
- * tlog-witness). Throws LogContradiction; ProofError if the stored head cannot be read; and
+ * tlog-witness). Throws SplitViewError; ProofError if the stored head cannot be read; and
  * whatever `prove` throws, which proves nothing either way.
  */
 export async function observeHead(
@@ -54,7 +54,7 @@ export async function observeHead(
   now: Date,
 ): Promise<Observation> {
   if (held !== null && held.verifier_key !== offered.verifier_key)
-    throw new LogContradiction(
+    throw new SplitViewError(
       "key_changed",
       `its key was ${held.verifier_key}; the service now gives ${offered.verifier_key}`,
     );
@@ -76,14 +76,14 @@ export async function observeHead(
   const observed = { offered: head, before };
   if (head.size === before.size) {
     if (!equalBytes(head.rootHash, before.rootHash))
-      throw new LogContradiction("head_forked", `two root hashes for ${plural(head.size, "leaf", "leaves")}`);
+      throw new SplitViewError("head_forked", `two root hashes for ${plural(head.size, "leaf", "leaves")}`);
     return { ...observed, outcome: "same", hashes: 0, keep: { ...seen, since: held.since } };
   }
   const isNewer = head.size > before.size;
   const [small, large] = isNewer ? [before, head] : [head, before];
   const hashes = await prove(small.size, large.size);
   if (hashes === null)
-    throw new LogContradiction(
+    throw new SplitViewError(
       isNewer ? "head_inconsistent" : "head_rolled_back",
       isNewer
         ? `the service has no proof that its ${plural(large.size, "leaf", "leaves")} begin with the ${small.size} that this browser saw before`
@@ -99,7 +99,7 @@ async function openOffered(offered: { checkpoint: string; verifier_key: string }
   try {
     return await openCheckpoint(offered.checkpoint, parseVerifierKey(offered.verifier_key));
   } catch (error) {
-    if (error instanceof ProofError) throw new LogContradiction("head_unsigned", error.message);
+    if (error instanceof ProofError) throw new SplitViewError("head_unsigned", error.message);
     throw error;
   }
 }
@@ -108,7 +108,7 @@ function requireConsistent(
   small: OpenedCheckpoint,
   large: OpenedCheckpoint,
   hashes: readonly string[],
-  reason: ContradictionReason,
+  reason: SplitViewReason,
 ): void {
   // Every tree extends the empty tree.
   if (small.size === 0n) return;
@@ -122,7 +122,7 @@ function requireConsistent(
     });
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
-    throw new LogContradiction(
+    throw new SplitViewError(
       reason,
       `the proof from ${small.size} to ${plural(large.size, "leaf", "leaves")} does not hold: ${error.message}`,
     );

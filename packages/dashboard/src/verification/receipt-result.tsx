@@ -20,15 +20,15 @@ export function ReceiptResult({
 }) {
   return (
     <Stack>
-      <VerdictBanner verdict={verdict.verdict} isOfFailedTest={saysFailed(verdict)}>
+      <VerdictBanner verdict={verdict.verdict} isOfFailedTest={saysTestFailed(verdict)}>
         {explanation(verdict)}
       </VerdictBanner>
-      {verdict.verdict === "true" && saysFailed(verdict) && (
+      {verdict.verdict === "true" && saysTestFailed(verdict) && (
         <Text fw={600} c="var(--status-failed)">
           {text.explanation.trueFailed}
         </Text>
       )}
-      {verdict.heldByServed && saysFailed(verdict) && (
+      {verdict.heldByServed && saysTestFailed(verdict) && (
         <Text fw={600} c="var(--status-failed)">
           {text.explanation.servedFailed}
         </Text>
@@ -56,7 +56,7 @@ function explanation({ verdict, heldByServed }: VerdictHere): string {
   return heldByServed ? text.explanation.heldByServed : text.explanation[verdict];
 }
 
-function saysFailed({ statement }: VerdictHere): boolean {
+function saysTestFailed({ statement }: VerdictHere): boolean {
   return (
     statement !== undefined && "result" in statement.predicate && statement.predicate.result === "failed"
   );

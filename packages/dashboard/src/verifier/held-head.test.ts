@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import {
-  type Contradiction,
+  type SplitView,
   forgetLog,
   type HeldHead,
   keepHead,
-  raiseContradiction,
-  readContradiction,
+  recordSplitView,
+  readSplitView,
   readHeldHead,
 } from "./held-head.ts";
 
 const ORIGIN = "log.example.com/org_1";
 const head: HeldHead = { checkpoint: "c", verifier_key: "k", since: "s", seen_at: "t" };
-const contradiction: Contradiction = {
+const splitView: SplitView = {
   raised_at: "t",
   reason: "head_forked",
   detail: "two roots",
@@ -36,14 +36,14 @@ test("each log has its own head", () => {
   expect(readHeldHead(place, "log.example.com/org_2")).toBeNull();
 });
 
-test("the first contradiction stays until the log is forgotten", () => {
+test("the first split view stays until the log is forgotten", () => {
   const place = storage();
   keepHead(place, ORIGIN, head);
-  raiseContradiction(place, ORIGIN, contradiction);
-  raiseContradiction(place, ORIGIN, { ...contradiction, detail: "what follows from it" });
-  expect(readContradiction(place, ORIGIN)).toEqual(contradiction);
+  recordSplitView(place, ORIGIN, splitView);
+  recordSplitView(place, ORIGIN, { ...splitView, detail: "what follows from it" });
+  expect(readSplitView(place, ORIGIN)).toEqual(splitView);
   forgetLog(place, ORIGIN);
-  expect(readContradiction(place, ORIGIN)).toBeNull();
+  expect(readSplitView(place, ORIGIN)).toBeNull();
   expect(readHeldHead(place, ORIGIN)).toBeNull();
 });
 
@@ -53,6 +53,6 @@ test.each(["", "{", "null", "[]", "{}", '{"checkpoint":1}', '"text"'])(
     const place = storage();
     for (const name of ["head", "alarm"]) place.setItem(`attestore.log-${name}.${ORIGIN}`, text);
     expect(readHeldHead(place, ORIGIN)).toBeNull();
-    expect(readContradiction(place, ORIGIN)).toBeNull();
+    expect(readSplitView(place, ORIGIN)).toBeNull();
   },
 );

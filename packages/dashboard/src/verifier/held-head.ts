@@ -16,7 +16,7 @@ export interface HeldHead {
   seen_at: string;
 }
 
-export type ContradictionReason =
+export type SplitViewReason =
   | "key_changed"
   | "head_unsigned"
   | "head_forked"
@@ -24,11 +24,11 @@ export type ContradictionReason =
   | "head_inconsistent";
 
 /**
- * A contradiction that this browser saw: what the log had shown before, and what it showed then.
+ * A split view that this browser saw: what the log had shown before, and what it showed then.
  */
-export interface Contradiction {
+export interface SplitView {
   raised_at: string;
-  reason: ContradictionReason;
+  reason: SplitViewReason;
   detail: string;
   /** Null if the very first head was not signed by this log. */
   kept: HeldHead | null;
@@ -55,15 +55,14 @@ export function keepHead(storage: Storage, orgId: string, head: HeldHead): void 
   storage.setItem(headKey(orgId), JSON.stringify(head));
 }
 
-export function readContradiction(storage: Storage, orgId: string): Contradiction | null {
+export function readSplitView(storage: Storage, orgId: string): SplitView | null {
   const value = parsed(storage.getItem(alarmKey(orgId)));
-  return isContradiction(value) ? value : null;
+  return isSplitView(value) ? value : null;
 }
 
-/** The first contradiction stays, because later ones follow from it. */
-export function raiseContradiction(storage: Storage, orgId: string, contradiction: Contradiction): void {
-  if (readContradiction(storage, orgId) === null)
-    storage.setItem(alarmKey(orgId), JSON.stringify(contradiction));
+/** The first split view stays, because later ones follow from it. */
+export function recordSplitView(storage: Storage, orgId: string, splitView: SplitView): void {
+  if (readSplitView(storage, orgId) === null) storage.setItem(alarmKey(orgId), JSON.stringify(splitView));
 }
 
 /** Forgets everything, like a browser that never saw this log. */
@@ -92,7 +91,7 @@ function isHeldHead(value: unknown): value is HeldHead {
   return hasTexts(value, ["checkpoint", "verifier_key", "since", "seen_at"]);
 }
 
-function isContradiction(value: unknown): value is Contradiction {
+function isSplitView(value: unknown): value is SplitView {
   return (
     hasTexts(value, ["raised_at", "reason", "detail"]) &&
     "kept" in value &&

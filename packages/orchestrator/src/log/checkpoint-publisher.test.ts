@@ -22,7 +22,7 @@ function options(replica: Replica, signal = new AbortController().signal): Check
   return { pool: world.pool, signer: replica.signer, logger: silentLogger, signal };
 }
 
-async function emissions(orgId: string): Promise<{ hour: Date; tree_size: number; checkpoint: string }[]> {
+async function published(orgId: string): Promise<{ hour: Date; tree_size: number; checkpoint: string }[]> {
   const { rows } = await world.pool.query<{ hour: Date; tree_size: number; checkpoint: string }>(
     "select hour, tree_size, checkpoint from log_emissions where org_id = $1 order by hour",
     [orgId],
@@ -42,7 +42,7 @@ test("every log gets one head an hour, changed or not, whatever the number of re
     expect(done).toContain(true);
   }
   for (const orgId of orgs) {
-    const emitted = await emissions(orgId);
+    const emitted = await published(orgId);
     expect(emitted.map(({ hour }) => hour)).toEqual(hours);
     expect(emitted.map(({ tree_size }) => tree_size)).toEqual(orgId === busy ? [1, 2] : [0, 0]);
     const { identity } = world.addReplica().signer;
@@ -58,16 +58,16 @@ test("every log gets one head an hour, changed or not, whatever the number of re
   }
 });
 
-test("an emission that stopped half way goes on with the rest", async () => {
+test("a publication that stopped half way goes on with the rest", async () => {
   const replica = world.addReplica();
   const orgs = await Promise.all(Array.from({ length: 3 }, () => world.addOrg()));
   const hour = new Date("2026-11-21T10:00:00Z");
   await emitHour(options(replica), hour);
-  const first = await emissions(orgs[0] ?? "");
+  const first = await published(orgs[0] ?? "");
   await world.pool.query("delete from log_emissions where hour = $1 and org_id = $2", [hour, orgs[1]]);
   expect(await emitHour(options(replica), hour)).toBe(true);
-  expect(await emissions(orgs[1] ?? "")).toHaveLength(1);
-  expect(await emissions(orgs[0] ?? "")).toEqual(first);
+  expect(await published(orgs[1] ?? "")).toHaveLength(1);
+  expect(await published(orgs[0] ?? "")).toEqual(first);
 });
 
 test("the newest head carries the time's cosignature until the log grows", async () => {
@@ -90,7 +90,7 @@ test("begins at once after a start, and ends with its signal", async () => {
   const orgId = await world.addOrg();
   const ending = new AbortController();
   const job = startCheckpointPublisher(options(world.addReplica(), ending.signal));
-  await expect.poll(() => emissions(orgId)).toHaveLength(1);
+  await expect.poll(() => published(orgId)).toHaveLength(1);
   ending.abort();
   expect(job.isStopped()).toBe(true);
 });

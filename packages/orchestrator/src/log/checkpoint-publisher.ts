@@ -12,7 +12,7 @@ export interface CheckpointPublisherOptions {
   pool: Pool;
   signer: CheckpointSigner;
   logger: Logger;
-  /** Ends the schedule. A running emission finishes its page. */
+  /** Ends the schedule. A running publication finishes its page. */
   signal: AbortSignal;
 }
 
@@ -65,11 +65,11 @@ export async function emitHour(options: CheckpointPublisherOptions, hour: Date):
   });
 }
 
-const LOCK: PreparedQuery = { name: "emission_lock", text: "select pg_try_advisory_lock($1) as locked" };
-const UNLOCK: PreparedQuery = { name: "emission_unlock", text: "select pg_advisory_unlock($1)" };
+const LOCK: PreparedQuery = { name: "checkpoint_lock", text: "select pg_try_advisory_lock($1) as locked" };
+const UNLOCK: PreparedQuery = { name: "checkpoint_unlock", text: "select pg_advisory_unlock($1)" };
 
 const MISSING: PreparedQuery = {
-  name: "emission_missing",
+  name: "checkpoint_missing",
   text: `select org_id, origin, tree_size, root_hash, clock_timestamp() as database_now from logs
     where org_id > $1 and not exists (
       select from log_emissions where log_emissions.org_id = logs.org_id and hour = $2::timestamptz)
@@ -102,7 +102,7 @@ async function emitPages(
 }
 
 const INSERT: PreparedQuery = {
-  name: "emission_insert",
+  name: "checkpoint_insert",
   text: `insert into log_emissions (org_id, hour, emitted_at, tree_size, root_hash, checkpoint)
     select org_id, $2::timestamptz, $3::timestamptz, tree_size, substring($5::bytea from n::int * 32 - 31 for 32), checkpoint
     from unnest($1::text[], $4::bigint[], $6::text[]) with ordinality as heads (org_id, tree_size, checkpoint, n)

@@ -33,9 +33,9 @@ test.each([31, -31, 86_400 * 365])(
     const event = { orgId, kind: "agent_silent", actorId: "service", occurredAt, detail: {} };
     const appending = world.database.transaction().execute((tx) => appendInTransaction(tx, [event]));
     await expect(appending).rejects.toThrow(ClockOff);
-    const emission = { pool: world.pool, signer: replica.signer, logger: silentLogger };
+    const publisher = { pool: world.pool, signer: replica.signer, logger: silentLogger };
     const signal = new AbortController().signal;
-    await expect(emitHour({ ...emission, signal }, new Date("2026-11-21T08:00:00Z"))).rejects.toThrow(
+    await expect(emitHour({ ...publisher, signal }, new Date("2026-11-21T08:00:00Z"))).rejects.toThrow(
       ClockOff,
     );
     vi.useRealTimers();

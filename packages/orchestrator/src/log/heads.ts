@@ -33,7 +33,7 @@ export const newestHeadOf = (parameter: string): string =>
 const NEWEST: PreparedQuery = { name: "log_newest_head", text: newestHeadOf("$1") };
 
 export interface NewestHead extends StoredHead {
-  /** From the newest hourly emission, which may be of an earlier head. */
+  /** From the newest hourly checkpoint, which may be of an earlier head. */
   emitted_at: Date | null;
   checkpoint: string | null;
   emitted_size: number | null;
@@ -53,7 +53,7 @@ export interface SignedCheckpoint {
 }
 
 /**
- * The most recent head of an organisation's log, with the time's cosignature if the hourly emission
+ * The most recent head of an organisation's log, with the time's cosignature if the hourly checkpoint
  * came after it.
  */
 export async function readNewestCheckpoint(
@@ -67,7 +67,7 @@ export async function readNewestCheckpoint(
 }
 
 /**
- * With the log's signature, and the time cosignature if the hourly emission came after it. If the
+ * With the log's signature, and the time cosignature if the hourly checkpoint came after it. If the
  * database was set back, this is its newest hourly head, which was signed before.
  */
 export async function signNewest(row: NewestHead, signer: CheckpointSigner): Promise<SignedCheckpoint> {

@@ -6,7 +6,7 @@ import { readInclusionProof } from "./log-reader.ts";
 import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 /** An entry's place in its log, with the inclusion proof. */
-export interface Placement {
+export interface Inclusion {
   /** The entry's id, from its leaf. */
   id: string;
   origin: string;
@@ -29,11 +29,11 @@ const LEAF: PreparedQuery = {
  * An entry's place in the log, with its proof for a recorded head. The result is always the same,
  * so an answer can be repeated byte for byte.
  */
-export async function readPlacement(
+export async function readInclusion(
   session: SqlSession,
   signer: CheckpointSigner,
   entry: { orgId: string; logIndex: number; treeSize: number },
-): Promise<Placement> {
+): Promise<Inclusion> {
   const { orgId, logIndex, treeSize } = entry;
   const [[row], head] = await Promise.all([
     session.run<{ leaf: Buffer; leaf_hash: Buffer }>(LEAF, [orgId, logIndex]),

@@ -7,14 +7,14 @@ import { notFound } from "../platform/errors/api-error.ts";
 import { appendInTransaction } from "./append-in-transaction.ts";
 import type { EntryKind, LogEntry } from "./entry.ts";
 import { readConsistencyProof } from "./log-reader.ts";
-import type { Placement } from "./inclusion.ts";
+import type { Inclusion } from "./inclusion.ts";
 import { withSession } from "../platform/database/sql-session.ts";
 import { openLogWorld, type LogWorld, type Replica, type TestAgent } from "../../test/log/log-world.ts";
 import { openLossyProxy } from "../../test/log/lossy-proxy.ts";
 import { plainEntries, plainEntry, submissionRecord } from "../../test/log/plain-entry.ts";
 import { restoreTestStatement, signedEnvelope } from "../../test/log/signed-receipt.ts";
 import { placed, submitPlain, submitReceipt } from "../../test/log/submit.ts";
-import { verifyPlacement } from "../../test/log/verify-inclusion.ts";
+import { verifyEntryInclusion } from "../../test/log/verify-inclusion.ts";
 
 let world: LogWorld;
 beforeAll(async () => {
@@ -32,11 +32,11 @@ async function newAgent(): Promise<TestAgent> {
 async function requireOneLog(
   replica: Replica,
   orgId: string,
-  placements: readonly Placement[],
+  inclusions: readonly Inclusion[],
 ): Promise<void> {
   const heads = new Map<bigint, Uint8Array>();
-  for (const placement of placements) {
-    const checkpoint = await verifyPlacement(replica.signer.identity, placement);
+  for (const inclusion of inclusions) {
+    const checkpoint = await verifyEntryInclusion(replica.signer.identity, inclusion);
     expect(heads.get(checkpoint.size) ?? checkpoint.rootHash).toEqual(checkpoint.rootHash);
     heads.set(checkpoint.size, checkpoint.rootHash);
   }
@@ -50,8 +50,8 @@ async function requireOneLog(
   }
 }
 
-const indexes = (placements: readonly Placement[]): number[] =>
-  placements.map(({ logIndex }) => logIndex).sort((a, b) => a - b);
+const indexes = (inclusions: readonly Inclusion[]): number[] =>
+  inclusions.map(({ logIndex }) => logIndex).sort((a, b) => a - b);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 test("two replicas, many organisations, all at once: no gap, no fork, every proof holds", async () => {
@@ -60,11 +60,11 @@ test("two replicas, many organisations, all at once: no gap, no fork, every proo
   const submitted = await Promise.all(
     Array.from({ length: 600 }, async (_, i) => {
       const agent = agents[(i * 7) % agents.length] ?? (await newAgent());
-      return { agent, placement: await submitPlain(replicas[i % 2 === 0 ? 0 : 1], agent) };
+      return { agent, inclusion: await submitPlain(replicas[i % 2 === 0 ? 0 : 1], agent) };
     }),
   );
   for (const agent of agents) {
-    const mine = submitted.filter((one) => one.agent === agent).map(({ placement }) => placement);
+    const mine = submitted.filter((one) => one.agent === agent).map(({ inclusion }) => inclusion);
     expect(indexes(mine)).toEqual(upTo(mine.length));
     await requireOneLog(replicas[0], agent.orgId, mine);
   }
@@ -77,19 +77,19 @@ test("an entry that ends its batch has the first head over it to itself", async 
     upTo(60).map(async (i) => {
       const endsBatch = i % 7 === 3;
       const entry = plainEntry(agent, { endsBatch });
-      const placement = placed(
+      const inclusion = placed(
         await replica.sequencer.submit(plainEntries, entry, submissionRecord(agent), 0),
       );
-      return { endsBatch, placement };
+      return { endsBatch, inclusion };
     }),
   );
   await requireOneLog(
     replica,
     agent.orgId,
-    submitted.map(({ placement }) => placement),
+    submitted.map(({ inclusion }) => inclusion),
   );
-  for (const { endsBatch, placement } of submitted)
-    if (endsBatch) expect(placement.treeSize).toBe(placement.logIndex + 1);
+  for (const { endsBatch, inclusion } of submitted)
+    if (endsBatch) expect(inclusion.treeSize).toBe(inclusion.logIndex + 1);
 });
 
 test("a restarted service goes on where the log stands", async () => {
@@ -119,7 +119,7 @@ test("what the service logs in transactions of its own takes its turn among the 
   const submitted = await Promise.all(upTo(40).map(() => submitPlain(replica, agent)));
   const events = (await Promise.all(inTransaction)).flat();
   expect(
-    indexes([...submitted, ...events.map(({ placed: { logIndex } }) => ({ logIndex }) as Placement)]),
+    indexes([...submitted, ...events.map(({ placed: { logIndex } }) => ({ logIndex }) as Inclusion)]),
   ).toEqual(upTo(80));
   await requireOneLog(replica, agent.orgId, submitted);
 });
@@ -157,8 +157,8 @@ test("a repeat under the same key gets the first answer, byte for byte, from any
   );
   if (first.is !== "placed" || again.is !== "placed") throw new Error("not placed");
   expect([first.replayed, again.replayed]).toEqual([false, true]);
-  const bytes = (placement: Placement) => inclusionAnswer("event_id", placement, false).body.toString();
-  expect(bytes(again.placement)).toBe(bytes(first.placement));
+  const bytes = (inclusion: Inclusion) => inclusionAnswer("event_id", inclusion, false).body.toString();
+  expect(bytes(again.inclusion)).toBe(bytes(first.inclusion));
   const otherBody = submissionRecord(agent, { ...key, fingerprint: randomBytes(32) });
   await expect(submitPlain(one, agent, otherBody)).rejects.toMatchObject({ code: "idempotency_key_reused" });
 });
@@ -215,7 +215,7 @@ test("the same envelope is one receipt: at once, later, under keys of its own, o
   all.push(placed(await submitReceipt(replicas[0] ?? world.addReplica(), agent, body)));
   expect(new Set(all.map(({ id }) => id)).size).toBe(1);
   expect(new Set(all.map(({ logIndex }) => logIndex))).toEqual(new Set([0]));
-  for (const placement of all) await verifyPlacement(world.addReplica().signer.identity, placement);
+  for (const inclusion of all) await verifyEntryInclusion(world.addReplica().signer.identity, inclusion);
   const { rows } = await world.pool.query("select 1 from receipts where agent_id = $1", [agent.id]);
   expect(rows).toHaveLength(1);
 });
@@ -294,7 +294,7 @@ test.each([
     expect(again).toMatchObject({ is: "placed", replayed: logged === 1 });
     expect(placed(again).logIndex).toBe(0);
     expect(await count()).toBe(1);
-    await verifyPlacement(replica.signer.identity, placed(again));
+    await verifyEntryInclusion(replica.signer.identity, placed(again));
     await replica.close();
     await proxy.close();
   },

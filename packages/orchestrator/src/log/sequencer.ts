@@ -7,7 +7,7 @@ import { commitBatch, type CommittedBatch } from "./batch.ts";
 import type { Decision, Submission } from "./decisions.ts";
 import type { CallRecords, EntryKind, LogEntry } from "./entry.ts";
 import type { CheckpointSigner } from "./checkpoint-signer.ts";
-import { readPlacement, type Placement } from "./inclusion.ts";
+import { readInclusion, type Inclusion } from "./inclusion.ts";
 import { SubmissionRefused } from "./submission-refused.ts";
 import { withSession } from "../platform/database/sql-session.ts";
 
@@ -29,7 +29,7 @@ export interface SequencerOptions<Call, Answer> {
 
 /** The outcome of a submission. */
 export type Submitted<Answer> =
-  | { is: "placed"; placement: Placement; replayed: boolean }
+  | { is: "placed"; inclusion: Inclusion; replayed: boolean }
   /** The same call was answered before, without an entry in the log. */
   | { is: "answered"; answer: Answer };
 
@@ -232,7 +232,7 @@ export class Sequencer<Call, Answer> {
       case "recorded":
         return {
           is: "placed",
-          placement: await this.#readPlacement({ orgId: entry.orgId, ...decision }),
+          inclusion: await this.#readInclusion({ orgId: entry.orgId, ...decision }),
           replayed: decision.replayed,
         };
       case "appended": {
@@ -241,15 +241,15 @@ export class Sequencer<Call, Answer> {
         const treeSize = growth.size;
         const signing = this.#options.signer.signGrown({ origin, size: treeSize, rootHash: growth.root() });
         const hashes = growth.inclusionProof(logIndex);
-        const placement = { id: entry.id, origin, logIndex, leaf, leafHash, treeSize, hashes };
-        return { is: "placed", placement: { ...placement, checkpoint: await signing }, replayed: false };
+        const inclusion = { id: entry.id, origin, logIndex, leaf, leafHash, treeSize, hashes };
+        return { is: "placed", inclusion: { ...inclusion, checkpoint: await signing }, replayed: false };
       }
     }
   }
 
-  #readPlacement(entry: { orgId: string; logIndex: number; treeSize: number }): Promise<Placement> {
+  #readInclusion(entry: { orgId: string; logIndex: number; treeSize: number }): Promise<Inclusion> {
     const { pool, signer } = this.#options;
-    return withSession(pool, (session) => readPlacement(session, signer, entry));
+    return withSession(pool, (session) => readInclusion(session, signer, entry));
   }
 }
 

@@ -5,7 +5,7 @@ import { receipts } from "../../src/features/receipts/receipt-kind.ts";
 import { verifySubmission } from "../../src/features/receipts/verify-submission.ts";
 import type { AgentPrincipal } from "../../src/platform/http/principal.ts";
 import type { SubmissionRecord } from "../../src/platform/http/route.ts";
-import type { Placement } from "../../src/log/inclusion.ts";
+import type { Inclusion } from "../../src/log/inclusion.ts";
 import type { Submitted } from "../../src/log/sequencer.ts";
 import type { Replica, TestAgent } from "./log-world.ts";
 import { plainEntries, plainEntry, submissionRecord } from "./plain-entry.ts";
@@ -39,11 +39,11 @@ export async function submitPlain(
   { sequencer }: Replica,
   agent: TestAgent,
   record: SubmissionRecord = submissionRecord(agent),
-): Promise<Placement> {
+): Promise<Inclusion> {
   return placed(await sequencer.submit(plainEntries, plainEntry(agent), record, 0));
 }
 
-export function placed(submitted: Submitted<unknown>): Placement {
+export function placed(submitted: Submitted<unknown>): Inclusion {
   if (submitted.is !== "placed") throw new Error(`not placed, but ${submitted.is}`);
-  return submitted.placement;
+  return submitted.inclusion;
 }

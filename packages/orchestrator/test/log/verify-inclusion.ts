@@ -1,22 +1,22 @@
 import { leafHash, openCheckpoint, verifyInclusion, type OpenedCheckpoint } from "@attestore/proof";
 import { logVerifier, type LogIdentity } from "../../src/log/log-keys.ts";
-import type { Placement } from "../../src/log/inclusion.ts";
+import type { Inclusion } from "../../src/log/inclusion.ts";
 
 /**
  * As a client would: the leaf's hash, the checkpoint's signature, the proof. Throws if anything
  * does not hold.
  */
-export async function verifyPlacement(
+export async function verifyEntryInclusion(
   identity: LogIdentity,
-  placement: Placement,
+  inclusion: Inclusion,
 ): Promise<OpenedCheckpoint> {
-  const checkpoint = await openCheckpoint(placement.checkpoint, logVerifier(identity, placement.origin));
+  const checkpoint = await openCheckpoint(inclusion.checkpoint, logVerifier(identity, inclusion.origin));
   verifyInclusion({
-    leafIndex: BigInt(placement.logIndex),
+    leafIndex: BigInt(inclusion.logIndex),
     treeSize: checkpoint.size,
-    leafHash: leafHash(placement.leaf),
+    leafHash: leafHash(inclusion.leaf),
     rootHash: checkpoint.rootHash,
-    hashes: placement.hashes,
+    hashes: inclusion.hashes,
   });
   return checkpoint;
 }

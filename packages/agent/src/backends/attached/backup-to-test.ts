@@ -39,7 +39,7 @@ export async function findStoredBackup(
   }
   const wanted = { id, slug, sourceId, trusted: config.testFor.get(slug) };
   const signed = own?.statement ?? (await fetchMakersStatement(attachment, wanted, signal));
-  const found = saidOf(signed);
+  const found = contentOf(signed);
   if (found.sourceId !== sourceId)
     throw new UserError("backup_unknown", `${id} is a backup of another source, not of ${slug}`);
   requireName(wanted, signed, own === null);
@@ -83,7 +83,7 @@ function requireName(
     );
 }
 
-function saidOf({ subject, predicate }: BackupStatement): Omit<StoredBackup, "download"> {
+function contentOf({ subject, predicate }: BackupStatement): Omit<StoredBackup, "download"> {
   return {
     id: predicate.backup_id,
     sourceId: predicate.source_id,

@@ -367,7 +367,7 @@ it("tries nothing else while the service is away", async () => {
   expect(submitted()).toEqual(["first"]);
 });
 
-it("settles the command whose receipt was accepted, and takes a command id once", async () => {
+it("finishes the command whose receipt was accepted, and takes a command id once", async () => {
   const command = service.command("backup", "orders", "files");
   expect(await journalCommand(root.layout, command)).toBe(true);
   expect(await journalCommand(root.layout, { ...command, attempt: 2 })).toBe(false);

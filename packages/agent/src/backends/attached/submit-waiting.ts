@@ -23,7 +23,7 @@ export async function submitWaiting(attachment: Attachment, options: SubmitOptio
   using _ = await waitForLock(layout, "spool", "submit", { signal: options.signal });
   const count = { accepted: 0, refused: 0, unproven: 0 };
   let stoppedBy: ServiceError | LogAlarmError | null = await announced(attachment, options);
-  let isAway = stoppedBy !== null && !saysSomething(stoppedBy);
+  let isAway = stoppedBy !== null && !hasAnswered(stoppedBy);
 
   /** Whether the service answered for it. */
   const attempt = async (
@@ -37,7 +37,7 @@ export async function submitWaiting(attachment: Attachment, options: SubmitOptio
     } catch (error) {
       if (!(error instanceof ServiceError || error instanceof LogAlarmError)) throw error;
       if (stoppedBy === null || error instanceof LogAlarmError) stoppedBy = error;
-      isAway = !saysSomething(error);
+      isAway = !hasAnswered(error);
       return false;
     }
   };
@@ -71,7 +71,7 @@ export async function submitWaiting(attachment: Attachment, options: SubmitOptio
 }
 
 /** Whether the service was reachable, so that another entry may succeed. */
-function saysSomething(error: ServiceError | LogAlarmError): boolean {
+function hasAnswered(error: ServiceError | LogAlarmError): boolean {
   return error instanceof LogAlarmError || !(NOT_LOOKED_AT.has(error.status) || isUnauthenticated(error));
 }
 

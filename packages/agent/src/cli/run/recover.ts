@@ -7,7 +7,7 @@ import { listPending } from "../../journal/pending-backup.ts";
 import { INTERRUPTED, reportFailure } from "../../backends/report-failure.ts";
 
 /**
- * Settles what a killed agent had started. A command whose receipt is signed is done; one whose
+ * Finishes what a killed agent had started. A command whose receipt is signed is done; one whose
  * ciphertext is whole continues from there; any other has no result, is reported as interrupted,
  * and does not run a second time. The caller holds the `run` and `work` locks, so nothing that was
  * started is still running.

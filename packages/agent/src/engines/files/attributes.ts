@@ -60,9 +60,9 @@ function aclOf(pax: ReadonlyMap<string, string>): Acl | null {
   const own = shapeOf(pax.get("SCHILY.acl.access") ?? "");
   const inherited = shapeOf(pax.get("SCHILY.acl.default") ?? "");
   // tar also writes an ACL that only repeats the mode. Every other one has a mask.
-  const saysMore = own.some((line) => line.startsWith("mask::"));
-  if (!saysMore && inherited.length === 0) return null;
-  const access = saysMore ? own.filter((line) => !isOfMode(line)) : [];
+  const hasMask = own.some((line) => line.startsWith("mask::"));
+  if (!hasMask && inherited.length === 0) return null;
+  const access = hasMask ? own.filter((line) => !isOfMode(line)) : [];
   return {
     numeric: numbers.every((each) => each === null) ? null : numbers.map((each) => each ?? "").join("/"),
     shape: JSON.stringify([access, inherited]),

@@ -8,7 +8,7 @@ import { logText } from "../../text/log.ts";
 import { visible } from "../../text/visible.ts";
 import { keepsAnything } from "../../verification/browser-storage.ts";
 import type { Observation } from "../../verification/observe-head.ts";
-import { ForgetButton } from "./contradiction-alarm.tsx";
+import { ForgetButton } from "./split-view-alarm.tsx";
 import type { LogWatch } from "./watch-log.ts";
 
 const text = logText.browser;

@@ -5,7 +5,7 @@ import { Awaited } from "../../parts/awaited.tsx";
 import { Page } from "../../parts/page.tsx";
 import { logText } from "../../text/log.ts";
 import { BrowserSection } from "./browser-section.tsx";
-import { ContradictionAlarm } from "./contradiction-alarm.tsx";
+import { SplitViewAlarm } from "./split-view-alarm.tsx";
 import { HeadSection } from "./head-section.tsx";
 import { LookupSection } from "./lookup-section.tsx";
 import { ToolsSection } from "./tools-section.tsx";
@@ -27,8 +27,8 @@ export function LogPage() {
       <Awaited query={watch}>
         {(seen) => (
           <Stack gap="lg">
-            {seen.contradiction !== null && (
-              <ContradictionAlarm origin={seen.keys.log_id} contradiction={seen.contradiction} />
+            {seen.splitView !== null && (
+              <SplitViewAlarm origin={seen.keys.log_id} splitView={seen.splitView} />
             )}
             <BrowserSection watch={seen} onCheck={check} isChecking={watch.isFetching} />
             <HeadSection watch={seen} />

@@ -3,14 +3,14 @@ import { ProofError } from "@attestore/proof";
 import { api } from "../../api/client.ts";
 import { browserStorage } from "../../verification/browser-storage.ts";
 import {
-  type Contradiction,
+  type SplitView,
   type HeldHead,
   keepHead,
-  raiseContradiction,
-  readContradiction,
+  recordSplitView,
+  readSplitView,
   readHeldHead,
 } from "../../verifier/held-head.ts";
-import { LogContradiction, type Observation, observeHead } from "../../verification/observe-head.ts";
+import { SplitViewError, type Observation, observeHead } from "../../verification/observe-head.ts";
 import { consistencySource, readHead } from "./queries.ts";
 
 export interface LogWatch {
@@ -18,7 +18,7 @@ export interface LogWatch {
   head: Awaited<ReturnType<typeof readHead>>;
   /** Null if the log contradicted itself, or the stored head cannot be read. */
   observation: Observation | null;
-  contradiction: Contradiction | null;
+  splitView: SplitView | null;
   /** The head this browser stores now. */
   held: HeldHead | null;
   /** Why the stored head proves nothing any more. */
@@ -54,32 +54,32 @@ async function watch(
   orgID: string,
   { verifier_key }: LogWatch["keys"],
   { checkpoint }: LogWatch["head"],
-): Promise<Pick<LogWatch, "observation" | "contradiction" | "held" | "damage">> {
+): Promise<Pick<LogWatch, "observation" | "splitView" | "held" | "damage">> {
   const storage = browserStorage();
   const held = readHeldHead(storage, orgID);
   const offered = { checkpoint, verifier_key };
   try {
     const observation = await observeHead(offered, held, consistencySource(orgID), new Date());
-    const contradiction = readContradiction(storage, orgID);
-    // After a contradiction, the log is not trusted again until a person says so.
-    if (contradiction !== null) return { observation: null, contradiction, held, damage: null };
+    const splitView = readSplitView(storage, orgID);
+    // After a splitView, the log is not trusted again until a person says so.
+    if (splitView !== null) return { observation: null, splitView, held, damage: null };
     keepHead(storage, orgID, observation.keep);
-    return { observation, contradiction: null, held: observation.keep, damage: null };
+    return { observation, splitView: null, held: observation.keep, damage: null };
   } catch (error) {
     if (error instanceof ProofError)
-      return { observation: null, contradiction: null, held, damage: error.message };
-    if (!(error instanceof LogContradiction)) throw error;
-    const seen: Contradiction = {
+      return { observation: null, splitView: null, held, damage: error.message };
+    if (!(error instanceof SplitViewError)) throw error;
+    const seen: SplitView = {
       raised_at: new Date().toISOString(),
       reason: error.reason,
       detail: error.message,
       kept: held,
       offered,
     };
-    raiseContradiction(storage, orgID, seen);
+    recordSplitView(storage, orgID, seen);
     return {
       observation: null,
-      contradiction: readContradiction(storage, orgID) ?? seen,
+      splitView: readSplitView(storage, orgID) ?? seen,
       held,
       damage: null,
     };

@@ -5,7 +5,7 @@ import { notFound } from "../../platform/errors/api-error.ts";
 import { isWithin, knownUntil, listOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { readRotation, rotateKey } from "./rotate-key.ts";
-import { listRetiredKeys, presentKeys } from "./signing-keys.ts";
+import { listRetiredKeys, serializeKeys } from "./signing-keys.ts";
 import { findAgentOf } from "./store.ts";
 
 export function agentKeyRoutes({ clock }: { clock: Clock }): Route[] {
@@ -37,7 +37,7 @@ export function agentKeyRoutes({ clock }: { clock: Clock }): Route[] {
     async handle({ orgId, params, within }, tx) {
       const agent = await findAgentOf(tx, orgId, params.agentID);
       if (agent === null || !isWithin(knownUntil(within), agent.created_at)) throw notFound("agent");
-      const keys = presentKeys(agent, await listRetiredKeys(tx, [agent.id]));
+      const keys = serializeKeys(agent, await listRetiredKeys(tx, [agent.id]));
       return { status: 200, body: { items: keys, next_cursor: null } };
     },
   });

@@ -16,7 +16,7 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { lastRunAfter } from "./latest-run.ts";
-import { listRetiredKeys, presentKeys, replaceSigningKey, type RetiredKey } from "./signing-keys.ts";
+import { listRetiredKeys, serializeKeys, replaceSigningKey, type RetiredKey } from "./signing-keys.ts";
 import { findAgent, type Agent } from "./store.ts";
 
 /**
@@ -142,7 +142,7 @@ function isDone(agent: Agent, retired: readonly RetiredKey[], request: RotateAge
 }
 
 function inUse(agent: Agent, retired: readonly RetiredKey[]): AgentKeyRecord {
-  const [first] = presentKeys(agent, retired);
+  const [first] = serializeKeys(agent, retired);
   if (first === undefined) throw new Error("an agent without a key");
   return first;
 }

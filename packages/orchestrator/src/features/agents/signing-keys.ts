@@ -97,7 +97,7 @@ export async function replaceSigningKey(
 }
 
 /** All keys of an agent as the API returns them, the current one first. */
-export function presentKeys(
+export function serializeKeys(
   agent: { id: string; public_key: Buffer; key_fingerprint: string; created_at: Date },
   retired: readonly RetiredKey[],
 ): AgentKeyRecord[] {

@@ -136,8 +136,7 @@ describe("a pack", () => {
   });
 
   test("that nobody reads to its end leaves no file and no connection behind", async () => {
-    const spools = (): string[] =>
-      readdirSync(tmpdir()).filter((name) => name.startsWith("attestore-spool-"));
+    const spools = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("attestore-pack-"));
     const before = spools();
     for (let n = 0; n < 12; n += 1) {
       const outgoing = request({

@@ -32,7 +32,7 @@ import { bundleFile, jsonFile, placed, proofInPack, readEntries, tallyEntry } fr
 import { readme } from "./readme.ts";
 import { readRuns, type RunPosition } from "./runs.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { type Emission, readLeaves, readLeavesAt } from "./store.ts";
+import { type PublishedCheckpoint, readLeaves, readLeavesAt } from "./store.ts";
 import { TreeReader } from "./tree-reader.ts";
 import type { PackFile } from "./zip/zip-writer.ts";
 
@@ -176,13 +176,13 @@ async function logRange(
   { range, start, end, bodiesUntil }: Snapshot,
 ): Promise<LogRange> {
   const session = transactionSession(tx);
-  const timed = async (emission: Emission | null): Promise<TimedCheckpoint | null> =>
-    emission === null
+  const timed = async (published: PublishedCheckpoint | null): Promise<TimedCheckpoint | null> =>
+    published === null
       ? null
       : {
-          checkpoint: emission.checkpoint,
-          tree_size: emission.size,
-          hashes: (await tree.consistency(session, emission.size)).map(toHex),
+          checkpoint: published.checkpoint,
+          tree_size: published.size,
+          hashes: (await tree.consistency(session, published.size)).map(toHex),
         };
   return {
     v: 1,

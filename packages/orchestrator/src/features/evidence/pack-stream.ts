@@ -10,7 +10,7 @@ import {
   type PackHeader,
 } from "@attestore/proof";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { Spool } from "./zip/spool.ts";
+import { TemporaryFile } from "./zip/temporary-file.ts";
 import { type PackFile, zip, type ZipFile } from "./zip/zip-writer.ts";
 
 /**
@@ -53,17 +53,17 @@ async function* withManifest(
 
 /** Its lines wait on disk, because there are as many as files. */
 class ManifestWriter {
-  readonly #spool: Spool;
+  readonly #file: TemporaryFile;
   readonly #sha256 = createHash("sha256");
   #crc = 0;
   #files = 0;
 
-  private constructor(spool: Spool) {
-    this.#spool = spool;
+  private constructor(file: TemporaryFile) {
+    this.#file = file;
   }
 
   static async begin(header: PackHeader): Promise<ManifestWriter> {
-    const writer = new ManifestWriter(await Spool.create());
+    const writer = new ManifestWriter(await TemporaryFile.create());
     await writer.#write(manifestBegin(header));
     return writer;
   }
@@ -76,21 +76,21 @@ class ManifestWriter {
 
   async end(): Promise<{ file: ZipFile; sha256: string }> {
     await this.#write(MANIFEST_END);
-    const { size } = this.#spool;
+    const { size } = this.#file;
     return {
-      file: { path: PACK_FILES.manifest, size, crc: this.#crc, chunks: this.#spool.read() },
+      file: { path: PACK_FILES.manifest, size, crc: this.#crc, chunks: this.#file.read() },
       sha256: this.#sha256.digest("hex"),
     };
   }
 
   close(): Promise<void> {
-    return this.#spool.close();
+    return this.#file.close();
   }
 
   async #write(text: string): Promise<void> {
     const bytes = Buffer.from(text);
     this.#sha256.update(bytes);
     this.#crc = crc32(bytes, this.#crc);
-    await this.#spool.append(bytes);
+    await this.#file.append(bytes);
   }
 }

@@ -9,9 +9,9 @@ import { notFound } from "../../platform/errors/api-error.ts";
 import { keysByFingerprint, listPackAgents, readAgentEvents } from "./pack-agents.ts";
 import type { EvidencePeriod } from "./period.ts";
 import {
-  type Emission,
-  emissionAfter,
-  emissionBefore,
+  type PublishedCheckpoint,
+  publishedAfter,
+  publishedBefore,
   latestDeadline,
   listBackupsBefore,
   listChangesBefore,
@@ -32,8 +32,8 @@ export interface Snapshot {
   head: SignedCheckpoint;
   /** Leaves in the pack; the first index is a multiple of 256. */
   range: { from: number; to: number };
-  start: Emission | null;
-  end: Emission | null;
+  start: PublishedCheckpoint | null;
+  end: PublishedCheckpoint | null;
   /**
    * Everything recorded before this is in the pack with its body, and so is whatever decided the
    * period's runs.
@@ -87,8 +87,8 @@ export async function readSnapshot(
   const deadline = await latestDeadline(tx, orgId, period);
   const noticed = deadline === null ? period.to : new Date(deadline.getTime() + NOTICED_MS);
   const bodiesUntil = earliest(now, noticed < period.to ? period.to : noticed);
-  const start = await emissionBefore(tx, orgId, period.from, head.size);
-  const end = await emissionAfter(tx, orgId, bodiesUntil, head.size);
+  const start = await publishedBefore(tx, orgId, period.from, head.size);
+  const end = await publishedAfter(tx, orgId, bodiesUntil, head.size);
   const sources = await listPolicySources(tx, orgId);
   const agentEvents = await readAgentEvents(tx, orgId, head.size);
   const backups = await listBackupsBefore(tx, {

@@ -13,24 +13,24 @@ export async function readOrgName(db: Database, orgId: string): Promise<string |
 }
 
 /** An hourly checkpoint. */
-export interface Emission {
+export interface PublishedCheckpoint {
   size: number;
   emittedAt: Date;
   checkpoint: string;
 }
 
-const EMISSION = sql`tree_size as size, emitted_at as "emittedAt", checkpoint`;
+const PUBLISHED = sql`tree_size as size, emitted_at as "emittedAt", checkpoint`;
 
 /** The last one that was signed at or before that moment. */
-export async function emissionBefore(
+export async function publishedBefore(
   db: Database,
   orgId: string,
   moment: Date,
   size: number,
-): Promise<Emission | null> {
-  const [row] = await rows<Emission>(
+): Promise<PublishedCheckpoint | null> {
+  const [row] = await rows<PublishedCheckpoint>(
     db,
-    sql`select ${EMISSION} from log_emissions
+    sql`select ${PUBLISHED} from log_emissions
       where org_id = ${orgId} and hour <= ${moment} and emitted_at <= ${moment} and tree_size <= ${size}
       order by hour desc limit 1`,
   );
@@ -38,15 +38,15 @@ export async function emissionBefore(
 }
 
 /** The first one that was signed at or after that moment. */
-export async function emissionAfter(
+export async function publishedAfter(
   db: Database,
   orgId: string,
   moment: Date,
   size: number,
-): Promise<Emission | null> {
-  const [row] = await rows<Emission>(
+): Promise<PublishedCheckpoint | null> {
+  const [row] = await rows<PublishedCheckpoint>(
     db,
-    sql`select ${EMISSION} from log_emissions
+    sql`select ${PUBLISHED} from log_emissions
       where org_id = ${orgId} and hour > ${moment}::timestamptz - interval '1 hour' and emitted_at >= ${moment}
         and tree_size <= ${size}
       order by hour limit 1`,

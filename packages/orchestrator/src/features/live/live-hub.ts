@@ -82,7 +82,7 @@ export class LiveHub {
     }
     if (signal.aborted) end();
     send(watcher, `retry: ${RETRY_MS}\n\n`);
-    say(watcher, "ready", changedTopics(markersOf(watch.lastEventId), watcher.seen));
+    sendEvent(watcher, "ready", changedTopics(markersOf(watch.lastEventId), watcher.seen));
     if (!this.#running) void this.#run();
     return stream;
   }
@@ -161,7 +161,7 @@ export class LiveHub {
       if (now === undefined || watcher.seen === null) continue;
       const topics = changedTopics(watcher.seen, now);
       watcher.seen = now;
-      if (topics.length > 0) say(watcher, "change", topics);
+      if (topics.length > 0) sendEvent(watcher, "change", topics);
     }
   }
 
@@ -175,13 +175,13 @@ export class LiveHub {
     );
     for (const watcher of watchers) {
       if (live.has(watcher.session)) continue;
-      say(watcher, "end", []);
+      sendEvent(watcher, "end", []);
       this.#end(watcher);
     }
   }
 }
 
-function say(watcher: Watcher, event: "ready" | "change" | "end", topics: readonly Topic[]): void {
+function sendEvent(watcher: Watcher, event: "ready" | "change" | "end", topics: readonly Topic[]): void {
   const id = watcher.seen === null ? "" : `id: ${eventId(watcher.seen)}\n`;
   send(watcher, `event: ${event}\n${id}data: ${JSON.stringify({ topics })}\n\n`);
 }

@@ -21,7 +21,7 @@ export async function noticeEnds(db: Database, signal: AbortSignal): Promise<voi
   await eachOf(rows, signal, ({ id, org_id }) =>
     runInOrg(db, org_id, async (tx) => {
       const { rows: ended } = await sql<Ended>`${ENDED} and told.id = ${id}`.execute(tx);
-      for (const one of ended) await tell(tx, one);
+      for (const one of ended) await notify(tx, one);
     }),
   );
 }
@@ -34,7 +34,7 @@ export async function noticeEndOf(tx: DatabaseTransaction, about: About, kind: M
   const whose =
     "sourceId" in about ? sql`told.source_id = ${about.sourceId}` : sql`told.agent_id = ${about.agentId}`;
   const { rows } = await sql<Ended>`${ENDED} and told.kind = ${kind} and ${whose}`.execute(tx);
-  for (const ended of rows) await tell(tx, ended);
+  for (const ended of rows) await notify(tx, ended);
 }
 
 const TOLD_AND_ENDED = sql`notification_incidents as told join incidents on incidents.id = told.id
@@ -43,7 +43,7 @@ const ENDED = sql`
   select told.id, told.org_id, told.kind, told.source_id, told.agent_id, told.began_at, incidents.ended_at
   from ${TOLD_AND_ENDED}`;
 
-async function tell(tx: DatabaseTransaction, ended: Ended): Promise<void> {
+async function notify(tx: DatabaseTransaction, ended: Ended): Promise<void> {
   const { source_id, agent_id, ended_at: at } = ended;
   const trouble = await endTrouble(tx, ended.id, at);
   if (trouble === null) return;

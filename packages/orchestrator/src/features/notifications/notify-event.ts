@@ -40,9 +40,9 @@ export async function notifyEvent(tx: DatabaseTransaction, orgId: string, event:
       await noticeEndOf(tx, { agentId }, event.kind);
       return begin(event.kind, { agentId });
     case "retention_held":
-      return ofSource === null ? undefined : tellHeld(tx, orgId, event, ofSource.sourceId);
+      return ofSource === null ? undefined : notifyHeld(tx, orgId, event, ofSource.sourceId);
     case "agent_attached":
-      return agentId === null ? undefined : tellAttached(tx, orgId, event, agentId);
+      return agentId === null ? undefined : notifyAttached(tx, orgId, event, agentId);
     case "agent_revoked":
       return agentId === null ? undefined : withdraw(tx, event, { agentId }, ["attestation_failed"]);
     case "source_removed":
@@ -56,7 +56,7 @@ export async function notifyEvent(tx: DatabaseTransaction, orgId: string, event:
   }
 }
 
-async function tellAttached(
+async function notifyAttached(
   tx: DatabaseTransaction,
   orgId: string,
   event: LoggedEvent,
@@ -77,7 +77,7 @@ async function tellAttached(
   });
 }
 
-async function tellHeld(
+async function notifyHeld(
   tx: DatabaseTransaction,
   orgId: string,
   { id, occurred_at, detail }: LoggedEvent,

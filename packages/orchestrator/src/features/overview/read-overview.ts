@@ -70,7 +70,7 @@ export async function readOverview(
       now,
     );
     return {
-      ...presentSource(source, seen, now),
+      ...serializeSource(source, seen, now),
       proven: proof.because === null,
       not_proven_because: proof.because,
       running: running.get(source.id) ?? [],
@@ -106,7 +106,7 @@ export async function readOverview(
   };
 }
 
-function presentSource(
+function serializeSource(
   source: SourceRow,
   seen: SourceDays | null,
   now: Date,

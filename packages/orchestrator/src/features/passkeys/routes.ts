@@ -47,7 +47,7 @@ export function passkeyRoutes(db: Database, deps: NoticeDeps): Route[] {
           "forbidden",
           "An operator who acts as somebody cannot see how that person signs in.",
         );
-      const items = (await listPasskeys(db, email)).map(presentPasskey);
+      const items = (await listPasskeys(db, email)).map(serializePasskey);
       return { status: 200, body: { items, recovery_codes_left: await countRecoveryCodes(db, email) } };
     },
   });
@@ -119,7 +119,7 @@ export function passkeyRoutes(db: Database, deps: NoticeDeps): Route[] {
         name: body.name,
         transports: body.credential.response.transports ?? [],
       });
-      return { status: 201, body: { passkey: presentPasskey(passkey), recovery_codes } };
+      return { status: 201, body: { passkey: serializePasskey(passkey), recovery_codes } };
     },
   });
 
@@ -142,7 +142,7 @@ export function passkeyRoutes(db: Database, deps: NoticeDeps): Route[] {
         name: body.name,
       });
       if (renamed === null) throw notFound("passkey");
-      return { status: 200, body: presentPasskey(renamed) };
+      return { status: 200, body: serializePasskey(renamed) };
     },
   });
 
@@ -160,7 +160,7 @@ export function passkeyRoutes(db: Database, deps: NoticeDeps): Route[] {
     async handle({ principal, params }, tx) {
       return {
         status: 200,
-        body: presentPasskey(await removePasskey(tx, deps, principal, params.passkeyID)),
+        body: serializePasskey(await removePasskey(tx, deps, principal, params.passkeyID)),
       };
     },
   });
@@ -184,7 +184,7 @@ export function passkeyRoutes(db: Database, deps: NoticeDeps): Route[] {
   return [list, options, add, rename, remove, renew];
 }
 
-function presentPasskey({ id, created_at, name, last_used_at, synced }: Passkey): PasskeyRecord {
+function serializePasskey({ id, created_at, name, last_used_at, synced }: Passkey): PasskeyRecord {
   return {
     id,
     created_at: created_at.toISOString(),

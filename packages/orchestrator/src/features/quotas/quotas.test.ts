@@ -11,7 +11,7 @@ import { abortAbandonedUploads, forgetEmptyUploads } from "../backups/abandoned-
 import { sweepObjects } from "../retention/sweep-objects.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import { quotaDefaults } from "./settings.ts";
-import { tellQuotas } from "./warn.ts";
+import { notifyQuotas } from "./warn.ts";
 
 const QUOTAS = { bytes: 10_000, objects: 5, agents: 2, requests: 100_000, window_s: 60 };
 const DAY_MS = 86_400_000;
@@ -294,8 +294,8 @@ describe("who sets them", () => {
 });
 
 describe("the organisation is told", () => {
-  const tell = (): Promise<void> =>
-    tellQuotas(
+  const notify = (): Promise<void> =>
+    notifyQuotas(
       { db: service.database, quotas: QUOTAS },
       { now: new Date(), signal: new AbortController().signal },
     );
@@ -310,24 +310,24 @@ describe("the organisation is told", () => {
   test("at 80 and at 100 %, once each, and again after there was room", async () => {
     const channel = { kind: "email", email: owner.email };
     expect((await owner.post(`/api/orgs/${org.id}/notifications/channels`, channel)).status).toBe(201);
-    await tell();
+    await notify();
     await ask(7999);
-    await tell();
+    await notify();
     expect(await told()).toEqual([]);
     await ask(1);
-    await tell();
-    await tell();
+    await notify();
+    await notify();
     const first = { name: "bytes", used: 8000, limit: 10_000, percent: 80 };
     expect(await told()).toEqual([first]);
     await ask(2000);
-    await tell();
-    await tell();
+    await notify();
+    await notify();
     const second = { name: "bytes", used: 10_000, limit: 10_000, percent: 100 };
     expect(await told()).toEqual([first, second]);
     await service.pool.query("update org_usage set bytes = 1 where org_id = $1", [org.id]);
-    await tell();
+    await notify();
     await service.pool.query("update org_usage set bytes = 9000 where org_id = $1", [org.id]);
-    await tell();
+    await notify();
     expect(await told()).toEqual([first, second, { name: "bytes", used: 9000, limit: 10_000, percent: 90 }]);
   });
 });

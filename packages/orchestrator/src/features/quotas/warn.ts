@@ -23,18 +23,18 @@ interface Deps {
 }
 
 export function quotaJob(deps: Deps): Job {
-  return { name: "tell_quotas", every_s: 300, run: (context) => tellQuotas(deps, context) };
+  return { name: "tell_quotas", every_s: 300, run: (context) => notifyQuotas(deps, context) };
 }
 
 /** Warns each organisation about quotas that are nearly or completely used. */
-export async function tellQuotas(
+export async function notifyQuotas(
   { db, quotas }: Deps,
   { now, signal }: Pick<JobContext, "now" | "signal">,
 ): Promise<void> {
   await eachOf(await limitedOrgs(db, quotas), signal, async (orgId) => {
     await runInOrg(db, orgId, async (tx) => {
       await lockOrg(tx, orgId);
-      await tellOrg(tx, orgId, quotas, now);
+      await notifyOrg(tx, orgId, quotas, now);
     });
   });
 }
@@ -58,7 +58,7 @@ async function limitedOrgs(db: Database, quotas: QuotaDefaults): Promise<string[
   return rows.map(({ id }) => id);
 }
 
-async function tellOrg(
+async function notifyOrg(
   tx: DatabaseTransaction,
   orgId: string,
   quotas: QuotaDefaults,
@@ -74,7 +74,7 @@ async function tellOrg(
     const percent = limit === 0 ? (used[name] > 0 ? 100 : 0) : Math.floor((used[name] / limit) * 100);
     const told = before[name] ?? 0;
     const reached = Math.max(0, ...TOLD_AT.filter((at) => percent >= at));
-    if (reached > told) await tell(tx, orgId, { name, used: used[name], limit, percent }, now);
+    if (reached > told) await notify(tx, orgId, { name, used: used[name], limit, percent }, now);
     const stands = percent < LOW ? 0 : Math.max(told, reached);
     if (stands > 0) warned[name] = stands;
   }
@@ -95,7 +95,7 @@ async function readWarned(tx: DatabaseTransaction, orgId: string): Promise<Parti
   return row?.warned ?? {};
 }
 
-async function tell(
+async function notify(
   tx: DatabaseTransaction,
   orgId: string,
   quota: { name: QuotaName; used: number; limit: number; percent: number },

@@ -3,7 +3,7 @@ import { formatTlogProof, formatVerifierKey, hashFromHex, parseLeaf, toHex } fro
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logVerifier } from "../../log/log-keys.ts";
 import { readNewestCheckpoint } from "../../log/heads.ts";
-import { readPlacement } from "../../log/inclusion.ts";
+import { readInclusion } from "../../log/inclusion.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { cosignaturesOf, newestWitnessedSize } from "../../log/witnessed-head.ts";
 import type { StoredReceipt } from "./queries.ts";
@@ -21,14 +21,14 @@ export async function readBundle(
   const head = await readNewestCheckpoint(session, signer, receipt.org_id);
   const witnessed = await newestWitnessedSize(session, receipt.org_id, receipt.log_index);
   const size = witnessed ?? head.size;
-  const placement = await readPlacement(session, signer, {
+  const inclusion = await readInclusion(session, signer, {
     orgId: receipt.org_id,
     logIndex: receipt.log_index,
     treeSize: size,
   });
-  const { leaf, hashes, logIndex, origin, treeSize } = placement;
+  const { leaf, hashes, logIndex, origin, treeSize } = inclusion;
   // The newest head is available in its hourly form, which has a line about the time.
-  const checkpoint = size === head.size ? head.checkpoint : placement.checkpoint;
+  const checkpoint = size === head.size ? head.checkpoint : inclusion.checkpoint;
   const cosignatures = await cosignaturesOf(session, receipt.org_id, size);
   return {
     envelope: envelopeOf(receipt),

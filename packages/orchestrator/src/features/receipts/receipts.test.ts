@@ -19,7 +19,7 @@ import {
   signedEnvelope,
 } from "../../../test/log/signed-receipt.ts";
 import { placed, principalOf, submitReceipt } from "../../../test/log/submit.ts";
-import { verifyPlacement } from "../../../test/log/verify-inclusion.ts";
+import { verifyEntryInclusion } from "../../../test/log/verify-inclusion.ts";
 import { takeForDelivery, setAcked } from "../commands/store.ts";
 import { queueCommand } from "../command-queue/queue-command.ts";
 import { configureSource } from "../source-settings/configure-source.ts";
@@ -57,9 +57,9 @@ async function times(): Promise<Record<"proven_at" | "last_proven_at" | "last_ba
 }
 
 test("the answer is what the contract says, and proves itself", async () => {
-  const placement = await submit(agent, backupStatement(agent, backup));
-  await verifyPlacement(replica.signer.identity, placement);
-  const { status, body } = inclusionAnswer("receipt_id", placement, false);
+  const inclusion = await submit(agent, backupStatement(agent, backup));
+  await verifyEntryInclusion(replica.signer.identity, inclusion);
+  const { status, body } = inclusionAnswer("receipt_id", inclusion, false);
   expect(status).toBe(201);
   expect([...Value.Errors(ReceiptAccepted, JSON.parse(body.toString()))]).toEqual([]);
 });

@@ -28,7 +28,7 @@ export async function notifyRemovals(
   await eachOf(rows, signal, async ({ org_id, first_at }) => {
     await runInOrg(db, org_id, async (tx) => {
       const isUrgent = first_at.getTime() - now.getTime() < TOLD_EVERY_MS;
-      if (isUrgent || !(await wasToldLately(tx, org_id, now))) await tell(tx, org_id, now);
+      if (isUrgent || !(await wasToldLately(tx, org_id, now))) await notify(tx, org_id, now);
     });
   });
 }
@@ -60,7 +60,7 @@ interface Removals {
  * Everything that is announced, including what an earlier message told: the newest message is
  * always complete.
  */
-async function tell(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
+async function notify(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
   await tx
     .updateTable("backups")
     .set({ removal_told_at: now })

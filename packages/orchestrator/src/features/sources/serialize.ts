@@ -15,14 +15,14 @@ export async function sourceRecords(
 ): Promise<SourceRecord[]> {
   const ids = sources.map(({ id }) => id);
   const proofs = await readProofs(db, ids, at, until);
-  return sources.map((source) => present(source, proofs.get(source.id)));
+  return sources.map((source) => serialize(source, proofs.get(source.id)));
 }
 
 export async function sourceRecord(db: Database, source: ConfiguredSource, at: Date): Promise<SourceRecord> {
-  return present(source, (await readProofs(db, [source.id], at)).get(source.id));
+  return serialize(source, (await readProofs(db, [source.id], at)).get(source.id));
 }
 
-function present(source: ConfiguredSource, proof: SourceProof | undefined): SourceRecord {
+function serialize(source: ConfiguredSource, proof: SourceProof | undefined): SourceRecord {
   const { id, org_id, slug, name, engine, agent_id, test_agent_id } = source;
   const { schedule, retention, objectives } = source;
   // A source that is gone by now counts as never backed up.

@@ -2,7 +2,7 @@ import { formatLeaf } from "@attestore/proof";
 import { expect, test } from "vitest";
 import { inclusionAnswer } from "./inclusion-answer.ts";
 
-const placement = {
+const inclusion = {
   id: "rcpt_01jd3gqq8zb14p1s0a5r2h0y8f",
   origin: "log.example.test/org_01jd3gqk7vfx0t6r4t9m2c8w5a",
   logIndex: 2,
@@ -24,7 +24,7 @@ const placement = {
 // Remembered answers are made again from the log for as long as their keys live: 30 days. A version
 // that changes these bytes breaks the promise to those who repeat a request across the upgrade.
 test("the answer's bytes are these, for ever", () => {
-  const { status, body } = inclusionAnswer("receipt_id", placement, false);
+  const { status, body } = inclusionAnswer("receipt_id", inclusion, false);
   expect(status).toBe(201);
   expect(body.toString()).toBe(
     `{"receipt_id":"rcpt_01jd3gqq8zb14p1s0a5r2h0y8f","log_index":2,"leaf":{"actor_id":"agent_01jd3gqm3wey1s8p6x2n9d7v4c",` +
@@ -37,6 +37,6 @@ test("the answer's bytes are these, for ever", () => {
 });
 
 test("a tree of one leaf has a proof without hashes", () => {
-  const { body } = inclusionAnswer("event_id", { ...placement, logIndex: 0, treeSize: 1, hashes: [] }, false);
+  const { body } = inclusionAnswer("event_id", { ...inclusion, logIndex: 0, treeSize: 1, hashes: [] }, false);
   expect(JSON.parse(body.toString())).toMatchObject({ inclusion_proof: { hashes: [] } });
 });

@@ -1,17 +1,17 @@
 import { toHex, type Hash } from "@attestore/proof";
-import type { Placement } from "../../log/inclusion.ts";
+import type { Inclusion } from "../../log/inclusion.ts";
 import type { WireAnswer } from "../../platform/http/answer.ts";
 
 /**
  * The 201 of a submission, ReceiptAccepted or EventAccepted of the contract. Its bytes depend only
- * on the placement: a remembered answer is stored as index and tree size, and made again from them.
+ * on the inclusion: a remembered answer is stored as index and tree size, and made again from them.
  */
 export function inclusionAnswer(
   idField: "receipt_id" | "event_id",
-  placement: Placement,
+  inclusion: Inclusion,
   replayed: boolean,
 ): WireAnswer {
-  const { id, origin, logIndex, leaf, leafHash, treeSize, hashes, checkpoint } = placement;
+  const { id, origin, logIndex, leaf, leafHash, treeSize, hashes, checkpoint } = inclusion;
   // Leaves and hex are ASCII. A checkpoint's dash is not: kept apart, it does not turn all of this
   // text into a two-byte string.
   const ascii =

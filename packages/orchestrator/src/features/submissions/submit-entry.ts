@@ -41,7 +41,7 @@ export async function submitEntry<Entry extends LogEntry>(
       throw error;
     });
     if (submitted.is === "answered") return submitted.answer;
-    return inclusionAnswer(idField, submitted.placement, submitted.replayed);
+    return inclusionAnswer(idField, submitted.inclusion, submitted.replayed);
   } catch (error) {
     if (error instanceof SubmissionRefused) throw logErrorAnswer(error) ?? error;
     throw error;

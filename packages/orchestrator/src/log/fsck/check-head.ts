@@ -2,7 +2,7 @@ import { CompactRange, equalBytes, leafHash, plural } from "@attestore/proof";
 import type { Pool } from "pg";
 import { logOrigin, type LogIdentity } from "../log-keys.ts";
 import { unpackHashes } from "../../platform/database/packed.ts";
-import { whyNotSigned } from "./check-emissions.ts";
+import { whyNotSigned } from "./check-published.ts";
 
 export interface HeadCheck {
   size: number;
@@ -23,7 +23,7 @@ interface Row {
   head_root: Buffer | null;
 }
 
-interface Emission {
+interface PublishedCheckpoint {
   emitted_at: Date;
   tree_size: number;
   root_hash: Buffer;
@@ -50,14 +50,14 @@ export async function checkHead(pool: Pool, identity: LogIdentity, orgId: string
   const [row] = rows;
   if (row === undefined) return { size: 0, emittedAt: null, problems: ["the organisation has no log"] };
   const problems = rowProblems(row, logOrigin(identity.host, orgId));
-  const emission = await newestEmission(pool, orgId);
-  if (emission !== null) {
-    if (emission.recorded_root === null || !equalBytes(emission.recorded_root, emission.root_hash))
+  const published = await newestPublished(pool, orgId);
+  if (published !== null) {
+    if (published.recorded_root === null || !equalBytes(published.recorded_root, published.root_hash))
       problems.push("the newest hourly head is one that the log does not have");
-    const why = await whyNotSigned({ identity, orgId }, emission);
+    const why = await whyNotSigned({ identity, orgId }, published);
     if (why !== null) problems.push(`the newest hourly head: ${why}`);
   }
-  return { size: row.tree_size, emittedAt: emission?.emitted_at ?? null, problems };
+  return { size: row.tree_size, emittedAt: published?.emitted_at ?? null, problems };
 }
 
 function rowProblems(row: Row, origin: string): string[] {
@@ -86,8 +86,8 @@ function edgeGivesRoot({ tree_size, root_hash, right_edge }: Row): boolean {
   }
 }
 
-async function newestEmission(pool: Pool, orgId: string): Promise<Emission | null> {
-  const { rows } = await pool.query<Emission>(
+async function newestPublished(pool: Pool, orgId: string): Promise<PublishedCheckpoint | null> {
+  const { rows } = await pool.query<PublishedCheckpoint>(
     `select emitted_at, log_emissions.tree_size, log_emissions.root_hash, checkpoint, log_heads.root_hash as recorded_root
      from log_emissions left join log_heads using (org_id, tree_size)
      where org_id = $1 order by hour desc limit 1`,

@@ -5,7 +5,7 @@ export type FindingCode =
   | "leaf"
   | "tile"
   | "head"
-  | "emission"
+  | "checkpoint"
   | "entry_missing"
   | "entry_differs"
   | "entry_unlogged"
@@ -28,9 +28,9 @@ export interface Counts {
   events: number;
   tiles: number;
   heads: number;
-  emissions: number;
+  checkpoints: number;
 }
 
 export function noCounts(): Counts {
-  return { logs: 0, leaves: 0, receipts: 0, events: 0, tiles: 0, heads: 0, emissions: 0 };
+  return { logs: 0, leaves: 0, receipts: 0, events: 0, tiles: 0, heads: 0, checkpoints: 0 };
 }

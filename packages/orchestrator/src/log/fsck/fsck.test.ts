@@ -43,13 +43,13 @@ beforeAll(async () => {
       ),
     ),
   );
-  const emission = {
+  const publisher = {
     pool: world.pool,
     signer: replica.signer,
     logger: silentLogger,
     signal: new AbortController().signal,
   };
-  expect(await emitHour(emission, new Date("2026-11-21T09:00:00Z"))).toBe(true);
+  expect(await emitHour(publisher, new Date("2026-11-21T09:00:00Z"))).toBe(true);
 });
 afterAll(() => world.close());
 
@@ -83,7 +83,7 @@ test("finds nothing wrong with what the service wrote, and looked at all of it",
     receipts: RECEIPTS + 1,
     events: 1,
     tiles: 1,
-    emissions: 2,
+    checkpoints: 2,
   });
   expect(counts.heads).toBeGreaterThan(4);
 });
@@ -126,26 +126,26 @@ const damages: readonly [what: string, sql: string, code: FindingCode][] = [
   ["the log's right edge", `update logs set ${flip("right_edge")} where right_edge <> ''`, "log_row"],
   ["the log's origin", "update logs set origin = origin || 'x'", "log_row"],
   ["a log that is gone", "delete from logs", "log_missing"],
-  ["an emission's root", `update log_emissions set ${flip("root_hash")}`, "emission"],
+  ["a checkpoint's root", `update log_emissions set ${flip("root_hash")}`, "checkpoint"],
   [
-    "an emission's size",
+    "a checkpoint's size",
     "update log_emissions set tree_size = tree_size - 1 where tree_size > 0",
-    "emission",
+    "checkpoint",
   ],
   [
-    "an emission's time",
+    "a checkpoint's time",
     "update log_emissions set emitted_at = emitted_at + interval '1 second'",
-    "emission",
+    "checkpoint",
   ],
   [
-    "an emission's signature",
+    "a checkpoint's signature",
     "update log_emissions set checkpoint = translate(checkpoint, 'AB', 'BA')",
-    "emission",
+    "checkpoint",
   ],
   [
-    "an emission without its cosignature",
+    "a checkpoint without its cosignature",
     "update log_emissions set checkpoint = regexp_replace(checkpoint, '[^\\n]*/time [^\\n]*\\n$', '')",
-    "emission",
+    "checkpoint",
   ],
   ["an envelope", `update receipts set ${flip("envelope")} where log_index = 9`, "envelope"],
   ["a payload's hash", `update receipts set ${flip("payload_sha256")} where log_index = 9`, "entry_differs"],
@@ -212,5 +212,5 @@ test("a service with other keys did not sign these heads", async () => {
     onFinding: (finding) => found.push(finding),
   });
   await other.close();
-  expect(found.map(({ code }) => code)).toEqual(["emission", "emission"]);
+  expect(found.map(({ code }) => code)).toEqual(["checkpoint", "checkpoint"]);
 });

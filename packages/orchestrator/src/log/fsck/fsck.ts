@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import type { LogIdentity } from "../log-keys.ts";
 import { clientSession, type PreparedQuery } from "../../platform/database/sql-session.ts";
-import { checkEmissions } from "./check-emissions.ts";
+import { checkPublished } from "./check-published.ts";
 import { checkLog } from "./check-log.ts";
 import { checkUnlogged } from "./check-unlogged.ts";
 import { noCounts, type Counts, type Finding, type Report } from "./finding.ts";
@@ -25,7 +25,7 @@ export interface FsckResult {
 
 /**
  * Rebuilds every tree from its leaves and compares it with everything the database says about it:
- * the log's row, every full tile, every head that may have been signed, every emission and its
+ * the log's row, every full tile, every head that may have been signed, every hourly checkpoint and its
  * signatures, and each receipt and event with its leaf. Reads one snapshot per log, so the service
  * can keep running. Rejects if the database cannot be read; findings are not errors.
  */
@@ -64,7 +64,7 @@ async function checkOrg(
   const check = { session: clientSession(client), identity, orgId, counts, report };
   await checkLog(check);
   await checkUnlogged(check);
-  await checkEmissions(check);
+  await checkPublished(check);
 }
 
 // Includes logs that do not exist but have rows in other tables.

@@ -25,10 +25,10 @@ export function clusterDirectory(home: string): string {
  * Creates the cluster if there is none. initdb works in another directory and syncs it; only then
  * is the directory renamed, so a cluster with the final name is always whole.
  */
-export async function ensureCluster(home: string, placement: ClusterLocation, log: Logger): Promise<void> {
+export async function ensureCluster(home: string, location: ClusterLocation, log: Logger): Promise<void> {
   const existing = await readVersion(clusterDirectory(home));
   if (existing !== null) {
-    await requireVersion(placement, existing, clusterDirectory(home));
+    await requireVersion(location, existing, clusterDirectory(home));
     return;
   }
   if ((await readdir(home)).includes(CLUSTER)) {
@@ -40,11 +40,11 @@ export async function ensureCluster(home: string, placement: ClusterLocation, lo
   const unfinished = join(home, UNFINISHED);
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: 0o700 });
-  if (placement.user !== null) await chown(unfinished, placement.user.uid, placement.user.gid);
+  if (location.user !== null) await chown(unfinished, location.user.uid, location.user.gid);
   log.info({ directory: clusterDirectory(home) }, "creating the database");
-  const { file, args } = launchCommand(placement, join(placement.binaries, "bin", "initdb"), [
+  const { file, args } = launchCommand(location, join(location.binaries, "bin", "initdb"), [
     "--pgdata",
-    join(placement.home, UNFINISHED),
+    join(location.home, UNFINISHED),
     "--username",
     DATABASE_ROLE,
     "--auth-local",
@@ -57,7 +57,7 @@ export async function ensureCluster(home: string, placement: ClusterLocation, lo
     "C",
     "--data-checksums",
   ]);
-  const result = await runProgram(file, args, { env: placement.environment });
+  const result = await runProgram(file, args, { env: location.environment });
   if (result.exitCode !== 0) {
     const reason = (result.stderr.trim() || result.stdout.trim()).split("\n").slice(-3).join(" ");
     throw new UserError(
@@ -73,14 +73,14 @@ async function readVersion(directory: string): Promise<string | null> {
   return (await nullIfMissing(readFile(join(directory, "PG_VERSION"), "utf8")))?.trim() ?? null;
 }
 
-async function requireVersion(placement: ClusterLocation, cluster: string, directory: string): Promise<void> {
-  const { file, args } = launchCommand(placement, join(placement.binaries, "bin", "postgres"), ["--version"]);
-  const result = await runProgram(file, args, { env: placement.environment });
+async function requireVersion(location: ClusterLocation, cluster: string, directory: string): Promise<void> {
+  const { file, args } = launchCommand(location, join(location.binaries, "bin", "postgres"), ["--version"]);
+  const result = await runProgram(file, args, { env: location.environment });
   const server = /\(PostgreSQL\) (\d+)/.exec(result.stdout)?.[1];
   if (server === undefined) {
     throw new UserError(
       "postgres_missing",
-      `${placement.binaries}/bin/postgres does not run here: ${result.startError ?? result.stderr.trim()}. Set DATABASE_URL, or ATTESTORE_POSTGRES to another PostgreSQL.`,
+      `${location.binaries}/bin/postgres does not run here: ${result.startError ?? result.stderr.trim()}. Set DATABASE_URL, or ATTESTORE_POSTGRES to another PostgreSQL.`,
     );
   }
   if (server === cluster) return;

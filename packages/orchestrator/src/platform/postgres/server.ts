@@ -57,19 +57,19 @@ function settingArguments(socketDirectory: string): string[] {
 export async function startServer(
   cluster: string,
   seenCluster: string,
-  placement: ClusterLocation,
+  location: ClusterLocation,
   log: Logger,
 ): Promise<Server> {
-  const { file, args } = launchCommand(placement, join(placement.binaries, "bin", "postgres"), [
+  const { file, args } = launchCommand(location, join(location.binaries, "bin", "postgres"), [
     "-D",
     seenCluster,
-    ...settingArguments(placement.socketDirectory),
+    ...settingArguments(location.socketDirectory),
   ]);
   // Its own session: Ctrl-C in a terminal reaches only us, and the database outlives the requests
   // that we still finish.
   const child = spawn(file, args, {
     cwd: "/",
-    env: placement.environment,
+    env: location.environment,
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -62,9 +62,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const user = await choosePostgresUser(cluster, options.user);
   const binaries = await findBinaries(options.binaries);
   await clearOrphan(cluster, log);
-  const placement = await place(home, binaries, user);
+  const location = await place(home, binaries, user);
   const connection = {
-    host: placement.socketDirectory,
+    host: location.socketDirectory,
     port: PORT,
     user: DATABASE_ROLE,
     database: DATABASE_NAME,
@@ -72,14 +72,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const stopping = new AbortController();
 
   const start = async (): Promise<Server> => {
-    const server = await startPatiently(cluster, placement, log, stopping.signal);
+    const server = await startPatiently(cluster, location, log, stopping.signal);
     try {
       await requireDurableEmbedded(connection);
     } catch (error) {
       await server.stop();
       throw error;
     }
-    log.info({ pid: server.pid, user: user?.name, socket: placement.socketDirectory }, "PostgreSQL is ready");
+    log.info({ pid: server.pid, user: user?.name, socket: location.socketDirectory }, "PostgreSQL is ready");
     return server;
   };
 
@@ -107,11 +107,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
   let running: Promise<void>;
   try {
-    await ensureCluster(home, placement, log);
+    await ensureCluster(home, location, log);
     await writeAccessRules(home);
     running = keepRunning(await start());
   } catch (error) {
-    await placement.dispose();
+    await location.dispose();
     if (error instanceof ServerStartFailed) {
       throw new UserError(
         "database_unusable",
@@ -126,7 +126,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     stopping.abort();
     await current?.stop();
     await running;
-    await placement.dispose();
+    await location.dispose();
   };
   let stopped: Promise<void> | null = null;
   return {
@@ -139,13 +139,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 async function startPatiently(
   cluster: string,
-  placement: ClusterLocation,
+  location: ClusterLocation,
   log: Logger,
   signal: AbortSignal,
 ): Promise<Server> {
   for (const until = Date.now() + RETRY_START_FOR_MS; ;) {
     try {
-      return await startServer(cluster, clusterDirectory(placement.home), placement, log);
+      return await startServer(cluster, clusterDirectory(location.home), location, log);
     } catch (error) {
       const passes = error instanceof ServerStartFailed && PASSING.test(error.complaint);
       if (!passes || signal.aborted || Date.now() > until) throw error;

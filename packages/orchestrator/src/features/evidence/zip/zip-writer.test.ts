@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { afterAll, expect, test } from "vitest";
-import { Spool } from "./spool.ts";
+import { TemporaryFile } from "./temporary-file.ts";
 import { endOfDirectory, zip, type ZipFile } from "./zip-writer.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "attestore-zip-"));
@@ -62,16 +62,16 @@ test("a file that has not the size that was said fails the whole", async () => {
   await expect(write([{ path: "a", size: 4, crc: 0, chunks: chunks() }])).rejects.toThrow(/size/);
 });
 
-test("a spool gives back what was written, and leaves no file", async () => {
+test("a temporary file gives back what was written, and leaves no file", async () => {
   const before = await readdir(tmpdir());
-  const spool = await Spool.create();
+  const file = await TemporaryFile.create();
   const parts = Array.from({ length: 300 }, (_, n) => Buffer.alloc(3000, n));
-  for (const part of parts) await spool.append(part);
-  expect((await readdir(tmpdir())).filter((name) => name.startsWith("attestore-spool-"))).toEqual(
-    before.filter((name) => name.startsWith("attestore-spool-")),
+  for (const part of parts) await file.append(part);
+  expect((await readdir(tmpdir())).filter((name) => name.startsWith("attestore-pack-"))).toEqual(
+    before.filter((name) => name.startsWith("attestore-pack-")),
   );
   const read: Buffer[] = [];
-  for await (const chunk of spool.read()) read.push(chunk);
+  for await (const chunk of file.read()) read.push(chunk);
   expect(Buffer.concat(read).equals(Buffer.concat(parts))).toBe(true);
-  await spool.close();
+  await file.close();
 });

@@ -1,6 +1,6 @@
 import { crc32, deflateRaw } from "node:zlib";
 import { promisify } from "node:util";
-import { Spool } from "./spool.ts";
+import { TemporaryFile } from "./temporary-file.ts";
 
 const deflate = promisify(deflateRaw);
 
@@ -39,7 +39,7 @@ interface Header {
  */
 export async function* zip(files: AsyncIterable<ZipFile>, modified: Date): AsyncGenerator<Buffer> {
   const time = dosTime(modified);
-  const directory = await Spool.create();
+  const directory = await TemporaryFile.create();
   const out = new Output();
   let count = 0;
   try {

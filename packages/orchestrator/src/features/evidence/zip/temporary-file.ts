@@ -8,7 +8,7 @@ const CHUNK = 256 * 1024;
  * Bytes that are written now and read once later, without being held in memory: a file that has no
  * name any more, so it is gone whatever ends the process.
  */
-export class Spool {
+export class TemporaryFile {
   readonly #file: FileHandle;
   #waiting: Buffer[] = [];
   #waitingSize = 0;
@@ -18,10 +18,10 @@ export class Spool {
     this.#file = file;
   }
 
-  static async create(): Promise<Spool> {
-    const directory = await mkdtemp(join(tmpdir(), "attestore-spool-"));
+  static async create(): Promise<TemporaryFile> {
+    const directory = await mkdtemp(join(tmpdir(), "attestore-pack-"));
     try {
-      return new Spool(await open(join(directory, "spool"), "wx+", 0o600));
+      return new TemporaryFile(await open(join(directory, "part"), "wx+", 0o600));
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
@@ -42,7 +42,7 @@ export class Spool {
     await this.#flush();
     for (let at = 0; at < this.#size;) {
       const { bytesRead, buffer } = await this.#file.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, at);
-      if (bytesRead === 0) throw new Error("a spool is shorter than what was written to it");
+      if (bytesRead === 0) throw new Error("a temporary file is shorter than what was written to it");
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

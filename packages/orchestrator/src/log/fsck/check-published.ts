@@ -5,7 +5,7 @@ import type { Check } from "./check.ts";
 
 const PAGE = 500;
 
-interface EmissionRow {
+interface PublishedRow {
   hour: Date;
   emitted_at: Date;
   tree_size: number;
@@ -15,7 +15,7 @@ interface EmissionRow {
   head_root_hash: Buffer | null;
 }
 
-const EMISSIONS: PreparedQuery = {
+const PUBLISHED: PreparedQuery = {
   name: "fsck_emissions",
   text: `select hour, emitted_at, log_emissions.tree_size, log_emissions.root_hash, checkpoint,
       log_heads.root_hash as head_root_hash
@@ -24,23 +24,23 @@ const EMISSIONS: PreparedQuery = {
 };
 
 /** Compares the hourly heads with the recorded heads, and checks their notes and signatures. */
-export async function checkEmissions(check: Check): Promise<void> {
+export async function checkPublished(check: Check): Promise<void> {
   const { session, orgId, counts, report } = check;
   let size = 0;
   for (let after = new Date(0); ;) {
-    const page = await session.run<EmissionRow & Record<string, unknown>>(EMISSIONS, [orgId, after, PAGE]);
+    const page = await session.run<PublishedRow & Record<string, unknown>>(PUBLISHED, [orgId, after, PAGE]);
     const last = page.at(-1);
     if (last === undefined) return;
     after = last.hour;
-    counts.emissions += page.length;
+    counts.checkpoints += page.length;
     for (const row of page) {
-      const what = `the emission of ${row.hour.toISOString()}`;
+      const what = `the hourly checkpoint of ${row.hour.toISOString()}`;
       if (row.head_root_hash === null || !equalBytes(row.head_root_hash, row.root_hash))
-        report("emission", `${what} is for a head that the log does not have`);
-      if (row.tree_size < size) report("emission", `${what} has fewer leaves than one before it`);
+        report("checkpoint", `${what} is for a head that the log does not have`);
+      if (row.tree_size < size) report("checkpoint", `${what} has fewer leaves than one before it`);
       size = Math.max(size, row.tree_size);
       const why = await whyNotSigned(check, row);
-      if (why !== null) report("emission", `${what}: ${why}`);
+      if (why !== null) report("checkpoint", `${what}: ${why}`);
     }
   }
 }
@@ -48,7 +48,7 @@ export async function checkEmissions(check: Check): Promise<void> {
 /** Null if the checkpoint has this size and root, and both keys signed it. */
 export async function whyNotSigned(
   { identity, orgId }: Pick<Check, "identity" | "orgId">,
-  row: Pick<EmissionRow, "checkpoint" | "tree_size" | "root_hash" | "emitted_at">,
+  row: Pick<PublishedRow, "checkpoint" | "tree_size" | "root_hash" | "emitted_at">,
 ): Promise<string | null> {
   const time = timeVerifier(identity);
   try {

@@ -9,21 +9,15 @@ import { Section } from "../../parts/section.tsx";
 import { logText } from "../../text/log.ts";
 import { visible } from "../../text/visible.ts";
 import { browserStorage } from "../../verification/browser-storage.ts";
-import { type Contradiction, forgetLog } from "../../verifier/held-head.ts";
-import classes from "./contradiction-alarm.module.css";
+import { type SplitView, forgetLog } from "../../verifier/held-head.ts";
+import classes from "./split-view-alarm.module.css";
 import { logWatchQuery } from "./watch-log.ts";
 
 const text = logText.alarm;
 
 /** The alarm for a log that contradicts itself, with the evidence. */
-export function ContradictionAlarm({
-  origin,
-  contradiction,
-}: {
-  origin: string;
-  contradiction: Contradiction;
-}) {
-  const { reason, detail, raised_at, kept, offered } = contradiction;
+export function SplitViewAlarm({ origin, splitView }: { origin: string; splitView: SplitView }) {
+  const { reason, detail, raised_at, kept, offered } = splitView;
   return (
     <Stack gap="sm" data-alarm={reason}>
       <div role="alert" className={classes["alarm"]}>
@@ -43,9 +37,7 @@ export function ContradictionAlarm({
         {kept !== null && <Head title={text.kept} checkpoint={kept.checkpoint} />}
         <Head title={text.offered} checkpoint={offered.checkpoint} />
         <Group>
-          <Button onClick={() => downloadJson("log-contradiction.json", contradiction)}>
-            {text.download}
-          </Button>
+          <Button onClick={() => downloadJson("log-split-view.json", splitView)}>{text.download}</Button>
           <ForgetButton origin={origin} />
         </Group>
       </Section>
