@@ -7,6 +7,7 @@ import { findOrg, type Org } from "../features/orgs/store.ts";
 import { BUILT_HERE } from "../features/downloads/download-routes.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { readCommandConfig } from "../platform/config/served-address.ts";
+import { CONSOLE_LIMITS } from "../platform/database/connection-limits.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
@@ -72,6 +73,7 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
     log: silentLogger,
     connections: 2,
     way: "console",
+    limits: CONSOLE_LIMITS,
   });
   let keys: ServiceKeys | null = null;
   const close = async (): Promise<void> => {

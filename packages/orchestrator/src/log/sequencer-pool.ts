@@ -22,11 +22,9 @@ export function openSequencerPool(
       pipeline: true,
       types: typeParsers,
       application_name: "attestore-server log",
-      lock_timeout: 5_000,
-      idle_in_transaction_session_timeout: 30_000,
     },
     LOG_LIMITS,
-    async (client) => (way === undefined ? undefined : client.query(`set role ${roleOf(way)}`)),
+    ["set lock_timeout = 5000", ...(way === undefined ? [] : [`set role ${roleOf(way)}`])],
   );
   pool.on("error", (error) => logger.warn({ reason: error.message }, "an idle connection of the log broke"));
   pool.on("connect", (client) => {

@@ -1,8 +1,10 @@
+import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
 import { type DatabaseSwitch, openDatabaseSwitch } from "../../../test/database-switch.ts";
 import { openSequencerPool } from "../../log/sequencer-pool.ts";
 import { silentLogger } from "../logging/logger.ts";
+import { JOB_LIMITS, LOG_LIMITS, REQUEST_LIMITS } from "./connection-limits.ts";
 import { connectDatabase, type DatabaseAccess } from "./database.ts";
 import { asDatabaseUnavailable, DatabaseUnavailable } from "./unavailable.ts";
 
@@ -17,12 +19,12 @@ afterAll(async () => {
   await server.close();
 });
 
-const access = (silence_ms: number, statement_ms = silence_ms): DatabaseAccess =>
+const access = (silence_ms: number, statement_ms = silence_ms, idle_ms = 60_000): DatabaseAccess =>
   connectDatabase({
     connection: way.connection,
     log: silentLogger,
     connections: 1,
-    limits: { statement_ms, silence_ms },
+    limits: { statement_ms, silence_ms, idle_ms },
   });
 
 const failure = (work: Promise<unknown>): Promise<unknown> =>
@@ -71,6 +73,45 @@ test("the server ends a statement that takes too long, and the caller may send i
   const error = await failure(pool.query("select pg_sleep(60)"));
   expect(asDatabaseUnavailable(error)).toMatchObject({ message: expect.stringContaining("took too long") });
   await opened.close();
+});
+
+test("what a client that vanished within a transaction has locked is free again after a while", async () => {
+  const vanished = access(60_000, 60_000, 500);
+  const client = await vanished.pool.connect();
+  await server.pool.query("create table logs_like (n integer); insert into logs_like values (1)");
+  await client.query("begin");
+  await client.query("select from logs_like for update");
+  way.hang();
+  await server.pool.query("update logs_like set n = 2");
+  way.on();
+  const others = access(60_000);
+  expect((await others.pool.query("select n from logs_like")).rows).toEqual([{ n: 2 }]);
+  client.release(true);
+  await Promise.all([vanished.close(), others.close()]);
+});
+
+test("every pool of the service has the server end transactions that wait for their client", async () => {
+  const shown = async (pool: pg.Pool): Promise<unknown> => {
+    const names = ["idle_in_transaction_session_timeout", "statement_timeout", "lock_timeout"];
+    const { rows } = await pool.query("select name, setting from pg_settings where name = any($1)", [names]);
+    return Object.fromEntries(rows.map(({ name, setting }) => [name, Number(setting)]));
+  };
+  for (const limits of [REQUEST_LIMITS, JOB_LIMITS]) {
+    const opened = connectDatabase({ connection: server.connection, log: silentLogger, limits });
+    expect(await shown(opened.pool)).toEqual({
+      idle_in_transaction_session_timeout: limits.idle_ms,
+      statement_timeout: limits.statement_ms,
+      lock_timeout: 0,
+    });
+    await opened.close();
+  }
+  const log = openSequencerPool(server.connection, silentLogger);
+  expect(await shown(log)).toEqual({
+    idle_in_transaction_session_timeout: LOG_LIMITS.idle_ms,
+    statement_timeout: LOG_LIMITS.statement_ms,
+    lock_timeout: 5_000,
+  });
+  await log.end();
 });
 
 test("closing does not wait for a server that vanished", async () => {

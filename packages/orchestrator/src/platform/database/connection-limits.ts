@@ -3,20 +3,36 @@ import type { Socket } from "node:net";
 import pg from "pg";
 import { onConnect } from "./on-connect.ts";
 
-/** How long a pool waits for its server. */
+/** How long a pool waits for its server, and its server for it; 0 for as long as it takes. */
 export interface ConnectionLimits {
   /** The server itself ends a statement that takes longer (`statement_timeout`). */
   statement_ms: number;
   /** A connection that leaves a statement without a single byte for so long is given up. */
   silence_ms: number;
+  /**
+   * The server itself ends a connection whose transaction waits for its client that long
+   * (`idle_in_transaction_session_timeout`), and so lets go of what a client that vanished has locked.
+   * Between two statements a transaction only computes or asks the object store.
+   */
+  idle_ms: number;
 }
 
 /** People and agents wait for these. */
-export const REQUEST_LIMITS: ConnectionLimits = { statement_ms: 30_000, silence_ms: 35_000 };
+export const REQUEST_LIMITS: ConnectionLimits = {
+  statement_ms: 30_000,
+  silence_ms: 35_000,
+  idle_ms: 60_000,
+};
 /** Work by the clock goes through many rows at once. */
-export const JOB_LIMITS: ConnectionLimits = { statement_ms: 300_000, silence_ms: 330_000 };
+export const JOB_LIMITS: ConnectionLimits = {
+  statement_ms: 300_000,
+  silence_ms: 330_000,
+  idle_ms: 60_000,
+};
 /** All later submissions wait behind a batch. */
-export const LOG_LIMITS: ConnectionLimits = { statement_ms: 15_000, silence_ms: 20_000 };
+export const LOG_LIMITS: ConnectionLimits = { statement_ms: 15_000, silence_ms: 20_000, idle_ms: 30_000 };
+/** Somebody waits for a command, and can stop it; what it has locked must not stay so. */
+export const CONSOLE_LIMITS: ConnectionLimits = { statement_ms: 0, silence_ms: 0, idle_ms: 60_000 };
 
 const CONNECT_WITHIN_MS = 5_000;
 const END_WITHIN_MS = 2_000;
@@ -34,17 +50,12 @@ export class LimitedPool extends pg.Pool {
 
   /**
    * @param limits none for commands that look through everything
-   * @param prepare runs on each new connection before anybody gets it
+   * @param prepare statements that run on each new connection before anybody gets it
    */
-  constructor(
-    settings: pg.PoolConfig,
-    limits: ConnectionLimits | undefined,
-    prepare: (client: pg.ClientBase) => Promise<unknown>,
-  ) {
+  constructor(settings: pg.PoolConfig, limits: ConnectionLimits | undefined, prepare: readonly string[]) {
     const sockets = new Set<Socket>();
     super({
       ...settings,
-      ...(limits === undefined ? {} : { statement_timeout: limits.statement_ms }),
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
@@ -52,8 +63,8 @@ export class LimitedPool extends pg.Pool {
         const socket = socketOf(client);
         sockets.add(socket);
         socket.once("close", () => sockets.delete(socket));
-        if (limits !== undefined) giveUpWhenSilent(socket, limits.silence_ms);
-        return prepare(client);
+        if (limits !== undefined && limits.silence_ms > 0) giveUpWhenSilent(socket, limits.silence_ms);
+        return client.query([...(limits === undefined ? [] : [serverSide(limits)]), ...prepare].join("; "));
       }),
     });
     this.#sockets = sockets;
@@ -72,6 +83,22 @@ export class LimitedPool extends pg.Pool {
       for (const socket of this.#sockets) socket.destroy();
     await ended;
   }
+}
+
+/**
+ * As a statement, because poolers refuse such settings at the start of a connection. The last one
+ * has the server give up a client that takes no more of an answer. A server that does not know a
+ * setting keeps its own way.
+ */
+function serverSide({ statement_ms, idle_ms }: ConnectionLimits): string {
+  const wanted = {
+    statement_timeout: statement_ms,
+    idle_in_transaction_session_timeout: idle_ms,
+    tcp_user_timeout: statement_ms,
+  };
+  const rows = Object.entries(wanted).map(([name, value]) => `('${name}', '${value}')`);
+  return `select set_config(name, value, false) from (values ${rows.join(", ")}) as wanted (name, value)
+    where name in (select name from pg_settings)`;
 }
 
 /** TLS's, where the connection has it. The driver has no public name for it. */

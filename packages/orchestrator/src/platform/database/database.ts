@@ -60,7 +60,7 @@ export function connectDatabase({
       idleTimeoutMillis: 60_000,
     },
     limits,
-    (client) => client.query(way === undefined ? SETTINGS : `${SETTINGS}; set role ${roleOf(way)}`),
+    way === undefined ? [SETTINGS] : [SETTINGS, `set role ${roleOf(way)}`],
   );
   // The pool drops an idle connection that breaks. Without a listener the error would end the
   // process.

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openTestDatabase } from "../../../test/database/test-database.ts";
 import type { TestDatabase } from "../../../test/database/test-database.ts";
 import { asDatabaseUnavailable, DatabaseUnavailable } from "./unavailable.ts";
@@ -49,6 +49,23 @@ test("a pool that has no connection left in time is unavailable", async () => {
   expect(asDatabaseUnavailable(await failure(pool.query("select 1")))).toBeInstanceOf(DatabaseUnavailable);
   held.release();
   await pool.end();
+});
+
+test("a transaction that the server ended because its client stood still is unavailable", async () => {
+  const client = await server.pool.connect();
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  await client.query("set idle_in_transaction_session_timeout = 1; begin");
+  await vi.waitFor(async () => {
+    const found = await server.pool.query("select from pg_stat_activity where pid = $1", [rows[0]?.pid]);
+    expect(found.rowCount).toBe(0);
+  });
+  expect(asDatabaseUnavailable(await failure(client.query("select 1")))).toBeInstanceOf(DatabaseUnavailable);
+  client.release(true);
+  // If a statement was on its way, it fails with the server's own code.
+  const sent = await failure(
+    server.pool.query("do $$ begin raise exception using errcode = '25P03'; end $$"),
+  );
+  expect(asDatabaseUnavailable(sent)).toMatchObject({ message: expect.stringContaining("stood still") });
 });
 
 test("a server whose disk is full is unavailable, and the message says that", async () => {
