@@ -7,7 +7,7 @@ export interface ListPage<Item> {
   next_cursor: string | null;
 }
 
-/** A paged list. Newer entries appear when the reader asks for them: see live.ts. */
+/** A paged list. Newer entries appear by themselves: see live.ts. */
 export function pagedQuery<Page extends ListPage<unknown>>(
   queryKey: QueryKey,
   read: (cursor: string | undefined) => Promise<Page>,

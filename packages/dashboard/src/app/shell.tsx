@@ -5,7 +5,6 @@ import { Suspense } from "react";
 import { useLive } from "../api/live.ts";
 import { NoOrganisation, useMe } from "../api/session.ts";
 import { FailurePanel } from "../parts/failure-panel.tsx";
-import { NewerNotice } from "../parts/newer-notice.tsx";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
 import { strings } from "../text/strings.ts";
 import { destinationsFor } from "./navigation.ts";
@@ -73,7 +72,6 @@ export function Shell() {
         <Suspense fallback={<PageSkeleton />}>
           {isForbidden ? <FailurePanel error={new NoOrganisation()} isPage /> : <Outlet />}
         </Suspense>
-        <NewerNotice />
       </AppShell.Main>
     </AppShell>
   );

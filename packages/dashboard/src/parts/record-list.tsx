@@ -1,12 +1,13 @@
 import { Button, Stack } from "@mantine/core";
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useRouterState } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ListPage } from "../api/paged-query.ts";
 import { strings } from "../text/strings.ts";
 import { Awaited } from "./awaited.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import { MoreButton } from "./more-button.tsx";
+import { SteadyRows } from "./steady-rows.tsx";
 import { type Column, RecordTable } from "./record-table.tsx";
 
 interface RecordListProps<Item> {
@@ -25,6 +26,7 @@ export function RecordList<Item extends { id: string }>({
   columns,
   empty,
 }: RecordListProps<Item>) {
+  const search = useRouterState({ select: ({ location }) => location.href });
   return (
     <Awaited query={list}>
       {({ pages }) => {
@@ -32,7 +34,9 @@ export function RecordList<Item extends { id: string }>({
         if (found.length === 0) return empty;
         return (
           <Stack>
-            <RecordTable caption={caption} columns={columns} rows={found} rowKey={({ id }) => id} />
+            <SteadyRows of={list.isPlaceholderData ? "other" : search}>
+              <RecordTable caption={caption} columns={columns} rows={found} rowKey={({ id }) => id} />
+            </SteadyRows>
             <MoreButton list={list} />
           </Stack>
         );

@@ -32,7 +32,7 @@ export function RecordTable<Row>({ caption, columns, rows, rowKey }: RecordTable
       </Table.Thead>
       <Table.Tbody>
         {rows.map((row) => (
-          <Table.Tr key={rowKey(row)}>
+          <Table.Tr key={rowKey(row)} data-row={rowKey(row)}>
             {columns.map(({ header, cell, numeric }) => (
               <Table.Td key={header} data-label={header} data-numeric={numeric}>
                 <div>{cell(row)}</div>

@@ -1,3 +1,5 @@
+import { plural } from "./format.ts";
+
 /**
  * Texts shared by all pages. Use plain words, and the field's terms where they exist
  * (docs/glossary.md).
@@ -65,6 +67,10 @@ export const strings = {
     none: "no backup yet",
   },
   copy: { copy: "Copy", copied: "Copied", failed: "Could not copy" },
-  list: { more: "Show more", all: "Show all" },
+  list: {
+    more: "Show more",
+    all: "Show all",
+    came: (rows: number) => `${plural(rows, "new row", "new rows")} at the top`,
+  },
   dialog: { cancel: "Cancel", close: "Close" },
 } as const;

@@ -25,7 +25,7 @@ export function TimelineEntry({ row, drift, test }: TimelineEntryProps) {
   const { mark, title, details } = describeEntry(row, new Date(), test);
   const { sourceId } = route.useParams();
   return (
-    <li className={classes["entry"]}>
+    <li className={classes["entry"]} data-row={row.id}>
       <span className={classes["mark"]}>
         <StatusMark status={mark} label="" />
       </span>

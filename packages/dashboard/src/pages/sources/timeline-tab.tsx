@@ -5,6 +5,7 @@ import { useOrgId } from "../../api/session.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
+import { SteadyRows } from "../../parts/steady-rows.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { driftQuery, restoreTestsQuery, type SourceDetail, timelineQuery } from "./queries.ts";
 import { TOPICS } from "./search.ts";
@@ -59,20 +60,22 @@ export function TimelineTab({ source }: { source: SourceDetail }) {
           if (rows.length === 0)
             return <EmptyState>{topic === undefined ? text.none : text.noneOfTopic}</EmptyState>;
           return (
-            <ol
-              className={classes["list"]}
-              aria-label={text.topics[topic ?? "all"]}
-              aria-busy={timeline.isPlaceholderData}
-            >
-              {rows.map((row) => (
-                <TimelineEntry
-                  key={row.id}
-                  row={row}
-                  drift={driftCounts.get(row.id) ?? 0}
-                  test={testsByReceipt.get(row.id)}
-                />
-              ))}
-            </ol>
+            <SteadyRows of={timeline.isPlaceholderData ? "other" : `${source.id} ${topic ?? ""}`}>
+              <ol
+                className={classes["list"]}
+                aria-label={text.topics[topic ?? "all"]}
+                aria-busy={timeline.isPlaceholderData}
+              >
+                {rows.map((row) => (
+                  <TimelineEntry
+                    key={row.id}
+                    row={row}
+                    drift={driftCounts.get(row.id) ?? 0}
+                    test={testsByReceipt.get(row.id)}
+                  />
+                ))}
+              </ol>
+            </SteadyRows>
           );
         }}
       </Awaited>
