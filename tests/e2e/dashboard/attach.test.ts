@@ -110,6 +110,12 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
   );
   expect(init.code, init.stderr).toBe(0);
   await page.getByRole("link", { name: "Open ledger-1" }).waitFor();
+  for (const [label, words] of [
+    ["Command that adds a source", "npx attestore source add"],
+    ["Command that starts the agent", "npx attestore run"],
+  ] as const)
+    await expect.poll(() => page.getByLabel(label).textContent()).toBe(words);
+  await expectAccessible(page);
   await screenshotsOf(page, "attach");
 
   // Shown once: it is gone after a reload.

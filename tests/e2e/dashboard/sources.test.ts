@@ -354,6 +354,15 @@ describe("editors", () => {
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByText("waiting for the agent").waitFor();
     await eventually(() => descriptionOf(page, "Back up now")).toContain("already queued or running");
+    await page.getByText("The agent has not taken it yet.").waitFor();
+    await expect
+      .poll(() =>
+        page
+          .getByRole("region", { name: "Under way" })
+          .getByLabel("Command that starts the agent")
+          .textContent(),
+      )
+      .toMatch(/attestore/);
     const delivered = await wire.call("POST", "/v1/heartbeat", heartbeatBody());
     const [command] = delivered.json<{ commands: { id: string }[] }>().commands;
     const progress = { phase: "dump", bytes: 2 * 1024 ** 3, total_bytes: 8 * 1024 ** 3, phase_ms: 40_000 };

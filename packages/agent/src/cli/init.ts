@@ -95,7 +95,9 @@ export const init: Run = async (call) => {
           `Only ${await identityPlace(layout)} can decrypt the backups: keep a copy of it offline, on another host.`,
         );
       }
-      terminal.say(`Next: attestore source add, and then: attestore backup`);
+      terminal.say(
+        "Next: attestore source add, then attestore run. Leave it running, or start its systemd unit: it does what the dashboard asks for, and what is scheduled.",
+      );
     }
     return 0;
   } finally {

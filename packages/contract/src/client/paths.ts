@@ -32,6 +32,7 @@ export interface Schemas {
     hostname: string;
     last_seen_at: string | null;
     is_silent: boolean;
+    is_running: boolean;
     spool: Schemas["AgentSpool"] | null;
   };
   AgentRecord: {
@@ -682,7 +683,7 @@ export interface Schemas {
     not_tried: string[];
   };
   NextStep: {
-    kind: "attach_agent" | "declare_source" | "look_into_failure" | "make_backup" | "test_restore" | "write_check" | "set_schedule" | "set_objectives" | "make_recovery_kit" | "test_recovery_kit";
+    kind: "attach_agent" | "declare_source" | "run_agent" | "look_into_failure" | "make_backup" | "test_restore" | "write_check" | "set_schedule" | "set_objectives" | "make_recovery_kit" | "test_recovery_kit";
     source_id?: string;
     agent_id?: string;
   };

@@ -91,6 +91,11 @@ export const AgentOverview = Type.Object(
     last_seen_at: OrNull(Timestamp),
     /** Whether it has been silent for longer than the service waits. */
     is_silent: Type.Boolean(),
+    /**
+     * Whether it was heard from within the last three heartbeats' time: if not, `attestore run` does
+     * not run on its host, or does not reach the service.
+     */
+    is_running: Type.Boolean(),
     spool: OrNull(AgentSpool),
   },
   strict,
@@ -103,6 +108,7 @@ export const NextStep = Type.Object(
     kind: Type.Enum([
       "attach_agent",
       "declare_source",
+      "run_agent",
       "look_into_failure",
       "make_backup",
       "test_restore",

@@ -27,6 +27,13 @@ export const attach = {
     uses_: "Uses",
     unlimited: "unlimited",
   },
+  after: {
+    declare: "Next, on the host: say what to back up.",
+    declareCommand: "Command that adds a source",
+    run: "Then start the agent, and leave it running: it does what you start here, and what is scheduled.",
+    unit: "The agent must run: it does what you start here, and what is scheduled. The installer has started it. If it was stopped, or there was no installer, start it:",
+    runCommand: "Command that starts the agent",
+  },
   code: {
     explanation:
       "On the host, run attestore init without a key. It prints a code and its key's fingerprint, and waits for 15 minutes.",

@@ -5,10 +5,9 @@ export type Source = Schemas["SourceOverview"];
 export type Concern = Source["concerns"][number];
 type Step = Schemas["NextStep"]["kind"];
 
-/** Texts of the home page and of live updates. */
+/** Texts of the home page. */
 export const home = {
   title: "Home",
-  live: { newer: "Newer data is available: show it" },
   sources: {
     heading: "Sources, worst first",
     filter: "Filter sources by name",
@@ -73,6 +72,11 @@ export const home = {
       why: "Your agent is attached. On its host, tell it what to back up:",
       action: "See the agents",
     },
+    run_agent: {
+      what: "Start the agent",
+      why: "The service does not hear from this agent, so nothing is backed up or tested. On its host, start it and leave it running:",
+      action: "Open the agent",
+    },
     look_into_failure: {
       what: "Find out what failed",
       why: "The last run failed and has not been repeated, so nobody knows whether this source restores.",
@@ -115,9 +119,9 @@ export const home = {
     },
   } satisfies Record<Step | "heading", unknown>,
   commands: {
-    declare_source: "attestore source add",
-    make_recovery_kit: "attestore keys recovery-kit",
-    test_recovery_kit: "attestore keys recovery-kit --test",
+    declare_source: "source add",
+    make_recovery_kit: "keys recovery-kit",
+    test_recovery_kit: "keys recovery-kit --test",
     label: "Command to run on the agent's host",
   },
   empty: {

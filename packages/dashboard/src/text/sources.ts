@@ -91,6 +91,10 @@ export const sourceText = {
       ended: "Done",
     },
     waiting: "waiting for the agent",
+    notRunning: (agent: string) =>
+      `The service does not hear from the agent ${agent}. It begins as soon as the agent runs. On its host, start it and leave it running:`,
+    notTaken: "The agent has not taken it yet. It must run on its host. If it does not, start it there:",
+    runCommand: "Command that starts the agent",
     running: "the agent is working on it",
     repeated: (attempts: number) => `delivered ${plural(attempts, "time")}, not accepted yet`,
     receipt: "Receipt",

@@ -12,7 +12,7 @@ import { Section } from "../../parts/section.tsx";
 import { attach } from "../../text/attach.ts";
 import { ChooseOrg } from "./choose-org.tsx";
 import { Review } from "./review.tsx";
-import { type ServedForHosts, useServedForHosts } from "./served-for-hosts.ts";
+import { type ServedForHosts, useAgentProgram, useServedForHosts } from "../../api/served-for-hosts.ts";
 
 const text = attach.code;
 
@@ -26,6 +26,7 @@ export function ByCode({ code: given }: { code: string }) {
   const [code, setCode] = useState(given.trim());
   const [orgId, setOrgId] = useState(org?.id ?? "");
   const served = useServedForHosts();
+  const program = useAgentProgram();
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     setCode(typed.trim());
@@ -34,7 +35,7 @@ export function ByCode({ code: given }: { code: string }) {
     <Stack>
       <Section title={attach.ways.code}>
         <Text size="sm">{text.explanation}</Text>
-        <CommandText text={commandOf(served)} label={text.command} />
+        <CommandText text={commandOf(served, program)} label={text.command} />
         <form onSubmit={submit}>
           <Stack maw={420}>
             {org === null && <ChooseOrg value={orgId} onChange={setOrgId} />}
@@ -63,8 +64,7 @@ export function ByCode({ code: given }: { code: string }) {
 }
 
 /** A host that knows nothing of the service's own authority is told which one to trust. */
-function commandOf(served: ServedForHosts | undefined): string {
-  const program = served?.hasPackages === false ? "npx attestore" : "attestore";
+function commandOf(served: ServedForHosts | undefined, program: string): string {
   const caSha256 = served?.caSha256 ?? null;
   const pin = caSha256 === null ? "" : ` --ca-sha256 ${caSha256}`;
   return `${program} init --service ${window.location.origin}${pin}`;

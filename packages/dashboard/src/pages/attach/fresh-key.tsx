@@ -7,7 +7,7 @@ import { Section } from "../../parts/section.tsx";
 import { attach } from "../../text/attach.ts";
 import { NewAgents } from "./new-agents.tsx";
 import { SecretText } from "../../parts/secret-text.tsx";
-import { useServedForHosts } from "./served-for-hosts.ts";
+import { useServedForHosts } from "../../api/served-for-hosts.ts";
 
 const text = attach.key;
 

@@ -5,6 +5,7 @@ import { api } from "../../api/client.ts";
 import { every } from "../../api/query-client.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { Section } from "../../parts/section.tsx";
+import { AfterAttach } from "./after-attach.tsx";
 import { attach } from "../../text/attach.ts";
 
 const text = attach.key;
@@ -34,6 +35,7 @@ export function NewAgents({ orgId, since }: { orgId: string; since: string }) {
                 </Text>
               </div>
             ))}
+            {agents.length > 0 && <AfterAttach />}
             {agents.length === 0 && (
               <Group gap="sm">
                 <Loader size="sm" aria-hidden="true" />

@@ -12,6 +12,7 @@ import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { Section } from "../../parts/section.tsx";
+import { AfterAttach } from "./after-attach.tsx";
 import { attach } from "../../text/attach.ts";
 
 const text = attach.code;
@@ -56,14 +57,17 @@ function Decided({ machine }: { machine: Machine }) {
   const isIn = machine.status === "approved";
   const hasPages = useMe().org !== null;
   return (
-    <Alert color={isIn ? "teal" : "gray"} variant="light" role="status">
-      <Text size="sm">{isIn ? text.approved(machine.name) : text.denied(machine.name)}</Text>
-      {machine.agent_id !== null && hasPages && (
-        <Link to="/agents/$agentId" params={{ agentId: machine.agent_id }}>
-          {text.openAgent}
-        </Link>
-      )}
-    </Alert>
+    <>
+      <Alert color={isIn ? "teal" : "gray"} variant="light" role="status">
+        <Text size="sm">{isIn ? text.approved(machine.name) : text.denied(machine.name)}</Text>
+        {machine.agent_id !== null && hasPages && (
+          <Link to="/agents/$agentId" params={{ agentId: machine.agent_id }}>
+            {text.openAgent}
+          </Link>
+        )}
+      </Alert>
+      {isIn && <AfterAttach />}
+    </>
   );
 }
 

@@ -16,6 +16,7 @@ import { CommandResult } from "./command-outcome.tsx";
 import { CommandProgress } from "./command-progress.tsx";
 import { CommandSteps } from "./command-steps.tsx";
 import { Issuer } from "./issuer.tsx";
+import { NotTaken } from "./not-taken.tsx";
 import { commandQuery } from "./queries.ts";
 
 const text = commandText.page;
@@ -49,6 +50,7 @@ function CommandFrame({ command }: { command: Command }) {
       <Section title={commandText.steps}>
         <CommandSteps command={command} />
         <CommandProgress command={command} />
+        <NotTaken command={command} />
         <div role="status">
           <CommandResult command={command} />
         </div>

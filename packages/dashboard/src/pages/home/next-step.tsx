@@ -1,6 +1,7 @@
 import { Button, Group, Text } from "@mantine/core";
 import type { Schemas } from "@attestore/contract/client";
 import { Link } from "@tanstack/react-router";
+import { useAgentProgram, useRunCommand } from "../../api/served-for-hosts.ts";
 import { useMayManage } from "../../api/session.ts";
 import { CommandText } from "../../parts/command-text.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -12,12 +13,15 @@ type Step = Schemas["NextStep"];
 export function NextStep({ overview }: { overview: Schemas["Overview"] }) {
   const [step] = overview.next_steps;
   const mayManage = useMayManage();
+  const program = useAgentProgram();
+  const run = useRunCommand();
   if (!mayManage || step === undefined) return null;
   const { what, why, action } = home.steps[step.kind];
   const about =
     overview.sources.find(({ id }) => id === step.source_id) ??
     overview.agents.find(({ id }) => id === step.agent_id);
-  const command = COMMANDS[step.kind];
+  const words = COMMANDS[step.kind];
+  const command = step.kind === "run_agent" ? run : words && `${program} ${words}`;
   return (
     <Section title={home.steps.heading}>
       <Group justify="space-between" gap="sm">

@@ -5,6 +5,7 @@ import { CommandResult } from "../commands/command-outcome.tsx";
 import { CommandProgress } from "../commands/command-progress.tsx";
 import { CommandSteps } from "../commands/command-steps.tsx";
 import { endOf } from "../commands/command-state.ts";
+import { NotTaken } from "../commands/not-taken.tsx";
 import type { FollowedCommands } from "./use-followed-commands.ts";
 
 const text = sourceText.trigger;
@@ -37,6 +38,7 @@ export function CommandsUnderWay({ commands }: { commands: FollowedCommands }) {
             </Group>
             <CommandSteps command={command} />
             <CommandProgress command={command} />
+            <NotTaken command={command} />
             <div role="status">
               <CommandResult command={command} />
             </div>

@@ -1,6 +1,8 @@
 import { Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useRunCommand } from "../../api/served-for-hosts.ts";
 import { useOrgId } from "../../api/session.ts";
+import { CommandText } from "../../parts/command-text.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { CONCERNS } from "../../text/home.ts";
@@ -14,11 +16,10 @@ import classes from "./state-now.module.css";
  * loaded.
  */
 export function StateNow({ sourceId }: { sourceId: string }) {
-  const { data: source } = useQuery({
-    ...overviewQuery(useOrgId(), 30),
-    select: ({ sources }) => sources.find(({ id }) => id === sourceId),
-  });
+  const { data: overview } = useQuery(overviewQuery(useOrgId(), 30));
+  const source = overview?.sources.find(({ id }) => id === sourceId);
   if (source === undefined) return null;
+  const stopped = overview?.agents.find(({ id, is_running }) => id === source.agent_id && !is_running);
   const { state, concerns } = source;
   const words: Readonly<Record<string, string>> = CONCERNS;
   return (
@@ -29,6 +30,18 @@ export function StateNow({ sourceId }: { sourceId: string }) {
       </div>
       {concerns.length > 0 && <Text>{concerns.map((concern) => words[concern] ?? concern).join("; ")}</Text>}
       {concerns.includes("restore_test_failed") && <WhyFailed sourceId={sourceId} />}
+      {stopped !== undefined && <AgentStopped name={stopped.name} />}
+    </div>
+  );
+}
+
+/** Why nothing begins that somebody starts here, and what to do. */
+function AgentStopped({ name }: { name: string }) {
+  const run = useRunCommand();
+  return (
+    <div>
+      <Text>{sourceText.trigger.notRunning(name)}</Text>
+      <CommandText text={run} label={sourceText.trigger.runCommand} />
     </div>
   );
 }

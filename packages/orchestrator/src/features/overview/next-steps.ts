@@ -7,7 +7,7 @@ export function nextSteps({
   ownChecks,
 }: {
   /** Agents that are not revoked; `encryption` is null if one has not said what it encrypts to. */
-  agents: readonly { id: string; encryption: AgentEncryption | null }[];
+  agents: readonly { id: string; encryption: AgentEncryption | null; is_running: boolean }[];
   sources: readonly SourceOverview[];
   /**
    * How many of the checks in a source's last restore test somebody wrote; null if no test is
@@ -22,6 +22,11 @@ export function nextSteps({
     const source = sources.find(needs);
     if (source !== undefined) steps.push({ kind, source_id: source.id });
   };
+  // Only a running agent does what the dashboard asks for, and what is scheduled.
+  const stopped = agents.find(
+    ({ id, is_running }) => !is_running && sources.some(({ agent_id }) => agent_id === id),
+  );
+  if (stopped !== undefined) steps.push({ kind: "run_agent", agent_id: stopped.id });
   first("look_into_failure", ({ state }) => state === "failed");
   first("make_backup", ({ last_backup_at }) => last_backup_at === null);
   first(

@@ -53,10 +53,29 @@ describe("an organisation that has just begun", () => {
         hostname: "host-1.example.org",
         last_seen_at: null,
         is_silent: false,
+        is_running: false,
         spool: null,
       },
     ]);
     expect(attached.next_steps).toEqual([{ kind: "declare_source" }]);
+  });
+
+  test("is told to start an agent that has a source and is not heard from", async () => {
+    const org = await service.addOrg();
+    const owner = await service.signIn(org);
+    const agent = await service.attach(org);
+    await agent.post("/v1/heartbeat", heartbeat({ sources: [{ slug: "orders", engine: "sqlite" }] }));
+    const heard = await read(owner, org);
+    expect(heard.agents).toMatchObject([{ is_running: true }]);
+    expect(heard.next_steps[0]?.kind).toBe("make_backup");
+    // Three heartbeats' time, and a second.
+    await service.pool.query(
+      "update agents set last_seen_at = last_seen_at - interval '181 seconds' where id = $1",
+      [agent.id],
+    );
+    const stopped = await read(owner, org);
+    expect(stopped.agents).toMatchObject([{ is_running: false, is_silent: false }]);
+    expect(stopped.next_steps[0]).toEqual({ kind: "run_agent", agent_id: agent.id });
   });
 });
 

@@ -22,6 +22,8 @@ import {
 const DAY_MS = 86_400_000;
 /** The hourly head, and generous time to sign it. */
 const HEAD_LATE_MS = 2 * 3_600_000;
+/** An agent that runs is heard from this often at least, though one heartbeat be lost. */
+const RUNNING_INTERVALS = 3;
 
 /**
  * Everything that the home page shows, in one query for each kind of record: the number of queries
@@ -30,7 +32,7 @@ const HEAD_LATE_MS = 2 * 3_600_000;
 export async function readOverview(
   tx: DatabaseTransaction,
   orgId: string,
-  { days, now }: { days: number; now: Date },
+  { days, now, heartbeatInterval_s }: { days: number; now: Date; heartbeatInterval_s: number },
 ): Promise<Overview> {
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const strip: Strip = { first: new Date(today - (days - 1) * DAY_MS).toISOString().slice(0, 10), days };
@@ -50,6 +52,9 @@ export async function readOverview(
   const open = Map.groupBy(incidents, ({ source_id }) => source_id);
   const silent = new Set(incidents.flatMap(({ agent_id }) => agent_id ?? []));
   const active = agents.filter(({ status }) => status === "active");
+  const isRunning = ({ last_seen_at }: { last_seen_at: Date | null }): boolean =>
+    last_seen_at !== null &&
+    now.getTime() - last_seen_at.getTime() <= RUNNING_INTERVALS * heartbeatInterval_s * 1000;
   const activeIds = new Set(active.map(({ id }) => id));
   const shown = sources.map((source): SourceOverview => {
     const seen = known.get(source.id) ?? null;
@@ -82,7 +87,11 @@ export async function readOverview(
   });
   const ordered = shown.toSorted(worstFirst);
   const ownChecks = (id: string): number | null => known.get(id)?.own_checks ?? null;
-  const steps = nextSteps({ agents: active, sources: ordered, ownChecks });
+  const steps = nextSteps({
+    agents: active.map((agent) => ({ ...agent, is_running: isRunning(agent) })),
+    sources: ordered,
+    ownChecks,
+  });
   return {
     now: now.toISOString(),
     first_day: strip.first,
@@ -93,6 +102,7 @@ export async function readOverview(
       hostname: agent.hostname,
       last_seen_at: agent.last_seen_at?.toISOString() ?? null,
       is_silent: silent.has(agent.id),
+      is_running: isRunning(agent),
       spool: agent.spool,
     })),
     log: {

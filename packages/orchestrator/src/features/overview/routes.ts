@@ -5,7 +5,13 @@ import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { readOverview } from "./read-overview.ts";
 
 /** What the home page shows. */
-export function overviewRoutes({ clock }: { clock: Clock }): Route[] {
+export function overviewRoutes({
+  clock,
+  heartbeatInterval_s,
+}: {
+  clock: Clock;
+  heartbeatInterval_s: number;
+}): Route[] {
   return [
     orgReadRoute({
       method: "GET",
@@ -26,7 +32,10 @@ export function overviewRoutes({ clock }: { clock: Clock }): Route[] {
       rateLimits: ["default"],
       async handle({ orgId, query }, tx) {
         const days = query.days === "90" ? 90 : 30;
-        return { status: 200, body: await readOverview(tx, orgId, { days, now: clock() }) };
+        return {
+          status: 200,
+          body: await readOverview(tx, orgId, { days, now: clock(), heartbeatInterval_s }),
+        };
       },
     }),
   ];

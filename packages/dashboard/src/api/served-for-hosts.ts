@@ -31,3 +31,21 @@ async function fingerprintOf(pem: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", der));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0").toUpperCase()).join(":");
 }
+
+/**
+ * How the agent is called on its hosts: without packages, the only one is the checkout's, which npx
+ * finds.
+ */
+export function useAgentProgram(): string {
+  return useServedForHosts()?.hasPackages === false ? "npx attestore" : "attestore";
+}
+
+/**
+ * What starts the agent on its host and keeps it running: the packages' unit, or the checkout's
+ * agent in a shell.
+ */
+export function useRunCommand(): string {
+  return useServedForHosts()?.hasPackages === false
+    ? "npx attestore run"
+    : "sudo systemctl enable --now attestore";
+}
