@@ -53,14 +53,14 @@ afterAll(() => service.close());
 
 const routes = apiRoutes();
 const named = (some: readonly Route[]): [string, Route][] => some.map((route) => [nameOf(route), route]);
-const ofUsers = named(routes.filter(({ credential }) => credential === "user"));
+const ofUsers = named(routes.filter(({ credential }) => credential === "user" || credential === "session"));
 const ofAgents = named(routes.filter(({ credential }) => credential === "agent"));
 const ofKeys = named(routes.filter(({ credential }) => credential === "auth_key"));
 const ofAnybody = named(routes.filter(({ credential }) => credential === "anonymous"));
 
 const mayBe = (route: Route, actor: string): boolean =>
   (POLICY[route.action] as readonly string[]).includes(actor) &&
-  (actor !== "reader" || ("forAuditorLinks" in route && route.forAuditorLinks === true));
+  (actor !== "auditor_link" || route.credential === "session");
 
 function request(route: Route, about: World, by: World = about): Filled {
   return requestAbout(route, { about, by, pick: (slot) => idOf(about, slot) });

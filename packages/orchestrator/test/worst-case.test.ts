@@ -48,7 +48,7 @@ const writing = routes
   .map((route) => [nameOf(route), route] as const);
 
 function tokenFor({ credential }: Route): string | undefined {
-  if (credential === "user") return world.tokens.owner;
+  if (credential === "user" || credential === "session") return world.tokens.owner;
   if (credential === "agent") return world.agent.token;
   return credential === "auth_key" ? world.org.authKey : undefined;
 }

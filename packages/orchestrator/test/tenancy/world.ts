@@ -9,13 +9,13 @@ import { makeHistory } from "../history.ts";
 import { attachBody, type TestAgent, type TestOrg, type TestService, type TestUser } from "../service.ts";
 import type { Slot } from "./fill.ts";
 
-/** `reader` is who opened an auditor link. */
-export type Role = "owner" | "admin" | "auditor" | "reader";
-export const ROLES: readonly Role[] = ["owner", "admin", "auditor", "reader"];
+/** `auditor_link` is whoever opened one. */
+export type Role = "owner" | "admin" | "auditor" | "auditor_link";
+export const ROLES: readonly Role[] = ["owner", "admin", "auditor", "auditor_link"];
 
 export interface World {
   org: TestOrg;
-  users: Record<Exclude<Role, "reader">, TestUser>;
+  users: Record<Exclude<Role, "auditor_link">, TestUser>;
   /** Of each role's session. */
   tokens: Record<Role, string>;
   agent: TestAgent;
@@ -111,7 +111,7 @@ export async function makeWorld(service: TestService): Promise<World> {
       owner: users.owner.token,
       admin: users.admin.token,
       auditor: users.auditor.token,
-      reader: link.token,
+      auditor_link: link.token,
     },
     agent,
     revokedAgent,

@@ -33,7 +33,7 @@ export function agentKeyRoutes({ clock }: { clock: Clock }): Route[] {
     params: Type.Object({ orgID: Id("org"), agentID: Id("agent") }),
     answers: { 200: listOf(AgentKeyRecord) },
     rateLimits: ["default"],
-    forAuditorLinks: true,
+    credential: "session",
     async handle({ orgId, params, within }, tx) {
       const agent = await findAgentOf(tx, orgId, params.agentID);
       if (agent === null || !isWithin(knownUntil(within), agent.created_at)) throw notFound("agent");

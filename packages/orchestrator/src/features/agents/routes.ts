@@ -29,7 +29,7 @@ export function agentRoutes(): Route[] {
     query: listQuery({ ...period, status: Type.Optional(AgentStatus) }),
     answers: { 200: listOf(AgentRecord) },
     rateLimits: ["default"],
-    forAuditorLinks: true,
+    credential: "session",
     async handle({ orgId, query, within }, tx) {
       const page = pageOf("agent", query);
       const agents = await listAgentPage(tx, orgId, {
@@ -49,7 +49,7 @@ export function agentRoutes(): Route[] {
     params: ofAgent,
     answers: { 200: AgentRecord },
     rateLimits: ["default"],
-    forAuditorLinks: true,
+    credential: "session",
     async handle({ orgId, params, within }, tx) {
       const agent = await findAgentOf(tx, orgId, params.agentID);
       if (agent === null || !isWithin(knownUntil(within), agent.created_at)) throw notFound("agent");

@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { newId } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { writeAuditRows } from "../../platform/http/audit-row.ts";
 
 export interface ConsoleAction {
   /** E.g. `auth-key create`. */
@@ -11,9 +12,8 @@ export interface ConsoleAction {
 /** The audit row of a command on the command line, in the transaction that does it. */
 export async function recordConsoleAction(tx: DatabaseTransaction, action: ConsoleAction): Promise<void> {
   const now = new Date();
-  await tx
-    .insertInto("api_logs")
-    .values({
+  await writeAuditRows(tx, [
+    {
       id: newId("apiLog", now.getTime()),
       org_id: action.orgId,
       actor_kind: "console",
@@ -26,8 +26,8 @@ export async function recordConsoleAction(tx: DatabaseTransaction, action: Conso
       address: "console",
       request_id: newId("request", now.getTime()),
       created_at: now,
-    })
-    .execute();
+    },
+  ]);
 }
 
 /** The user at the console, as the operating system knows them. */

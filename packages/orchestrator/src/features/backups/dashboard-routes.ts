@@ -37,7 +37,7 @@ export function backupReadingRoutes({ db, objects }: { db: Database; objects: Ob
       }),
       answers: { 200: listOf(BackupRecord) },
       rateLimits: ["default"],
-      forAuditorLinks: true,
+      credential: "session",
       async handle({ orgId, query, within }, tx) {
         const page = pageOf("backup", query);
         const { before } = idRange("backup", page, { from: null, to: null });
@@ -53,7 +53,7 @@ export function backupReadingRoutes({ db, objects }: { db: Database; objects: Ob
       params: Type.Object({ backupID: Id("backup") }),
       answers: { 200: BackupRecord },
       rateLimits: ["default"],
-      forAuditorLinks: true,
+      credential: "session",
       async handle({ orgId, params, within }, tx) {
         const backup = await findBackup(tx, orgId, params.backupID);
         if (backup === null || !isWithin(within, backup.made_at)) throw notFound("backup");

@@ -32,7 +32,7 @@ export function eventReadingRoutes(): Route[] {
       }),
       answers: { 200: listOf(EventRecord) },
       rateLimits: ["default"],
-      forAuditorLinks: true,
+      credential: "session",
       async handle({ orgId, query, within }, tx) {
         const page = pageOf("event", query);
         const ids = idRange("event", page, periodOf(query, within));
@@ -48,7 +48,7 @@ export function eventReadingRoutes(): Route[] {
       params: Type.Object({ eventID: Id("event") }),
       answers: { 200: EventRecord },
       rateLimits: ["default"],
-      forAuditorLinks: true,
+      credential: "session",
       async handle({ orgId, params, within }, tx) {
         const event = await findEvent(tx, orgId, params.eventID);
         if (event === null || !isWithin(within, event.created_at)) throw notFound("event");

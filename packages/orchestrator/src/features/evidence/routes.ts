@@ -22,12 +22,11 @@ export function evidenceRoutes(deps: { db: Database; signer: CheckpointSigner; c
       path: "/api/orgs/:orgID/evidence",
       summary: "Download the evidence pack of a period, a ZIP that attestore-verify checks offline",
       action: "evidence.read",
-      credential: "user",
+      credential: "session",
       params: Type.Object({ orgID: Id("org") }),
       query: evidenceQuery,
       answers: { 200: "application/zip" },
       rateLimits: ["default", "evidence"],
-      forAuditorLinks: true,
       async handle({ orgId, query, within }) {
         if (orgId === null) throw notFound("organisation");
         const now = clock();

@@ -23,7 +23,7 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
       params,
       answers: { 200: LogKeys },
       rateLimits: ["default"],
-      forAuditorLinks: true,
+      credential: "session",
       async handle({ orgId }, tx) {
         const org = await tx
           .selectFrom("orgs")
@@ -69,7 +69,7 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
       answers: { 200: LogHead },
       rateLimits: ["default"],
       // Hashes only: a head does not tell what is in a leaf, or when it came.
-      forAuditorLinks: true,
+      credential: "session",
       handle: async ({ orgId }, tx) => ({
         status: 200,
         body: await headBody(transactionSession(tx), signer, orgId),
@@ -85,7 +85,7 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
       answers: { 200: LogProof },
       rateLimits: ["default"],
       // Hashes only: a head does not tell what is in a leaf, or when it came.
-      forAuditorLinks: true,
+      credential: "session",
       handle: async ({ orgId, query }, tx) => ({
         status: 200,
         body: await readLogProof(transactionSession(tx), signer, orgId, query),

@@ -69,7 +69,7 @@ async function orgOfSession(
   assertAllowed(found.principal, {
     action: "org_log.read",
     mode: "read",
-    ...(read === "head" ? { forAuditorLinks: true } : {}),
+    credential: read === "head" ? "session" : "user",
   });
   return found.principal.orgId;
 }

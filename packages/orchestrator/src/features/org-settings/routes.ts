@@ -62,7 +62,7 @@ export function orgRoutes(db: Database, deps: InviteDeps & { logHost: string }):
     params: ofOrg,
     answers: { 200: OrgRecord },
     rateLimits: ["default"],
-    forAuditorLinks: true,
+    credential: "session",
     async handle({ orgId }, tx) {
       return { status: 200, body: serializeOrg(await requireOrg(tx, orgId)) };
     },

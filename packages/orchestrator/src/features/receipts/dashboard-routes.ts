@@ -49,7 +49,7 @@ export function receiptReadingRoutes({ db, signer }: { db: Database; signer: Che
       }),
       answers: { 200: listOf(ReceiptRecord) },
       rateLimits: ["default"],
-      forAuditorLinks: true,
+      credential: "session",
       async handle({ orgId, query, within }, tx) {
         const page = pageOf("receipt", query);
         const ids = idRange("receipt", page, periodOf(query, within));
@@ -65,7 +65,7 @@ export function receiptReadingRoutes({ db, signer }: { db: Database; signer: Che
       params,
       answers: { 200: ReceiptDetail },
       rateLimits: ["default"],
-      forAuditorLinks: true,
+      credential: "session",
       async handle({ orgId, params: { receiptID }, within }, tx) {
         const receipt = await findReceipt(tx, orgId, receiptID);
         if (receipt === null || !isWithin(within, receipt.created_at)) throw notFound("receipt");
@@ -77,7 +77,7 @@ export function receiptReadingRoutes({ db, signer }: { db: Database; signer: Che
       path: "/api/receipts/:receiptID/bundle",
       summary: "Download a receipt with its proof, for attestore-verify and other tools",
       action: "receipts.read",
-      credential: "user",
+      credential: "session",
       params,
       query: Type.Object(
         { format: Type.Optional(Type.Enum(["sigstore", "tlog-proof"])) },
@@ -85,7 +85,6 @@ export function receiptReadingRoutes({ db, signer }: { db: Database; signer: Che
       ),
       answers: { 200: ReceiptBundle },
       rateLimits: ["default"],
-      forAuditorLinks: true,
       async handle({ orgId, params: { receiptID }, query: { format }, within }) {
         if (orgId === null) throw notFound("receipt");
         const bundle = await readInOrg(db, orgId, async (tx) => {

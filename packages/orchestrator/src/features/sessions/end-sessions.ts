@@ -1,13 +1,13 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import type { UserPrincipal } from "../../platform/http/principal.ts";
+import type { SessionPrincipal } from "../../platform/http/principal.ts";
 import { endAllOfPerson, endAllOfUser, endContinued, endSession, readOrigin } from "./store.ts";
 
 /**
  * Signs somebody out: ends the session, those that replaced it, and impersonations begun with any
  * of them.
  */
-export async function signOut(tx: DatabaseTransaction, principal: UserPrincipal): Promise<void> {
-  const own = principal.impersonator?.session ?? principal.credential;
+export async function signOut(tx: DatabaseTransaction, principal: SessionPrincipal): Promise<void> {
+  const own = (principal.kind === "user" && principal.impersonator?.session) || principal.credential;
   await endSession(tx, principal.credential);
   await endContinued(tx, (await readOrigin(tx, own)).token);
 }

@@ -82,21 +82,21 @@ export function sessionRoutes(db: Database, deps: NoticeDeps): Route[] {
     path: "/api/auth/me",
     summary: "The user who is signed in, their organisation, and the operator who acts as them",
     action: "session.read",
-    credential: "user",
+    credential: "session",
     answers: { 200: Me },
     rateLimits: ["default"],
-    forAuditorLinks: true,
     async handle({ principal }) {
-      const { id, orgId, impersonator } = principal;
+      const { id, orgId } = principal;
       const passkey_required = needsPasskey(principal);
       const org = await orgRecord(db, orgId);
-      if (principal.role === "reader") {
+      if (principal.kind === "auditor_link") {
         const { link: auditor_link, reader: user } = await readerRecord(db, id);
         return { status: 200, body: { user, org, impersonated_by: null, auditor_link, passkey_required } };
       }
       const user = await userRecord(db, id);
       // Removed since the session was looked up.
       if (user === null) throw unauthenticated();
+      const { impersonator } = principal;
       const impersonated_by = impersonator === null ? null : await userRecord(db, impersonator.id);
       return { status: 200, body: { user, org, impersonated_by, auditor_link: null, passkey_required } };
     },
@@ -108,10 +108,9 @@ export function sessionRoutes(db: Database, deps: NoticeDeps): Route[] {
     summary: "Sign out; an impersonation and the operator's own session end together",
     action: "session.end",
     beyondOrg: true,
-    credential: "user",
+    credential: "session",
     answers: { 200: SignedOut },
     rateLimits: ["default"],
-    forAuditorLinks: true,
     async handle({ principal }, tx) {
       await signOut(tx, principal);
       return { status: 200, headers: { "set-cookie": CLEAR_SESSION_COOKIE }, body: { status: "signed_out" } };

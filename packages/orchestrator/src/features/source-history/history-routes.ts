@@ -74,7 +74,7 @@ export function sourceHistoryRoutes(): Route[] {
     query: listQuery(period),
     answers: { 200: listOf(RestoreTestRecord) },
     rateLimits: ["default"],
-    forAuditorLinks: true,
+    credential: "session",
     async handle({ orgId, params, query, within }, tx) {
       const source = await findConfigured(tx, orgId, params.sourceID);
       if (source === null || !isWithin(knownUntil(within), source.created_at)) throw notFound("source");

@@ -66,7 +66,7 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
     query: listQuery({ ...period, agent_id: Type.Optional(Id("agent")) }),
     answers: { 200: listOf(SourceRecord) },
     rateLimits: ["default"],
-    forAuditorLinks: true,
+    credential: "session",
     async handle({ orgId, query, within }, tx) {
       const page = pageOf("source", query);
       const range = { ...page, ...periodOf(query, knownUntil(within)) };
@@ -84,7 +84,7 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
     params: ofSource,
     answers: { 200: SourceDetail },
     rateLimits: ["default"],
-    forAuditorLinks: true,
+    credential: "session",
     async handle({ orgId, params, within }, tx) {
       const found = await findConfigured(tx, orgId, params.sourceID);
       if (found === null || !isWithin(knownUntil(within), found.created_at)) throw notFound("source");

@@ -52,7 +52,7 @@ export async function listByEmail(db: Database, email: string): Promise<User[]> 
     .orderBy(sql`role = 'operator'`, "desc")
     .orderBy(
       sql`(select max(last_used_at) from sessions where sessions.user_id = users.id and sessions.operator_id is null)`,
-      sql`desc nulls last`,
+      (order) => order.desc().nullsLast(),
     )
     .orderBy("id")
     .execute();

@@ -49,7 +49,8 @@ async function findPrincipal(
       assertActive(known);
       return known.principal;
     }
-    case "user": {
+    case "user":
+    case "session": {
       const cookie = request.headers.authorization === undefined ? sessionCookie(request) : null;
       const token = cookie ?? bearer;
       if (token === null) throw unauthenticated();
@@ -73,7 +74,7 @@ export async function orgOfCall(
   request: FastifyRequest,
 ): Promise<string | null> {
   if (principal.kind === "anonymous") return null;
-  if (principal.kind !== "user") return principal.orgId;
+  if (principal.kind === "agent" || principal.kind === "auth_key") return principal.orgId;
   const named = (request.params as Record<string, string | undefined>)["orgID"];
   if (named === undefined || named === principal.orgId) return principal.orgId;
   if (principal.orgId !== null || !isId("org", named)) throw notFound("organisation");

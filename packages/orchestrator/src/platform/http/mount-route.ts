@@ -137,7 +137,7 @@ async function perform(
     }
     case "org_read": {
       const { orgId, principal } = call;
-      if (orgId === null || principal.kind !== "user")
+      if (orgId === null || (principal.kind !== "user" && principal.kind !== "auditor_link"))
         throw new Error("a reading of an organisation was reached without one");
       const answer = await deps.reading.take(orgId, () =>
         readInOrg(deps.db, orgId, (tx) => route.handle({ ...call, orgId, principal }, tx)),
@@ -181,7 +181,7 @@ function callOf(deps: PipelineDeps, request: FastifyRequest, reply: FastifyReply
     requestId: request.id,
     principal: state.principal,
     orgId: state.orgId,
-    within: state.principal.kind === "user" ? state.principal.within : ALWAYS,
+    within: state.principal.kind === "auditor_link" ? state.principal.within : ALWAYS,
     address: state.address,
     body: request.body,
     rawBody: state.rawBody,

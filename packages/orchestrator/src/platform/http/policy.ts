@@ -1,17 +1,14 @@
 import { ApiError } from "../errors/api-error.ts";
-import type { Principal, PrincipalKind, UserRole } from "./principal.ts";
+import type { CredentialKind, Principal, PrincipalKind, UserRole } from "./principal.ts";
 
 export type Actor = Exclude<PrincipalKind, "user"> | UserRole;
 
 const READERS = ["owner", "admin", "auditor"] as const;
-/**
- * Also those who opened an auditor link: for their period, and only for calls that respect it
- * (route.ts).
- */
-const WITH_LINKS = [...READERS, "reader"] as const;
+/** Also auditor links: for their period, and only for calls that take them (principal.ts). */
+const WITH_LINKS = [...READERS, "auditor_link"] as const;
 const MANAGERS = ["owner", "admin"] as const;
 const EVERYBODY = ["owner", "admin", "auditor", "operator"] as const;
-const ALL_SESSIONS = [...EVERYBODY, "reader"] as const;
+const ALL_SESSIONS = [...EVERYBODY, "auditor_link"] as const;
 
 /**
  * The one table of who may do what. A route names its action; nothing else decides. Operators run
@@ -86,7 +83,7 @@ export function mayDo(principal: Principal, action: Action): boolean {
 /** The parts of a route that decide who may call it. */
 interface Decided {
   action: Action;
-  forAuditorLinks?: true;
+  credential: CredentialKind;
   mode: "read" | "org_read" | "file" | "write" | "submit";
 }
 
@@ -96,7 +93,7 @@ interface Decided {
  * operator who acts as somebody would change something: then no credential can be created in a
  * customer's name.
  */
-export function assertAllowed(principal: Principal, { action, forAuditorLinks, mode }: Decided): void {
+export function assertAllowed(principal: Principal, { action, credential, mode }: Decided): void {
   if (needsPasskey(principal) && !WITHOUT_PASSKEY.has(action))
     throw new ApiError(
       "passkey_required",
@@ -109,8 +106,7 @@ export function assertAllowed(principal: Principal, { action, forAuditorLinks, m
       "An operator who acts as somebody can only read. End the impersonation (POST /api/auth/end-impersonate), and ask a member of the organisation to do this.",
     );
   if (!mayDo(principal, action)) throw notAllowed(principal);
-  if (principal.kind === "user" && principal.role === "reader" && forAuditorLinks !== true)
-    throw notAllowed(principal);
+  if (principal.kind === "auditor_link" && credential !== "session") throw notAllowed(principal);
 }
 
 /**
@@ -137,9 +133,9 @@ export function needsPasskey(principal: Principal): boolean {
 }
 
 function notAllowed(principal: Principal): ApiError {
-  if (principal.kind !== "user") return new ApiError("forbidden", "This credential does not allow this.");
-  if (principal.role === "reader")
+  if (principal.kind === "auditor_link")
     return new ApiError("forbidden", "An auditor link only shows what was proven in its period.");
+  if (principal.kind !== "user") return new ApiError("forbidden", "This credential does not allow this.");
   if (principal.role === "operator")
     return new ApiError(
       "forbidden",

@@ -4,7 +4,12 @@ import type { SignInMethod } from "../database/schema.ts";
  * Who makes a call, according to its credential. `credential` is SHA-256 of the secret, or of the
  * address if there is none.
  */
-export type Principal = AgentPrincipal | AuthKeyPrincipal | UserPrincipal | AnonymousPrincipal;
+export type Principal =
+  | AgentPrincipal
+  | AuthKeyPrincipal
+  | UserPrincipal
+  | AuditorLinkPrincipal
+  | AnonymousPrincipal;
 
 export interface AgentPrincipal {
   kind: "agent";
@@ -26,9 +31,9 @@ export interface AuthKeyPrincipal {
 
 /**
  * `operator` belongs to the service itself and to no organisation; each of the others belongs to
- * one. `reader` is whoever opened an auditor link.
+ * one.
  */
-export type UserRole = "owner" | "admin" | "auditor" | "operator" | "reader";
+export type UserRole = "owner" | "admin" | "auditor" | "operator";
 
 /** From the first moment, inclusive, to the second, exclusive; null for an open end. */
 export interface Period {
@@ -40,16 +45,12 @@ export const ALWAYS: Period = { from: null, to: null };
 
 export interface UserPrincipal {
   kind: "user";
-  /** The id of a user or of an auditor link. */
   id: string;
   /** Null for an operator, and only for an operator. */
   orgId: string | null;
   role: UserRole;
-  /** Empty for a reader. */
   email: string;
   name: string | null;
-  /** The period whose records they see; no limit except for readers. */
-  within: Period;
   credential: Buffer;
   /** When the session ends at the latest. */
   expiresAt: Date;
@@ -58,6 +59,22 @@ export interface UserPrincipal {
   /** The operator who acts as this user. */
   impersonator: Impersonator | null;
 }
+
+/** Whoever opened an auditor link: a person whom the service does not know. */
+export interface AuditorLinkPrincipal {
+  kind: "auditor_link";
+  /** The link's id. */
+  id: string;
+  orgId: string;
+  /** The period whose records the link shows. */
+  within: Period;
+  credential: Buffer;
+  /** When the session ends at the latest. */
+  expiresAt: Date;
+}
+
+/** Whose session it is. */
+export type SessionPrincipal = UserPrincipal | AuditorLinkPrincipal;
 
 export interface Impersonator {
   id: string;
@@ -74,11 +91,19 @@ export interface AnonymousPrincipal {
 }
 
 export type PrincipalKind = Principal["kind"];
-export type PrincipalOf<Kind extends PrincipalKind> = Extract<Principal, { kind: Kind }>;
+
+/**
+ * The kinds of credential that a route may take. `user` is the session of a person; `session` also
+ * that of an auditor link, for which the handler shows only what lies `within` the call's period.
+ */
+export type CredentialKind = Exclude<PrincipalKind, "auditor_link"> | "session";
+export type PrincipalOf<Kind extends CredentialKind> = Kind extends "session"
+  ? SessionPrincipal
+  : Extract<Principal, { kind: Kind }>;
 
 /** The record that a call is attributed to, known even if the credential is then refused. */
 export interface Subject {
-  kind: PrincipalKind | "operator" | "auditor_link";
+  kind: PrincipalKind | "operator";
   id: string | null;
   /** The organisation whose API log gets the call. */
   orgId: string | null;
@@ -87,17 +112,12 @@ export interface Subject {
 
 export const NOBODY: Subject = { kind: "anonymous", id: null, orgId: null, impersonatorId: null };
 
-const SUBJECT_KINDS: Partial<Record<UserRole, Subject["kind"]>> = {
-  operator: "operator",
-  reader: "auditor_link",
-};
-
 export function subjectOf(principal: Principal): Subject {
   if (principal.kind === "anonymous") return NOBODY;
   if (principal.kind !== "user")
     return { kind: principal.kind, id: principal.id, orgId: principal.orgId, impersonatorId: null };
   return {
-    kind: SUBJECT_KINDS[principal.role] ?? "user",
+    kind: principal.role === "operator" ? "operator" : "user",
     id: principal.id,
     orgId: principal.orgId,
     impersonatorId: principal.impersonator?.id ?? null,

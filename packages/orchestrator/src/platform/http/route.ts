@@ -5,13 +5,13 @@ import type { DatabaseTransaction } from "../database/schema.ts";
 import type { Answer, WireAnswer } from "./answer.ts";
 import type { AuditRow } from "./audit-row.ts";
 import type { FileAnswer } from "./file-answer.ts";
-import type { Period, PrincipalKind, PrincipalOf } from "./principal.ts";
+import type { Period, CredentialKind, PrincipalOf } from "./principal.ts";
 import type { RateLimitName } from "./rate-limits.ts";
 import type { Action } from "./policy.ts";
 
 /** A call after authentication, authorisation, rate limit and validation. */
 export interface Call<
-  Kind extends PrincipalKind = PrincipalKind,
+  Kind extends CredentialKind = CredentialKind,
   Body = unknown,
   Query = unknown,
   Params = unknown,
@@ -44,10 +44,13 @@ export interface Call<
   countAgainst: (name: RateLimitName, email: string) => Promise<void>;
 }
 
-/** A call about an organisation, by one of its users. */
-export type OrgCall<Body = unknown, Query = unknown, Params = unknown> = Call<"user", Body, Query, Params> & {
-  orgId: string;
-};
+/** A call about an organisation, by one of its users or an auditor link. */
+export type OrgCall<Body = unknown, Query = unknown, Params = unknown> = Call<
+  "session",
+  Body,
+  Query,
+  Params
+> & { orgId: string };
 
 /** What a submission's own transaction has to commit together with its effect. */
 export interface SubmissionRecord {
@@ -65,7 +68,7 @@ export interface SubmissionRecord {
   auditRow(status: number): AuditRow;
 }
 
-interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TSchema, P extends TSchema> {
+interface RouteShape<Kind extends CredentialKind, B extends TSchema, Q extends TSchema, P extends TSchema> {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   /** With `:name` for parameters, e.g. `/v1/backups/:id/download-url`. */
   path: string;
@@ -96,12 +99,6 @@ interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TS
    */
   strictJson?: true;
   bodyLimit?: number;
-  /**
-   * Also for whoever opened an auditor link, if the policy allows it: the handler shows only what
-   * lies `within` the call's period. Without this they are refused, so a call that nobody thought
-   * about shows them nothing.
-   */
-  forAuditorLinks?: true;
   /** Limits that this call counts against; none by default. */
   rateLimits: readonly RateLimitName[];
   /** How long an Idempotency-Key is remembered; 24 hours by default. */
@@ -110,7 +107,7 @@ interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TS
 
 /** Changes nothing; its audit row is written later, in a batch. */
 export interface ReadRoute<
-  Kind extends PrincipalKind = PrincipalKind,
+  Kind extends CredentialKind = CredentialKind,
   B extends TSchema = TSchema,
   Q extends TSchema = TSchema,
   P extends TSchema = TSchema,
@@ -131,14 +128,14 @@ export interface OrgReadRoute<
   B extends TSchema = TSchema,
   Q extends TSchema = TSchema,
   P extends TSchema = TSchema,
-> extends RouteShape<"user", B, Q, P> {
+> extends RouteShape<"user" | "session", B, Q, P> {
   mode: "org_read";
   handle(call: OrgCall<Static<B>, Static<Q>, Static<P>>, tx: DatabaseTransaction): Promise<Answer>;
 }
 
 /** Changes nothing and answers with bytes that are not JSON, or with a stream. */
 export interface FileRoute<
-  Kind extends PrincipalKind = PrincipalKind,
+  Kind extends CredentialKind = CredentialKind,
   Q extends TSchema = TSchema,
   P extends TSchema = TSchema,
 > extends RouteShape<Kind, TSchema, Q, P> {
@@ -153,7 +150,7 @@ export interface FileRoute<
  * belong in `prepare`, which runs before the transaction.
  */
 export interface WriteRoute<
-  Kind extends PrincipalKind = PrincipalKind,
+  Kind extends CredentialKind = CredentialKind,
   B extends TSchema = TSchema,
   Q extends TSchema = TSchema,
   P extends TSchema = TSchema,
@@ -189,7 +186,7 @@ export interface WriteRoute<
  * `agentRevoked()`.
  */
 export interface SubmitRoute<
-  Kind extends PrincipalKind = PrincipalKind,
+  Kind extends CredentialKind = CredentialKind,
   B extends TSchema = TSchema,
   Q extends TSchema = TSchema,
   P extends TSchema = TSchema,
@@ -200,26 +197,26 @@ export interface SubmitRoute<
 
 export type Route = ReadRoute | OrgReadRoute | FileRoute | WriteRoute | SubmitRoute;
 
-export function readRoute<K extends PrincipalKind, B extends TSchema, Q extends TSchema, P extends TSchema>(
+export function readRoute<K extends CredentialKind, B extends TSchema, Q extends TSchema, P extends TSchema>(
   route: Omit<ReadRoute<K, B, Q, P>, "mode">,
 ): Route {
   return erased({ ...route, mode: "read" });
 }
 
 export function orgReadRoute<B extends TSchema, Q extends TSchema, P extends TSchema>(
-  route: Omit<OrgReadRoute<B, Q, P>, "mode" | "credential">,
+  route: Omit<OrgReadRoute<B, Q, P>, "mode" | "credential"> & { credential?: "session" },
 ): Route {
-  return erased({ ...route, mode: "org_read", credential: "user" });
+  return erased({ credential: "user", ...route, mode: "org_read" });
 }
 
-export function fileRoute<K extends PrincipalKind, Q extends TSchema, P extends TSchema>(
+export function fileRoute<K extends CredentialKind, Q extends TSchema, P extends TSchema>(
   route: Omit<FileRoute<K, Q, P>, "mode">,
 ): Route {
   return erased({ ...route, mode: "file" });
 }
 
 export function writeRoute<
-  K extends PrincipalKind,
+  K extends CredentialKind,
   B extends TSchema,
   Q extends TSchema,
   P extends TSchema,
@@ -228,9 +225,12 @@ export function writeRoute<
   return erased({ ...route, mode: "write" });
 }
 
-export function submitRoute<K extends PrincipalKind, B extends TSchema, Q extends TSchema, P extends TSchema>(
-  route: Omit<SubmitRoute<K, B, Q, P>, "mode">,
-): Route {
+export function submitRoute<
+  K extends CredentialKind,
+  B extends TSchema,
+  Q extends TSchema,
+  P extends TSchema,
+>(route: Omit<SubmitRoute<K, B, Q, P>, "mode">): Route {
   return erased({ ...route, mode: "submit" });
 }
 

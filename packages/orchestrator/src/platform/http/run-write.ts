@@ -104,7 +104,7 @@ async function attempt(
  */
 async function readmit(tx: DatabaseTransaction, route: WriteRoute, principal: Principal): Promise<Principal> {
   if (principal.kind === "agent") await lockActiveAgent(tx, principal.id);
-  if (principal.kind !== "user") return principal;
+  if (principal.kind !== "user" && principal.kind !== "auditor_link") return principal;
   const now = await requireSession(tx, principal.credential);
   assertAllowed(now, route);
   return now;

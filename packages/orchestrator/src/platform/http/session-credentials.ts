@@ -3,7 +3,13 @@ import { sql } from "kysely";
 import type { Database } from "../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
 import { ApiError } from "../errors/api-error.ts";
-import { ALWAYS, type Impersonator, type UserPrincipal, type UserRole } from "./principal.ts";
+import type {
+  AuditorLinkPrincipal,
+  Impersonator,
+  SessionPrincipal,
+  UserPrincipal,
+  UserRole,
+} from "./principal.ts";
 
 /** Contract, section 5. */
 export const SESSION_IDLE_S = 12 * 3600;
@@ -26,7 +32,7 @@ const IS_LIVE = sql<boolean>`session.ended_at is null and session.expires_at > n
     or (own.ended_at is null and own.expires_at > now() and operator.removed_at is null))`;
 
 interface Found {
-  principal: UserPrincipal;
+  principal: SessionPrincipal;
   live: boolean;
 }
 
@@ -48,7 +54,7 @@ export async function lookUpSession(db: Database, token: string): Promise<Found>
  * Who now owns a session that was looked up before. Throws what the look-up throws, and
  * `session_expired`.
  */
-export async function requireSession(db: Database, credential: Buffer): Promise<UserPrincipal> {
+export async function requireSession(db: Database, credential: Buffer): Promise<SessionPrincipal> {
   const found = await findSession(db, credential);
   assertLive(found);
   return found.principal;
@@ -78,7 +84,6 @@ async function findSession(db: Database, credential: Buffer): Promise<Found & { 
       "operator.name as operator_name",
       "link.id as link_id",
       "link.org_id as link_org_id",
-      "link.name as link_name",
       "link.period_from",
       "link.period_to",
     ])
@@ -89,43 +94,37 @@ async function findSession(db: Database, credential: Buffer): Promise<Found & { 
     .executeTakeFirst();
   if (row === undefined) throw unauthenticated();
   const { live, untouched } = row;
+  const session = { credential, expiresAt: row.expires_at };
+  const link = linkOf(row);
   const signedIn = { at: row.signed_in_at, with: row.signed_in_with };
-  const common = { kind: "user", credential, expiresAt: row.expires_at, signedIn } as const;
-  return { principal: { ...common, ...(readerOf(row) ?? personOf(row)) }, live, untouched };
+  const principal: SessionPrincipal =
+    link === null
+      ? { kind: "user", ...session, signedIn, ...personOf(row) }
+      : { kind: "auditor_link", ...session, ...link };
+  return { principal, live, untouched };
 }
 
-type Who = Omit<UserPrincipal, "kind" | "credential" | "expiresAt" | "signedIn">;
-
 /** Null if the session does not come from an auditor link. */
-function readerOf(row: {
+function linkOf(row: {
   link_id: string | null;
   link_org_id: string | null;
-  link_name: string | null;
   period_from: Date | null;
   period_to: Date | null;
-}): Who | null {
+}): Pick<AuditorLinkPrincipal, "id" | "orgId" | "within"> | null {
   const { link_id: id, link_org_id: orgId, period_from: from, period_to: to } = row;
   if (id === null || orgId === null || from === null || to === null) return null;
-  return {
-    id,
-    orgId,
-    role: "reader",
-    email: "",
-    name: row.link_name,
-    within: { from, to },
-    impersonator: null,
-  };
+  return { id, orgId, within: { from, to } };
 }
 
 function personOf(
   row: {
     id: string | null;
     org_id: string | null;
-    role: Exclude<UserRole, "reader"> | null;
+    role: UserRole | null;
     email: string | null;
     name: string | null;
   } & Parameters<typeof impersonatorOf>[0],
-): Who {
+): Pick<UserPrincipal, "id" | "orgId" | "role" | "email" | "name" | "impersonator"> {
   const { id, role, email } = row;
   if (id === null || role === null || email === null) throw new Error("a session belongs to nobody");
   return {
@@ -134,7 +133,6 @@ function personOf(
     role,
     email,
     name: row.name,
-    within: ALWAYS,
     impersonator: impersonatorOf(row),
   };
 }

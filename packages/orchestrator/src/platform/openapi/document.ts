@@ -150,6 +150,7 @@ function securityOf({ credential }: Route): Record<string, string[]>[] {
     case "anonymous":
       return [];
     case "user":
+    case "session":
       return [{ session: [] }, { session_cookie: [] }];
     case "agent":
     case "auth_key":

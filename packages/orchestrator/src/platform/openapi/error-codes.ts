@@ -15,6 +15,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
       codes.push("unauthenticated", "agent_revoked", "forbidden");
       break;
     case "user":
+    case "session":
       codes.push("unauthenticated", "session_expired", "forbidden");
       break;
     case "auth_key":
