@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 /** A repository that keeps every rule, into which each test puts what breaks one. */
@@ -27,13 +27,13 @@ beforeEach(() => {
     `import { one } from "@attestore/contract";
      import { open } from "./state/open.ts";
      import "@attestore/host/files/lock";
-     import type { Key } from "./keys/key.ts";
+     import type { Key } from "./errors/key.ts";
      export const key: Key = open(one);`,
   );
-  write("packages/agent/src/keys/key.ts", "export type Key = number;");
+  write("packages/agent/src/errors/key.ts", "export type Key = number;");
   write(
     "packages/agent/src/state/open.ts",
-    `import type { Key } from "../keys/key.ts"; export const open = (key: Key): Key => key;`,
+    `import type { Key } from "../errors/key.ts"; export const open = (key: Key): Key => key;`,
   );
 });
 
@@ -53,7 +53,7 @@ function run(program: "main" | "draw", ...args: string[]): { status: number | nu
   return { status, text: stdout + stderr };
 }
 
-const CIRCLE = "packages/agent/src: keys/ state/";
+const CIRCLE = "packages/agent/src: errors/ state/";
 
 test("a tree that keeps the rules is fine", () => {
   expect(run("main")).toEqual({ status: 0, text: expect.stringContaining("import one way") as string });
@@ -70,7 +70,7 @@ test.each([
     `export type Key = number; export const url = new URL("../state/open.ts", import.meta.url);`,
   ],
 ])("a new circle of folders through %s is refused", (_, text) => {
-  write("packages/agent/src/keys/key.ts", text);
+  write("packages/agent/src/errors/key.ts", text);
   const { status, text: said } = run("main");
   expect(status).toBe(1);
   expect(said).toContain(CIRCLE);
@@ -83,15 +83,15 @@ test.each([
   ["packages/host/src/files/lock.ts", `import "@attestore/proof";`],
   ["packages/agent/src/main.ts", `import type {} from "../../orchestrator/src/index.ts";`],
   ["packages/agent/src/main.ts", `import "../test/helper.ts";`],
-  ["packages/agent/src/main.ts", `import "./keys/key.test.ts";`],
+  ["packages/agent/src/main.ts", `import "./errors/key.test.ts";`],
   ["packages/agent/src/main.ts", `import "../../../tools/setup.ts";`],
-  ["packages/agent/src/keys/key.test.ts", `import "../../../verifier/src/main.ts";`],
+  ["packages/agent/src/errors/key.test.ts", `import "../../../verifier/src/main.ts";`],
 ])("%s may not have: %s", (file, text) => {
   for (const path of [
     "packages/agent/src/index.ts",
     "packages/orchestrator/src/index.ts",
     "packages/agent/test/helper.ts",
-    "packages/agent/src/keys/key.test.ts",
+    "packages/agent/src/errors/key.test.ts",
     "tools/setup.ts",
   ])
     write(path, "");
@@ -102,18 +102,44 @@ test.each([
   expect(said).toContain(`${file} imports `);
 });
 
+test.each([
+  ["a higher folder", "packages/agent/src/errors/key.ts", "packages/agent/src/cli/print.ts"],
+  [
+    "a folder without a place in the order",
+    "packages/agent/src/state/open.ts",
+    "packages/agent/src/new/a.ts",
+  ],
+  [
+    "HTTP in the log",
+    "packages/orchestrator/src/log/leaf.ts",
+    "packages/orchestrator/src/platform/http/route.ts",
+  ],
+])("an import of %s is refused", (_, file, imported) => {
+  write(imported, "export const a = 1;");
+  write("packages/orchestrator/src/main.ts", `import "./log/leaf.ts"; import "./platform/http/route.ts";`);
+  write("packages/orchestrator/src/platform/http/route.ts", "export const a = 1;");
+  write("packages/orchestrator/src/log/leaf.ts", "export const leaf = 1;");
+  write(
+    file,
+    `import { a } from "${relative(dirname(file), imported)}"; export const key = a; export type Key = number; export const open = (k: Key) => k;`,
+  );
+  const { status, text } = run("main");
+  expect(status).toBe(1);
+  expect(text).toContain(`${file} imports ${imported}`);
+});
+
 test("what only tests use does not lie in src", () => {
-  write("packages/agent/src/keys/made-up-key.ts", "");
-  write("packages/agent/src/keys/key.test.ts", `import "./made-up-key.ts"; import "../../test/helper.ts";`);
+  write("packages/agent/src/errors/made-up-key.ts", "");
+  write("packages/agent/src/errors/key.test.ts", `import "./made-up-key.ts"; import "../../test/helper.ts";`);
   write("packages/agent/test/helper.ts", "");
   expect(run("main")).toMatchObject({
     status: 1,
-    text: expect.stringContaining("packages/agent/src/keys/made-up-key.ts") as string,
+    text: expect.stringContaining("packages/agent/src/errors/made-up-key.ts") as string,
   });
 });
 
 test("an npm package that package.json does not declare is refused", () => {
-  write("packages/agent/src/keys/key.ts", `export type Key = import("yaml").Document;`);
+  write("packages/agent/src/errors/key.ts", `export type Key = import("yaml").Document;`);
   expect(run("main")).toMatchObject({
     status: 1,
     text: expect.stringContaining("packages/agent imports yaml") as string,
@@ -121,18 +147,18 @@ test("an npm package that package.json does not declare is refused", () => {
 });
 
 test("an import that leads nowhere is an error, not overlooked", () => {
-  write("packages/agent/src/keys/key.ts", `export type Key = import("./gone.ts").Key;`);
+  write("packages/agent/src/errors/key.ts", `export type Key = import("./gone.ts").Key;`);
   expect(run("main")).toMatchObject({
     status: 1,
-    text: expect.stringContaining("packages/agent/src/keys/gone.ts does not exist") as string,
+    text: expect.stringContaining("packages/agent/src/errors/gone.ts does not exist") as string,
   });
 });
 
 test("the graph shows packages and folders, and circles as dotted arrows", () => {
   expect(run("draw", "packages").text).toMatch(/n\d\["agent\/"\][^]*n\d -- 1 --> n\d/);
-  write("packages/agent/src/keys/key.ts", `export type Key = import("../state/open.ts").Other;`);
+  write("packages/agent/src/errors/key.ts", `export type Key = import("../state/open.ts").Other;`);
   const { text } = run("draw", "packages/agent/src");
-  expect(text).toContain('n0["keys/"]\n  n1["main.ts"]\n  n2["state/"]');
+  expect(text).toContain('n0["errors/"]\n  n1["main.ts"]\n  n2["state/"]');
   expect(text).toContain("n2 -. 1 .-> n0");
   expect(text).toContain("n1 -- 1 --> n2");
 });

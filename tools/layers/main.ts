@@ -16,6 +16,7 @@ const { values } = parseArgs({
 const RULES: Record<keyof Findings, string> = {
   circles: "Folders and files import one way, so these may not import each other in a circle",
   crossings: "Packages import one way, and src imports neither tests nor tools",
+  upwards: "A folder imports only from those before it in tools/layers/rules.ts",
   testsAlone: "Code that only tests use must not be in src: move it to the package's test/",
   undeclared: "Everything that a package imports must be in its package.json",
 };

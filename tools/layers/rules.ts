@@ -16,6 +16,45 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
+ * The folders of each package's `src`, the lowest first: a folder imports only from those before it.
+ * Packages without an entry have no order of folders.
+ */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  orchestrator: ["platform", "log", "features", "service", "cli"],
+  agent: [
+    "errors",
+    "processes",
+    "state",
+    "transport",
+    "trees",
+    "secrets",
+    "signer-client",
+    "crypto",
+    "signer",
+    "checks",
+    "config",
+    "sandboxes",
+    "engines",
+    "journal",
+    "receipts",
+    "service",
+    "log",
+    "recovery",
+    "key-rotation",
+    "runs",
+    "backends",
+    "cli",
+  ],
+  dashboard: ["verifier", "api", "text", "parts", "verification", "pages", "app"],
+};
+
+/** What one folder may not know of another, although the layers would allow it. */
+const UNKNOWN_TO: readonly { readonly folder: string; readonly unknown: string }[] = [
+  // The log has errors of its own; the routes turn them into answers.
+  { folder: "packages/orchestrator/src/log/", unknown: "packages/orchestrator/src/platform/http/" },
+];
+
+/**
  * Where programs begin, and what others import. What none of these leads to is no part of the
  * product.
  */
@@ -41,6 +80,8 @@ export interface Findings {
   readonly circles: readonly string[];
   /** Imports of a package that may not be imported, or from outside of all packages. */
   readonly crossings: readonly string[];
+  /** Imports of a higher folder, or of one that the importing folder may not know. */
+  readonly upwards: readonly string[];
   /** Files of `src` that only tests use. */
   readonly testsAlone: readonly string[];
   /** npm packages that a package.json does not declare. */
@@ -64,6 +105,10 @@ export function findingsIn(sources: Sources, root: string): Findings {
       .filter(({ from, to }) => !mayImport(from, to))
       .map(({ from, to }) => `${from} imports ${to}`)
       .toSorted(),
+    upwards: imports
+      .filter(({ from, to }) => product.has(from) && isUpwards(from, to))
+      .map(({ from, to }) => `${from} imports ${to}`)
+      .toSorted(),
     testsAlone: files.filter((file) => !product.has(file) && !isTest(file) && !file.endsWith(".d.ts")),
     undeclared: undeclaredIn(sources, product, root),
   };
@@ -74,6 +119,22 @@ function mayImport(from: string, to: string): boolean {
   if (own !== other && !(PACKAGES[own] ?? []).includes(other)) return false;
   // Tests have their helpers outside of src.
   return isTest(from) || (to.split("/")[2] === "src" && !isTest(to));
+}
+
+function isUpwards(from: string, to: string): boolean {
+  if (UNKNOWN_TO.some(({ folder, unknown }) => from.startsWith(folder) && to.startsWith(unknown)))
+    return true;
+  const order = LAYERS[packageOf(from)];
+  if (order === undefined || packageOf(from) !== packageOf(to)) return false;
+  const [own, other] = [folderOf(from), folderOf(to)];
+  if (own === null || other === null || own === other) return false;
+  // A folder that the table lacks is lower than none, so whoever adds one has to give it a place.
+  return !order.includes(other) || order.indexOf(other) > order.indexOf(own);
+}
+
+/** `platform` of `packages/orchestrator/src/platform/…`; null for a file right in `src`. */
+function folderOf(file: string): string | null {
+  return /^packages\/[^/]+\/src\/([^/]+)\//.exec(file)?.[1] ?? null;
 }
 
 /** The files that the product is made of. */
