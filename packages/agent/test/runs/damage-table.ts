@@ -14,10 +14,11 @@ export class DamageTable {
   readonly #cells: ReadonlyMap<string, string>;
   readonly #held = new Set<string>();
 
-  constructor(engine: string) {
-    const [, section = ""] = readFileSync(DOC, "utf8").split("\n### Case by case\n");
+  /** `heading`: that of the table's section. */
+  constructor(engine: string, heading = "Case by case") {
+    const [, section = ""] = readFileSync(DOC, "utf8").split(`\n### ${heading}\n`);
     const [head = [], , ...rows] = section
-      .split("\n## ")[0]!
+      .split(/\n###? /)[0]!
       .split("\n")
       .filter((line) => line.startsWith("|"))
       .map((line) => line.split("|").map((cell) => cell.trim()));

@@ -6,7 +6,9 @@ import type {
   ConstraintLimits,
   ContentComparison,
   ForeignMetadata,
+  FoundProfile,
   InferredContext,
+  Profiling,
   QueryLimits,
   Restored,
   Ruined,
@@ -19,6 +21,8 @@ import { compareListed } from "./content/compare-objects.ts";
 import { compareRows } from "./content/compare-rows.ts";
 import { countKinds } from "./count-kinds.ts";
 import { checkForeignKeys } from "./foreign-keys.ts";
+import { profiledTables } from "./profile/profiled-tables.ts";
+import { profileTables } from "./profile/profile-tables.ts";
 import { limited, schemaOf, tablesOf } from "./describe.ts";
 import { releaseOf } from "./programs.ts";
 import { ruinInTurn } from "./ruin.ts";
@@ -31,6 +35,8 @@ export class RestoredMariadb implements Restored {
   readonly #server: ScratchServer;
   readonly #admin: MariadbSession;
   readonly #databases: readonly string[];
+  /** What `inferredChecks` counted, by the tables' names in the metadata. */
+  readonly #counts = new Map<string, bigint>();
 
   /**
    * `admin` may do everything, so no query of a check runs in it. It is closed with the restored
@@ -111,9 +117,10 @@ export class RestoredMariadb implements Restored {
           const counted = await reader.runForeign(
             seconds === undefined ? sql : limited(version, sql, seconds),
           );
-          return counted.ok
-            ? { kind: "rows", rows: [`{"rows":${counted.rows[0]?.[0] ?? "null"}}`] }
-            : outcomeOf(counted, seconds ?? 0);
+          const rows = counted.ok ? counted.rows[0]?.[0] : undefined;
+          if (rows === undefined) return outcomeOf(counted, seconds ?? 0);
+          this.#counts.set(name, BigInt(rows));
+          return { kind: "rows", rows: [`{"rows":${rows}}`] };
         },
         countQuery,
       });
@@ -140,6 +147,14 @@ export class RestoredMariadb implements Restored {
       const version = this.#server.runtime.engine_version;
       const objects = await compareListed(this.#admin, { databases, version }, comparison);
       return [rows, objects].filter((each) => each !== null);
+    });
+  }
+
+  profile(profiling: Profiling): Promise<FoundProfile> {
+    return this.#asReader(profiling.signal, async (reader) => {
+      const all = await profiledTables(reader, this.#databases, this.#counts);
+      const tables = await profileTables(this.#server, all, profiling);
+      return { tables, left_out: all.length - tables.length };
     });
   }
 

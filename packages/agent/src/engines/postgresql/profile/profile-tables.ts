@@ -1,14 +1,12 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { StringDecoder } from "node:string_decoder";
 import { setImmediate } from "node:timers/promises";
 import type { TableProfile } from "@attestore/proof";
 import { stopIfAborted } from "../../../errors/run-error.ts";
+import { cutLines } from "../../../processes/cut-lines.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { ProfileRows } from "./profile-rows.ts";
 import { type ProfiledTable, profileStatement } from "./profiled-tables.ts";
 
-/** A longer line is cut off: its columns count as empty. */
-const MAX_LINE = 4 << 20;
 /** So many tables are profiled, the largest. */
 const MAX_TABLES = 200;
 /** Rows are looked at for so long before something else gets its turn. */
@@ -103,7 +101,7 @@ async function profileBatch(
   let rows: ProfileRows | null = null;
   let sliceEnd = performance.now() + SLICE_MS;
   try {
-    for await (const line of linesOf(child.stdout)) {
+    for await (const line of cutLines(child.stdout)) {
       if (performance.now() > sliceEnd) {
         await setImmediate();
         sliceEnd = performance.now() + SLICE_MS;
@@ -125,19 +123,4 @@ async function profileBatch(
   }
   await child.exited;
   return found;
-}
-
-/** The lines of a stream, each cut off where it is too long. */
-async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<string, void, undefined> {
-  const decoder = new StringDecoder("utf8");
-  let held = "";
-  for await (const piece of stream) {
-    const lines = decoder.write(piece).split("\n");
-    const first = held + (lines.shift() ?? "");
-    const last = lines.pop();
-    held = (last ?? first).slice(0, MAX_LINE);
-    if (last === undefined) continue;
-    yield first;
-    yield* lines;
-  }
 }
