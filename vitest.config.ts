@@ -26,7 +26,9 @@ const project = (name: string, include: string[], timeout_s: number, isolate = t
   },
 });
 
-/** Debian's Chromium without its windows; it has no sandbox for root and no business on the network. */
+/**
+ * Debian's Chromium without its windows; it has no sandbox for root and no business on the network.
+ */
 const chromium = playwright({
   launchOptions: {
     executablePath: "/usr/bin/chromium-headless-shell",
@@ -71,11 +73,13 @@ const packaging = {
 
 export default defineConfig({
   test: {
-    // Most tests wait for processes that they start: with four workers a fifth of two cores is idle.
+    // Most tests wait for processes that they start: with four workers a fifth of two cores is
+    // idle.
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
-      // Tests beside the code share processes: to load the same sources for each file takes a second of each.
+      // Tests beside the code share processes: to load the same sources for each file takes a
+      // second of each.
       project("unit", ["packages/*/src/**/*.test.ts"], 120, false),
       project("unit (isolated)", ["packages/*/test/**/*.test.ts", "tools/**/*.test.ts"], 120),
       browser,

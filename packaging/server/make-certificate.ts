@@ -1,7 +1,8 @@
 /**
- * Makes a certificate for the host of ATTESTORE_S3_ENDPOINT as OUT/server.pem, with its key, unless a good one is there: for the compose file's S3
- * server. It is of the service's own authority (`tls/ca.pem`), which agents know already. Nobody renews it while that server runs, so it lasts as long as
- * the authority does.
+ * Makes a certificate for the host of ATTESTORE_S3_ENDPOINT as OUT/server.pem, with its key, unless
+ * a good one is there: for the compose file's S3 server. It is of the service's own authority
+ * (`tls/ca.pem`), which agents know already. Nobody renews it while that server runs, so it lasts
+ * as long as the authority does.
  *
  *   node make-certificate.ts OUT
  */

@@ -1,5 +1,6 @@
 /**
- * Builds the dashboard into packages/dashboard/dist, unless the build there is of just these sources.
+ * Builds the dashboard into packages/dashboard/dist, unless the build there is of just these
+ * sources.
  *
  *   npm run dashboard
  */

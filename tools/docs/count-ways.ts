@@ -1,10 +1,14 @@
 /**
- * Counts the files and functions that run on the two ways of docs/architecture.md: `npx node tools/docs/count-ways.ts [--list]`
+ * Counts the files and functions that run on the two ways of docs/architecture.md:
  *
- * - a receipt: from the request's bytes to the answer, in the service, by the third receipt of an agent (the first ones fill caches)
+ *   npx node tools/docs/count-ways.ts [--list]
+ *
+ * - a receipt: from the request's bytes to the answer, in the service, by the third receipt of an
+ *   agent (the first ones fill caches)
  * - a backup: from the start of the dump of a SQLite file to the ciphertext in blobs/, in the agent
  *
- * A file counts if one of its functions runs, whatever else it holds. Tests' own files do not count.
+ * A file counts if one of its functions runs, whatever else it holds. Tests' own files do not
+ * count.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

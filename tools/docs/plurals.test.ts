@@ -5,7 +5,9 @@ import { expect, test } from "vitest";
 const ROOT = join(import.meta.dirname, "../..");
 const NOUNS =
   "agents|backups|changes|checks|codes|collections|commands|databases|days|deliveries|entries|errors|events|files|hours|keys|leaves|links|logs|members|minutes|months|objects|passkeys|receipts|recipients|restore tests|rows|seconds|sources|tables|tests|times|weeks|witnesses";
-/** A count in a text, and what it counts. Names in capitals are our own bounds, none of which is 1. */
+/**
+ * A count in a text, and what it counts. Names in capitals are our own bounds, none of which is 1.
+ */
 const COUNTED = new RegExp(
   String.raw`\$\{(?![A-Z_\d\s/*.]+\}|plural\(|[^{}]*(?:join\(|"[✓✗!]"))[^{}]*\} (?:more )?(?:${NOUNS})\b`,
 );

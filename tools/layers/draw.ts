@@ -1,6 +1,7 @@
 /**
- * `npm run graph`: which package imports which, and in each package which folder imports which, as Mermaid diagrams in Markdown. An arrow
- * bears the number of imports; a dotted one is part of a circle.
+ * `npm run graph`: which package imports which, and in each package which folder imports which, as
+ * Mermaid diagrams in Markdown. An arrow bears the number of imports; a dotted one is part of a
+ * circle.
  *
  *   npm run graph                                        # all packages
  *   npm run graph -- packages/agent/src/engines          # the entries of one folder

@@ -1,5 +1,6 @@
 /**
- * Holds the order of packages and folders (`npm test -- lint` runs it): ends with 1 and names what breaks it.
+ * Holds the order of packages and folders (`npm test -- lint` runs it): ends with 1 and names what
+ * breaks it.
  *
  *   node tools/layers/main.ts
  *   npm run graph              # draws it: see draw.ts

@@ -16,8 +16,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The folders of each package's `src`, the lowest first: a folder imports only from those before it.
- * Packages without an entry have no order of folders.
+ * The folders of each package's `src`, the lowest first: a folder imports only from those before
+ * it. Packages without an entry have no order of folders.
  */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   orchestrator: ["platform", "log", "features", "service", "cli"],

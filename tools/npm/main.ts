@@ -1,5 +1,6 @@
 /**
- * `npm run npm-packages`: @attestore/proof and attestore-verify as JavaScript with types, as archives that npm publishes:
+ * `npm run npm-packages`: @attestore/proof and attestore-verify as JavaScript with types, as
+ * archives that npm publishes:
  *
  *   npm run npm-packages -- [--out DIR]      # dist/npm
  *   npm publish dist/npm/NAME.tgz

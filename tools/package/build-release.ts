@@ -22,9 +22,11 @@ const PROGRAMS = {
 type Say = (line: string) => void;
 
 /**
- * Builds everything that a release consists of into `release.out`, which must not hold anything else.
+ * Builds everything that a release consists of into `release.out`, which must not hold anything
+ * else.
  *
- * @param more writes further files into that directory and returns their names; the signature covers them too
+ * @param more writes further files into that directory and returns their names; the signature
+ *   covers them too
  */
 export async function buildRelease(
   release: Release,

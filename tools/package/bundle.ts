@@ -10,7 +10,8 @@ export interface Bundle {
 }
 
 /**
- * Everything that a program imports, in one file. Its modules run when they are first needed, as they would unbundled.
+ * Everything that a program imports, in one file. Its modules run when they are first needed, as
+ * they would unbundled.
  *
  * @param releaseKey minisign's public key that it takes releases from; null for none
  */
@@ -21,7 +22,8 @@ export async function bundle(entry: string, releaseKey: string | null): Promise<
 }
 
 /**
- * The same in several files: each `import()` in the sources has one, which is read only when it is needed.
+ * The same in several files: each `import()` in the sources has one, which is read only when it is
+ * needed.
  *
  * @returns the code of each file by its name; `main` is that of the entry
  */
@@ -61,8 +63,8 @@ async function chunksOf(
 }
 
 /**
- * The same program without any character beyond ASCII: Node keeps a source with one as two bytes for each character, and every start takes a
- * fifth longer.
+ * The same program without any character beyond ASCII: Node keeps a source with one as two bytes
+ * for each character, and every start takes a fifth longer.
  */
 export function inAscii(code: string): string {
   if (/String\.raw`[^`]*[^\0-\x7f]/.test(code))

@@ -1,5 +1,6 @@
 /**
- * `npm run package`: executables, packages and the installer, with checksums and a signature, into dist/.
+ * `npm run package`: executables, packages and the installer, with checksums and a signature, into
+ * dist/.
  *
  *   npm run package -- [--out DIR] [--arch amd64,arm64] [--minisign-key FILE] [--release-key KEY] [--fast]
  */

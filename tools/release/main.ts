@@ -1,6 +1,7 @@
 /**
- * `npm run release`: sets the version, closes the CHANGELOG's section, commits and tags that, and builds everything that is published, with
- * checksums, their signature and the notes, into dist/. Nothing is pushed or published.
+ * `npm run release`: sets the version, closes the CHANGELOG's section, commits and tags that, and
+ * builds everything that is published, with checksums, their signature and the notes, into dist/.
+ * Nothing is pushed or published.
  *
  *   npm run release -- VERSION --minisign-key FILE [--arch amd64,arm64] [--fast]
  */

@@ -48,8 +48,8 @@ export async function endChildren(): Promise<void> {
 }
 
 /**
- * On SIGTERM, SIGINT and SIGHUP ends the children. Whoever waits for one sees it end, and whoever starts another gets `Stopped`, so the
- * program comes to its end by itself.
+ * On SIGTERM, SIGINT and SIGHUP ends the children. Whoever waits for one sees it end, and whoever
+ * starts another gets `Stopped`, so the program comes to its end by itself.
  *
  * @param then is called once the children have ended
  */

@@ -1,5 +1,6 @@
 /**
- * Pictures of every page of the dashboard, wide and narrow, light and dark, of the real service with a history that looks like one:
+ * Pictures of every page of the dashboard, wide and narrow, light and dark, of the real service
+ * with a history that looks like one:
  *
  *   npm run screenshots                  # into ./screenshots
  *   npm run screenshots -- DIRECTORY [NAME…]

@@ -88,7 +88,10 @@ interface Session {
   org: { id: string; name: string };
 }
 
-/** Signs up as a person does. Without a mail server the service writes the mail with the code to a file. */
+/**
+ * Signs up as a person does. Without a mail server the service writes the mail with the code to a
+ * file.
+ */
 async function signUp(email: string): Promise<Session> {
   const org_name = "Harbour Logistics";
   const begun = await api(server, { method: "POST", path: "/api/auth/signup", json: { email, org_name } });

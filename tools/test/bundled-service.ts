@@ -6,8 +6,8 @@ import { inAscii } from "../package/bundle.ts";
 import { REPOSITORY } from "../package/release.ts";
 
 /**
- * `attestore-server` in a few files, for tests only: it ships as sources. To find and read more than a thousand of them is a third of its start, and
- * most of what its other commands do.
+ * `attestore-server` in a few files, for tests only: it ships as sources. To find and read more
+ * than a thousand of them is a third of its start, and most of what its other commands do.
  *
  * @returns the path of an ES module for `node`
  */

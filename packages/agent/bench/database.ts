@@ -1,6 +1,7 @@
 /**
- * The shipped executable on a PostgreSQL database, side by side with `pg_dump | zstd | age` and with restic: a backup, stored and
- * fsynced, and a restore test. Adjacent runs in alternating order; ratios above 1 mean that ours is faster, or smaller.
+ * The shipped executable on a PostgreSQL database, side by side with `pg_dump | zstd | age` and
+ * with restic: a backup, stored and fsynced, and a restore test. Adjacent runs in alternating
+ * order; ratios above 1 mean that ours is faster, or smaller.
  *
  *   node packages/agent/bench/database.ts [--size-mib 2048] [--rounds 3] [--dir DIR]
  */
@@ -88,7 +89,8 @@ async function compare(): Promise<void> {
     };
   };
   const test: Side = () => timed([agent, "restore-test", "--source", "bench"], env);
-  // What a careful person's script does: a scratch server of its own, the restore, a query, and everything removed.
+  // What a careful person's script does: a scratch server of its own, the restore, a query, and
+  // everything removed.
   const restored = (source: string): string => `
     rm -rf ${dir}/scratch; install -d -o postgres ${dir}/scratch
     setpriv --reuid postgres --regid postgres --clear-groups ${PROGRAMS}/initdb -D ${dir}/scratch/d -A trust -U postgres --no-locale -E UTF8 --no-sync

@@ -1,4 +1,7 @@
-/** One measured run of the pipeline, in a process of its own so that its peak memory is its own. See pipeline.ts. */
+/**
+ * One measured run of the pipeline, in a process of its own so that its peak memory is its own. See
+ * pipeline.ts.
+ */
 import { createHash } from "node:crypto";
 import { readCiphertext, holdToDigest } from "../src/crypto/ciphertext.ts";
 import { readFilePieces, writeFilePieces } from "../src/crypto/file-pieces.ts";

@@ -1,6 +1,6 @@
 /**
- * The pipeline against `zstd -3 | age -r` and the way back against `age -d | zstd -d`, on the same file, in adjacent
- * alternating runs. Ratios above 1 mean that ours is faster.
+ * The pipeline against `zstd -3 | age -r` and the way back against `age -d | zstd -d`, on the same
+ * file, in adjacent alternating runs. Ratios above 1 mean that ours is faster.
  *
  *   node packages/agent/bench/pipeline.ts [--size-mib 2048] [--rounds 3] [--to-disk] [--dir DIR]
  *   node packages/agent/bench/pipeline.ts --jitless
@@ -110,8 +110,9 @@ interface Contest {
 }
 
 /**
- * CPU time changes less than elapsed time when others use the machine too. "By CPU" is its ratio: what ours can be at most where there is only one core. The
- * elapsed time of ours is at least half its CPU time on two.
+ * CPU time changes less than elapsed time when others use the machine too. "By CPU" is its ratio:
+ * what ours can be at most where there is only one core. The elapsed time of ours is at least half
+ * its CPU time on two.
  */
 function report(contests: readonly Contest[]): void {
   say(`\n${values["size-mib"]} MiB, ${values.rounds} rounds, ${availableParallelism()} cores\n`);
@@ -154,7 +155,10 @@ function run(script: string, args: string[]): Ours {
   return { ...reported, seconds: (performance.now() - started) / 1000 };
 }
 
-/** The agent as plain JavaScript: without a JIT there is no WebAssembly, and without that no stripping of types. */
+/**
+ * The agent as plain JavaScript: without a JIT there is no WebAssembly, and without that no
+ * stripping of types.
+ */
 async function stripTypes(): Promise<string> {
   const agent = join(import.meta.dirname, "..");
   const stripped = join(dir, "stripped");
@@ -185,7 +189,10 @@ function shell(command: string): Theirs {
   return { seconds: (performance.now() - started) / 1000, cpu_seconds: (user ?? NaN) + (system ?? NaN) };
 }
 
-/** Text like COPY data out of pg_dump, with a column of hashes in hex that hardly compress, and 1.5 % of random bytes. */
+/**
+ * Text like COPY data out of pg_dump, with a column of hashes in hex that hardly compress, and
+ * 1.5 % of random bytes.
+ */
 async function makeDump(path: string, bytes: number): Promise<void> {
   const script = `
     BEGIN { srand(7); split("pending paid shipped returned cancelled", status, " ");

@@ -1,6 +1,6 @@
 /**
- * How long the shipped executables take to say something, against a bare `node -e 0` of the Node that they are made of. Adjacent runs, in
- * turn; a ratio of 2 means twice as long as bare Node.
+ * How long the shipped executables take to say something, against a bare `node -e 0` of the Node
+ * that they are made of. Adjacent runs, in turn; a ratio of 2 means twice as long as bare Node.
  *
  *   node packages/agent/bench/start-up.ts [--rounds 21]
  */

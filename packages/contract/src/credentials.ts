@@ -1,5 +1,6 @@
 /**
- * The shapes of the service's bearer secrets. Only the SHA-256 of each is ever stored (contract, section 1).
+ * The shapes of the service's bearer secrets. Only the SHA-256 of each is ever stored (contract,
+ * section 1).
  *
  * - agent token: `ats_` and base64url of 32 random bytes
  * - session token: `atss_` and the same

@@ -1,5 +1,6 @@
 /**
- * The home page with 200 sources and a year of their history, in the real service, its PostgreSQL and Debian's Chromium:
+ * The home page with 200 sources and a year of their history, in the real service, its PostgreSQL
+ * and Debian's Chromium:
  *
  *   npx -c 'node --no-warnings packages/dashboard/bench/home.ts'
  *

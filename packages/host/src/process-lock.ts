@@ -21,9 +21,10 @@ export interface LockHolder {
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes a lock that the kernel frees when the process dies, however it dies; null if somebody else holds it. Node has no
- * flock(2). SQLite's exclusive transaction on an empty file takes an fcntl(2) lock, which also holds between two connections
- * of one process and between containers that share the directory.
+ * Takes a lock that the kernel frees when the process dies, however it dies; null if somebody else
+ * holds it. Node has no flock(2). SQLite's exclusive transaction on an empty file takes an fcntl(2)
+ * lock, which also holds between two connections of one process and between containers that share
+ * the directory.
  *
  * @param path without its ending: `PATH.lock` is locked, `PATH.json` tells people who did it
  */

@@ -1,11 +1,13 @@
 /**
- * What an evidence pack costs: the service's time and memory while it streams one, and attestore-verify's over it.
+ * What an evidence pack costs: the service's time and memory while it streams one, and
+ * attestore-verify's over it.
  *
  *   node packages/orchestrator/bench/evidence.ts [--receipts 1000,10000]
  *
- * Service, PostgreSQL and reader share the machine; the service runs in the reader's process, so its memory counts the reader's too. Of
- * each size the memory that the process has before the pack is asked for stands beside the most that it had while it was read:
- * what a pack adds is their difference. Prints a table in Markdown.
+ * Service, PostgreSQL and reader share the machine; the service runs in the reader's process, so
+ * its memory counts the reader's too. Of each size the memory that the process has before the pack
+ * is asked for stands beside the most that it had while it was read: what a pack adds is their
+ * difference. Prints a table in Markdown.
  */
 import { spawnSync } from "node:child_process";
 import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";

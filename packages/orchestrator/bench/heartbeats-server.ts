@@ -1,9 +1,9 @@
 /**
- * The service's heartbeats and requests for commands as they are in production: embedded PostgreSQL with fsync, the whole
- * request pipeline, row-level security. Attaches `<agents>` agents in `<organisations>`
- * organisations, each with one source. `node heartbeats-server.ts <tls directory> <agents>
- * <organisations> [owner]`; with `owner` it works as the one role that owns the tables, in place of
- * the service's own.
+ * The service's heartbeats and requests for commands as they are in production: embedded PostgreSQL
+ * with fsync, the whole request pipeline, row-level security. Attaches `<agents>` agents in
+ * `<organisations>` organisations, each with one source. `node heartbeats-server.ts <tls directory>
+ * <agents> <organisations> [owner]`; with `owner` it works as the one role that owns the tables, in
+ * place of the service's own.
  */
 import { randomBytes } from "node:crypto";
 import { commandWaitRoutes } from "../src/features/command-wait/routes.ts";

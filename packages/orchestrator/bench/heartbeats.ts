@@ -1,13 +1,16 @@
 /**
- * What a heartbeat, and a request for commands that finds none, cost the service and its PostgreSQL in CPU time, and what ten thousand agents that
- * beat once a minute and wait for commands twice in between come to; against a bare Fastify TLS echo of the same bodies.
+ * What a heartbeat, and a request for commands that finds none, cost the service and its PostgreSQL
+ * in CPU time, and what ten thousand agents that beat once a minute and wait for commands twice in
+ * between come to; against a bare Fastify TLS echo of the same bodies.
  *
  *   npx -c 'node --no-warnings packages/orchestrator/bench/heartbeats.ts [--agents 1000] [--organisations 100] [--seconds 10] [--rounds 3]
  *     [--rate 167] [--warm-up 20] [--owner]'
  *
- * Measured twice: at the fleet's rate over kept connections, since a service that idles in between has larger costs a call than one that is
- * flooded; and flooded, which is what a core could take. CPU times change far less than elapsed ones when others use the machine, so they are
- * what is told. With `--owner` the same service takes turns too that works as the one role which owns the tables. Exit code 1 where the aim is missed.
+ * Measured twice: at the fleet's rate over kept connections, since a service that idles in between
+ * has larger costs a call than one that is flooded; and flooded, which is what a core could take.
+ * CPU times change far less than elapsed ones when others use the machine, so they are what is
+ * told. With `--owner` the same service takes turns too that works as the one role which owns the
+ * tables. Exit code 1 where the aim is missed.
  */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import { fork, type ChildProcess } from "node:child_process";

@@ -1,14 +1,16 @@
 /**
- * Receipts a second, each durable and answered with its proof, against two baselines of the same bodies: a bare Fastify TLS echo, and
- * the same echo when it also verifies each envelope's signature.
+ * Receipts a second, each durable and answered with its proof, against two baselines of the same
+ * bodies: a bare Fastify TLS echo, and the same echo when it also verifies each envelope's
+ * signature.
  *
  *   node packages/orchestrator/bench/receipts.ts [--warm-up 10] [--seconds 10] [--rounds 3] [--connections 128] [--organisations 1,100]
  *     [--owner]
  *
- * They take turns in one invocation under the same load generator, so that the ratios mean something on a busy or slow machine; the
- * rates themselves only compare with those of the same run. With `--owner` the same service takes turns too that works as the one role which owns the
- * tables. Client, service and PostgreSQL share the machine. Prints a
- * table in Markdown: medians of the rounds.
+ * They take turns in one invocation under the same load generator, so that the ratios mean
+ * something on a busy or slow machine; the rates themselves only compare with those of the same
+ * run. With `--owner` the same service takes turns too that works as the one role which owns the
+ * tables. Client, service and PostgreSQL share the machine. Prints a table in Markdown: medians of
+ * the rounds.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

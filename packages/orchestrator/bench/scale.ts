@@ -1,11 +1,12 @@
 /**
- * How long the calls that read take when an organisation has a million receipts and there are a thousand organisations; and against that, when
- * there is one of ten thousand receipts.
+ * How long the calls that read take when an organisation has a million receipts and there are a
+ * thousand organisations; and against that, when there is one of ten thousand receipts.
  *
  *   npx -c 'node --no-warnings packages/orchestrator/bench/scale.ts [--small 10000] [--large 1000000] [--organisations 1000] [--calls 200]'
  *
- * The service as it ships, its PostgreSQL and the client share the machine; one call at a time over HTTPS on a connection that is open. A share of the
- * proofs is verified. Prints a table in Markdown; exit code 1 where an aim is missed. Takes some ten minutes and 6 GB of disk.
+ * The service as it ships, its PostgreSQL and the client share the machine; one call at a time over
+ * HTTPS on a connection that is open. A share of the proofs is verified. Prints a table in
+ * Markdown; exit code 1 where an aim is missed. Takes some ten minutes and 6 GB of disk.
  */
 import { parseArgs } from "node:util";
 import { newId } from "@attestore/contract";

@@ -1,6 +1,6 @@
 /**
- * What an organisation has after a while: a source whose backups were registered and restored, with their receipts in the log. All of
- * it made over HTTPS, by a real agent's calls.
+ * What an organisation has after a while: a source whose backups were registered and restored, with
+ * their receipts in the log. All of it made over HTTPS, by a real agent's calls.
  *
  *   const history = await makeHistory(service, org, { backups: 3 });
  *   history.backups[0].id, history.backups[0].receipts.backup, history.backups[0].receipts.restore_test

@@ -1,6 +1,6 @@
 /**
- * A whole orchestrator for tests: real PostgreSQL, the disk store, TLS 1.3, all of its routes, on a random port with a data directory of
- * its own. Takes about two seconds to start.
+ * A whole orchestrator for tests: real PostgreSQL, the disk store, TLS 1.3, all of its routes, on a
+ * random port with a data directory of its own. Takes about two seconds to start.
  *
  *   let service: TestService;
  *   beforeAll(async () => { service = await startTestService(); });
@@ -11,8 +11,9 @@
  *   const answer = await agent.post("/v1/heartbeat", heartbeat());
  *   answer.status, answer.json, answer.headers, answer.body   // body: the bytes
  *
- * `service.call` sends anything, as anybody, from any address of 127.0.0.0/8 (limits count by address). `service.database` and
- * `service.pool` look at what it left behind. `service.listen()` starts a second replica on the same database.
+ * `service.call` sends anything, as anybody, from any address of 127.0.0.0/8 (limits count by
+ * address). `service.database` and `service.pool` look at what it left behind. `service.listen()`
+ * starts a second replica on the same database.
  */
 import { type KeyObject, createHash, generateKeyPairSync } from "node:crypto";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";

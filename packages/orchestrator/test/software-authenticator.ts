@@ -1,5 +1,6 @@
 /**
- * An authenticator in software, as a browser with one answers: real key pairs and signatures, WebAuthn's own formats (level 3, sections 5.8.1,
+ * An authenticator in software, as a browser with one answers: real key pairs and signatures,
+ * WebAuthn's own formats (level 3, sections 5.8.1,
  * 6.1 and 6.5). What a test lets it get wrong is named in `Wrong`.
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";

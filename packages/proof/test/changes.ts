@@ -5,7 +5,10 @@ export interface Change {
   value: unknown;
 }
 
-/** Every change that keeps the document's JSON types: what somebody would do who wants to say something else. */
+/**
+ * Every change that keeps the document's JSON types: what somebody would do who wants to say
+ * something else.
+ */
 export function* everyValueChanged(document: unknown): Generator<Change> {
   for (const [path, leaf] of values(document))
     yield { path, how: "changed", value: edit(document, path, () => other(leaf)) };

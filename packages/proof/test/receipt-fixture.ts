@@ -122,7 +122,10 @@ export function signPayload(payload: Uint8Array, key: TestKey): Promise<Envelope
   });
 }
 
-/** A log of `size` leaves with the receipt's at `index`, and the receipt's bundle as the service would give it. */
+/**
+ * A log of `size` leaves with the receipt's at `index`, and the receipt's bundle as the service
+ * would give it.
+ */
 export async function bundleOf(
   input: { statement: Statement; envelope: Envelope; agent: TestKey; log: TestKey },
   { index = 5, size = 11 } = {},

@@ -8,7 +8,9 @@ export interface Finished {
   stderr: string;
 }
 
-/** Runs attestore-verify as a shell would, with nothing of this process's environment but its PATH. */
+/**
+ * Runs attestore-verify as a shell would, with nothing of this process's environment but its PATH.
+ */
 export async function attestoreVerify(
   args: string[],
   { env = {}, stdin = "" }: { env?: Record<string, string>; stdin?: string } = {},

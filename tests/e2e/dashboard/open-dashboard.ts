@@ -1,5 +1,6 @@
 /**
- * The dashboard as people use it: the real orchestrator process with a fresh build, and Debian's Chromium.
+ * The dashboard as people use it: the real orchestrator process with a fresh build, and Debian's
+ * Chromium.
  *
  *   let dashboard: Dashboard;
  *   beforeAll(async () => { dashboard = await openDashboard(); });
@@ -12,8 +13,8 @@
  *   await expectAccessible(page);
  *   await screenshotsOf(page, "receipts");
  *
- * The other harness files take `org` too: `attachedHost(org)` is a host with the real agent, `attach(org)` an agent that only makes the
- * calls.
+ * The other harness files take `org` too: `attachedHost(org)` is a host with the real agent,
+ * `attach(org)` an agent that only makes the calls.
  */
 import type { Browser, Page } from "playwright-core";
 import { startBrowser } from "../harness/browser.ts";

@@ -12,9 +12,9 @@ export function directoryOnTheirDisk(prefix: string): string {
 }
 
 /**
- * npm's packages of this checkout, in `node_modules` of another: links to the same bytes where it is
- * on the same disk, because they are most of a gigabyte, which nobody changes. Caches are left out,
- * which come and go while other tests run.
+ * npm's packages of this checkout, in `node_modules` of another: links to the same bytes where it
+ * is on the same disk, because they are most of a gigabyte, which nobody changes. Caches are left
+ * out, which come and go while other tests run.
  */
 export function copyModules(checkout: string): void {
   const installed = readdirSync(MODULES).filter((name) => name !== ".cache" && !name.startsWith(".vite"));

@@ -2,7 +2,10 @@ import { firstIdAt } from "@attestore/contract";
 import { expect, test } from "vitest";
 import { type AcceptedLoss, type PassedTest, Seen } from "./seen.ts";
 
-/** A year of daily restore tests, in which nothing is lost: how often would somebody be alarmed for nothing? */
+/**
+ * A year of daily restore tests, in which nothing is lost: how often would somebody be alarmed for
+ * nothing?
+ */
 
 const DAY_MS = 24 * 3600 * 1000;
 const START = Date.parse("2026-01-01T03:00:00.000Z");

@@ -258,7 +258,9 @@ export class Seen {
       : [{ table: "*", column: "*", measure: "tables", now: 0, before: Math.min(...had) }];
   }
 
-  /** What the newest test found of tables that have no profile now: nobody can say that it is over. */
+  /**
+   * What the newest test found of tables that have no profile now: nobody can say that it is over.
+   */
   standing(profiled: ReadonlySet<string>): Suspicion[] {
     const newest = this.#tests.find(({ profile }) => profile !== undefined);
     if (newest === undefined) return [];

@@ -28,8 +28,10 @@ export interface PerformedBackup extends DeliveredBackup {
 }
 
 /**
- * A backup from the dump to the signed receipt in the spool. The caller holds the `work` lock and releases it afterwards.
- * @throws RunError or UserError when there is no ciphertext; ServiceError when there is one, which then waits in blobs/
+ * A backup from the dump to the signed receipt in the spool. The caller holds the `work` lock and
+ * releases it afterwards.
+ * @throws RunError or UserError when there is no ciphertext; ServiceError when there is one, which
+ *   then waits in blobs/
  */
 export async function runBackup(
   backend: BackupBackend,

@@ -66,7 +66,8 @@ const COMMON = [
 const NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
 
 /**
- * One entry of `sources:` in config.yaml, as parsed from YAML. Relative paths are relative to `baseDir` (the root).
+ * One entry of `sources:` in config.yaml, as parsed from YAML. Relative paths are relative to
+ * `baseDir` (the root).
  * @throws SourceConfigError with every issue found, not only the first.
  */
 export function parseSourceConfig(

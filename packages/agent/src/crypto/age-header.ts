@@ -88,10 +88,10 @@ export function findHeaderEnd(start: Buffer): number {
 }
 
 /**
- * The payload key of a file whose header is `header` and whose payload begins with `nonce`. Identities that the signing process holds it
- * opens the header with, if none that is here does.
- * @throws DamagedCiphertext `header_damaged`; RunError `identity_missing` if no identity fits a sound header, or the signing process
- * does not answer, `identity_invalid`.
+ * The payload key of a file whose header is `header` and whose payload begins with `nonce`.
+ * Identities that the signing process holds it opens the header with, if none that is here does.
+ * @throws DamagedCiphertext `header_damaged`; RunError `identity_missing` if no identity fits a
+ *   sound header, or the signing process does not answer, `identity_invalid`.
  */
 export async function openHeader(
   header: Buffer,

@@ -71,7 +71,8 @@ test("partials of processes that are gone are removed, and no other file", async
 });
 
 test("a full disk is an error, and leaves nothing", async () => {
-  // A limit on the size of files does what a full disk does, and needs no root: EFBIG instead of ENOSPC.
+  // A limit on the size of files does what a full disk does, and needs no root: EFBIG instead of
+  // ENOSPC.
   const blobs = join(dir, "blobs");
   await mkdir(blobs);
   const script = `

@@ -145,7 +145,8 @@ describe("damage", () => {
     const ends = [frame(text(300)).length, frame(text(300)).length + skippable(3).length];
     ends.push(ends[1]! + frame(text(0)).length);
     for (let length = 0; length < bytes.length; length++) {
-      // A cut between two frames leaves whole frames: that nothing is missing then, the age payload's end says.
+      // A cut between two frames leaves whole frames: that nothing is missing then, the age
+      // payload's end says.
       if (ends.includes(length)) continue;
       expect((await damageOf(decode(bytes.subarray(0, length)))).code, `cut at ${length}`).toBe(
         "zstd_damaged",

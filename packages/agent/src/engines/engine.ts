@@ -181,14 +181,14 @@ export interface Restored {
   compareContent?(comparison: ContentComparison): Promise<readonly CheckOutcome[]>;
   /**
    * Looks for rows that break a constraint of the copy. Runs only if another check read data. What
-   * is not looked at within the time is named. Absent for engines that do it in `inferredChecks`, or
-   * not at all.
+   * is not looked at within the time is named. Absent for engines that do it in `inferredChecks`,
+   * or not at all.
    * @throws RunError
    */
   checkConstraints?(limits: ConstraintLimits): Promise<readonly CheckOutcome[]>;
   /**
-   * Counts and rates of the tables' columns, or of a tree's files, without their values. Absent if an
-   * engine can't do this.
+   * Counts and rates of the tables' columns, or of a tree's files, without their values. Absent if
+   * an engine can't do this.
    * @throws RunError
    */
   profile?(profiling: Profiling): Promise<FoundProfile>;

@@ -12,7 +12,9 @@ export interface OpenDraw {
   readonly v: 1;
   /** The name of the event that declares it. */
   readonly event: string;
-  /** 32 bytes in hex. The declaration is bound to it, and nobody may know it before the log signs. */
+  /**
+   * 32 bytes in hex. The declaration is bound to it, and nobody may know it before the log signs.
+   */
   readonly secret: string;
   readonly declared_at: string;
   /** Null until the log has signed. */

@@ -53,8 +53,8 @@ export async function passedTests(
   await findRestoreTest(
     layout,
     ({ predicate: { source_id, backup_id, result, finished_at, checks, profile } }) => {
-      // Ids are in the order of time: this test, and those before it, are about backups that existed
-      // when it ended.
+      // Ids are in the order of time: this test, and those before it, are about backups that
+      // existed when it ended.
       const end = firstIdAt("backup", Date.parse(finished_at));
       if (end < oldest && (found.length > 0 || (older !== null && older.backupId >= end))) return true;
       // Ignore an id from the future: a wrong clock made it, and it would stay the newest for good.
@@ -95,7 +95,9 @@ export async function isDrawUsed(layout: Layout, sourceId: string, eventId: stri
   return test !== null;
 }
 
-/** The source's restore tests that ended at or after a time, newest first, whatever came of them. */
+/**
+ * The source's restore tests that ended at or after a time, newest first, whatever came of them.
+ */
 export async function restoreTestsSince(
   layout: Layout,
   sourceId: string,

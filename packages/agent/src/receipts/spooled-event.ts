@@ -41,7 +41,9 @@ export async function spoolEvent(layout: Layout, name: string, event: EventReque
     await replaceJsonFile(join(layout.eventsWaiting, `${name}.json`), waiting);
 }
 
-/** The same for an event that is worth nothing without a signature. Returns whether it is signed. */
+/**
+ * The same for an event that is worth nothing without a signature. Returns whether it is signed.
+ */
 export function spoolSignedEvent(layout: Layout, name: string, event: EventRequest): Promise<boolean> {
   return spoolSigned(layout, name, waitingEvent(event));
 }

@@ -56,7 +56,10 @@ function suspicionsOf(tables: readonly TableProfile[], seen: Seen): Suspicion[] 
   ];
 }
 
-/** One for each table first, then as many as there is room for. `unnamed`: tables with none of theirs. */
+/**
+ * One for each table first, then as many as there is room for. `unnamed`: tables with none of
+ * theirs.
+ */
 function withinRoom(all: readonly Suspicion[]): { suspicious: Suspicion[]; unnamed: ReadonlySet<string> } {
   const seen = new Set<string>();
   const [firsts, others]: [Suspicion[], Suspicion[]] = [[], []];

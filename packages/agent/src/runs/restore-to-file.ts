@@ -27,8 +27,9 @@ export interface RestoreToFileRequest {
 /**
  * Decrypts and decompresses a backup into a file: the dump, for `pg_restore`, `sqlite3` or `tar`.
  *
- * The output appears under its name only once the end of the ciphertext has been authenticated, by a rename of a
- * fsynced file. Anything else, kill -9 too, leaves at most a `.<name>.partial-…` beside it.
+ * The output appears under its name only once the end of the ciphertext has been authenticated, by
+ * a rename of a fsynced file. Anything else, kill -9 too, leaves at most a `.<name>.partial-…`
+ * beside it.
  *
  * @throws DamagedCiphertext if the backup is damaged; RunError.
  */

@@ -5,7 +5,9 @@ import type { OnProgress } from "./progress.ts";
 
 export interface RestoreToStreamRequest {
   readonly ciphertext: CiphertextSource;
-  /** The backup's recorded digest. With it, a damaged backup is found before anything is written. */
+  /**
+   * The backup's recorded digest. With it, a damaged backup is found before anything is written.
+   */
   readonly sha256?: string;
   /** `AGE-SECRET-KEY-1…` */
   readonly identities: readonly string[];

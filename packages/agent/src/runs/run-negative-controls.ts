@@ -12,8 +12,8 @@ import type { Restored, Ruined } from "../engines/engine.ts";
 import type { ChecksToRun } from "./run-checks.ts";
 
 /**
- * `changed`: in a restore test where no check failed, those whose definition no passed test has tried. For
- * a person who asks: `untried`, the same whatever the other checks say, or `all`.
+ * `changed`: in a restore test where no check failed, those whose definition no passed test has
+ * tried. For a person who asks: `untried`, the same whatever the other checks say, or `all`.
  */
 export type WhichControls = "changed" | "untried" | "all";
 

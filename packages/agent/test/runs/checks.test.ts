@@ -716,7 +716,8 @@ describe("a check is tried on ruined data", () => {
       nothing: { noticed, not_noticed, not_tried: ["ruined data: the check reads no table"] },
     });
 
-    // What `source add` proposes notices all that is tried; a query without end ends no restore test.
+    // What `source add` proposes notices all that is tried; a query without end ends no restore
+    // test.
     const source = parseSourceConfig("shop-kv", { ...SOURCES["shop-kv"] }, place.dir);
     const { sourceMetadata } = await backupOf(source);
     const context = { scratchDir: place.scratch, signal: new AbortController().signal };

@@ -10,7 +10,9 @@ export const CommandStatus = Type.Union([
 export type CommandStatus = Static<typeof CommandStatus>;
 
 const progress = {
-  /** `dump`, `upload`, `download`, `decrypt`, `restore`, `checks`; later versions may have others. */
+  /**
+   * `dump`, `upload`, `download`, `decrypt`, `restore`, `checks`; later versions may have others.
+   */
   phase: Type.String({ pattern: "^[a-z][a-z_]{0,31}$", examples: ["restore"] }),
   bytes: Count,
   /** If known. */

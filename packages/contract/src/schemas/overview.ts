@@ -92,8 +92,8 @@ export const AgentOverview = Type.Object(
     /** Whether it has been silent for longer than the service waits. */
     is_silent: Type.Boolean(),
     /**
-     * Whether it was heard from within the last three heartbeats' time: if not, `attestore run` does
-     * not run on its host, or does not reach the service.
+     * Whether it was heard from within the last three heartbeats' time: if not, `attestore run`
+     * does not run on its host, or does not reach the service.
      */
     is_running: Type.Boolean(),
     spool: OrNull(AgentSpool),

@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
 import { signS3Headers } from "./signature.ts";
 
-/** The examples of the Amazon S3 API reference, "Signature Calculations for the Authorization Header". */
+/**
+ * The examples of the Amazon S3 API reference, "Signature Calculations for the Authorization
+ * Header".
+ */
 const CREDENTIALS = {
   accessKeyId: "AKIAIOSFODNN7EXAMPLE",
   secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",

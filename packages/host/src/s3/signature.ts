@@ -17,8 +17,8 @@ export interface RequestToSign {
 }
 
 /**
- * The headers of a request to S3, with its Signature Version 4 in `authorization`; it is good for 15 minutes
- * (Amazon S3 API reference, "Authenticating Requests: Using the Authorization Header").
+ * The headers of a request to S3, with its Signature Version 4 in `authorization`; it is good for
+ * 15 minutes (Amazon S3 API reference, "Authenticating Requests: Using the Authorization Header").
  *
  * @param payloadSha256 lower-case hex; null where nobody has hashed it
  */

@@ -18,14 +18,15 @@ export interface CommittedBatch<Call, Answer> {
 /**
  * One transaction for many submissions:
  *
- * 1. lock the logs' rows (other replicas now wait), then look up what the decisions need: agents still active, earlier calls, and
+ * 1. lock the logs' rows (other replicas now wait), then look up what the decisions need: agents
+ *   still active, earlier calls, and
  *    what each kind of entry asks for. Every lookup comes after the lock, so it sees everything committed before it.
  * 2. decide, and give each new entry the next index of its log.
  * 3. write entries, leaves, full tiles, sizes, heads and the records of the calls; commit.
  *
- * A crash before the commit leaves nothing, and no client got an answer. After the commit everything is there, and a client
- * without an answer finds its entry by repeating the call or the envelope. Rejects with the database's error; the
- * connection must not be used again.
+ * A crash before the commit leaves nothing, and no client got an answer. After the commit
+ * everything is there, and a client without an answer finds its entry by repeating the call or the
+ * envelope. Rejects with the database's error; the connection must not be used again.
  */
 export async function commitBatch<Call, Answer>(
   client: PoolClient,

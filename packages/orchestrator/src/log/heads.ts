@@ -53,8 +53,8 @@ export interface SignedCheckpoint {
 }
 
 /**
- * The most recent head of an organisation's log, with the time's cosignature if the hourly checkpoint
- * came after it.
+ * The most recent head of an organisation's log, with the time's cosignature if the hourly
+ * checkpoint came after it.
  */
 export async function readNewestCheckpoint(
   session: SqlSession,

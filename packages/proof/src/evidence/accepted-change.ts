@@ -11,7 +11,10 @@ interface Reported {
   readonly event: LoggedEvent;
 }
 
-/** What an event says of a change that somebody accepted. The detail is the agent's and may be anything. */
+/**
+ * What an event says of a change that somebody accepted. The detail is the agent's and may be
+ * anything.
+ */
 export function acceptedChange({ id, recordedAt, actorId, event }: Reported): AcceptedChange {
   const { change, tables, by, because } = event.detail;
   return {

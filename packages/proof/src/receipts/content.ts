@@ -20,8 +20,8 @@ export interface ComparedContent {
   readonly notCompared: number;
   /**
    * Indexes, triggers, functions and what else a database has besides rows: how many were compared,
-   * and how many of them are missing, different or too many. Null if none were. `notCompared` counts
-   * those that changed while the dump was made, and is absent if there are none.
+   * and how many of them are missing, different or too many. Null if none were. `notCompared`
+   * counts those that changed while the dump was made, and is absent if there are none.
    */
   readonly objects: {
     readonly count: number;
@@ -55,7 +55,9 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
   };
 }
 
-/** The same in words. Each of a tree's files is compared by its manifest, which is not mentioned. */
+/**
+ * The same in words. Each of a tree's files is compared by its manifest, which is not mentioned.
+ */
 export function comparedContentText(checks: readonly Observed[]): string {
   if (checks.some(({ id }) => id === "inferred:manifest")) return attributesText(checks);
   const content = comparedContent(checks);

@@ -7,7 +7,9 @@ interface Observed {
 /** Tables that a restore test says something about: how many, and their names as far as told. */
 export interface NamedTables {
   readonly count: number;
-  /** Separated by commas; it ends in `…` if the receipt has no room for all. Null if it names none. */
+  /**
+   * Separated by commas; it ends in `…` if the receipt has no room for all. Null if it names none.
+   */
   readonly names: string | null;
 }
 

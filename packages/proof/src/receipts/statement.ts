@@ -177,7 +177,9 @@ export interface CheckOutcome {
   negative_control?: NegativeControl;
 }
 
-/** Each text names one way in which the restored copy was ruined, such as `an empty public.orders`. */
+/**
+ * Each text names one way in which the restored copy was ruined, such as `an empty public.orders`.
+ */
 export interface NegativeControl {
   at: string;
   /** The check failed, as it has to. */

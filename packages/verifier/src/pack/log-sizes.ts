@@ -7,7 +7,10 @@ import type { ZipSource } from "../zip/zip-source.ts";
 const MAX_MANIFEST = 256 * 1024 * 1024;
 const MAX_RANGE = 1024 * 1024;
 
-/** What a pack says of its log, before anything is verified: it only chooses keys and what is compared. */
+/**
+ * What a pack says of its log, before anything is verified: it only chooses keys and what is
+ * compared.
+ */
 export interface ClaimedLog {
   origin: string;
   sizes: readonly number[];

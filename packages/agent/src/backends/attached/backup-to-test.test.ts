@@ -25,7 +25,9 @@ import { listEvents, readWaitingEvent } from "../../receipts/spooled-event.ts";
 import { findStoredBackup } from "./backup-to-test.ts";
 import type { StoredBackup } from "../backup-backend.ts";
 
-/** What this host believes of a backup: what its maker signed, and nothing that the service says. */
+/**
+ * What this host believes of a backup: what its maker signed, and nothing that the service says.
+ */
 
 let service: TestService;
 let root: TestRoot;
@@ -82,7 +84,9 @@ function statementOf(more: Partial<BackupStatement["predicate"]> = {}): BackupSt
   return { ...statement, predicate: { ...statement.predicate, ...more } };
 }
 
-/** A backup of another agent that is signed and in the log, and what an honest service says of it. */
+/**
+ * A backup of another agent that is signed and in the log, and what an honest service says of it.
+ */
 async function made(
   statement = statementOf(),
   { key = maker, log = service.log }: { key?: TestKey; log?: TestLog } = {},

@@ -103,7 +103,9 @@ interface Of {
   readonly signal: AbortSignal;
 }
 
-/** The secret is on the disk before the declaration is signed, and the declaration before it goes. */
+/**
+ * The secret is on the disk before the declaration is signed, and the declaration before it goes.
+ */
 async function declare(
   { attachment: { layout }, sourceId, slug }: Of,
   kept: readonly string[],
@@ -176,7 +178,10 @@ async function decide(of: Of, open: OpenDraw): Promise<{ backupId: string; draw:
   }
 }
 
-/** Only the first head that covers the declaration decides. A repeated call is answered with a later one. */
+/**
+ * Only the first head that covers the declaration decides. A repeated call is answered with a later
+ * one.
+ */
 async function drawOf(
   { attachment: { service }, slug, signal }: Of,
   open: OpenDraw,

@@ -21,9 +21,11 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 /**
  * An expectation over the columns of one row: `n >= 1000 and newest is not null`.
  *
- * or < and < not < `=` `==` `!=` `<>` `<` `<=` `>` `>=`, `[not] between A and B`, `[not] in (A, …)`, `[not] matches 'pattern'`,
- * `is [not] null`. `age(column)` compares with durations: `age(newest) < 26h`. Other operands are columns (`n`, in any case, or `"count(*)"`, exactly), numbers, 'text', true and false; a boolean column may
- * stand by itself. Each comparison names a column: what holds whatever the data is no check.
+ * or < and < not < `=` `==` `!=` `<>` `<` `<=` `>` `>=`, `[not] between A and B`, `[not] in (A,
+ * …)`, `[not] matches 'pattern'`, `is [not] null`. `age(column)` compares with durations:
+ * `age(newest) < 26h`. Other operands are columns (`n`, in any case, or `"count(*)"`, exactly),
+ * numbers, 'text', true and false; a boolean column may stand by itself. Each comparison names a
+ * column: what holds whatever the data is no check.
  * @throws ExpectationError
  */
 export function parseExpectation(text: string): Expression {

@@ -58,7 +58,9 @@ test.each([
   expect(() => Pattern.parse(source)).toThrow(expect.objectContaining({ position }));
 });
 
-/** Patterns as JavaScript's own engine reads them too, over an alphabet in which both mean the same. */
+/**
+ * Patterns as JavaScript's own engine reads them too, over an alphabet in which both mean the same.
+ */
 const patterns = fc.letrec<{ any: string }>((tie) => ({
   any: fc.oneof(
     { depthSize: "small", maxDepth: 5, withCrossShrink: true },

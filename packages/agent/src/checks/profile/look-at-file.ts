@@ -12,7 +12,9 @@ const TEXT_BYTES = 256;
 
 /** What is known about a file; nothing of it is its content. */
 export interface LookedAt extends FileName {
-  /** Whether it begins like none of the kind that its name says; null if that kind has no format. */
+  /**
+   * Whether it begins like none of the kind that its name says; null if that kind has no format.
+   */
   readonly isMismatched: boolean | null;
   /** Bits in a byte of its start; null if it is too short. */
   readonly entropy: number | null;

@@ -17,7 +17,9 @@ export interface Attributes {
 export type Moment = bigint;
 
 export interface Acl {
-  /** As the kernel keeps it, so with users by number. Null if tar did not archive it in this form. */
+  /**
+   * As the kernel keeps it, so with users by number. Null if tar did not archive it in this form.
+   */
   readonly numeric: string | null;
   /** The same with `?` for each user and group. */
   readonly shape: string;

@@ -30,7 +30,9 @@ const VARIABLES: Readonly<Record<string, string>> = {
   target_session_attrs: "PGTARGETSESSIONATTRS",
 };
 
-/** Without the check, a part of the password would be taken for a parameter's or database's name. */
+/**
+ * Without the check, a part of the password would be taken for a parameter's or database's name.
+ */
 const UNESCAPED =
   "there is an @ after the host. Write / ? # @ and % as %2F %3F %23 %40 and %25 in passwords, names and parameters";
 

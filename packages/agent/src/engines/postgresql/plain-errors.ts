@@ -13,7 +13,9 @@ const EXISTS = /^ERROR: +42P06: schema "(.*)" already exists$/;
  * error; psql's own errors have no prefix.
  */
 const NO_PROBLEM = /^(?:LOCATION|DETAIL|HINT|CONTEXT|QUERY|NOTICE|WARNING|INFO|LINE [0-9]+):|^[ ^]*$/;
-/** An error has one of these if it is about a row or an expression, and none for owners and rights. */
+/**
+ * An error has one of these if it is about a row or an expression, and none for owners and rights.
+ */
 const OF_A_VALUE = /^(?:CONTEXT|LINE [0-9]+):/;
 
 /** Finds the first error that counts in what psql says while it loads a dump. */

@@ -234,7 +234,10 @@ export async function forgetUpload(db: Database, objectKey: string, before: Date
   return rows[0]?.is_free === true;
 }
 
-/** A page of the backups whose receipt is in the log and whose removal is not announced, oldest first. */
+/**
+ * A page of the backups whose receipt is in the log and whose removal is not announced, oldest
+ * first.
+ */
 export async function listKept(
   db: Database,
   sourceId: string,

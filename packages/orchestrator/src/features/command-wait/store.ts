@@ -14,8 +14,8 @@ const PENDING: PreparedQuery = {
 
 /**
  * Whether the agent's next heartbeat gets a command, with those that were delivered before
- * `notSince` and never acknowledged; null if the agent is revoked. Like the heartbeat's fast path it
- * runs as the service: the token names the agent.
+ * `notSince` and never acknowledged; null if the agent is revoked. Like the heartbeat's fast path
+ * it runs as the service: the token names the agent.
  */
 export async function readPending(db: Database, agentId: string, notSince: Date): Promise<boolean | null> {
   const [row] = await runPrepared<{ pending: boolean }>(db, PENDING, [agentId, notSince]);

@@ -25,9 +25,9 @@ export interface FsckResult {
 
 /**
  * Rebuilds every tree from its leaves and compares it with everything the database says about it:
- * the log's row, every full tile, every head that may have been signed, every hourly checkpoint and its
- * signatures, and each receipt and event with its leaf. Reads one snapshot per log, so the service
- * can keep running. Rejects if the database cannot be read; findings are not errors.
+ * the log's row, every full tile, every head that may have been signed, every hourly checkpoint and
+ * its signatures, and each receipt and event with its leaf. Reads one snapshot per log, so the
+ * service can keep running. Rejects if the database cannot be read; findings are not errors.
  */
 export async function fsck(options: FsckOptions): Promise<FsckResult> {
   const counts = noCounts();

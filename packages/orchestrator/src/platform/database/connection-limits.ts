@@ -11,8 +11,8 @@ export interface ConnectionLimits {
   silence_ms: number;
   /**
    * The server itself ends a connection whose transaction waits for its client that long
-   * (`idle_in_transaction_session_timeout`), and so lets go of what a client that vanished has locked.
-   * Between two statements a transaction only computes or asks the object store.
+   * (`idle_in_transaction_session_timeout`), and so lets go of what a client that vanished has
+   * locked. Between two statements a transaction only computes or asks the object store.
    */
   idle_ms: number;
 }
@@ -41,8 +41,8 @@ const END_WITHIN_MS = 2_000;
  * A pool that a server which vanished cannot hold up. When its host is gone, or a firewall drops
  * what belongs to a connection, nobody closes that connection: TCP sends the statement again and
  * again for a quarter of an hour, and Node has no TCP_USER_TIMEOUT. So what was asked and is not
- * answered in time fails its statement, and its connection is never used again. Keep-alive finds the
- * idle ones within 20 seconds.
+ * answered in time fails its statement, and its connection is never used again. Keep-alive finds
+ * the idle ones within 20 seconds.
  */
 export class LimitedPool extends pg.Pool {
   readonly #sockets: Set<Socket>;

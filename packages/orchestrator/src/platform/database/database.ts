@@ -34,9 +34,9 @@ export interface DatabaseAccessOptions {
 /**
  * Row-level security makes the planner expect far more rows than there are. If PostgreSQL can
  * compile plans (JIT), that would take longer than any of our queries. Reading pages out of order
- * costs little more than in order on today's disks, or in memory. By default it counts as four times
- * as expensive: then reading a whole table by age looks cheaper than the index that has exactly the
- * rows.
+ * costs little more than in order on today's disks, or in memory. By default it counts as four
+ * times as expensive: then reading a whole table by age looks cheaper than the index that has
+ * exactly the rows.
  */
 const SETTINGS = "set jit = off; set random_page_cost = 1.1";
 

@@ -18,8 +18,8 @@ export class DatabaseUnavailable extends Error {
 
 /**
  * PostgreSQL, Appendix A, error codes. 25006: a server that became a standby; 57P01..3: shutting
- * down, crashed, starting; 57014: a limit of time ended the statement; 25P03: the transaction, because
- * this process stood still.
+ * down, crashed, starting; 57014: a limit of time ended the statement; 25P03: the transaction,
+ * because this process stood still.
  */
 const SQL_STATES = /^(08...|57P0[1-5]|53[13]00|25006|25P03|57014)$/;
 const MESSAGES: Readonly<Record<string, string>> = {

@@ -12,9 +12,10 @@ export interface RateLimit {
   counts: "calls" | "failures";
   /**
    * The first two hold across replicas and restarts. `counted`: each hit is recorded. `reserved`: a
-   * replica takes several hits at a time, which costs the database little; never more than the limit
-   * get through, and a few less if calls move between replicas. `process`: each replica counts for
-   * itself, for calls that each agent makes a few times a minute and that would all be reservations.
+   * replica takes several hits at a time, which costs the database little; never more than the
+   * limit get through, and a few less if calls move between replicas. `process`: each replica
+   * counts for itself, for calls that each agent makes a few times a minute and that would all be
+   * reservations.
    */
   kept: "counted" | "reserved" | "process";
 }

@@ -1,7 +1,8 @@
 import { MalformedSet } from "./tar.ts";
 
 /**
- * What an entry of a set is. The archive has the globals, if it has any, first, and then the databases in their order:
+ * What an entry of a set is. The archive has the globals, if it has any, first, and then the
+ * databases in their order:
  *
  *     globals.sql
  *     001-orders/dump.000000      a custom-format dump, cut into parts: `cat` puts them together
