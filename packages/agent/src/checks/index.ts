@@ -17,6 +17,7 @@ export { attributesCheck } from "./attributes-check.ts";
 export { contentCheck } from "./content-check.ts";
 export { objectsCheck, type ObjectsWords } from "./objects-check.ts";
 export { notInTime } from "./not-in-time.ts";
+export { columnsOf } from "./expectation/columns-of.ts";
 export { parseExpectation } from "./expectation/parse.ts";
 export { ExpectationError, type ExpectationErrorCode } from "./expectation/expectation-error.ts";
 export { type DriverValue, formatRow } from "./format-row.ts";

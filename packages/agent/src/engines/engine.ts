@@ -219,6 +219,11 @@ export interface RuinLimits extends QueryLimits {
 export interface Ruined {
   /** Describes the way: `an empty public.orders`. */
   readonly how: string;
+  /**
+   * The columns of the row that this may change. A check that names none of them is not about it.
+   * Absent if the query itself says what it is about.
+   */
+  readonly columns?: readonly string[];
   /** The query's result on the ruined data, or why it is unknown. */
   readonly outcome: QueryOutcome | { readonly kind: "not_tried"; readonly reason: string };
 }

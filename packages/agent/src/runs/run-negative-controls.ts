@@ -1,9 +1,11 @@
 import type { CheckOutcome } from "@attestore/proof";
 import {
   type CanaryCheckConfig,
+  columnsOf,
   evaluateCanary,
   evaluateCheck,
   negativeControl,
+  parseExpectation,
   type QueryCheckConfig,
   type QueryOutcome,
   type Tried,
@@ -63,9 +65,12 @@ async function tryCheck(
   if (budget_ms <= 0) return notTried("no time was left");
   try {
     const ruined = await restored.ruin(check.query, { timeout_s: source.checkTimeout_s, budget_ms, signal });
+    const named = "canary" in check ? null : columnsOf(parseExpectation(check.expect));
     return ruined.length === 0
       ? notTried("the check reads no table")
-      : ruined.map((each) => triedOf(each, (outcome) => holds(check, canaries, outcome)));
+      : ruined
+          .filter(({ columns }) => named === null || columns?.some((each) => named.has(each)) !== false)
+          .map((each) => triedOf(each, (outcome) => holds(check, canaries, outcome)));
   } catch (error) {
     return notTried(`the restored copy could not be used any more (${codeOf(error)})`);
   }

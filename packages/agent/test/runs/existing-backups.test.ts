@@ -101,6 +101,10 @@ async function testIt(
 
 const failedOf = ({ checks }: RestoreTestResult) =>
   checks.filter(({ result }) => result === "failed").map(({ id }) => id);
+const controlOf = (tested: RestoreTestResult, of: string) =>
+  tested.checks.find(({ id }) => id === of)?.negative_control;
+const constraintsOf = ({ checks }: RestoreTestResult) =>
+  checks.find(({ id }) => id === "inferred:foreign_keys");
 const kindsOf = (tested: RestoreTestResult | undefined) =>
   tested?.checks.find(({ id }) => id === "inferred:kinds");
 
@@ -136,6 +140,9 @@ describe("a directory of dumps", () => {
     expect(tested.reason).toBeUndefined();
     expect(tested.result).toBe("passed");
     expect(tested.checks.map(({ id }) => id)).toContain("inferred:data");
+    // What others dumped is ruined like any copy, to see whether the check can fail.
+    const orders = format === "sqlite3-file" ? "orders" : "public.orders";
+    expect(controlOf(tested, "orders")).toMatchObject({ noticed: [`an empty ${orders}`], not_tried: [] });
 
     // Each has its way to be cut short, and to be changed afterwards.
     const whole = readFileSync(join(directory, name));
@@ -174,6 +181,8 @@ describe("a directory of dumps", () => {
       views: 1,
       events: 1,
     });
+    expect(controlOf(tested, "orders")?.noticed).toEqual(["an empty restored.orders"]);
+    expect(constraintsOf(tested)).toMatchObject({ result: "passed", observed: { foreign_keys: 1 } });
     dump("--skip-triggers");
     const lost = await testIt(of, await back(of), tested);
     expect(failedOf(lost)).toEqual(["inferred:kinds"]);
@@ -193,6 +202,7 @@ describe("a directory of dumps", () => {
     const tested = await testIt(of, await back(of));
     expect(tested.reason).toBeUndefined();
     expect(tested.result).toBe("passed");
+    expect(controlOf(tested, "f")?.noticed).toEqual(["an empty tree/f"]);
     run("mkdir e; touch e/1 e/2; tar -czf tree.tgz e; rm -r e");
     const hollow = await back(source());
     // What was registered with it came over the wire, and makes it no fuller.

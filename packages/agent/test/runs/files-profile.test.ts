@@ -103,6 +103,27 @@ test("a profile of files has kinds and rates, no name and nothing of few; what i
   expect(told.profile?.suspicious).toContainEqual(random);
   // What was suspicious is no measure for the next test.
   expect((await testIt(after(told.profile))).profile?.suspicious).toContainEqual(random);
+  // Beside it: what the checks of a tree would not notice, and no word of what none of them is about.
+  const bytes = `${PROSE}7`.length;
+  const checked = await testIt(null, {
+    checks: [
+      { id: "some", query: "people", expect: `files >= ${UPTO}` },
+      { id: "any", query: "people", expect: "files >= 0 and newest is not null" },
+      { id: "fresh", query: ".", expect: "age(newest) < 26h and bytes > 1000" },
+      { id: "one", query: "people/7.txt", expect: `bytes = ${bytes} and sha256 matches '[0-9a-f]{64}'` },
+    ],
+  });
+  expect(checked.reason).toBeUndefined();
+  const controls = ["some", "any", "fresh", "one"].map((of) => {
+    const { at: _, ...ways } = checked.checks.find(({ id }) => id === of)?.negative_control ?? { at: "" };
+    return ways;
+  });
+  expect(controls).toEqual([
+    { noticed: ["an empty people"], not_noticed: [], not_tried: [] },
+    { noticed: ["an empty people"], not_noticed: ["people a year older"], not_tried: [] },
+    { noticed: ["an empty .", "every file of . empty", ". a year older"], not_noticed: [], not_tried: [] },
+    { noticed: ["an empty people/7.txt"], not_noticed: ["people/7.txt zeroed"], not_tried: [] },
+  ]);
   const failed = await testIt(after(normal.profile), { onSuspicion: "fail" });
   expect(failed.result).toBe("failed");
   expect(failed.reason).toContain("attestore accept share . --because REASON");

@@ -3,6 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import { anyText, column, compounds, expressions, number } from "../../../test/arbitrary-expressions.ts";
 import { ExpectationError } from "./expectation-error.ts";
 import { type ColumnName, type Expression, type Literal, printExpectation } from "./expression.ts";
+import { columnsOf } from "./columns-of.ts";
 import { parseExpectation } from "./parse.ts";
 
 function mistake(text: string): ExpectationError {
@@ -216,4 +217,9 @@ test("what is printed is read back as the same expression", () => {
     }),
     { numRuns: 2_000 },
   );
+});
+
+test("columnsOf names each column of an expectation, wherever it stands", () => {
+  const text = `A > 1 and (not b is null or age("C") < 1h) and 1 between d and 2 and e in (f, 1) and g matches 'x' and h`;
+  expect([...columnsOf(parseExpectation(text))].toSorted()).toEqual([..."abcdefgh"]);
 });

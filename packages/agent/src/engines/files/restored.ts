@@ -3,11 +3,20 @@ import { digestCheck, evaluateCheck, formatRow, type QueryOutcome, type Seen } f
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import { withFilesLoss } from "./files-loss.ts";
-import type { ContentComparison, FoundProfile, InferredContext, QueryLimits, Restored } from "../engine.ts";
+import type {
+  ContentComparison,
+  FoundProfile,
+  InferredContext,
+  QueryLimits,
+  Restored,
+  Ruined,
+  RuinLimits,
+} from "../engine.ts";
 import type { Child } from "../../processes/child.ts";
 import { runCheckProgram } from "../run-check-program.ts";
 import { compareAttributes } from "./compare-attributes.ts";
 import { readAttributes } from "./read-attributes.ts";
+import { ruinTree, type TreeRuin } from "./ruin.ts";
 import { signedAttributes } from "./signed-attributes.ts";
 import type { TreeSummary } from "./tree-manifest.ts";
 import { TreeProcess } from "./tree-process.ts";
@@ -32,9 +41,28 @@ export class RestoredFiles implements Restored {
   }
 
   /** The query is a path in the tree, or `.` for all of it. The row comes from `describePath`. */
-  async query(path: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
+  query(path: string, limits: QueryLimits): Promise<QueryOutcome> {
+    return this.#describe(path, limits);
+  }
+
+  ruin(path: string, { timeout_s, budget_ms, signal }: RuinLimits): Promise<readonly Ruined[]> {
+    const deadline = performance.now() + budget_ms;
+    return ruinTree(path, async (ruin) => {
+      const left_s = Math.min(timeout_s, (deadline - performance.now()) / 1000);
+      return left_s < 0.001
+        ? { kind: "timeout", after_s: 0 }
+        : this.#describe(path, { timeout_s: left_s, signal }, ruin);
+    });
+  }
+
+  async #describe(
+    path: string,
+    { timeout_s, signal }: QueryLimits,
+    ruin: TreeRuin | null = null,
+  ): Promise<QueryOutcome> {
     try {
-      return (await this.#looker.describe(path, timeout_s)) ?? { kind: "timeout", after_s: timeout_s };
+      const row = await this.#looker.describe(path, timeout_s, ruin);
+      return row ?? { kind: "timeout", after_s: timeout_s };
     } catch (error) {
       stopIfAborted(signal);
       throw error;

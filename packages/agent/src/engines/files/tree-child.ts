@@ -3,12 +3,18 @@ import type { Readable, Writable } from "node:stream";
 import { errorCode } from "@attestore/host/errno";
 import type { QueryOutcome } from "../../checks/index.ts";
 import { describePath } from "./describe-path.ts";
+import type { TreeRuin } from "./ruin.ts";
 import { treeManifest, type TreeSummary } from "./tree-manifest.ts";
 
 export type TreeRequest =
   | { readonly op: "manifest"; readonly tree: string }
   /** A check's question; see `describePath`. */
-  | { readonly op: "describe"; readonly tree: string; readonly path: string };
+  | {
+      readonly op: "describe";
+      readonly tree: string;
+      readonly path: string;
+      readonly ruin: TreeRuin | null;
+    };
 
 export type TreeResponse =
   | { readonly ok: true; readonly manifest?: TreeSummary; readonly outcome?: QueryOutcome }
@@ -29,7 +35,7 @@ export async function serveTree(input: Readable, output: Writable): Promise<void
       response =
         request.op === "manifest"
           ? { ok: true, manifest: await treeManifest(request.tree, signal) }
-          : { ok: true, outcome: await describePath(request.tree, request.path, signal) };
+          : { ok: true, outcome: await describePath(request.tree, request.path, signal, request.ruin) };
     } catch (error) {
       response = { ok: false, code: errorCode(error) ?? "unknown error" };
     }

@@ -5,6 +5,7 @@ import { type Child, endedWith } from "../../processes/child.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { TREE_COMMAND } from "../../sandboxes/isolation/commands.ts";
 import type { Place } from "../../sandboxes/place.ts";
+import type { TreeRuin } from "./ruin.ts";
 import type { TreeSummary } from "./tree-manifest.ts";
 import type { TreeRequest, TreeResponse } from "./tree-child.ts";
 
@@ -35,8 +36,12 @@ export class TreeProcess {
    * Null if it took longer than that.
    * @throws RunError
    */
-  async describe(path: string, timeout_s: number): Promise<QueryOutcome | null> {
-    const response = await this.#request({ op: "describe", tree: this.#tree, path }, timeout_s);
+  async describe(
+    path: string,
+    timeout_s: number,
+    ruin: TreeRuin | null = null,
+  ): Promise<QueryOutcome | null> {
+    const response = await this.#request({ op: "describe", tree: this.#tree, path, ruin }, timeout_s);
     if (response === null) return null;
     if (response.ok && response.outcome !== undefined) return response.outcome;
     throw unreadable(response);

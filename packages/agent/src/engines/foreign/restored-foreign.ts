@@ -1,11 +1,14 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck, formatRow, kindsCheck, type QueryOutcome } from "../../checks/index.ts";
 import type {
+  ConstraintLimits,
   FoundProfile,
   InferredContext,
   Profiling,
   QueryLimits,
   Restored,
+  Ruined,
+  RuinLimits,
   StartCommand,
 } from "../engine.ts";
 import { MAX_TABLES_LISTED } from "../row-counts.ts";
@@ -73,6 +76,15 @@ export class RestoredForeign implements Restored {
       performance.now() - started,
     );
     return [...outcomes, data, ...(await this.#kinds(context))];
+  }
+
+  checkConstraints(limits: ConstraintLimits): Promise<readonly CheckOutcome[]> {
+    return this.#inner.checkConstraints?.(limits) ?? Promise.resolve([]);
+  }
+
+  /** Whoever made the dump, the copy is a database as any other. */
+  ruin(query: string, limits: RuinLimits): Promise<readonly Ruined[]> {
+    return this.#inner.ruin?.(query, limits) ?? Promise.resolve([]);
   }
 
   profile(profiling: Profiling): Promise<FoundProfile> {

@@ -8,6 +8,8 @@ import {
   type InferredContext,
   type QueryLimits,
   type Restored,
+  type Ruined,
+  type RuinLimits,
   RestoreRefused,
   type Sandbox,
 } from "../engine.ts";
@@ -57,6 +59,10 @@ export class RestoredTree implements Restored {
 
   query(path: string, limits: QueryLimits): Promise<QueryOutcome> {
     return this.#files.query(path, limits);
+  }
+
+  ruin(path: string, limits: RuinLimits): Promise<readonly Ruined[]> {
+    return this.#files.ruin(path, limits);
   }
 
   async inferredChecks({ seen }: InferredContext): Promise<readonly CheckOutcome[]> {
