@@ -94,8 +94,7 @@ vi.mock("../../packages/orchestrator/src/log/clock-off.ts", async (original) => 
 }));
 
 /**
- * Work that is done so many milliseconds from now, before where there is a minus, by everybody's
- * clock.
+ * Does the work with everybody's clock `ms` milliseconds ahead, or behind if it is negative.
  */
 async function shifted<T>(ms: number, work: () => Promise<T>): Promise<T> {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });

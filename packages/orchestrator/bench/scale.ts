@@ -32,7 +32,7 @@ const { values } = parseArgs({
 const AIM_P99_MS = 50;
 const AIM_RATIO = 1.5;
 const WARM_UP = 30;
-/** Of the calls that prove something, each so many-th answer is verified. */
+/** Of the calls that prove something, every n-th answer is verified. */
 const VERIFIED_EVERY = 10;
 
 interface Took {

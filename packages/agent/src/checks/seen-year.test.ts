@@ -22,7 +22,7 @@ function random(seed: number): () => number {
 
 type Table = (rows: number, day: number, chance: () => number) => number;
 
-/** Each table begins with so many rows, and goes from day to day. */
+/** Each table's rows on the first day, and how they change from day to day. */
 const SOURCES: Readonly<Record<string, Readonly<Record<string, readonly [number, Table]>>>> = {
   "a shop": {
     orders: [20_000, (rows, day, chance) => rows + (day % 365 > 325 ? 300 : 60) * (0.5 + chance())],

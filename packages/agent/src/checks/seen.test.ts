@@ -9,7 +9,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 type Rows = Readonly<Record<string, number>>;
 
-/** A test that passed so many days ago, of a backup made then unless told. */
+/** A test that passed `daysAgo` days ago, of a backup made then unless told. */
 function passed(daysAgo: number, rows: Rows, madeDaysAgo = daysAgo): PassedTest {
   const [at, madeAt] = [daysAgo, madeDaysAgo].map((days) => new Date(NOW - days * DAY_MS).toISOString());
   const checks = Object.entries(rows).map(([table, count]) => ({

@@ -7,7 +7,7 @@ import { restoreTestsSince } from "./receipt-history.ts";
 const DAY_MS = 24 * 3600 * 1000;
 /** The claim is about backups at least this old, */
 const OLDER_THAN_DAYS = 30;
-/** and about tests within so many days. */
+/** and about tests within this number of days. */
 const WITHIN_DAYS = 90;
 const WANTED = 0.95;
 

@@ -130,7 +130,7 @@ async function constraintChecks(
   return (await restored.checkConstraints?.({ budget_ms, signal })) ?? [];
 }
 
-/** A receipt has room for so many. */
+/** How many a receipt has room for. */
 const MAX_TEXTS = 20;
 
 /**

@@ -68,7 +68,7 @@ async function testIt(
   return tested;
 }
 
-/** After so many tests that saw the same. */
+/** What is known after tests with these profiles, one a day. */
 function after(...profiles: readonly (Profile | undefined)[]): Seen {
   const tests = profiles.map((profile, index): PassedTest => {
     const at = `2026-11-${String(20 - index).padStart(2, "0")}T03:00:00.000Z`;

@@ -24,7 +24,7 @@ export function seenTables({
   return seenIn(tables.map(({ name, rows = 0 }) => ({ id: `inferred:rows:${name}`, observed: { rows } })));
 }
 
-/** What `inferred:kept` observes if every one of so many tables is still there. */
+/** What `inferred:kept` observes if each of `tables` tables is still there. */
 export function keptAll(tables: number): unknown {
   return expect.objectContaining({
     id: "inferred:kept",

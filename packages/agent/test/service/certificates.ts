@@ -10,8 +10,8 @@ export interface Certificates {
 }
 
 /**
- * A CA and a leaf for localhost, made by openssl. The leaf is good for so many days from now;
- * negative: it has ended.
+ * A CA and a leaf for localhost, made by openssl. The leaf is valid for `days` days from
+ * now; if negative, it has expired.
  */
 export function makeCertificates(days = 2): Certificates {
   const directory = mkdtempSync(join(tmpdir(), "attestore-tls-"));

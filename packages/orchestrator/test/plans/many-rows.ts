@@ -11,7 +11,7 @@ import type { World } from "../tenancy/world.ts";
 const EVERY_MINUTES = 10;
 
 /**
- * Copies what the organisation has of each kind, so many times, and makes as many other
+ * Copies what the organisation has of each kind `count` times, and makes `count` other
  * organisations. Gives the large tables' names.
  */
 export async function multiply({ pool }: TestService, world: World, count: number): Promise<Set<string>> {

@@ -84,7 +84,7 @@ export interface FilesProfile {
   files: number;
   /** Those of which there are enough. */
   kinds: FileKindProfile[];
-  /** Of 1,000 names, so many end as those of known ransomware, or unknown after a known ending. */
+  /** Of 1,000 names, how many end as those of known ransomware do, or in an unknown way after a known ending. */
   renamed: number;
   /** Names of known ransom notes. */
   notes: number;
@@ -94,11 +94,11 @@ export interface FileKindProfile {
   /** By the names' endings: `pictures`, `texts`; or `all`. */
   name: string;
   files: number;
-  /** Of 1,000 files, so many begin like none of the kind that their name says. */
+  /** Of 1,000 files, how many begin like none of the kind that their name says. */
   mismatched?: number;
   /** Hundredths of a bit in a byte of a file's start. */
   entropy?: number;
-  /** Of 1,000 files, so many look encrypted. */
+  /** Of 1,000 files, how many look encrypted. */
   random?: number;
 }
 
@@ -111,15 +111,15 @@ export interface TableProfile {
 
 export interface ColumnProfile {
   name: string;
-  /** Of 1,000 rows, so many have no value. */
+  /** Of 1,000 rows, how many have no value. */
   nulls: number;
-  /** Of 1,000 values, so many are different. */
+  /** Of 1,000 values, how many are different. */
   distinct?: number;
   /** The typical number of bytes of a text. */
   length?: number;
   /** Hundredths of a bit in a character of a text. */
   entropy?: number;
-  /** Of 1,000 texts, so many look encrypted. */
+  /** Of 1,000 texts, how many look encrypted. */
   random?: number;
   /** The day before which all but a few times are. */
   newest?: string;

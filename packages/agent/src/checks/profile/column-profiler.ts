@@ -5,7 +5,7 @@ import { rate } from "./rate.ts";
 
 /** With fewer rows, a rate could say something about one of them: nothing is signed then. */
 export const MIN_ROWS = 50;
-/** So many times are newer than the one whose day is signed. */
+/** How many times are newer than the one whose day is signed. */
 const NEWER = 10;
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -19,13 +19,13 @@ export interface Measured {
   readonly at_ms?: number;
 }
 
-/** `value` is the start of a text that has so many bytes. */
+/** `value` is the start of a text of `bytes` bytes. */
 export function measureText(value: string, bytes: number): Measured {
   const start = value.slice(0, LOOKED_AT);
   return { value, text: { bytes, entropy: entropyOf(start), isRandom: looksRandom(start) } };
 }
 
-/** The start of a string of so many bytes, in hex. */
+/** The start of a string of `bytes` bytes, in hex. */
 export function measureBytes(hex: string, bytes: number): Measured {
   const start = Buffer.from(hex.slice(0, 2 * LOOKED_AT), "hex").toString("latin1");
   return { value: hex, text: { bytes, entropy: entropyOf(start), isRandom: looksRandomBytes(hex) } };

@@ -12,7 +12,7 @@ const STARTS = [
 
 const LONGEST = 8;
 const TAR_AT = 257;
-/** PDF readers look for its mark in so many bytes. */
+/** How many bytes PDF readers search for its mark. */
 const PDF_WITHIN = 1024;
 
 /** Whether a file begins as a known format does. */

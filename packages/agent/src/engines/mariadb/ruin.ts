@@ -12,7 +12,7 @@ export interface RuinRequest {
   readonly query: string;
   readonly databases: readonly string[];
   readonly version: string;
-  /** Runs the query for at most so many seconds. */
+  /** Runs the query for at most that number of seconds. */
   readonly ask: (seconds: number) => Promise<QueryOutcome>;
   /** Milliseconds for everything. */
   readonly budget_ms: number;

@@ -2,11 +2,11 @@ import type { DatabaseSync } from "node:sqlite";
 import type { TableProfile } from "@attestore/proof";
 import { ColumnProfiler, type Measured, measureValue, MIN_ROWS } from "../../checks/index.ts";
 
-/** Of a larger table, about so many rows are read. */
+/** About how many rows of a larger table are read. */
 const SAMPLED_ROWS = 30_000;
-/** So many tables are profiled, the largest. */
+/** How many tables are profiled, the largest first. */
 const MAX_TABLES = 200;
-/** So many columns of a table are looked at, those that may hold texts first. */
+/** How many columns of a table are looked at, those that may hold texts first. */
 const MAX_COLUMNS = 40;
 const MANY_SHARES = 65_536;
 /** Larger numbers are milliseconds. */

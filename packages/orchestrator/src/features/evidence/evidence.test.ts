@@ -54,7 +54,7 @@ async function filesOf(user: TestUser, query = "", id = org.id): Promise<Map<str
 
 const json = <T>(files: Map<string, Buffer>, name: string): T => JSON.parse(String(files.get(name))) as T;
 
-/** Such as 2026-11-21: so many days from now. */
+/** Such as 2026-11-21: the day `days` days from now. */
 const dayIn = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 describe("a pack", () => {

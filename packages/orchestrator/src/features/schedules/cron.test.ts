@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { isCron, nextTime } from "./cron.ts";
 import { isTimeZone, wallClock } from "./time-zone.ts";
 
-/** The next so many times, to the minute. */
+/** The next `count` times, to the minute. */
 function times(pattern: string, zone: string, from: string, count: number): string[] {
   const found: string[] = [];
   let at: Date | null = new Date(from);

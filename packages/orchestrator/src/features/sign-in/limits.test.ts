@@ -29,7 +29,7 @@ afterAll(async () => {
 let addresses = 0;
 const newAddress = (): string => `limited.${++addresses}@example.org`;
 
-/** Sends so many at once, to both replicas in turns. */
+/** Sends that number at once, to both replicas in turns. */
 async function send(
   count: number,
   call: () => { path: string; json: unknown; from: string },

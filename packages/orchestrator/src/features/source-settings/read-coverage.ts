@@ -2,7 +2,7 @@ import type { TestCoverage } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
-/** So many of the oldest are looked at. */
+/** How many of the oldest are looked at. */
 const MAX_BACKUPS = 1000;
 
 /**

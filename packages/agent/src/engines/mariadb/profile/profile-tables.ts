@@ -11,7 +11,7 @@ import { literal } from "../session.ts";
 import { ProfileRows } from "./profile-rows.ts";
 import { type ProfiledTable, profileStatement } from "./profiled-tables.ts";
 
-/** So many tables are profiled, the largest. */
+/** How many tables are profiled, the largest first. */
 const MAX_TABLES = 200;
 /** Rows are looked at for so long before something else gets its turn. */
 const SLICE_MS = 5;

@@ -19,9 +19,9 @@ export interface ProfiledTable {
   readonly columns: readonly ProfiledColumn[];
 }
 
-/** So many columns of a table are looked at, texts first. */
+/** How many columns of a table are looked at, texts first. */
 const MAX_COLUMNS = 40;
-/** Of a larger table, about so many rows are read. */
+/** About how many rows of a larger table are read. */
 const SAMPLED_ROWS = 30_000;
 
 const TYPES: Readonly<Record<Exclude<ProfiledColumn["kind"], "other">, string>> = {

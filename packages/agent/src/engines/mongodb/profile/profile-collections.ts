@@ -7,17 +7,17 @@ import { isOfTheConnection } from "../client.ts";
 import { nameOf, type Namespace } from "../describe.ts";
 import { eachField, type FieldValue } from "./bson-fields.ts";
 
-/** Of a larger collection, so many documents are read. */
+/** How many documents of a larger collection are read. */
 const SAMPLED = 30_000;
-/** So many decide which fields are looked at. */
+/** How many documents decide which fields are looked at. */
 const FIRST = 500;
-/** So many collections are profiled, the largest. */
+/** How many collections are profiled, the largest first. */
 const MAX_COLLECTIONS = 200;
-/** So many fields of a collection are looked at, those that most documents have. */
+/** How many fields of a collection are looked at, those that most documents have first. */
 const MAX_FIELDS = 40;
 /** Fewer documents have a field whose name may be data. */
 const MIN_SHARE = 0.05;
-/** So many names of fields are counted at most. */
+/** How many names of fields are counted at most. */
 const MAX_NAMES = 5_000;
 
 interface Counted {
@@ -128,7 +128,7 @@ async function fieldsOf(client: MongoClient, counted: Counted, reading: Reading)
 
 class OutOfTime extends Error {}
 
-/** About so many documents, at random: nobody at the source knows which are read. */
+/** About `size` documents, at random: nobody at the source knows which are read. */
 async function* sampled(
   client: MongoClient,
   { namespace, documents }: Counted,

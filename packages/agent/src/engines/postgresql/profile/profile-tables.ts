@@ -7,11 +7,11 @@ import type { ScratchServer } from "../../scratch-server.ts";
 import { ProfileRows } from "./profile-rows.ts";
 import { type ProfiledTable, profileStatement } from "./profiled-tables.ts";
 
-/** So many tables are profiled, the largest. */
+/** How many tables are profiled, the largest first. */
 const MAX_TABLES = 200;
 /** Rows are looked at for so long before something else gets its turn. */
 const SLICE_MS = 5;
-/** One psql gets at most so many bytes of arguments. */
+/** How many bytes of arguments one psql gets at most. */
 const MAX_BATCH_BYTES = 60_000;
 
 const OPTIONS = [

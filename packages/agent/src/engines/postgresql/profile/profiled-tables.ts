@@ -14,7 +14,7 @@ export interface ProfiledTable {
   readonly columns: readonly ProfiledColumn[];
 }
 
-/** So many columns of a table are looked at, texts first. */
+/** How many columns of a table are looked at, texts first. */
 const MAX_COLUMNS = 40;
 
 /** Only types that every server has: a type that the dump made may run code of its own. */
