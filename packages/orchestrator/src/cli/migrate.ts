@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { readConfig } from "../platform/config/read-config.ts";
 import { migrate, readMigrations } from "../platform/database/migrate.ts";
-import { silentLogger } from "../platform/logging/logger.ts";
+import { createStreamLogger } from "../platform/logging/stream-logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import { consoleCommand } from "./console-command.ts";
 import { printOutcome } from "./outcome.ts";
@@ -14,6 +14,8 @@ export function migrateCommand(): Command {
   return consoleCommand("migrate", "Migrate the database to this version of the program").action(
     async (options: { json?: boolean }) => {
       const config = readConfig(process.env);
+      // What it waits for, and what is wrong with the database.
+      const log = createStreamLogger(process.stderr, "warn", "text");
       const { databaseUrl, migrationsUrl, postgres: binaries, postgresUser: user } = config;
       const opened = await openDatabase({
         dataDirectory: config.data,
@@ -22,11 +24,11 @@ export function migrateCommand(): Command {
         binaries,
         user,
         role: "command",
-        log: silentLogger,
+        log,
       });
       try {
         const known = await readMigrations();
-        const applied = await migrate(opened.connection, silentLogger, known, opened);
+        const applied = await migrate(opened.connection, log, known, opened);
         const names = known.filter(({ version }) => applied.includes(version)).map(({ name }) => name);
         const version = known.at(-1)?.version ?? 0;
         printOutcome(

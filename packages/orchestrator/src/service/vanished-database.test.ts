@@ -32,3 +32,15 @@ test("a service whose database vanished says that it is not ready, and stops all
   const { exitCode, stdout } = await running.finished;
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining('"stopped"')]);
 });
+
+test("a start before a database that does not answer ends, and says which one it is", async () => {
+  way.hang();
+  const { user, port, database: name } = way.connection;
+  const { exitCode, stderr } = await server.run(["serve"], {
+    DATABASE_URL: `postgresql://${user}:secretword@127.0.0.1:${port}/${name}`,
+  }).finished;
+  expect([exitCode, stderr]).toEqual([
+    2,
+    `attestore-server: The database does not answer. Try again. DATABASE_URL names 127.0.0.1:${port}.\n`,
+  ]);
+});

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { InvalidServers, parseServers } from "../database/servers.ts";
 import { parsePkcs11Uri } from "./pkcs11-uri.ts";
 
 /** Reads a setting's text. Throws InvalidValue, whose message ends the sentence "… has to be". */
@@ -125,8 +126,15 @@ export const endpointUrl: ReadValue<string> = (value) => {
 };
 
 export const postgresUrl: ReadValue<string> = (value) => {
-  if (/^postgres(ql)?:\/\//.test(value) && URL.canParse(value)) return value;
-  throw new InvalidValue("a connection URL, postgresql://USER:PASSWORD@HOST:PORT/DATABASE");
+  const form = "a connection URL, postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
+  if (!/^postgres(ql)?:\/\//.test(value)) throw new InvalidValue(form);
+  try {
+    if (parseServers(value).urls.every((url) => URL.canParse(url))) return value;
+  } catch (error) {
+    if (error instanceof InvalidServers) throw new InvalidValue(error.message);
+    throw error;
+  }
+  throw new InvalidValue(form);
 };
 
 /**

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage } from "@attestore/host/errno";
 import { sql } from "kysely";
-import pg from "pg";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
+import { DatabaseClient } from "./servers.ts";
 import type { DatabaseTransaction } from "./schema.ts";
 
 const CHANNEL = "attestore_agents";
@@ -78,7 +78,7 @@ export class AgentNotices {
   /** Until the connection breaks, which it throws, or the signal fires. */
   async #listen(signal: AbortSignal, connected: () => void): Promise<void> {
     const { connection, onNotice, onListening } = this.#options;
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       ...connection,
       application_name: "attestore-server notices",
       connectionTimeoutMillis: 5_000,

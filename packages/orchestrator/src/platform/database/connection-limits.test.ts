@@ -1,12 +1,15 @@
 import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
 import { type DatabaseSwitch, openDatabaseSwitch } from "../../../test/database-switch.ts";
 import { openSequencerPool } from "../../log/sequencer-pool.ts";
+import { RecordingLogger } from "../../../test/recording-logger.ts";
 import { silentLogger } from "../logging/logger.ts";
+import { withClient } from "./client.ts";
 import { JOB_LIMITS, LOG_LIMITS, REQUEST_LIMITS } from "./connection-limits.ts";
 import { connectDatabase, type DatabaseAccess } from "./database.ts";
 import { asDatabaseUnavailable, DatabaseUnavailable } from "./unavailable.ts";
+import { watched } from "./watched.ts";
 
 let server: TestDatabase;
 let way: DatabaseSwitch;
@@ -124,5 +127,42 @@ test("closing does not wait for a server that vanished", async () => {
   const asked = failure(client.query("select 1").finally(() => client.release()));
   await Promise.all([opened.close(), log.end()]);
   expect(asDatabaseUnavailable(await asked)).toBeInstanceOf(DatabaseUnavailable);
+  way.on();
+});
+
+test("long work says which connections it waits for", async () => {
+  const log = new RecordingLogger();
+  const holder = await server.pool.connect();
+  await holder.query("begin; select pg_advisory_xact_lock(7)");
+  await withClient(server.connection, { name: "test", statement_ms: 0 }, async (client) => {
+    const watch = { connection: server.connection, log, what: "the test", every_ms: 20 };
+    const locked = watched(client, watch, () => client.query("select pg_advisory_lock(7)"));
+    await vi.waitFor(() => expect(log.lines).not.toEqual([]));
+    await holder.query("commit");
+    await locked;
+  });
+  holder.release();
+  expect(log.lines[0]).toMatchObject({
+    message: "waiting for other connections",
+    fields: {
+      what: "the test",
+      waits_for: [expect.stringMatching(/^process \d+ \(attestore-server\)$/)],
+    },
+  });
+});
+
+test("long work whose server vanished is given up", async () => {
+  const { connection } = way;
+  const given_up = withClient(connection, { name: "test", statement_ms: 0 }, (client) =>
+    watched(
+      client,
+      { connection, log: silentLogger, what: "the test", every_ms: 10, answer_ms: 200 },
+      async () => {
+        way.hang();
+        await client.query("select pg_sleep(60)");
+      },
+    ),
+  );
+  expect(asDatabaseUnavailable(await failure(given_up))).toBeInstanceOf(DatabaseUnavailable);
   way.on();
 });

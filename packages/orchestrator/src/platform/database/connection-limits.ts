@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Socket } from "node:net";
 import pg from "pg";
 import { onConnect } from "./on-connect.ts";
+import { DatabaseClient } from "./servers.ts";
 
 /** How long a pool waits for its server, and its server for it; 0 for as long as it takes. */
 export interface ConnectionLimits {
@@ -56,6 +57,7 @@ export class LimitedPool extends pg.Pool {
     const sockets = new Set<Socket>();
     super({
       ...settings,
+      Client: DatabaseClient,
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,

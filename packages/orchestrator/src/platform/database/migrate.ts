@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
-import pg from "pg";
+import type pg from "pg";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
+import { withClient } from "./client.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { ensureRoles, SERVICE_ROLE, type RolesOptions } from "./roles.ts";
-import { typeParsers } from "./type-parsers.ts";
+import { watched } from "./watched.ts";
 
 export interface Migration {
   version: number;
@@ -31,6 +32,7 @@ const ADVISORY_LOCK = 0x61747374;
 const LOCK_TIMEOUT_MS = 800;
 const RETRY_MS = 250;
 const GIVE_UP_AFTER_MS = 120_000;
+const IDLE_MS = 60_000;
 /** Lock not available in time, deadlock, a time limit that a migration sets itself. */
 const LOCKED_OUT = new Set(["55P03", "40P01", "57014"]);
 /**
@@ -57,7 +59,7 @@ export async function readMigrations(directory: URL = DIRECTORY): Promise<Migrat
  * Brings the database to this version of the code: forward only, each migration in a transaction of
  * its own together with the row that says it ran, so a crash leaves it done or not begun. Any
  * number of replicas may start at once: each transaction takes the same lock first and then looks
- * again at what is left to do.
+ * again at what is left to do. Says what it waits for.
  * @returns the versions applied now
  * @throws UserError if the database belongs to newer code, or was migrated by other files than
  * these
@@ -69,26 +71,24 @@ export async function migrate(
   roles: RolesOptions = { ownerServes: true },
 ): Promise<number[]> {
   const known = migrations ?? (await readMigrations());
-  const client = new pg.Client({
-    ...connection,
-    types: typeParsers,
-    application_name: "attestore-server migrate",
+  return withClient(connection, { name: "migrate", statement_ms: 0 }, async (client) => {
+    // What this process has locked must not stay so if its host vanishes.
+    await client.query(`set idle_in_transaction_session_timeout = ${IDLE_MS}`);
+    return watched(client, { connection, log, what: "migrating the database" }, async () => {
+      if (await isOthers(client)) return requireMigrated(client, known);
+      await ensureRoles(client, roles);
+      const done: number[] = [];
+      for (;;) {
+        const version = await applyPatiently(client, known, log);
+        if (version === null) return done;
+        done.push(version);
+        log.info(
+          { migration: known.find((each) => each.version === version)?.name },
+          "migrated the database",
+        );
+      }
+    });
   });
-  client.on("error", () => undefined); // The query that fails reports it.
-  await client.connect();
-  try {
-    if (await isOthers(client)) return await requireMigrated(client, known);
-    await ensureRoles(client, roles);
-    const done: number[] = [];
-    for (;;) {
-      const version = await applyPatiently(client, known, log);
-      if (version === null) return done;
-      done.push(version);
-      log.info({ migration: known.find((each) => each.version === version)?.name }, "migrated the database");
-    }
-  } finally {
-    await client.end();
-  }
 }
 
 /**

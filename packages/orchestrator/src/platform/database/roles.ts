@@ -1,7 +1,8 @@
-import pg from "pg";
+import type pg from "pg";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
+import { withClient } from "./client.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 
 /**
@@ -32,6 +33,7 @@ const MADE = [SERVICE_ROLE, OWNER_ROLE, TENANT_ROLE, ...WAYS.map(roleOf)];
 /** Somebody else made or granted the same at this moment. */
 const AT_ONCE = new Set(["42710", "23505", "XX000"]);
 const NOT_ALLOWED = "42501";
+const STATEMENT_MS = 30_000;
 
 export interface RolesOptions {
   /** The service connects as the owner, and becomes the service's role from there. */
@@ -61,13 +63,9 @@ export async function ensureRoles(client: pg.ClientBase, { ownerServes }: RolesO
 
 /** The same on a connection of its own, for a database that is filled from a dump. */
 export async function makeRoles(connection: ConnectionSettings): Promise<void> {
-  const client = new pg.Client({ ...connection, application_name: "attestore-server database" });
-  await client.connect();
-  try {
-    await ensureRoles(client, { ownerServes: false });
-  } finally {
-    await client.end();
-  }
+  await withClient(connection, { name: "database", statement_ms: STATEMENT_MS }, (client) =>
+    ensureRoles(client, { ownerServes: false }),
+  );
 }
 
 /**
@@ -75,13 +73,9 @@ export async function makeRoles(connection: ConnectionSettings): Promise<void> {
  * who may.
  */
 export async function letServiceIn(connection: ConnectionSettings): Promise<void> {
-  const client = new pg.Client({ ...connection, application_name: "attestore-server migrate" });
-  await client.connect();
-  try {
-    await client.query(`alter role ${SERVICE_ROLE} login`);
-  } finally {
-    await client.end();
-  }
+  await withClient(connection, { name: "migrate", statement_ms: STATEMENT_MS }, (client) =>
+    client.query(`alter role ${SERVICE_ROLE} login`),
+  );
 }
 
 async function missing(

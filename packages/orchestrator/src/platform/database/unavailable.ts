@@ -7,11 +7,12 @@ import { errorCode, errorMessage } from "@attestore/host/errno";
 export class DatabaseUnavailable extends Error {
   readonly code = "database_unavailable";
 
-  constructor(cause: unknown) {
-    const code = errorCode(cause);
-    super(MESSAGES[code ?? ""] ?? `The database cannot be reached (${code ?? "connection lost"}).`, {
-      cause,
-    });
+  constructor(cause: unknown, message?: string) {
+    const code = TIME_OVER.test(errorMessage(cause)) ? "ETIMEDOUT" : errorCode(cause);
+    super(
+      message ?? MESSAGES[code ?? ""] ?? `The database cannot be reached (${code ?? "connection lost"}).`,
+      { cause },
+    );
     this.name = "DatabaseUnavailable";
   }
 }
@@ -41,9 +42,10 @@ const SYSTEM_CODES = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
 ]);
+const TIME_OVER = /^(timeout expired|Query read timeout)$/;
 /** node-postgres has no codes of its own. */
 const DRIVER_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|connection timeout)/i;
+  /^(Query read timeout|Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|connection timeout)/i;
 
 /**
  * The typed error for a query that failed because of the connection; null if it failed for another

@@ -1,6 +1,6 @@
-import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
+import { withClient } from "../database/client.ts";
 import type { ConnectionSettings } from "../database/connection-settings.ts";
 import { countUnawaitedStandbys } from "./unawaited-standbys.ts";
 
@@ -11,6 +11,8 @@ const DURABLE: Record<string, string[]> = {
   full_page_writes: ["on"],
 };
 
+const CHECK = { name: "start", statement_ms: 10_000 };
+
 /**
  * Asks the server itself, in an ordinary session, so that overrides by a role or a database count
  * too.
@@ -18,7 +20,7 @@ const DURABLE: Record<string, string[]> = {
  * setting (another engine behind PostgreSQL's protocol) is not asked about it.
  */
 export async function readUndurableSettings(connection: ConnectionSettings): Promise<string[]> {
-  return inSession(connection, async (client) => {
+  return withClient(connection, CHECK, async (client) => {
     const result = await client.query<{ name: string; setting: string }>(
       "select name, setting from pg_settings where name = any($1)",
       [Object.keys(DURABLE)],
@@ -27,20 +29,6 @@ export async function readUndurableSettings(connection: ConnectionSettings): Pro
       .filter(({ name, setting }) => DURABLE[name]?.includes(setting) === false)
       .map(({ name, setting }) => `${name} = ${setting}`);
   });
-}
-
-async function inSession<T>(
-  connection: ConnectionSettings,
-  ask: (client: pg.Client) => Promise<T>,
-): Promise<T> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000 });
-  client.on("error", () => undefined); // The query reports it.
-  await client.connect();
-  try {
-    return await ask(client);
-  } finally {
-    await client.end();
-  }
 }
 
 /**
@@ -66,7 +54,7 @@ export async function requireDurableExternal(connection: ConnectionSettings, log
       "full_page_writes is off: safe only on a file system that never tears a page",
     );
   }
-  const standbys = await inSession(connection, countUnawaitedStandbys);
+  const standbys = await withClient(connection, CHECK, countUnawaitedStandbys);
   if (standbys > 0)
     log.warn(
       { standbys },

@@ -4,6 +4,9 @@ import { makeDirectory } from "@attestore/host/durable-files";
 import { errorCode } from "@attestore/host/errno";
 import type { HeldLock } from "@attestore/host/process-lock";
 import pg from "pg";
+import { requireOwnSessions } from "../database/pooling.ts";
+import { parseServers } from "../database/servers.ts";
+import { asDatabaseUnavailable, DatabaseUnavailable } from "../database/unavailable.ts";
 import { UserError } from "../errors/user-error.ts";
 import { SERVICE_ROLE } from "../database/roles.ts";
 import { tryLockDirectory } from "../files/directory-lock.ts";
@@ -100,6 +103,8 @@ function embedded(connection: ConnectionSettings): Omit<OpenDatabase, "isReady" 
 async function openExternal(connectionString: string, options: OpenDatabaseOptions): Promise<OpenDatabase> {
   const { migrationsUrl } = options;
   const open = async (): Promise<OpenDatabase> => {
+    await requireUsable(connectionString, "DATABASE_URL");
+    if (migrationsUrl !== undefined) await requireUsable(migrationsUrl, "ATTESTORE_MIGRATIONS_DATABASE_URL");
     await requireDurableExternal({ connectionString }, options.log);
     return {
       connection: { connectionString: migrationsUrl ?? connectionString },
@@ -114,6 +119,18 @@ async function openExternal(connectionString: string, options: OpenDatabaseOptio
   const owned = await lockOrJoin(options);
   if ("connection" in owned) throw new Error("a service never joins another");
   return closingLock(owned.lock, open);
+}
+
+/** Says which server it was, but no password. */
+async function requireUsable(connectionString: string, variable: string): Promise<void> {
+  try {
+    await requireOwnSessions({ connectionString });
+  } catch (error) {
+    const unavailable = asDatabaseUnavailable(error);
+    if (unavailable === null) throw error;
+    const names = parseServers(connectionString).names.join(", ");
+    throw new DatabaseUnavailable(error, `${unavailable.message} ${variable} names ${names}.`);
+  }
 }
 
 /**
