@@ -70,6 +70,9 @@ for _ in range(400):
     held.append(bytearray(b"x") * (1 << 20))
 print("grown", flush=True)
 time.sleep(300)'`;
+const GROWS_AS_ORPHAN = `setsid --fork sh -c "$0" & sleep 300`;
+const GROWS_BELOW_A_THREAD = `exec python3 -c 'import subprocess, sys, threading
+threading.Thread(target=lambda: subprocess.call(["sh", "-c", sys.argv[1]])).start()' "$0"`;
 
 describe("with no isolation but another user", () => {
   test("a dump that forks without end would get all the processes that it asks for", async () => {
@@ -145,12 +148,16 @@ async function firstTwoLines(child: Child): Promise<string> {
 }
 
 describe("in namespaces", () => {
-  test("taking endless memory ends the restore as one that could not run", async () => {
+  test.each([
+    ["by a program of the restore", 'eval "$0"'],
+    ["by a program without its parent, in a session of its own", GROWS_AS_ORPHAN],
+    ["by a child of another program's second thread", GROWS_BELOW_A_THREAD],
+  ])("memory taken %s ends the restore as one that could not run", async (_, script) => {
     const confinement = new Confinement(1, { restoreMemory: 200 * MIB });
     const place = await openIsolatedPlace({ scratchDir: dir.scratch, signal, confinement });
     try {
       expect(confinement.level).toBe("namespaces");
-      const child = await shell(place, GROWS);
+      const child = await place.start({ command: "/bin/sh", args: ["-c", script, GROWS], signal });
       await child.exited;
       expect(() => confinement.requireWithin()).toThrow(/more than 200 MiB of memory|more than .* of memory/);
     } finally {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 const PAGE_BYTES = 4096;
@@ -98,7 +98,8 @@ export class ProcessWatch {
   }
 
   #look(): Seen[] {
-    const all = processes();
+    const descended = this.#mark === null ? processesBelow(this.#members.keys()) : null;
+    const all = descended ?? processes();
     const isOurs = ({ pid, started, parent, isZombie }: Seen): boolean => {
       if (this.#members.get(pid) === started) return true;
       if (this.#members.has(parent)) return true;
@@ -152,11 +153,36 @@ function processes(): Map<number, Seen> {
   return found;
 }
 
+/**
+ * Those processes and all that descend from them, without a look at the rest of the host's, which
+ * may be thousands. Each thread has its own children (proc(5), /proc/PID/task/TID/children). A child
+ * that is missed while others end is there at the next look. Null if the kernel lists no children.
+ */
+function processesBelow(roots: Iterable<number>): Map<number, Seen> | null {
+  if (!existsSync("/proc/thread-self/children")) return null;
+  const found = new Map<number, Seen>();
+  const queue = [...roots];
+  for (const pid of queue) {
+    const seen = found.has(pid) ? null : read(pid);
+    if (seen === null) continue;
+    found.set(pid, seen);
+    for (const thread of numbersIn(`/proc/${pid}/task`))
+      for (const child of readText(`/proc/${pid}/task/${thread}/children`).split(" "))
+        if (child !== "") queue.push(Number(child));
+  }
+  return found;
+}
+
 function pids(): number[] {
+  return numbersIn("/proc");
+}
+
+/** The names in a directory that are numbers. */
+function numbersIn(directory: string): number[] {
   try {
-    return readdirSync("/proc").map(Number).filter(Number.isInteger);
+    return readdirSync(directory).map(Number).filter(Number.isInteger);
   } catch {
-    // A system without it.
+    // A process that is gone, or a system without /proc.
     return [];
   }
 }
