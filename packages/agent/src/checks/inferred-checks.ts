@@ -13,6 +13,9 @@ import type { QueryOutcome } from "./query-outcome.ts";
 const INFERRED = "inferred:";
 const MAX_TABLE = 200;
 
+/** How a check compares that has only an earlier backup's digest. It is shown, and not compared. */
+export const LESS_EXACTLY = "expressions without casts, parentheses and spaces";
+
 export function isInferred(id: string): boolean {
   return id.startsWith(INFERRED);
 }
@@ -215,12 +218,15 @@ export function digestCheck({
   name,
   expectedSha256,
   observedSha256,
+  isExact = true,
   duration_ms,
 }: Timed & {
   /** What the digest covers, for the check's id: `manifest`. */
   readonly name: string;
   readonly expectedSha256: string;
   readonly observedSha256: string;
+  /** False if the digest leaves out what `LESS_EXACTLY` says. */
+  readonly isExact?: boolean;
 }): CheckOutcome {
   const definition = {
     id: `${INFERRED}${name}`,
@@ -230,7 +236,10 @@ export function digestCheck({
   if (!isSha256(expectedSha256)) {
     return failCheck(definition, `the backup's metadata has no SHA-256 of the ${name}`, duration_ms);
   }
-  const row = formatRow([["sha256", observedSha256]]);
+  const row = formatRow([
+    ["sha256", observedSha256],
+    ...(isExact ? [] : [["less_exactly", LESS_EXACTLY] as const]),
+  ]);
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }
 

@@ -3,7 +3,7 @@ import { clip } from "./clip.ts";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { quoteText } from "./expectation/expression.ts";
 import { formatRow } from "./format-row.ts";
-import { objectsCheckId } from "./inferred-checks.ts";
+import { LESS_EXACTLY, objectsCheckId } from "./inferred-checks.ts";
 
 /** The result for the objects that a backup has digests of. */
 export interface ComparedObjects {
@@ -23,6 +23,8 @@ export interface ComparedObjects {
   readonly signedSha256: string;
   readonly duration_ms: number;
   readonly words: ObjectsWords;
+  /** False if definitions are compared without a part of them; true if absent. */
+  readonly isExact?: boolean;
 }
 
 /** What is different from engine to engine. */
@@ -50,6 +52,7 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
     signedSha256,
     duration_ms,
     words,
+    isExact = true,
   } = compared;
   const row = formatRow([
     ["objects", objects],
@@ -57,6 +60,7 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
     ["differing", differing.length],
     ["sha256", sha256],
     ["signed_sha256", signedSha256],
+    ...(isExact ? [] : [["less_exactly", LESS_EXACTLY] as const]),
     ...(differing.length === 0
       ? []
       : [["differing_objects", clip(differing.join(", "), MAX_NAMES)] as const]),

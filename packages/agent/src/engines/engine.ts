@@ -146,6 +146,12 @@ export interface Restored {
    */
   fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null>;
   /**
+   * The same for `exact_schema_hash`, which a backup has if `schema_hash` leaves something out of
+   * definitions. Absent for engines whose `schema_hash` is exact.
+   * @throws RunError
+   */
+  exactFingerprint?(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null>;
+  /**
    * Runs a check's query and returns at most two rows. An error in the query, and something missing
    * in the restored data, are outcomes too.
    * @throws RunError if the place failed, not the query.

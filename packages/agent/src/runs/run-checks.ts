@@ -158,15 +158,21 @@ async function schemaCheck(
   restored: Restored,
   { metadata, signal }: ChecksToRun,
 ): Promise<CheckOutcome | null> {
-  const expectedSha256 = metadata["schema_hash"];
-  if (typeof expectedSha256 !== "string") return null;
   const started = performance.now();
-  const observedSha256 = await restored.fingerprint(metadata, signal);
+  const hasExact = restored.exactFingerprint !== undefined;
+  const exact = hasExact ? metadata["exact_schema_hash"] : undefined;
+  const expectedSha256 = exact ?? metadata["schema_hash"];
+  if (typeof expectedSha256 !== "string") return null;
+  const observedSha256 =
+    exact === undefined
+      ? await restored.fingerprint(metadata, signal)
+      : ((await restored.exactFingerprint?.(metadata, signal)) ?? null);
   if (observedSha256 === null) return null;
   return digestCheck({
     name: "schema",
     expectedSha256,
     observedSha256,
+    isExact: !hasExact || exact !== undefined,
     duration_ms: performance.now() - started,
   });
 }

@@ -91,6 +91,15 @@ test("where no table's content was compared, the text does not count tables", ()
   );
 });
 
+test("where a part of the definitions was left out, the text says so", () => {
+  const less_exactly = "expressions without casts, parentheses and spaces";
+  const earlier = contentCheck({ objects: 9, not_compared: 0, less_exactly }, "inferred:objects");
+  expect(comparedContent([earlier])?.objects).toEqual({ count: 9, differing: 0, lessExactly: true });
+  expect(comparedContentText([earlier])).toBe(
+    "9 objects compared, their expressions without casts, parentheses and spaces; content not compared",
+  );
+});
+
 test("for a tree of files, it says which attributes were compared", () => {
   const manifest = contentCheck({}, "inferred:manifest");
   expect(comparedContentText([manifest])).toBe("owners, times, ACLs and extended attributes not compared");

@@ -22,11 +22,14 @@ export interface ComparedContent {
    * Indexes, triggers, functions and what else a database has besides rows: how many were compared,
    * and how many of them are missing, different or too many. Null if none were. `notCompared`
    * counts those that changed while the dump was made, and is absent if there are none.
+   * `lessExactly` is true if a part of the definitions was left out, as for a backup that an
+   * earlier agent made.
    */
   readonly objects: {
     readonly count: number;
     readonly differing: number;
     readonly notCompared?: number;
+    readonly lessExactly?: true;
   } | null;
 }
 
@@ -51,6 +54,9 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
             count: sum(objects, "objects"),
             differing: sum(objects, "differing"),
             ...(leftOut === 0 ? {} : { notCompared: leftOut }),
+            ...(objects.some(({ observed }) => observed["less_exactly"] !== undefined)
+              ? { lessExactly: true as const }
+              : {}),
           },
   };
 }
@@ -90,10 +96,11 @@ function countedText(count: number, what: string): string | null {
 
 function objectsText(objects: ComparedContent["objects"]): string {
   if (objects === null) return "objects not compared";
-  const { count, differing, notCompared = 0 } = objects;
+  const { count, differing, notCompared = 0, lessExactly = false } = objects;
   const differs = differing === 0 ? "" : `, ${differing} not as at the source`;
   const besides = notCompared === 0 ? "" : `, ${notCompared} not, because they changed during the dump`;
-  return `${plural(count, "object")} compared${differs}${besides}`;
+  const without = lessExactly ? ", their expressions without casts, parentheses and spaces" : "";
+  return `${plural(count, "object")} compared${differs}${besides}${without}`;
 }
 
 /**

@@ -13,6 +13,8 @@ import {
 
 /** What a backup's metadata say about the objects. */
 export interface ExpectedObjects {
+  /** 2 for `ExactObjectsMetadata`. */
+  readonly version: 1 | 2;
   readonly count: number;
   readonly sha256: string;
   /** Empty if only the digest over everything is known. */
@@ -28,7 +30,11 @@ const KIND = /^[a-z_]{1,40}$/;
 
 /** We received the metadata: null if they contain nothing to compare with. */
 export function expectedObjects(metadata: ForeignMetadata): ExpectedObjects | null {
-  const { count, sha256, kinds, named, left_out } = recordOf(recordOf(metadata["content"])["objects"]);
+  const signed = recordOf(recordOf(metadata["content"])["objects"]);
+  const { v, sha256, kinds, named, left_out } = signed;
+  if (v !== undefined && v !== 2) return null;
+  const version = v ?? 1;
+  const count = signed[version === 1 ? "count" : "total"];
   if (!isCount(count) || typeof sha256 !== "string" || !SHA256.test(sha256)) return null;
   const ofKinds = Object.entries(recordOf(kinds)).map(([kind, value]) => ({ kind, ...recordOf(value) }));
   const tags = new Map<string, Map<string, string>>();
@@ -38,6 +44,7 @@ export function expectedObjects(metadata: ForeignMetadata): ExpectedObjects | nu
     tags.set(kind, (tags.get(kind) ?? new Map<string, string>()).set(name, tag));
   }
   return {
+    version,
     count,
     sha256,
     kinds: new Map(
@@ -61,6 +68,8 @@ export interface ObjectsContext {
   readonly of: string | null;
   readonly duration_ms: number;
   readonly words: ObjectsWords;
+  /** False if definitions are compared without a part of them; true if absent. */
+  readonly isExact?: boolean;
 }
 
 /** Checks whether the restored copy has exactly the objects that the backup names. */
@@ -68,7 +77,7 @@ export function compareObjects(
   restored: readonly DatabaseObject[],
   expected: ExpectedObjects,
   key: Buffer,
-  { of, duration_ms, words }: ObjectsContext,
+  { of, duration_ms, words, isExact }: ObjectsContext,
 ): CheckOutcome {
   const isLeftOut = ({ kind, name }: DatabaseObject): boolean =>
     expected.leftOut.some(([of, one]) => of === kind && (one === null || one === name));
@@ -90,6 +99,7 @@ export function compareObjects(
     signedSha256: expected.sha256,
     duration_ms,
     words,
+    ...(isExact === undefined ? {} : { isExact }),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { SourceMetadata } from "../engine.ts";
 import { contentDigest } from "./content-digest.ts";
-import type { ObjectsMetadata } from "./tagged-objects.ts";
+import type { ExactObjectsMetadata, ObjectsMetadata } from "./tagged-objects.ts";
 
 /** Data of a source that no digest covers. */
 export interface NotCompared {
@@ -22,7 +22,7 @@ export interface ContentMetadata<Settings = unknown> {
   readonly settings: Settings | null;
   readonly not_compared: { readonly count: number; readonly named: readonly NotCompared[] };
   /** Everything besides rows; absent if it could not be listed, or changed during the dump. */
-  readonly objects?: ObjectsMetadata;
+  readonly objects?: ObjectsMetadata | ExactObjectsMetadata;
 }
 
 /** Stands for all tables without a name in the metadata, in the digest over everything. */
@@ -39,7 +39,7 @@ export interface KnownContent<Settings> {
   readonly apart?: Readonly<Record<string, string>>;
   readonly notCompared: readonly NotCompared[];
   readonly settings: Settings | null;
-  readonly objects: ObjectsMetadata | null;
+  readonly objects: ObjectsMetadata | ExactObjectsMetadata | null;
 }
 
 /** Adds what is known about the content to the metadata. */

@@ -21,19 +21,14 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { checkConstraints } from "./constraints.ts";
 import { compareContent } from "./content/compare-content.ts";
 import { expectedRows } from "./content/expected-content.ts";
-import {
-  databaseObjects,
-  listedThen,
-  OBJECT_KINDS,
-  OBJECTS_WORDS,
-  RESTORED_OBJECTS,
-} from "./content/objects.ts";
+import { EARLIER_OBJECTS, earlierObjects, listedThen } from "./content/earlier-objects.ts";
+import { databaseObjects, OBJECT_KINDS, OBJECTS_WORDS, RESTORED_OBJECTS } from "./content/objects.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./content/tables.ts";
 import { profileTables } from "./profile/profile-tables.ts";
 import { PROFILED_TABLES, profiledTables } from "./profile/profiled-tables.ts";
 import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
-import { PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
+import { exactSchemaHash, PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
 import { isOwnError } from "./own-error.ts";
 import { connectionFailed, isOfThePlace } from "./session-error.ts";
 import { ruinInTurn } from "./ruin.ts";
@@ -73,14 +68,14 @@ export class RestoredPostgresql implements Restored {
     };
   }
 
-  /** Another major version may print the same schema in another way. */
-  fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
-    if (majorOf(metadata["engine_version"]) !== majorOf(this.#server.runtime.engine_version))
-      return Promise.resolve(null);
-    return this.#inSession(signal, async (session) => {
-      for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
-      return schemaHash(schemaLines(ownOutput(await session.run(SCHEMA_LISTING))));
-    });
+  async fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
+    const listing = await this.#listSchema(metadata, signal);
+    return listing === null ? null : schemaHash(schemaLines(listing));
+  }
+
+  async exactFingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
+    const listing = await this.#listSchema(metadata, signal);
+    return listing === null ? null : exactSchemaHash(listing);
   }
 
   query(text: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
@@ -145,6 +140,16 @@ export class RestoredPostgresql implements Restored {
     return [...(await this.#compareTables({ ...comparison, budget_ms })), ...objects];
   }
 
+  /** Null if the major version is another: it may print the same schema in another way. */
+  #listSchema({ engine_version }: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
+    if (majorOf(engine_version) !== majorOf(this.#server.runtime.engine_version))
+      return Promise.resolve(null);
+    return this.#inSession(signal, async (session) => {
+      for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
+      return ownOutput(await session.run(SCHEMA_LISTING));
+    });
+  }
+
   async #compareObjects({
     metadata,
     key,
@@ -157,14 +162,22 @@ export class RestoredPostgresql implements Restored {
     const listed = await this.#inSession(signal, async (session) => {
       for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
       ownOutput(await session.run(`set statement_timeout = ${Math.max(1, Math.ceil(budget_ms))}`));
-      return session.run(RESTORED_OBJECTS);
+      return session.run(expected.version === 1 ? EARLIER_OBJECTS : RESTORED_OBJECTS);
     });
     // Without an answer in time nothing is known about the objects. The receipt shows this by
     // having no such check.
     if (!listed.ok && listed.sqlstate === TIMED_OUT) return [];
-    const restored = listedThen(databaseObjects(ownOutput(listed)), expected, key);
-    const context = { of: this.#ownName, duration_ms: performance.now() - started, words: OBJECTS_WORDS };
-    return [compareObjects(restored, expected, key, context)];
+    const output = ownOutput(listed);
+    const restored =
+      expected.version === 1 ? listedThen(earlierObjects(output), expected, key) : databaseObjects(output);
+    return [
+      compareObjects(restored, expected, key, {
+        of: this.#ownName,
+        duration_ms: performance.now() - started,
+        words: OBJECTS_WORDS,
+        isExact: expected.version !== 1,
+      }),
+    ];
   }
 
   async #compareTables({

@@ -1,4 +1,5 @@
-import type { SchemaLine } from "../schema.ts";
+import { type SchemaLine, schemaHash } from "../schema.ts";
+import { asReadBack } from "./printed/printed-sql.ts";
 
 /**
  * These settings decide how the server prints names and expressions. Without them the same schema
@@ -11,6 +12,7 @@ export const PRINTING: readonly string[] = [
   "intervalstyle = 'postgres'",
   "quote_all_identifiers = off",
   "extra_float_digits = 1",
+  "standard_conforming_strings = on",
 ];
 
 /** Schemas of the server itself, and of sessions. */
@@ -21,49 +23,56 @@ export const notOfExtension = (catalog: string, oid: string): string =>
 
 /**
  * Lists schemas, tables, columns, types, constraints, indexes and extensions, which a restored copy
- * must have too. Each row is a JSON array of kind, relation, name, definition. It leaves out NOT
- * NULL constraints, because only some versions have them in the catalogue and all have them at the
- * column; owners; and whether an inherited constraint was validated, because a dump does not say
- * so.
+ * must have too. Each row is a JSON array of kind, relation, name, definition, and the
+ * definition for the exact hash. That one is empty if the server chooses a constraint's name. It
+ * leaves out NOT NULL constraints, because only some versions have them in the catalogue and all
+ * have them at the column; owners; and whether an inherited constraint was validated, because a
+ * dump does not say so. The first definition may never change: `schema_hash` of earlier backups is
+ * over it.
  */
 export const SCHEMA_LISTING = `
   with relation as (
     select c.*, format('%I.%I', n.nspname, c.relname) as name
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('r', 'p', 'f', 'm', 'v', 'S') and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
-  ), listing(kind, relation, name, definition) as (
-    select 'schema', '', n.nspname::text, '' from pg_namespace n where ${OWN_SCHEMAS} and ${notOfExtension("pg_namespace", "n.oid")}
+  ), listing(kind, relation, name, definition, exact) as (
+    select 'schema', '', n.nspname::text, '', null from pg_namespace n where ${OWN_SCHEMAS} and ${notOfExtension("pg_namespace", "n.oid")}
     union all
-    select 'extension', '', extname::text, '' from pg_extension
+    select 'extension', '', extname::text, '', null from pg_extension
     union all
-    select 'relation', name, '', concat_ws(' ', relkind, relpersistence, relrowsecurity, pg_get_partkeydef(oid), pg_get_expr(relpartbound, oid))
+    select 'relation', name, '', concat_ws(' ', relkind, relpersistence, relrowsecurity, pg_get_partkeydef(oid), pg_get_expr(relpartbound, oid)), null
     from relation
     union all
     select 'column', r.name, a.attname::text, concat_ws(' ', format_type(a.atttypid, a.atttypmod),
       case when a.attnotnull then 'not null' end, nullif(a.attidentity::text, ''), nullif(a.attgenerated::text, ''),
       case when a.attcollation <> t.typcollation then (select 'collate ' || collname from pg_collation where oid = a.attcollation) end,
-      'default ' || pg_get_expr(e.adbin, e.adrelid))
+      'default ' || pg_get_expr(e.adbin, e.adrelid)),
+      concat_ws(' ', format_type(a.atttypid, a.atttypmod), case when a.attnotnull then 'not null' end, nullif(a.attidentity::text, ''), nullif(a.attgenerated::text, ''),
+        case when a.attcollation <> t.typcollation then 'collate ' || a.attcollation::regcollation end, 'default ' || pg_get_expr(e.adbin, e.adrelid))
     from relation r join pg_attribute a on a.attrelid = r.oid join pg_type t on t.oid = a.atttypid
       left join pg_attrdef e on e.adrelid = r.oid and e.adnum = a.attnum
     where a.attnum > 0 and not a.attisdropped and r.relkind <> 'S'
     union all
-    select 'constraint', r.name, c.conname::text, case when c.conislocal then pg_get_constraintdef(c.oid) else replace(pg_get_constraintdef(c.oid), ' NOT VALID', '') end
+    select 'constraint', r.name, c.conname::text, case when c.conislocal then pg_get_constraintdef(c.oid) else replace(pg_get_constraintdef(c.oid), ' NOT VALID', '') end,
+      case when c.contype = 'f' and c.conparentid <> 0 then '' end
     from relation r join pg_constraint c on c.conrelid = r.oid where c.contype not in ('n', 't')
     union all
-    select 'index', r.name, i.relname::text, pg_get_indexdef(i.oid)
+    select 'index', r.name, i.relname::text, pg_get_indexdef(i.oid), null
     from relation r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid where x.indisvalid
     union all
-    select 'enum', '', format('%I.%I', n.nspname, t.typname), (select json_agg(enumlabel order by enumsortorder)::text from pg_enum where enumtypid = t.oid)
+    select 'enum', '', format('%I.%I', n.nspname, t.typname), (select json_agg(enumlabel order by enumsortorder)::text from pg_enum where enumtypid = t.oid), null
     from pg_type t join pg_namespace n on n.oid = t.typnamespace
     where t.typtype = 'e' and ${OWN_SCHEMAS} and ${notOfExtension("pg_type", "t.oid")}
     union all
     select 'domain', '', format('%I.%I', n.nspname, t.typname), concat_ws(' ', format_type(t.typbasetype, t.typtypmod),
       case when t.typnotnull then 'not null' end, 'default ' || t.typdefault,
-      (select string_agg(pg_get_constraintdef(c.oid), ' ' order by c.conname) from pg_constraint c where c.contypid = t.oid and c.contype = 'c'))
+      (select string_agg(pg_get_constraintdef(c.oid), ' ' order by c.conname) from pg_constraint c where c.contypid = t.oid and c.contype = 'c')),
+      concat_ws(' ', format_type(t.typbasetype, t.typtypmod), case when t.typnotnull then 'not null' end, 'default ' || pg_get_expr(t.typdefaultbin, 0),
+        (select string_agg(pg_get_constraintdef(c.oid), ' ' order by c.conname) from pg_constraint c where c.contypid = t.oid and c.contype = 'c'))
     from pg_type t join pg_namespace n on n.oid = t.typnamespace
     where t.typtype = 'd' and ${OWN_SCHEMAS} and ${notOfExtension("pg_type", "t.oid")}
   )
-  select json_build_array(kind, relation, name, coalesce(definition, '')) from listing`;
+  select json_build_array(kind, relation, name, coalesce(definition, ''), coalesce(exact, definition, '')) from listing`;
 
 /**
  * Lists tables with rows of their own, the largest first. Materialized views are not among them,
@@ -101,9 +110,32 @@ export function rowsOf(output: string): string[][] {
     });
 }
 
-/** The lines for the hash. The same schema must always give the same lines. */
+/**
+ * The lines for `schema_hash`. The same schema must always give the same lines. Expressions are
+ * without casts, parentheses and spaces, so schemas with the same lines may differ.
+ */
 export function schemaLines(output: string): SchemaLine[] {
   return readableLines(output).map((line) => ({ ...line, definition: plain(line.definition) }));
+}
+
+/** Their definitions are no SQL. */
+const NOT_PRINTED: ReadonlySet<string> = new Set(["schema", "extension", "enum"]);
+
+/**
+ * SHA-256 in hex. Schemas with the same hash are the same, up to what a restored copy prints in
+ * another way (`asReadBack`).
+ */
+export function exactSchemaHash(output: string): string {
+  return schemaHash(
+    rowsOf(output)
+      .filter(([kind, , , , exact]) => kind !== "constraint" || exact !== "")
+      .map(([kind = "", relation = "", name = "", , exact = ""]) => ({
+        kind,
+        relation,
+        name,
+        definition: NOT_PRINTED.has(kind) ? exact : asReadBack(exact),
+      })),
+  );
 }
 
 /** As the server prints them. */

@@ -4,6 +4,7 @@ import { schemaHash, schemaSummary } from "../schema.ts";
 import { DATABASE_LOCALE, readLocale } from "./database-locale.ts";
 import type { PsqlSession } from "./psql-session.ts";
 import {
+  exactSchemaHash,
   EXTENSIONS,
   NAMED_ROLES,
   PRINTING,
@@ -52,6 +53,7 @@ export async function describeSnapshot(
     engine_version: version,
     dump_format: "pg_dump-custom",
     schema_hash: schemaHash(lines),
+    exact_schema_hash: exactSchemaHash(listing),
     dump_version: dumpVersion,
     encoding: (await list("show server_encoding", "asking for the encoding")).trim(),
     ...(locale === null ? {} : { locale }),

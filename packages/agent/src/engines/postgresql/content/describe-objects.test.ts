@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { compareObjects, expectedObjects } from "../../content/compare-objects.ts";
-import { type DatabaseObject, MAX_NAMED } from "../../content/tagged-objects.ts";
+import { type DatabaseObject, MAX_NAMED, objectsMetadata } from "../../content/tagged-objects.ts";
 import { describeObjects } from "./describe-objects.ts";
-import { databaseObjects, listedThen, OBJECTS_WORDS as words } from "./objects.ts";
+import { listedThen } from "./earlier-objects.ts";
+import { databaseObjects, OBJECTS_WORDS as words } from "./objects.ts";
 
 const key = randomBytes(32);
 
@@ -47,12 +48,12 @@ test("what somebody changed while it was dumped is not compared", () => {
   expect(describeObjects(before, before, null, key)).toBeNull();
 });
 
-test("a backup that lists no extensions is compared without them, also in a set without kinds", () => {
+test("an earlier backup that lists no extensions is compared without them, also in a set without kinds", () => {
   const view = object("view", "v");
   const both = [view, object("extension", "pg_trgm")];
   for (const hasKinds of [true, false])
     for (const source of [[view], both]) {
-      const objects = describeObjects(source, source, [], key);
+      const objects = objectsMetadata(source, key);
       const signed = { ...objects, ...(hasKinds ? {} : { kinds: {}, named: [] }) };
       const expected = expectedObjects({ content: { objects: signed } } as never);
       if (expected === null) throw new Error("nothing to compare with");
@@ -63,13 +64,19 @@ test("a backup that lists no extensions is compared without them, also in a set 
 test("a sequence has the value of the dump, whatever it is at by now", () => {
   const sequence = { schema: "s", sequence: "ids", value: "41" };
   const listed = (value: string) => databaseObjects(`["sequence_value", "s.ids", "${value}", ""]\n`);
-  const sha256 = "3d914f9348c9cc0ff8a79716700b9fcd4d2f3e711608004eb8f138bcba7f14d9";
+  const sha256 = "898d1890c30286031226763feed8e4dd9a13d71f4ce47ea02b492a4b307c3e2d";
   const objects = describeObjects(listed("x"), listed("x"), [sequence], key);
   const expected = expectedObjects({ content: { objects } } as never);
   if (expected === null) throw new Error("nothing to compare with");
   const context = { of: null, duration_ms: 1, words };
   expect(compareObjects(listed(sha256), expected, key, context)).toMatchObject({ result: "passed" });
   expect(compareObjects(listed("x"), expected, key, context)).toMatchObject({ result: "failed" });
+});
+
+test("a tester that knows only the first version finds no count, so it compares nothing", () => {
+  const objects = describeObjects([object("view", "v")], [object("view", "v")], [], key);
+  expect(objects).toMatchObject({ v: 2, total: 1 });
+  expect(objects).not.toHaveProperty("count");
 });
 
 test("metadata from elsewhere that say nothing sensible are nothing to compare with", () => {
@@ -79,6 +86,8 @@ test("metadata from elsewhere that say nothing sensible are nothing to compare w
     [],
     { count: -1, sha256: "a".repeat(64) },
     { count: 1, sha256: "a" },
+    { v: 2, count: 1, sha256: "a".repeat(64) },
+    { v: 3, count: 1, total: 1, sha256: "a".repeat(64) },
   ])
     expect(expectedObjects({ content: { objects } } as never)).toBeNull();
   const odd = { count: 1, sha256: "a".repeat(64), kinds: { "": 1, view: null }, named: [1, ["view"], {}] };

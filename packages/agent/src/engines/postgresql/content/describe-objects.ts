@@ -1,5 +1,9 @@
 import { createHash } from "node:crypto";
-import { type DatabaseObject, objectsMetadata, type ObjectsMetadata } from "../../content/tagged-objects.ts";
+import {
+  type DatabaseObject,
+  exactObjectsMetadata,
+  type ExactObjectsMetadata,
+} from "../../content/tagged-objects.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import type { SequenceValue } from "./copy-digests.ts";
 import { databaseObjects, SEQUENCE_VALUE, SOURCE_OBJECTS } from "./objects.ts";
@@ -29,7 +33,7 @@ export function describeObjects(
   after: readonly DatabaseObject[] | null,
   sequences: readonly SequenceValue[] | null,
   key: Buffer,
-): ObjectsMetadata | null {
+): ExactObjectsMetadata | null {
   if (before === null || after === null || sequences === null) return null;
   if (listing(before) !== listing(after)) return null;
   const values = new Map<string, string>(
@@ -40,12 +44,14 @@ export function describeObjects(
     const value = values.get(object.name);
     return value === undefined ? [] : [{ ...object, definition: valueDefinition(value) }];
   });
-  return objectsMetadata(inDump, key);
+  return exactObjectsMetadata(inDump, key);
 }
 
 /** The definition of a value as `objects.ts` lists it in a restored copy. */
 function valueDefinition(value: string): string {
-  return `${createHash("sha256").update(value).digest("hex")} `;
+  return `${createHash("sha256")
+    .update(JSON.stringify([value]))
+    .digest("hex")} `;
 }
 
 function listing(objects: readonly DatabaseObject[]): string {

@@ -3,7 +3,7 @@ import type { SourceMetadata } from "../../engine.ts";
 import { MAX_TABLES_LISTED, type RowCounts } from "../../row-counts.ts";
 import type { SchemaSummary } from "../../schema.ts";
 import { type ContentMetadata, MAX_NOT_COMPARED } from "../../content/signed-content.ts";
-import { MAX_NAMED, type ObjectsMetadata } from "../../content/tagged-objects.ts";
+import { MAX_NAMED, type ObjectDigests } from "../../content/tagged-objects.ts";
 import type { Globals } from "./dump-globals.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { type SetMetadata, withinReceipt } from "./within-receipt.ts";
@@ -51,6 +51,9 @@ export function describeSet({ version, tools, own, described, globals }: Describ
     engine_version: version,
     dump_format: SET_FORMAT,
     schema_hash: setHash(described.map(({ name, metadata }) => [name, metadata.schema_hash])),
+    exact_schema_hash: setHash(
+      described.map(({ name, metadata }) => [name, String(metadata["exact_schema_hash"])]),
+    ),
     dump_version: tools,
     own_database: own,
     globals:
@@ -100,7 +103,7 @@ function contentOf(metadata: SourceMetadata, databases: number): { readonly cont
 }
 
 /** With many databases, a receipt has room for only one digest of each. */
-function objectsOf(objects: ObjectsMetadata, databases: number): ObjectsMetadata {
+function objectsOf<Objects extends ObjectDigests>(objects: Objects, databases: number): Objects {
   if (databases > MAX_WITH_KINDS) return { ...objects, kinds: {}, named: [] };
   return { ...objects, named: objects.named.slice(0, Math.floor(MAX_NAMED / databases)) };
 }

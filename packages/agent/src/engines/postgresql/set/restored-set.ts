@@ -49,6 +49,16 @@ export class RestoredSet implements Restored {
     return setHash(hashes);
   }
 
+  async exactFingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
+    const hashes: [string, string][] = [];
+    for (const [name, database] of this.#databases) {
+      const hash = await database.exactFingerprint(metadata, signal);
+      if (hash === null) return null;
+      hashes.push([name, hash]);
+    }
+    return setHash(hashes);
+  }
+
   /** Runs in the database that the source's connection names, or else in the first one. */
   query(text: string, limits: QueryLimits): Promise<QueryOutcome> {
     return this.#own.query(text, limits);

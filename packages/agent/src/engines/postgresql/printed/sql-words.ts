@@ -1,0 +1,93 @@
+/** SQL as words and groups. A group is `( … )` or `[ … ]`. */
+export type Part = string | Group;
+
+export interface Group {
+  readonly open: "(" | "[";
+  readonly parts: readonly Part[];
+}
+
+const CLOSING = { "(": ")", "[": "]" } as const;
+
+/**
+ * What parentheses enclose is one group, at any depth. Null if the text is no SQL of which that can
+ * be said. `rewrite` gets the parts of each group when it ends, and of the whole text at the end.
+ */
+export function sqlParts(
+  text: string,
+  rewrite: (parts: readonly Part[]) => readonly Part[],
+): readonly Part[] | null {
+  const around: { readonly open: "(" | "["; readonly parts: Part[] }[] = [];
+  let parts: Part[] = [];
+  for (const word of wordsOf(text)) {
+    if (word === null) return null;
+    if (word === "(" || word === "[") {
+      around.push({ open: word, parts });
+      parts = [];
+    } else if (word === ")" || word === "]") {
+      const last = around.pop();
+      if (last === undefined || CLOSING[last.open] !== word) return null;
+      last.parts.push({ open: last.open, parts: rewrite(parts) });
+      parts = last.parts;
+    } else parts.push(word);
+  }
+  return around.length === 0 ? rewrite(parts) : null;
+}
+
+/** The words with one space between each, so that they can still be told apart. */
+export function sqlText(parts: readonly Part[]): string {
+  const words: string[] = [];
+  const left: Part[] = [...parts].reverse();
+  for (let part = left.pop(); part !== undefined; part = left.pop()) {
+    if (typeof part === "string") words.push(part);
+    else {
+      words.push(part.open);
+      left.push(CLOSING[part.open]);
+      for (const inner of [...part.parts].reverse()) left.push(inner);
+    }
+  }
+  return words.join(" ");
+}
+
+/** Not what JavaScript takes for space: a name may have U+00A0. */
+const SPACE = /[ \t\n\r\f\v]+/y;
+/** What begins a quoted text or name, or all of another word. */
+const WORD =
+  /(?:[eEbBxXnN]|[uU]&)?['"]|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|\$?\d[\w.]*|[+\-*/<>=~!@#%^&|`?:]+|[()[\],.;]/y;
+
+/** Each word; a quoted text or name is one. A null ends them, where none can be seen. */
+function* wordsOf(text: string): Generator<string | null, void, undefined> {
+  const matched = (pattern: RegExp, at: number): string => {
+    pattern.lastIndex = at;
+    return pattern.exec(text)?.[0] ?? "";
+  };
+  for (let at = 0; ;) {
+    at += matched(SPACE, at).length;
+    if (at === text.length) return;
+    const begin = matched(WORD, at);
+    const end = begin === "" ? null : endOfWord(text, at, begin);
+    yield end === null ? null : text.slice(at, end);
+    if (end === null) return;
+    at = end;
+  }
+}
+
+/** Null if a quoted text has no end. */
+function endOfWord(text: string, at: number, begin: string): number | null {
+  const inside = at + begin.length;
+  const quote = begin.at(-1);
+  if (quote === "$") {
+    const close = text.indexOf(begin, inside);
+    return close === -1 ? null : close + begin.length;
+  }
+  if (quote !== "'" && quote !== '"') return inside;
+  // Only these have escapes. PostgreSQL prints backslashes in all others as they are.
+  const hasEscapes = begin.toLowerCase() === "e'";
+  for (let next = inside; next < text.length; next++) {
+    if (hasEscapes && text[next] === "\\") next++;
+    else if (text[next] === quote) {
+      if (text[next + 1] !== quote) return next + 1;
+      next++;
+    }
+  }
+  return null;
+}
