@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiRoutes } from "../src/features/api-routes.ts";
 import { abortAbandonedUploads, forgetEmptyUploads } from "../src/features/backups/abandoned-uploads.ts";
 import { featureJobs } from "../src/features/jobs.ts";
-import { deliverDueNotifications } from "../src/features/notifications/deliver.ts";
+import { deliverDueNotifications } from "../src/features/notifications/deliveries/deliver.ts";
 import type { Job } from "../src/platform/jobs/job.ts";
 import { RATE_LIMITS } from "../src/platform/http/rate-limits.ts";
 import { removeExpired } from "../src/platform/http/remove-expired.ts";

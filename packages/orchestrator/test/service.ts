@@ -30,7 +30,7 @@ import { BUILT_HERE } from "../src/features/downloads/download-routes.ts";
 import type { QuotaDefaults } from "../src/features/quotas/settings.ts";
 import { startSession } from "../src/features/sessions/start-session.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
-import type { WebhookReach } from "../src/features/notifications/webhook-url.ts";
+import type { WebhookReach } from "../src/features/notifications/channels/webhook-url.ts";
 import { CheckpointSigner } from "../src/log/checkpoint-signer.ts";
 import type { Database } from "../src/platform/database/schema.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";

@@ -25,7 +25,7 @@ import { logReadingRoutes } from "./log/dashboard-routes.ts";
 import { impersonationRoutes } from "./impersonation/routes.ts";
 import { logRoutes } from "./log/routes.ts";
 import { notificationRoutes } from "./notifications/routes.ts";
-import type { NotificationDeps } from "./notifications/deps.ts";
+import type { NotificationDeps } from "./notifications/channels/deps.ts";
 import { receiptReadingRoutes } from "./receipts/dashboard-routes.ts";
 import { makersReceiptRoutes } from "./receipts/makers-receipt-routes.ts";
 import { orgRoutes } from "./org-settings/routes.ts";

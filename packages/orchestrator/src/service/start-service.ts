@@ -9,8 +9,8 @@ import { startAbandonedUploads } from "../features/backups/abandoned-uploads.ts"
 import { BUILT_HERE } from "../features/downloads/download-routes.ts";
 import { dashboardPages } from "../features/dashboard/page-routes.ts";
 import { featureJobs } from "../features/jobs.ts";
-import { deliverNotifications } from "../features/notifications/deliver.ts";
-import { readWebhookCa } from "../features/notifications/webhook-ca.ts";
+import { deliverNotifications } from "../features/notifications/deliveries/deliver.ts";
+import { readWebhookCa } from "../features/notifications/channels/webhook-ca.ts";
 import { guardDeletions } from "../features/installation/guarded-store.ts";
 import { Installation } from "../features/installation/installation.ts";
 import { watchInstallation } from "../features/installation/watch.ts";

@@ -84,7 +84,10 @@ export interface FilesProfile {
   files: number;
   /** Those of which there are enough. */
   kinds: FileKindProfile[];
-  /** Of 1,000 names, how many end as those of known ransomware do, or in an unknown way after a known ending. */
+  /**
+   * Of 1,000 names, how many end as those of known ransomware do, or in an unknown way after a
+   * known ending.
+   */
   renamed: number;
   /** Names of known ransom notes. */
   notes: number;

@@ -1,9 +1,9 @@
 import type { Database } from "../../platform/database/schema.ts";
 import type { Job } from "../../platform/jobs/job.ts";
-import { followLogs } from "./follow-logs.ts";
-import { noticeEnds } from "./notice-ends.ts";
-import { queueWeeklyEvidence } from "./weekly-evidence.ts";
-import { removeOld } from "./remove-old.ts";
+import { followLogs } from "./notices/follow-logs.ts";
+import { noticeEnds } from "./notices/notice-ends.ts";
+import { queueWeeklyEvidence } from "./weekly/weekly-evidence.ts";
+import { removeOld } from "./deliveries/remove-old.ts";
 
 export function notificationJobs({ db }: { db: Database }): Job[] {
   return [

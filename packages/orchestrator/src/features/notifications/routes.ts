@@ -1,7 +1,7 @@
 import type { Route } from "../../platform/http/route.ts";
-import { channelRoutes } from "./channel-routes.ts";
-import { deliveryRoutes } from "./delivery-routes.ts";
-import type { NotificationDeps } from "./deps.ts";
+import { channelRoutes } from "./channels/channel-routes.ts";
+import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
+import type { NotificationDeps } from "./channels/deps.ts";
 
 /** Where an organisation is told what happens, and what it was told. */
 export function notificationRoutes(deps: NotificationDeps): Route[] {

@@ -9,7 +9,7 @@ import {
   type TestService,
   type TestUser,
 } from "../../../test/service.ts";
-import { followLogs } from "../notifications/follow-logs.ts";
+import { followLogs } from "../notifications/notices/follow-logs.ts";
 import { expireBackups } from "./expire-backups.ts";
 import { removeExpiredObjects } from "./remove-objects.ts";
 

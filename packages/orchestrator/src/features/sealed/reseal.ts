@@ -3,7 +3,7 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { MAIL_PURPOSE } from "../../platform/mail/outbox.ts";
 import { tokenPurpose } from "../attach/review.ts";
-import { secretPurpose } from "../notifications/webhook-secret.ts";
+import { secretPurpose } from "../notifications/channels/webhook-secret.ts";
 import { ANSWER_PURPOSE } from "../../platform/http/idempotency.ts";
 
 export interface SealedColumn {

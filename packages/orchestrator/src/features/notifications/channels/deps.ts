@@ -1,0 +1,30 @@
+import type { CheckpointSigner } from "../../../log/checkpoint-signer.ts";
+import type { Database } from "../../../platform/database/schema.ts";
+import type { Sealer } from "../../../platform/http/sealer.ts";
+import type { Logger } from "../../../platform/logging/logger.ts";
+import type { MailTransport } from "../../../platform/mail/mail.ts";
+import type { WebhookReach } from "./webhook-url.ts";
+
+/** What the calls about channels and deliveries need. */
+export interface NotificationDeps {
+  sealer: Sealer;
+  webhookReach: WebhookReach;
+}
+
+/** What delivering them needs. */
+export interface DeliveringDeps {
+  db: Database;
+  sealer: Sealer;
+  logger: Logger;
+  transport: MailTransport;
+  signer: CheckpointSigner;
+  /** Where links in mails and webhooks lead. */
+  publicUrl: string;
+  webhooks: WebhookReach & {
+    /**
+     * Certificates (PEM) of CAs that receivers' certificates may come from, besides the public
+     * ones.
+     */
+    ca?: string | undefined;
+  };
+}

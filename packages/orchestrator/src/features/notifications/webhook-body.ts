@@ -1,6 +1,0 @@
-import type { Message } from "./delivery-queue.ts";
-
-/** The body of a webhook; the same bytes in every attempt. */
-export function webhookBody({ type, occurredAt, data }: Message): string {
-  return JSON.stringify({ type, timestamp: occurredAt.toISOString(), data });
-}
