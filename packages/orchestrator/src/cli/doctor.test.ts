@@ -42,7 +42,7 @@ const levels = ({ findings }: Answer): Record<string, string> =>
   Object.fromEntries(findings.map(({ check, level }) => [check, level]));
 const of = ({ findings }: Answer, check: string): Finding[] => findings.filter((one) => one.check === check);
 
-test("before the first start nothing is made, and nothing is wrong", async () => {
+test("before the first start doctor creates nothing and finds nothing wrong", async () => {
   const answer = await doctor();
   expect([answer.exitCode, answer.ok]).toEqual([0, true]);
   expect(levels(answer)).toEqual({ settings: "ok", data: "skipped", smtp: "ok" });

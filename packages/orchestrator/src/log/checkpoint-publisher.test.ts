@@ -30,7 +30,7 @@ async function published(orgId: string): Promise<{ hour: Date; tree_size: number
   return rows;
 }
 
-test("every log gets one head an hour, changed or not, whatever the number of replicas that ask", async () => {
+test("every log gets one checkpoint an hour, grown or not, however many replicas publish", async () => {
   const orgs = await Promise.all(Array.from({ length: 7 }, () => world.addOrg()));
   const [busy = ""] = orgs;
   const agent = await world.addAgent(busy);
@@ -58,7 +58,7 @@ test("every log gets one head an hour, changed or not, whatever the number of re
   }
 });
 
-test("a publication that stopped half way goes on with the rest", async () => {
+test("an interrupted publication resumes with the remaining logs", async () => {
   const replica = world.addReplica();
   const orgs = await Promise.all(Array.from({ length: 3 }, () => world.addOrg()));
   const hour = new Date("2026-11-21T10:00:00Z");
@@ -86,7 +86,7 @@ test("the newest head carries the time's cosignature until the log grows", async
   expect((await newest()).checkpoint).not.toMatch(/\/time /);
 });
 
-test("begins at once after a start, and ends with its signal", async () => {
+test("publishing begins at the start and ends with its signal", async () => {
   const orgId = await world.addOrg();
   const ending = new AbortController();
   const job = startCheckpointPublisher(options(world.addReplica(), ending.signal));

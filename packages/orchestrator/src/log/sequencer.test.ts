@@ -103,7 +103,7 @@ test("a restarted service goes on where the log stands", async () => {
   await requireOneLog(second, agent.orgId, [...before, ...after]);
 });
 
-test("what the service logs in transactions of its own takes its turn among the batches", async () => {
+test("entries that the service logs in its own transactions are ordered with the batches", async () => {
   const agent = await newAgent();
   const replica = world.addReplica();
   const event = {
@@ -143,7 +143,7 @@ test("an event whose transaction is rolled back was never in the log", async () 
   expect((await submitPlain(replica, agent)).logIndex).toBe(0);
 });
 
-test("a repeat under the same key gets the first answer, byte for byte, from any replica, however the log grew since", async () => {
+test("a repeat under the same Idempotency-Key gets the first answer byte for byte, on any replica, although the log has grown", async () => {
   const agent = await newAgent();
   const [one, other] = [world.addReplica(), world.addReplica()];
   const key = { scope: randomBytes(32), fingerprint: randomBytes(32) };
@@ -163,7 +163,7 @@ test("a repeat under the same key gets the first answer, byte for byte, from any
   await expect(submitPlain(one, agent, otherBody)).rejects.toMatchObject({ code: "idempotency_key_reused" });
 });
 
-test("of many at once with one key one is logged; in this process the others are refused, on another replica the first answer", async () => {
+test("of concurrent submissions under one key, one is logged: this process refuses the others, another replica repeats the answer", async () => {
   const agent = await newAgent();
   const [one, other] = [world.addReplica(), world.addReplica()];
   const key = { scope: randomBytes(32), fingerprint: randomBytes(32) };
@@ -185,7 +185,7 @@ test("of many at once with one key one is logged; in this process the others are
   expect((await submitPlain(one, agent)).logIndex).toBe(1);
 });
 
-test("a key whose window has passed is a new one", async () => {
+test("an Idempotency-Key can be used again after its window", async () => {
   const agent = await newAgent();
   const replica = world.addReplica();
   const key = { scope: randomBytes(32), fingerprint: randomBytes(32) };
@@ -199,7 +199,7 @@ test("a key whose window has passed is a new one", async () => {
   expect((await submitPlain(replica, agent, submissionRecord(agent, other))).logIndex).toBe(1);
 });
 
-test("the same envelope is one receipt: at once, later, under keys of its own, on two replicas", async () => {
+test("an envelope submitted several times, at once or later, under different keys and on two replicas, is one receipt", async () => {
   const agent = await newAgent();
   const backup = await world.addBackup(agent);
   const replicas = [world.addReplica(), world.addReplica()];
@@ -230,7 +230,7 @@ test("a revoked agent's submission is refused, however recently it was let in", 
   await expect(submitPlain(replica, agent)).rejects.toMatchObject({ reason: "agent_not_active" });
 });
 
-test("what is refused takes no index and holds up nobody", async () => {
+test("a refused entry takes no index and delays no other", async () => {
   const agent = await newAgent();
   const replica = world.addReplica();
   const picky: EntryKind<LogEntry> = {
@@ -300,7 +300,7 @@ test.each([
   },
 );
 
-test("nothing waits beyond the bound, nor after the end", async () => {
+test("the queue is bounded, and empty after the sequencer has stopped", async () => {
   const agent = await newAgent();
   const replica = world.addReplica({ maxWaiting: 5 });
   const results = await Promise.allSettled(upTo(30).map(() => submitPlain(replica, agent)));
@@ -311,7 +311,7 @@ test("nothing waits beyond the bound, nor after the end", async () => {
   await expect(submitPlain(replica, agent)).rejects.toMatchObject({ reason: "closed" });
 });
 
-test("a log that was set back is not continued, and holds up no other", async () => {
+test("a log that was set back takes no entries, and delays no other log", async () => {
   const [agent, other] = [await newAgent(), await newAgent()];
   const replica = world.addReplica();
   await submitPlain(replica, agent);
@@ -332,7 +332,7 @@ test("a log that was set back is not continued, and holds up no other", async ()
   ]);
 });
 
-test("a damaged right edge is not continued, and holds up no other", async () => {
+test("a log with a damaged right edge takes no entries, and delays no other log", async () => {
   const [agent, other] = [await newAgent(), await newAgent()];
   const replica = world.addReplica();
   await submitPlain(replica, agent);

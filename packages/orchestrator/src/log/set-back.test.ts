@@ -76,7 +76,7 @@ test("a head is in the file before its signature leaves", async () => {
   expect(await readFile(file, "utf8")).toMatch(new RegExp(`^${origin} ${treeSize} [0-9a-f]{64}$`, "m"));
 });
 
-test("a head that cannot be written down does not leave: 503, and the same submission again gets it", async () => {
+test("a checkpoint that cannot be recorded is not sent: the answer is 503, and the repeated submission gets it", async () => {
   let isFull = true;
   const replica = world.addReplica({}, world.connection, {
     newest: () => [],
@@ -87,7 +87,7 @@ test("a head that cannot be written down does not leave: 503, and the same submi
   expect((await newest(replica)).size).toBe(1);
 });
 
-test("after a restart nothing is appended to a log that lacks a signed head, by nobody, and what it had is still proven", async () => {
+test("after a restart nobody can append to a log that lacks a signed head, and older entries can still be proven", async () => {
   const first = await started();
   await grow(first, 3);
   const early = await newest(first);
@@ -109,7 +109,7 @@ test("after a restart nothing is appended to a log that lacks a signed head, by 
   await second.signed.close();
 });
 
-test("a log that grew again after it was set back is not signed, however large it is", async () => {
+test("a log that was set back and grew again is never signed, whatever its size", async () => {
   const first = await started();
   await grow(first, 2);
   await undone(() => grow(first, 3));
@@ -122,7 +122,7 @@ test("a log that grew again after it was set back is not signed, however large i
   await first.signed.close();
 });
 
-test("a log that has the head again goes on", async () => {
+test("a log that has the signed head again takes entries again", async () => {
   const first = await started();
   await grow(first, 1);
   const head = first.signer.newestOf(first.signed.newest()[0]!.origin)!;
@@ -137,7 +137,7 @@ test("a log that has the head again goes on", async () => {
   await first.signed.close();
 });
 
-test("what a crash cut off counts for nothing, and a damaged file is an error", async () => {
+test("a record cut off by a crash is ignored; a damaged file is an error", async () => {
   const first = await started();
   await grow(first, 2);
   const { origin } = first.signed.newest()[0]!;

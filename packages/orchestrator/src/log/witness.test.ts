@@ -63,7 +63,7 @@ test("keeps a head of the log and the agent's cosignature, which anybody can che
   expect(logged).toEqual([]);
 });
 
-test("keeps the newest: a smaller head that comes late changes nothing", async () => {
+test("keeps the newest head: a smaller one that arrives late changes nothing", async () => {
   const { agent, checkpoint: older } = await agentWithHead();
   const { checkpoint: newer } = await submitPlain(replica, agent);
   const { accept } = witness();
@@ -72,7 +72,7 @@ test("keeps the newest: a smaller head that comes late changes nothing", async (
   expect(await stored(agent)).toEqual([{ tree_size: 2, checkpoint: newer, cosignature: null }]);
 });
 
-test("a head that it cosigned lately is not stored again before some minutes have passed; a larger one, or one under a new key, is", async () => {
+test("a head cosigned minutes ago is not stored again; a larger head, or one under a new key, is", async () => {
   const { agent, checkpoint } = await agentWithHead();
   const { accept } = witness();
   const first = cosign(agent, checkpoint);
@@ -91,7 +91,7 @@ test("a head that it cosigned lately is not stored again before some minutes hav
   expect(await stored(agent)).toMatchObject([{ tree_size: 2 }]);
 });
 
-test("refuses what is no checkpoint or no signature line", async () => {
+test("refuses anything but a checkpoint and a signature line", async () => {
   const { agent, checkpoint } = await agentWithHead();
   const { accept } = witness();
   const cosignature = cosign(agent, checkpoint);
@@ -108,7 +108,7 @@ test("refuses what is no checkpoint or no signature line", async () => {
   expect(await stored(agent)).toEqual([]);
 });
 
-test("lets the heartbeat pass and says so where a signature does not hold", async () => {
+test("accepts the heartbeat but reports a signature that does not verify", async () => {
   const { agent, checkpoint } = await agentWithHead();
   const { agent: other, checkpoint: othersHead } = await agentWithHead();
   const { accept, logged } = witness();

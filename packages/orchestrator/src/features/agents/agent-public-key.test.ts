@@ -23,7 +23,7 @@ test("takes every P-256 key that Node makes", () => {
   }
 });
 
-test("about half of all strings of 32 bytes are no point", () => {
+test("refuses 32 bytes that are not a point of the curve, about half of all", () => {
   let points = 0;
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32, size: "max" }), (bytes) => {

@@ -53,7 +53,7 @@ test("an agent's record is the contract's", async () => {
   expect(await list()).toMatchObject({ items: [seen.json], next_cursor: null });
 });
 
-test("a new name is the service's; what the agent says of itself stays its own", async () => {
+test("renaming an agent changes the service's name for it, and not what the agent reports", async () => {
   const agent = await service.attach(org);
   const renamed = await admin.patch(`/api/orgs/${org.id}/agents/${agent.id}`, { name: "db-1 (Zürich)" });
   expect(renamed.json).toMatchObject({ id: agent.id, name: "db-1 (Zürich)", hostname: "host-1.example.org" });

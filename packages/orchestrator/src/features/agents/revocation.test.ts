@@ -71,7 +71,7 @@ test("lets nothing into the log after its own entry, however calls race with it"
   );
 });
 
-test("happens once, and only to an agent that there is", async () => {
+test("an agent is revoked once, and only if it exists", async () => {
   const agent = await service.attach(org);
   const twice = await Promise.allSettled([revoke(agent.id), revoke(agent.id)]);
   expect(twice.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);

@@ -43,7 +43,7 @@ const attach = (token: string): Promise<Answer> =>
 const listed = async (): Promise<string[]> =>
   ((await admin.get(keys())).json["items"] as { id: string }[]).map(({ id }) => id);
 
-test("a call that needs nothing told needs no body; one that needs something says so", async () => {
+test("a call with only optional fields needs no body; one with a required field says which", async () => {
   const { status, json } = await admin.post(keys());
   expect([status, json["name"], json["max_uses"]]).toEqual([201, null, null]);
   const needs = { status: 400, json: { error: "invalid_json", message: "This call needs a JSON body." } };

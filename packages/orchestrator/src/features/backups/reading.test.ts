@@ -39,7 +39,7 @@ test("backups are listed newest first, by page and by filter", async () => {
   expect(await ids("?from=2026-01-01T00:00:00%2B02:00")).toEqual(all);
 });
 
-test("what was made until long ago is found whenever it was registered, newest registration first", async () => {
+test("backups made before a time are found whenever they were registered, newest registration first", async () => {
   const other = await service.addOrg();
   const { backups } = await makeHistory(service, other, { backups: 3 });
   const reader = await service.signIn(other);
@@ -73,7 +73,7 @@ test("what was made until long ago is found whenever it was registered, newest r
   expect((await of("")).ids).toEqual([recent, later, late, onTime]);
 });
 
-test("one backup says when it was proven", async () => {
+test("a backup's record says when it was proven", async () => {
   const { status, json } = await owner.get(`/api/backups/${orders.backups[0]?.id ?? ""}`);
   expect(status).toBe(200);
   expect(json).toMatchObject({ id: orders.backups[0]?.id, org_id: org.id, status: "available" });
@@ -97,7 +97,7 @@ test("a recovery host without an agent fetches the ciphertext, whole and in rang
   expect(part.body).toEqual(whole.body.subarray(10, 20));
 });
 
-test("an expired backup is refused, and said to be", async () => {
+test("the download of an expired backup is refused as expired", async () => {
   const id = users.backups[0]?.id ?? "";
   await service.pool.query("update backups set status = 'expired', expires_at = now() where id = $1", [id]);
   expect(await ids("?status=expired")).toEqual([id]);

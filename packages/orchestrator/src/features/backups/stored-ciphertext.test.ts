@@ -47,7 +47,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-test("what takes longer than an answer may is said to go on, and the same request later finds it done", async () => {
+test("work longer than an answer may take is reported as going on, and the same request later finds it done", async () => {
   await expect(requireStored(store, upload, undefined, 5)).rejects.toMatchObject({
     code: "unavailable",
     status: 503,
@@ -60,7 +60,7 @@ test("what takes longer than an answer may is said to go on, and the same reques
   expect(store.protectedKeys).toContain(KEY);
 });
 
-test("nothing but the bytes that were announced is locked", async () => {
+test("only the announced bytes are locked", async () => {
   store.release();
   await writeFile(join(directory, KEY), randomBytes(bytes.length));
   await expect(requireStored(store, upload, undefined)).rejects.toMatchObject({ code: "object_mismatch" });

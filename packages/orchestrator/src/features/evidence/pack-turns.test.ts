@@ -7,7 +7,7 @@ const pack = (): Promise<Readable> => Promise.resolve(Readable.from(["a", "b"]))
 const taken = (turns: PackTurns, org: string): Promise<Readable | string> =>
   turns.take(org, pack).catch((error: unknown) => (error as { code: string }).code);
 
-test("two packs of an organisation at once, eight of all, and the next when one has been read or dropped", async () => {
+test("at most two packs per organisation and eight in all at once; the next one waits until one ends", async () => {
   const turns = new PackTurns();
   const [read, dropped] = [await turns.take("org_1", pack), await turns.take("org_1", pack)];
   expect(await taken(turns, "org_1")).toBe("rate_limited");
@@ -23,7 +23,7 @@ test("two packs of an organisation at once, eight of all, and the next when one 
   expect(await taken(turns, "org_9")).not.toBeTypeOf("string");
 });
 
-test("one that could not be begun gives its turn back", async () => {
+test("a pack that could not start gives its turn back", async () => {
   const turns = new PackTurns();
   for (let n = 0; n < 9; n += 1)
     await expect(turns.take("org_1", () => Promise.reject(new Error("no")))).rejects.toThrow("no");

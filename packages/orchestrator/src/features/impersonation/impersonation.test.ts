@@ -102,7 +102,7 @@ test("an operator acts as a user: as them, marked, for an hour, and the log tell
   }
 });
 
-test("ending it gives the operator's session back, with its own end", async () => {
+test("ending an impersonation restores the operator's session with its own expiry", async () => {
   const token = await impersonating();
   const ended = await post("/api/auth/end-impersonate", token);
   expect(ended.status, ended.body.toString()).toBe(200);
@@ -125,7 +125,7 @@ test("ending it gives the operator's session back, with its own end", async () =
   expect((await operator.get("/api/auth/me")).status).toBe(200);
 });
 
-test("it ends with the operator's own session, and after its hour", async () => {
+test("an impersonation ends with the operator's own session, and after an hour", async () => {
   const first = await impersonating();
   await changeSession(first, "expires_at = now()");
   expect((await get("/api/auth/me", first)).json["error"]).toBe("session_expired");
@@ -134,7 +134,7 @@ test("it ends with the operator's own session, and after its hour", async () => 
   expect((await get("/api/auth/me", second)).json["error"]).toBe("session_expired");
 });
 
-test("it is no longer than what is left of the operator's own", async () => {
+test("an impersonation does not outlast the operator's own session", async () => {
   await changeSession(operator.token, "expires_at = now() + interval '10 minutes'");
   const { json } = await impersonate();
   expect(new Date(json["expires_at"] as string).getTime() - Date.now()).toBeLessThanOrEqual(600_000);
@@ -153,14 +153,14 @@ test("signing out of it, or of the session that was given back, signs the operat
     expect((await get("/api/auth/me", gone)).json["error"]).toBe("session_expired");
 });
 
-test("it ends when its user is removed", async () => {
+test("an impersonation ends when its user is removed", async () => {
   const token = await impersonating();
   const owner = await service.signIn(org);
   expect((await owner.delete(`/api/orgs/${org.id}/users/${user.id}`)).status).toBe(200);
   expect((await get("/api/auth/me", token)).json["error"]).toBe("session_expired");
 });
 
-test("its calls are in the API log with who was behind them", async () => {
+test("an impersonation's calls are in the API log with the operator's name", async () => {
   const token = await impersonating();
   await get(`/api/orgs/${org.id}`, token);
   const rows = async () =>
@@ -208,7 +208,7 @@ describe("it is refused", () => {
   );
 });
 
-test("ending what never began is a conflict", async () => {
+test("ending an impersonation that never began is a conflict", async () => {
   for (const who of [user, operator]) {
     const answer = await who.post("/api/auth/end-impersonate");
     expect([answer.status, answer.json["error"]]).toEqual([409, "conflict"]);

@@ -39,7 +39,7 @@ test("an agent reads its log: checkpoint, tile and entries agree", async () => {
   expect(hashes.join("")).toBe(tile.body.toString("hex"));
 });
 
-test("a private log: 401 for nobody, 404 for another organisation's agent, and no difference to one that is not there", async () => {
+test("a private log answers 401 without a credential, and 404 to another organisation, as if it did not exist", async () => {
   const stranger = await service.attach(await service.addOrg());
   const absent = "org_2x4y6z8a0b1c2d3e4f5g6h7j8k";
   for (const path of ["checkpoint", "tile/0/000.p/1", "tile/entries/000.p/1"])
@@ -69,7 +69,7 @@ test("people of the organisation read it with their session, as token and as coo
   expect((await auditor.get(path)).json["error"]).toBe("session_expired");
 });
 
-test("an operator who reads it as one of them is told of in it", async () => {
+test("an operator who reads the log as a user is recorded in it", async () => {
   const other = await service.addOrg();
   const user = await service.signIn(other, "auditor");
   const operator = await service.signIn(null);
@@ -93,7 +93,7 @@ test("a public log needs no credential, and its tiles may be kept", async () => 
   expect(tile.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
 });
 
-test("what the log does not have is 404, whatever the path looks like", async () => {
+test("anything the log does not have is 404, whatever the path", async () => {
   for (const path of [
     "tile/0/000",
     "tile/0/000.p/3",

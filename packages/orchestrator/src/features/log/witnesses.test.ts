@@ -155,7 +155,7 @@ test("several witnesses of one head are all in the bundle and in its tlog-proof;
   expect((await witnesses()).map(({ agent_id }) => agent_id)).toEqual([history.agent.id]);
 });
 
-test("nobody else sees them", async () => {
+test("no other organisation sees the witnesses", async () => {
   const stranger = await service.signIn(await service.addOrg());
   const operator = await service.signIn(null);
   for (const path of ["log", "log/witnesses"]) {

@@ -173,7 +173,7 @@ describe("the state of a source", () => {
   });
 });
 
-test("a day shows the worst of it, and nothing outside of the strip", () => {
+test("each day shows its worst result, and results outside the strip are ignored", () => {
   const strip = { first: "2026-10-23", days: 30 };
   const receipts = [
     [0, "b"],

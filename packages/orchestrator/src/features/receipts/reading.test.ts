@@ -196,7 +196,7 @@ describe("one receipt", () => {
   });
 });
 
-test("another organisation's are not there, and operators read them as nobody", async () => {
+test("another organisation's receipts are not found, and operators cannot read any", async () => {
   const id = history.backups[0]?.receipts.backup ?? "";
   const operator = await service.signIn(null);
   for (const path of [`/api/orgs/${org.id}/receipts`, `/api/receipts/${id}`, `/api/receipts/${id}/bundle`]) {

@@ -56,7 +56,7 @@ async function times(): Promise<Record<"proven_at" | "last_proven_at" | "last_ba
   return rows[0];
 }
 
-test("the answer is what the contract says, and proves itself", async () => {
+test("the answer has the contract's shape and a proof that verifies", async () => {
   const inclusion = await submit(agent, backupStatement(agent, backup));
   await verifyEntryInclusion(replica.signer.identity, inclusion);
   const { status, body } = inclusionAnswer("receipt_id", inclusion, false);
@@ -64,7 +64,7 @@ test("the answer is what the contract says, and proves itself", async () => {
   expect([...Value.Errors(ReceiptAccepted, JSON.parse(body.toString()))]).toEqual([]);
 });
 
-test("what is stored is the body as it came, and what the statement says", async () => {
+test("the body is stored as received, with what its statement says", async () => {
   const statement = restoreTestStatement(agent, backup, { previous_receipt_sha256: "ab".repeat(32) });
   const body = Buffer.concat([Buffer.from("  "), signedEnvelope(agent, statement), Buffer.from("\n")]);
   const { id, logIndex } = placed(await submitReceipt(replica, agent, body));
@@ -104,7 +104,7 @@ test("a receipt of a backup sets when the source was last backed up; one of a te
   });
 });
 
-test("a backup that fails a test says when and by which receipt; a late one moves that no further back", async () => {
+test("a backup that failed a test has the time and receipt of the failure; a late receipt does not move it back", async () => {
   const fail = (finished_at: string) =>
     submit(
       tester,
@@ -151,7 +151,7 @@ test("a backup in which a test found something suspicious says when, whether the
   expect(await at()).toEqual(new Date("2026-01-08T00:00:00Z"));
 });
 
-test("a late receipt moves no time back, and a clock that is ahead none beyond now", async () => {
+test("a late receipt moves no time back, and a fast clock moves none beyond now", async () => {
   const prove = (finished_at: string) => submit(agent, restoreTestStatement(agent, backup, { finished_at }));
   await prove("2026-01-03T00:00:00.000Z");
   await prove("2026-01-01T00:00:00.000Z");
@@ -176,7 +176,7 @@ test("has its audit row from the same transaction, once", async () => {
   expect(rows).toEqual([{ status: 201, user_agent: 'quo"ted, {curly}' }]);
 });
 
-test("the chain is recorded and not enforced: what names no or another predecessor is taken", async () => {
+test("the chain of receipts is recorded, not enforced: a receipt with no or another predecessor is accepted", async () => {
   for (const previous_receipt_sha256 of [null, "00".repeat(32), null, "00".repeat(32)])
     await submit(
       agent,

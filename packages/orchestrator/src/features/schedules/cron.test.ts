@@ -149,7 +149,7 @@ test("only five standard fields that name some time are a schedule", () => {
     expect(isCron(pattern), pattern).toBe(false);
 });
 
-test("whatever is sent as one is accepted or refused, and what is accepted has a next time", () => {
+test("any text is accepted or refused as a schedule, and an accepted one has a next time", () => {
   const field = fc.stringMatching(/^[0-9A-Za-z*,/-]{1,8}$/);
   fc.assert(
     fc.property(fc.array(field, { minLength: 5, maxLength: 5 }), (fields) => {
@@ -179,7 +179,7 @@ test("time zones are those of the IANA database", () => {
   );
 });
 
-test("a zone takes memory once, however callers spell it", () => {
+test("a time zone takes memory once, in whatever spelling", () => {
   const made = vi.spyOn(Intl, "DateTimeFormat");
   const at = new Date("2026-01-01T00:00:00.000Z");
   for (let n = 0; n < 64; n += 1) {

@@ -510,7 +510,7 @@ describe("an agent that is silent", () => {
   });
 });
 
-test("a log that is damaged holds up what is noticed of no other organisation", async () => {
+test("a damaged log does not delay the checks of other organisations", async () => {
   const schedule = { backup_cron: "0 12 * * *" };
   await scheduled(schedule);
   const damaged = org;

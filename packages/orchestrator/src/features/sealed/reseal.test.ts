@@ -16,7 +16,7 @@ afterAll(() => server.close());
 
 const [from, to] = [createSealer(randomBytes(32)), createSealer(randomBytes(32))];
 
-test("every column that is sealed is known", async () => {
+test("every sealed column is known", async () => {
   const { rows } = await server.pool.query<{ name: string }>(
     `select table_name || '.' || column_name as name from information_schema.columns
      where table_schema = current_schema() and data_type = 'bytea' and column_name like '%sealed%' order by 1`,

@@ -140,7 +140,7 @@ test.each(CASES)(
   },
 );
 
-test("what is refused mails nothing, and a limit is told whether or not the address is known", async () => {
+test("a refused call sends no mail, and limits do not reveal whether an address is known", async () => {
   const user = await service.signIn(await service.addOrg());
   for (const email of [user.email, newAddress()]) {
     const from = ownAddress();
@@ -150,7 +150,7 @@ test("what is refused mails nothing, and a limit is told whether or not the addr
   expect(await service.mails(user.email)).toHaveLength(10);
 });
 
-test("every limit of a call is told in its answer", async () => {
+test("every limit of a call is in its answer's headers", async () => {
   const json = { email: newAddress(), org_name: "X" };
   const { headers } = await service.call({
     method: "POST",

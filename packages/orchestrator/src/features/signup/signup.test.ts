@@ -170,7 +170,7 @@ describe("signing up with an address that is known", () => {
   });
 });
 
-test("what is mailed holds nothing that whoever typed the address chose", async () => {
+test("the mail contains nothing that the person who typed the address chose", async () => {
   const email = newAddress();
   await signup(email, "Buy now at evil.example");
   for (const { subject, text } of await service.mails(email))

@@ -340,7 +340,7 @@ describe("triggering", () => {
   });
 });
 
-test("a change is an entry of the log, with what was and what is; no change is none", async () => {
+test("a change is logged with the old and new values; without a change nothing is logged", async () => {
   const id = await registered();
   const retention = { keep_last: 3 };
   for (const body of [{ retention }, { retention }, { name: "Orders", retention: null }])

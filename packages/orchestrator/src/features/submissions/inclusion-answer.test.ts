@@ -23,7 +23,7 @@ const inclusion = {
 
 // Remembered answers are made again from the log for as long as their keys live: 30 days. A version
 // that changes these bytes breaks the promise to those who repeat a request across the upgrade.
-test("the answer's bytes are these, for ever", () => {
+test("the answer's bytes never change", () => {
   const { status, body } = inclusionAnswer("receipt_id", inclusion, false);
   expect(status).toBe(201);
   expect(body.toString()).toBe(

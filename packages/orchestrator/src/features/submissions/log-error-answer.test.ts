@@ -35,7 +35,7 @@ test("a head that cannot be written down: 503", () => {
   expect(logErrorAnswer(new HeadNotRecorded("ENOSPC"))).toMatchObject({ code: "unavailable", status: 503 });
 });
 
-test("damage and everything else are defects of ours", () => {
+test("damage and all other errors are reported as our defects", () => {
   expect(logErrorAnswer(new LogCorruption("log_row_damaged", "damaged"))).toBeNull();
   expect(logErrorAnswer(new Error("other"))).toBeNull();
 });

@@ -418,7 +418,7 @@ describe("the last owner", () => {
   });
 });
 
-test("a removed user is out at once on every replica, is listed no more, and the address is free", async () => {
+test("a removed user is signed out on every replica at once and not listed, and the address is free", async () => {
   const replica = await service.listen();
   const gone = await service.signIn(org, "admin");
   const me = { method: "GET", path: "/api/auth/me", token: gone.token };

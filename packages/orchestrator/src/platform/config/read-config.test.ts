@@ -17,7 +17,7 @@ function problem(environment: Record<string, string>): string {
   throw new Error("it should have been refused");
 }
 
-test("nothing set: a service for this machine, in ./data", () => {
+test("without settings the service listens on this machine only and stores in ./data", () => {
   const config = readConfig({});
   expect(config).toMatchObject({
     data: resolve("data"),
@@ -49,7 +49,7 @@ test("the public URL follows from where it listens, the log's host from the publ
   ]);
 });
 
-test("values are read as what they are", () => {
+test("values are parsed by their types", () => {
   const config = readConfig({
     ATTESTORE_HOSTNAMES: "a.example.org, 192.0.2.1  b",
     ATTESTORE_TRUST_PROXY: "10.0.0.0/8,::1",
@@ -99,19 +99,19 @@ test("a misspelt setting is refused with the right name; the agent's own are lef
   readConfig({ ATTESTORE_HOME: "/x", ATTESTORE_AUTH_KEY: "secret", OTHER: "x" });
 });
 
-test("all mistakes are told at once", () => {
+test("all mistakes are reported at once", () => {
   const lines = problem({ ATTESTORE_LISTEN: "x", ATTESTORE_DATTA: "y", ATTESTORE_LOG_LEVEL: "z" }).split(
     "\n",
   );
   expect(lines).toHaveLength(3);
 });
 
-test("settings that go together are asked for together", () => {
+test("settings that depend on each other are required together", () => {
   expect(problem({ ATTESTORE_TLS_CERT: "c.pem" })).toContain("ATTESTORE_TLS_KEY");
   expect(problem({ ATTESTORE_S3_BUCKET: "b" })).toContain("ATTESTORE_S3_SECRET_ACCESS_KEY");
 });
 
-test("a secret is never in a message, and may be kept in a file", () => {
+test("a secret never appears in a message, and can be read from a file", () => {
   const message = problem({ DATABASE_URL: "mysql://user:hunter2@host/db" });
   expect(message).toContain("DATABASE_URL");
   expect(message).not.toContain("hunter2");

@@ -54,7 +54,7 @@ test("a connection whose server vanished fails its statement, and the next one g
   await opened.close();
 });
 
-test("one that nobody asks is left alone, and so is one that still sends", async () => {
+test("an idle connection stays open, and so does one that still receives", async () => {
   const opened = access(300, 60_000);
   const { pool } = opened;
   const pid = async () => (await pool.query<{ pid: number }>("select pg_backend_pid() as pid")).rows[0]?.pid;
@@ -78,7 +78,7 @@ test("the server ends a statement that takes too long, and the caller may send i
   await opened.close();
 });
 
-test("what a client that vanished within a transaction has locked is free again after a while", async () => {
+test("locks of a client that vanished within a transaction are released after a while", async () => {
   const vanished = access(60_000, 60_000, 500);
   const client = await vanished.pool.connect();
   await server.pool.query("create table logs_like (n integer); insert into logs_like values (1)");

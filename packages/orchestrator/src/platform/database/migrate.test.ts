@@ -42,7 +42,7 @@ function migrations(...statements: string[]): Migration[] {
 const CREATE = "create table things (n integer)";
 const INSERT = "insert into things values (1)";
 
-test("applies what is missing, in order, once", async () => {
+test("applies missing migrations once, in order", async () => {
   expect(await migrate(connection, silentLogger, migrations(CREATE))).toEqual([1]);
   expect(await migrate(connection, silentLogger, migrations(CREATE, INSERT))).toEqual([2]);
   expect(await migrate(connection, silentLogger, migrations(CREATE, INSERT))).toEqual([]);
@@ -56,7 +56,7 @@ test("replicas that start at once apply each migration once between them", async
   expect(await query("select n from things order by n")).toEqual([{ n: 1 }, { n: 2 }]);
 });
 
-test("a migration that fails leaves nothing of itself, and those before it done", async () => {
+test("a failed migration is rolled back, and the ones before it stay applied", async () => {
   const broken = migrations(CREATE, `${INSERT}; select 1/0`);
   await expect(migrate(connection, silentLogger, broken)).rejects.toThrow("division by zero");
   expect(await query("select version from schema_migrations")).toEqual([{ version: 1 }]);

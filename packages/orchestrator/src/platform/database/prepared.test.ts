@@ -13,7 +13,7 @@ afterAll(() => database.close());
 
 const DOUBLE = { name: "test_double", text: "select $1::int * 2 as doubled" };
 
-test("is parsed once by each connection; what was built elsewhere is not kept", async () => {
+test("a prepared query is parsed once per connection; other queries are not kept", async () => {
   await database.database.transaction().execute(async (tx) => {
     for (const n of [1, 2, 3])
       expect(await runPrepared<{ doubled: number }>(tx, DOUBLE, [n])).toEqual([{ doubled: n * 2 }]);
@@ -24,7 +24,7 @@ test("is parsed once by each connection; what was built elsewhere is not kept", 
   });
 });
 
-test("a mistake in one undoes the transaction and leaves the connection as it was", async () => {
+test("an error in a prepared query rolls the transaction back and leaves the connection usable", async () => {
   const broken = { name: "test_broken", text: "select 1 / $1::int as n" };
   const run = (n: number) =>
     database.database.transaction().execute((tx) => runPrepared<{ n: number }>(tx, broken, [n]));

@@ -78,7 +78,7 @@ test("a server whose disk is full is unavailable, and the message says that", as
   });
 });
 
-test("errors of the statement, of files and of our own are not", async () => {
+test('errors of statements, of files and of our own code are not "unavailable"', async () => {
   for (const statement of ["select 1/0", "selec", "insert into orgs (id) values (null)"]) {
     expect(asDatabaseUnavailable(await failure(server.pool.query(statement)))).toBeNull();
   }

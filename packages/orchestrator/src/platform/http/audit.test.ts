@@ -55,7 +55,7 @@ test("a call that changes something has its row when its answer arrives", async 
   ]);
 });
 
-test("so has a submission", async () => {
+test("a submission has its row when its answer arrives", async () => {
   const event = { kind: "backup_failed", occurred_at: "2026-11-21T08:00:00.000Z", detail: {} };
   const answer = await agent.post("/v1/events", event);
   expect(answer.status).toBe(201);
@@ -64,7 +64,7 @@ test("so has a submission", async () => {
   ]);
 });
 
-test("what the handler refused is recorded with its status, and so is what was refused before it", async () => {
+test("refusals by the handler, and before it, are recorded with their status", async () => {
   await agent.post("/v1/backups/bkp_01jd4qk8x5e5r8v3n6z7m4c2qp/download-url");
   expect(await rows()).toMatchObject([{ route: "/v1/backups/:id/download-url", status: 404 }]);
   await agent.post("/v1/events", {});
@@ -81,7 +81,7 @@ test("reads and replays follow within a second or so, each once", async () => {
     .toEqual(["/v1/heartbeat", "/v1/heartbeat", "/v1/log/head"]);
 });
 
-test("rows that were written, and nobody could say so, hold up none that follow", async () => {
+test("rows whose commit was not confirmed do not block later rows", async () => {
   const row = (id: string) => ({
     id,
     org_id: org.id,
@@ -109,14 +109,14 @@ test("rows that were written, and nobody could say so, hold up none that follow"
   expect([ids.length, new Set(ids)]).toEqual([2, new Set([written, waiting])]);
 });
 
-test("a service that stops writes the rows that wait", async () => {
+test("the service writes its waiting rows before it stops", async () => {
   const replica = await service.listen();
   await replica.call({ method: "GET", path: "/v1/log/head", token: agent.token });
   await replica.close();
   expect(await rows()).toMatchObject([{ route: "/v1/log/head", status: 200 }]);
 });
 
-test("no secret and no body is in it, nor a query", async () => {
+test("the API log contains no secret, no body and no query", async () => {
   await service.call({
     method: "POST",
     path: "/api/bootstrap/attach",
@@ -135,7 +135,7 @@ test("no secret and no body is in it, nor a query", async () => {
     expect(text).not.toContain(secret);
 });
 
-test("a header as long as headers may be is cut", async () => {
+test("a very long header is cut", async () => {
   await agent.get("/v1/log/head", { headers: { "user-agent": `attestore/${"x".repeat(10_000)}` } });
   await expect.poll(rows).toMatchObject([{ user_agent: `attestore/${"x".repeat(246)}` }]);
 });

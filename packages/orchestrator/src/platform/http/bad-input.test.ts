@@ -341,7 +341,7 @@ test("refuses a receipt that two parsers of JSON would read differently, and any
   expect((await send("/v1/receipts", body)).json["error"]).not.toBe("invalid_json");
 });
 
-test("tells twenty problems of a body, and of one with very many values the first alone", async () => {
+test("reports up to twenty problems of a body, and only the first of one with very many values", async () => {
   const wrong = async (length: number) => {
     const sources = Array.from({ length }, () => ({}));
     const answer = await agent.post("/v1/heartbeat", { ...heartbeat(), sources, acks: 0, uptime_s: "" });
@@ -422,7 +422,7 @@ describe("reading", () => {
   );
 });
 
-test("all of that was nobody's defect", () => {
+test("none of these requests was logged as a defect", () => {
   const errors = service.logger.lines.filter(({ level }) => level === "error");
   expect(errors).toEqual([]);
 });

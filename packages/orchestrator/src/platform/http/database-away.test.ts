@@ -62,7 +62,7 @@ test("without its database the service answers 503 with Retry-After to every cal
   }
 });
 
-test("what could not be said is not remembered: the same key goes on when the database is back", async () => {
+test("an answer that could not be stored is not remembered: the same key works when the database is back", async () => {
   const idempotencyKey = randomUUID();
   const call = {
     method: "POST",

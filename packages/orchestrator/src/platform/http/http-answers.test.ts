@@ -205,7 +205,7 @@ describe("the credential of the wire protocol", () => {
   });
 });
 
-test("X-Forwarded-For of anybody is not believed", async () => {
+test("X-Forwarded-For from an untrusted address is ignored", async () => {
   const from = "127.77.0.1";
   for (let n = 0; n < 31; n++) {
     const answer = await service.call({
@@ -219,7 +219,7 @@ test("X-Forwarded-For of anybody is not believed", async () => {
   }
 });
 
-test("that of a proxy that is trusted is, up to the first address that is not", async () => {
+test("X-Forwarded-For of a trusted proxy counts, up to the first untrusted address", async () => {
   const behindProxy = await startTestService({ trustProxy: ["127.0.0.0/8"] });
   try {
     const forwarded = (address: string): Promise<Answer> =>

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test("a credential's calls are counted, told in every answer, and refused beyond the limit", async () => {
+test("a credential's calls are counted, shown in every answer, and refused beyond the limit", async () => {
   const org = await service.addOrg();
   const agent = await service.attach(org);
   const other = await service.attach(org);
@@ -51,7 +51,7 @@ test("an unknown token counts against nobody", async () => {
 
 const ENDLESS = { limit: 1000, window_s: ENDLESS_S };
 
-test("each hit is counted once, however many at a time, and reading counts none", async () => {
+test("concurrent hits are each counted once; reading the count adds none", async () => {
   const store = new CountedRateLimits(service.database);
   const counts = await Promise.all(Array.from({ length: 40 }, () => store.add("test:counted", ENDLESS)));
   expect(counts.map(({ hits }) => hits).sort((a, b) => a - b)).toEqual(
@@ -123,7 +123,7 @@ test("a window of one second ends", async () => {
   await expect.poll(async () => (await reserved.add("test:brief", second)).hits).toBe(1);
 });
 
-test("what is past its time is removed, and nothing else", async () => {
+test("only expired counts are removed", async () => {
   const store = new CountedRateLimits(service.database);
   await store.add("test:kept", { limit: 1, window_s: 1 });
   await service.pool.query("insert into rate_limits values ('test:ended', now() - interval '3 days', 5)");

@@ -16,7 +16,7 @@ function reading(turns: ReadingTurns, orgId: string) {
 }
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test("one organisation that asks for very much waits for itself, and is refused in the end; another one is answered", async () => {
+test("an organisation with too many reads waits for its own, and is refused in the end; another one is answered", async () => {
   const turns = new ReadingTurns();
   const greedy = Array.from({ length: 36 }, () => reading(turns, "org_greedy"));
   const other = reading(turns, "org_other");

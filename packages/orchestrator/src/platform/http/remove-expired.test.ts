@@ -34,7 +34,7 @@ async function called(daysAgo: number): Promise<string> {
   return id;
 }
 
-test("API calls go when their days are over, and not before", async () => {
+test("rows of the API log are removed after their days, and not before", async () => {
   const [old, young] = [await called(30.1), await called(29.9)];
   const ids = async (): Promise<string[]> =>
     (await world.database.selectFrom("api_logs").select("id").orderBy("id").execute()).map(({ id }) => id);
@@ -44,7 +44,7 @@ test("API calls go when their days are over, and not before", async () => {
   expect(await ids()).toEqual([young]);
 });
 
-test("interactive attaches that nobody decided on go a month after their time, decided ones never", async () => {
+test("undecided interactive attaches are removed a month after they expired, decided ones never", async () => {
   const attach = async (daysAgo: number, status: "pending" | "denied"): Promise<string> => {
     const at = new Date(Date.now() - daysAgo * DAY_MS);
     const id = newId("bootstrap", at.getTime());

@@ -31,7 +31,7 @@ function counted(name: string): { job: Parameters<typeof runOnce>[1]; runs: JobC
   };
 }
 
-test("of many replicas that look at once one runs a job, and again when it is time", async () => {
+test("of many replicas one runs a job, and again when it is due", async () => {
   const { job, runs } = counted("once");
   const look = () => Promise.all(Array.from({ length: 20 }, () => runOnce(replica(), job)));
   expect((await look()).filter(Boolean)).toHaveLength(1);
@@ -78,7 +78,7 @@ test("a clock that was set back does not stop a job", async () => {
   expect(await runOnce(replica(), job)).toBe(true);
 });
 
-test("failures are told once, and so is their end; jobs stop with the service", async () => {
+test("a job's failure is logged once, and so is its recovery; jobs stop with the service", async () => {
   const logger = new RecordingLogger();
   logger.expected.add("a job failed; trying again");
   const stop = new AbortController();

@@ -21,7 +21,7 @@ test("one JSON object a line, errors with their cause", () => {
   });
 });
 
-test("what is less severe than told is left out", () => {
+test("messages below the configured level are left out", () => {
   const { lines, logger } = record("warn", "text");
   logger.debug({}, "a");
   logger.info({}, "b");

@@ -86,7 +86,7 @@ test("a mail is handed to the server with all that belongs to it, and forgotten"
   expect(await waiting()).toEqual([]);
 });
 
-test("one without a recipient goes to nobody, and one past its time neither", async () => {
+test("a mail without a recipient or past its time is not sent", async () => {
   const transport = smtpTransport(plain(smtp.port), FROM);
   await queue({ to: null });
   await queue({}, -1);
@@ -98,7 +98,7 @@ test("one without a recipient goes to nobody, and one past its time neither", as
   expect(logger.has("a mail could not be sent, and is dropped after its last attempt")).toBe(true);
 });
 
-test("what is refused is tried again later and later, and arrives when the server takes it", async () => {
+test("a refused mail is retried with growing delays, and arrives once the server accepts it", async () => {
   const transport = smtpTransport(plain(smtp.port), FROM);
   smtp.refuseWith = "greylisted";
   await queue();
@@ -118,7 +118,7 @@ test("what is refused is tried again later and later, and arrives when the serve
   expect(JSON.stringify(line)).not.toContain("ünïcode");
 });
 
-test("a server that is away is no end of the mail", async () => {
+test("a mail survives an unreachable server", async () => {
   const { port } = smtp;
   await smtp.close();
   const transport = smtpTransport(plain(port), FROM);
@@ -145,7 +145,7 @@ test("several replicas at once send each mail once", async () => {
   expect(subjects).toHaveLength(60);
 });
 
-test("one whose sender died is due again, under the same Message-ID", async () => {
+test("a mail whose sender died is sent again under the same Message-ID", async () => {
   const transport = smtpTransport(plain(smtp.port), FROM);
   await queue();
   let sent = false;
@@ -195,7 +195,7 @@ test("a password goes over TLS or not at all", async () => {
   expect(smtp.received).toEqual([]);
 });
 
-test("a certificate that nobody vouches for gets no password, and without one it is better than no TLS", async () => {
+test("an untrusted certificate gets no password; without a password it is still used for TLS", async () => {
   const directory = await mkdtemp(join(tmpdir(), "smtp-"));
   const { options } = await loadServerTls({ directory, hostnames: ["localhost"] }, logger);
   const secure = await startSmtpServer({ ...options, disabledCommands: [] });
@@ -212,7 +212,7 @@ test("a certificate that nobody vouches for gets no password, and without one it
   await rm(directory, { recursive: true });
 });
 
-test("no address becomes two, and no subject a header", async () => {
+test("no address can become two, and no subject a header", async () => {
   const transport = smtpTransport(plain(smtp.port), FROM);
   await transport.send({ to: "a@example.org", subject: "x\r\nBcc: b@example.org", text: "x" }, "1");
   transport.close();
@@ -239,7 +239,7 @@ test("without a mail server a mail is shown, and kept for the service's user alo
   await rm(join(directory, ".."), { recursive: true });
 });
 
-test("nothing of a mail can be read in the database", async () => {
+test("a mail's content cannot be read from the database", async () => {
   await queue({ text: "ABCD-EFGH" });
   const { rows } = await database.pool.query<{ sealed: Buffer }>("select sealed from mail_outbox");
   for (const { sealed } of rows)

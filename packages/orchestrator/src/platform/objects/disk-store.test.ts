@@ -135,7 +135,7 @@ function* endless(blocks: number): Iterable<Buffer> {
 const errorOf = (answer: Answer): unknown => (JSON.parse(answer.body.toString()) as { error: unknown }).error;
 const incoming = (): Promise<string[]> => readdir(join(directory, ".incoming"));
 
-test("what is put is got, with its length and digest known, as a plain file under its key", async () => {
+test("a stored object is read back with its length and digest, and is a plain file named by its key", async () => {
   const bytes = randomBytes(300_000);
   const { url, headers, method } = await store.presignPut({
     key: KEY,
@@ -163,14 +163,14 @@ test("after a restart the digest is not vouched for, and can be had by reading",
   expect(await restarted.hash(KEY)).toEqual({ sizeBytes: bytes.length, sha256: sha256(bytes) });
 });
 
-test("an empty object, and the same PUT twice", async () => {
+test("takes an empty object, and the same PUT twice", async () => {
   const empty = Buffer.alloc(0);
   for (const _ of [1, 2]) expect((await send("PUT", await putUrl(empty), empty)).status).toBe(200);
   const got = await send("GET", await getUrl());
   expect([got.status, got.headers["content-length"], got.body.length]).toEqual([200, "0", 0]);
 });
 
-test("of many PUTs of one key at once one at a time is received, and it is left whole", async () => {
+test("concurrent PUTs of one key are received one at a time, and the object is whole", async () => {
   const bytes = randomBytes(100_000);
   const url = await putUrl(bytes);
   const sent = await Promise.allSettled(Array.from({ length: 8 }, () => send("PUT", url, bytes)));
@@ -180,7 +180,7 @@ test("of many PUTs of one key at once one at a time is received, and it is left 
   expect(await incoming()).toEqual([]);
 });
 
-test("other bytes of the right length, and other lengths, are refused and leave nothing", async () => {
+test("bytes with another digest or length are refused and leave nothing", async () => {
   const bytes = randomBytes(70_000);
   const url = await putUrl(bytes);
   const flipped = Buffer.from(bytes);
@@ -265,7 +265,7 @@ test("no path leads out of the store", async () => {
   await rm(join(directory, "..", "outside.age"), { force: true });
 });
 
-test("a directory is no object, nor is what is not there", async () => {
+test("a directory or a missing file is not an object", async () => {
   await send("PUT", await putUrl(Buffer.from("x")), Buffer.from("x"));
   const signed = async (key: string): Promise<Answer> => send("GET", await getUrl(key));
   for (const key of ["org_1", "org_1/src_1", "org_2/none.age", `${KEY}/below`]) {
@@ -275,7 +275,7 @@ test("a directory is no object, nor is what is not there", async () => {
   }
 });
 
-test("single ranges, HEAD, and If-Range", async () => {
+test("answers single ranges, HEAD and If-Range", async () => {
   const bytes = randomBytes(1000);
   await send("PUT", await putUrl(bytes), bytes);
   const url = await getUrl();
@@ -403,7 +403,7 @@ test("lists by prefix and deletes for good, repeatably", async () => {
   expect(await listed("org_1/")).toEqual(["org_1/src_2/upl_2.age 21"]);
 });
 
-test("uploads at once are let in as far as there is room for all of them to end", async () => {
+test("concurrent uploads are admitted only while all of them can finish on the disk", async () => {
   const run = promisify(execFile);
   const disk = await mkdtemp(join(tmpdir(), "shared-"));
   await run("mount", ["-t", "tmpfs", "-o", "size=5200k", "tmpfs", disk]);

@@ -198,7 +198,7 @@ test("parts: equal, a rest, larger ones rather than too many, and never larger t
   expect(store.multipart.partBytesFor(5 * 1024 * gib + 1)).toBeNull();
 });
 
-test("what passes is tried again; what lasts is unavailable, and says nothing of the store", async () => {
+test('a passing fault is retried; a lasting one is "unavailable" and reveals nothing about the store', async () => {
   server.failures = 2;
   expect(await store.head(KEY)).toBeNull();
   server.failures = 100;

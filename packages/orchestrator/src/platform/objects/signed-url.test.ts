@@ -25,7 +25,7 @@ function open(permission: Permission, change: (query: URLSearchParams) => void =
   return openPermission(permission.method, permission.key, query, HMAC_KEY, NOW);
 }
 
-test("what was signed is what is permitted", () => {
+test("a signed URL permits exactly what was signed", () => {
   expect(open(PUT)).toEqual({ ok: true, permission: PUT });
   expect(open(GET)).toEqual({ ok: true, permission: GET });
   expect(open({ ...PUT, sizeBytes: 0 })).toMatchObject({ ok: true });
@@ -79,7 +79,7 @@ test("of a part, its upload and its number are bound too", () => {
   expect(open(PART, (changed) => changed.set("sha256", "ab".repeat(32)))).toEqual(invalid);
 });
 
-test("it ends at its expiry", () => {
+test("a signed URL ends at its expiry", () => {
   const query = new URLSearchParams(signPermission(GET, HMAC_KEY));
   const at = (time: Date) => openPermission("GET", KEY, query, HMAC_KEY, time).ok;
   expect(at(new Date(LATER.getTime() - 1))).toBe(true);
@@ -108,7 +108,7 @@ test("any changed signature is refused, and no query makes it throw", () => {
   );
 });
 
-test("only plain paths are keys", () => {
+test("only plain paths are object keys", () => {
   for (const key of [KEY, "a", "A-b_c.d/e"]) expect(isObjectKey(key), key).toBe(true);
   const others = [
     "",

@@ -126,7 +126,7 @@ test("where private mounts are forbidden, the barred directory is named", async 
   expect(await readdir(join(here.data, "postgres"))).not.toContain("runtime");
 });
 
-test("a data directory of somebody else, or one that cannot be made, is the person's mistake", async () => {
+test("a data directory of another user, or one that cannot be created, is reported as the user's mistake", async () => {
   const service = here.start("serve");
   await service.opened();
   const asNobody = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--"];

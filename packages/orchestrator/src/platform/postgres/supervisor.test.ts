@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => here.remove());
 
-test("durable, on a private socket alone, as an unprivileged user, and gone after a stop", async () => {
+test("the embedded PostgreSQL is durable, listens on a private socket only, runs as an unprivileged user, and stops with the service", async () => {
   const service = here.start("serve");
   const connection = await service.opened();
   const settings = await query(
@@ -169,7 +169,7 @@ time.sleep(600)`;
   }
 });
 
-test("an initdb that was cut off is begun afresh; a cluster without its version is not touched", async () => {
+test("an interrupted initdb starts over; a cluster without a version is not touched", async () => {
   await mkdir(join(here.data, "postgres", "initdb", "base"), { recursive: true, mode: 0o755 });
   await chmod(here.data, 0o711);
   await chmod(join(here.data, "postgres"), 0o711);

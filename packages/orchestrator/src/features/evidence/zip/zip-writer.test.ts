@@ -47,7 +47,7 @@ print(len(z.namelist()), z.read("files/65539").decode())`;
   expect(execFileSync("unzip", ["-p", path, "files/65539"], { encoding: "utf8" })).toBe("65539");
 });
 
-test("a directory past 4 GiB is told of in ZIP64 too", () => {
+test("a directory past 4 GiB is written as ZIP64", () => {
   const plain = endOfDirectory({ count: 65_534, start: 0xffff_fffe, size: 100 });
   const far = endOfDirectory({ count: 2, start: 0xffff_ffff, size: 100 });
   expect([plain.length, far.length]).toEqual([22, 98]);
@@ -55,7 +55,7 @@ test("a directory past 4 GiB is told of in ZIP64 too", () => {
   expect(far.readBigUInt64LE(56 + 8)).toBe(0xffff_ffffn + 100n);
 });
 
-test("a file that has not the size that was said fails the whole", async () => {
+test("a file of another size than announced fails the whole archive", async () => {
   async function* chunks() {
     yield Buffer.from("three");
   }

@@ -70,7 +70,7 @@ test("mails go to users of the organisation, each once", async () => {
   }
 });
 
-test("one of somebody who left is off", async () => {
+test("the channel of a user who left is switched off", async () => {
   const leaver = await service.signIn(org, "auditor");
   const { id } = await added({ kind: "email", email: leaver.email });
   expect((await owner.delete(`/api/orgs/${org.id}/users/${leaver.id}`)).status).toBe(200);
@@ -184,7 +184,7 @@ test("auditors read, managers change, and nobody else learns of anything", async
     expect((await call).status).toBe(404);
 });
 
-test("there is an end to how many there are", async () => {
+test("the number of channels is limited", async () => {
   const other = await service.addOrg();
   const manager = await service.signIn(other, "admin");
   const path = `/api/orgs/${other.id}/notifications/channels`;

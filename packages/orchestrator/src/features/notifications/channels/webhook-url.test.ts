@@ -52,7 +52,7 @@ test("networks of the setting are reached besides, and no others", () => {
     expect(isAllowed(address), address).toBe(false);
 });
 
-test("an address of version 4 is no other one when it is written as one of version 6", () => {
+test("an IPv4 address written as IPv6 is treated as the IPv4 address", () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       expect(isIPv4(address)).toBe(true);

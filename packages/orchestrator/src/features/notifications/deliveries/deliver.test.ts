@@ -168,7 +168,7 @@ test("after a change of the secret both verify", async () => {
   expect(() => verify(channel.secret, last)).toThrow(/signature/i);
 });
 
-test("what fails is tried again under the same id, later and later, for three days, and then by hand", async () => {
+test("a failed delivery is retried under the same id with growing delays for three days, and then by hand", async () => {
   const channel = await addWebhook();
   const delivery = await queueTest(channel);
   answer = (response) => response.writeHead(500).end("a secret of the receiver");
@@ -267,7 +267,7 @@ test("a redirect is not followed, and 410 switches the channel off", async () =>
   );
 });
 
-test("where a name leads is checked at each delivery, and private networks only with the setting", async () => {
+test("the receiver's address is checked at each delivery; private networks need the setting", async () => {
   const channel = await addWebhook();
   const delivery = await queueTest(channel);
   await deliverDueNotifications(deps({ webhooks: { networks: [], http: false, ca } }));
@@ -280,7 +280,7 @@ test("where a name leads is checked at each delivery, and private networks only 
   expect(arrived).toEqual([]);
 });
 
-test("a certificate that nobody vouches for, a receiver that is away, one that never ends", async () => {
+test("reports an untrusted certificate, an unreachable receiver, and one that never ends", async () => {
   const send = (to: string, more = {}, within_ms?: number) =>
     sendWebhook(
       { url: to, id: "ntf_x", timestamp: 1, signature: "v1,x", body: "{}" },

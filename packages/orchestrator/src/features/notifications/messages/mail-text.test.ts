@@ -113,7 +113,7 @@ test.each([
 
 const EVIL = "https://evil.example/pay?now=1";
 const PLAIN = "https[:]//evil[.]example/pay?now=1";
-test("what a host says of a check, a reason or a change is no link, and numbers and times stay what they are", () => {
+test("a host's text about a check, a reason or a change never becomes a link; numbers and times stay as they are", () => {
   const { text } = write("restore_test.failed", {
     ...data,
     cause: { reason: EVIL },

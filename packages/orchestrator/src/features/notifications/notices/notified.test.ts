@@ -105,7 +105,7 @@ test("the list of what was sent says of which source or agent", async () => {
   });
 });
 
-test("a failure is told once, however often it fails, and so is that it works again", async () => {
+test("a failure is notified once, however often it fails, and so is its recovery", async () => {
   const channel = await addChannel();
   const source_id = await source();
   const first = await report("backup_failed", { source_id });
@@ -133,7 +133,7 @@ test("a failure is told once, however often it fails, and so is that it works ag
   expect((await types(channel)).at(-1)).toBe("backup.failed");
 });
 
-test("that a test ran and failed is another thing than that it could not run, and neither has recovered until one passes", async () => {
+test('"failed" and "could not run" are separate incidents, and neither ends until a test passes', async () => {
   const channel = await addChannel();
   const source_id = await source();
   await report("restore_failed", { source_id });
@@ -158,7 +158,7 @@ test("that a test ran and failed is another thing than that it could not run, an
   expect((await types(channel)).slice(3)).toEqual(["restore_test.recovered"]);
 });
 
-test("a pass of an old backup shows not that the newest one, which failed, restores", async () => {
+test("a pass of an old backup does not end the incident of a newer one that failed", async () => {
   const channel = await addChannel();
   const history = await makeHistory(service, org, { agent, backups: 2 });
   const [old, newest] = history.backups;
@@ -171,7 +171,7 @@ test("a pass of an old backup shows not that the newest one, which failed, resto
   expect((await types(channel)).slice(before)).toEqual(["restore_test.failed", "restore_test.recovered"]);
 });
 
-test("restored data that stand out are told once, and again when something else does", async () => {
+test("suspicious data is notified once, and again when something else stands out", async () => {
   const channel = await addChannel();
   const history = await makeHistory(service, org, { agent });
   const [backup] = history.backups;
@@ -201,7 +201,7 @@ test("restored data that stand out are told once, and again when something else 
   expect(JSON.stringify(again?.data).length).toBeLessThan(2000);
 });
 
-test("what came late and ran before something failed shows not that it works again", async () => {
+test("a late receipt of a run before the failure does not end the incident", async () => {
   const channel = await addChannel();
   const source_id = await source();
   for (const kind of ["backup_failed", "restore_failed"]) await report(kind, { source_id });
@@ -243,7 +243,7 @@ const schedules = () => ({
   silentAfterIntervals: 10,
 });
 
-test("what is missing and who is silent: begin and end, also when both were seen late", async () => {
+test("missed runs and silent agents: begin and end are notified, also when both were seen late", async () => {
   const channel = await addChannel();
   const source_id = await source();
   await service.pool.query(
@@ -293,7 +293,7 @@ const silence = async (...agents: TestAgent[]): Promise<void> => {
   await listen();
 };
 
-test("an end that cannot be told holds up no other", async () => {
+test("an end that cannot be notified delays no other", async () => {
   const channel = await addChannel(["agent.recovered"]);
   const other = await service.attach(org);
   await silence(agent, other);
@@ -317,7 +317,7 @@ test("an end that cannot be told holds up no other", async () => {
   expect(await types(channel)).toEqual(["agent.recovered", "agent.recovered"]);
 });
 
-test("a silent agent, and one that is heard again", async () => {
+test("notifies a silent agent, and one that reports again", async () => {
   const channel = await addChannel(["agent.silent", "agent.recovered"]);
   await silence(agent);
   expect(await told(channel)).toMatchObject([{ type: "agent.silent", data: { agent: { id: agent.id } } }]);
@@ -326,7 +326,7 @@ test("a silent agent, and one that is heard again", async () => {
   expect(await types(channel)).toEqual(["agent.silent", "agent.recovered"]);
 });
 
-test("new agents, what drifts, and what cannot be attested", async () => {
+test("notifies new agents, drift, and runs that cannot be attested", async () => {
   const channel = await addChannel([
     "agent.attached",
     "drift.detected",
@@ -358,7 +358,7 @@ test("new agents, what drifts, and what cannot be attested", async () => {
   expect((await types(channel)).slice(2)).toEqual(["attestation.failed", "attestation.recovered"]);
 });
 
-test("what a host's tools print is not told, and holds up nobody's messages", async () => {
+test("output of a host's tools is not sent, and delays nobody's messages", async () => {
   const channel = await addChannel();
   const elsewhere = await service.addOrg();
   const others = await service.signIn(elsewhere);
@@ -391,7 +391,7 @@ test("what a host's tools print is not told, and holds up nobody's messages", as
   expect(await types(theirs)).toContain("restore_test.failed");
 });
 
-test("a log that cannot be told of holds up no other", async () => {
+test("a log whose entries cannot be notified delays no other", async () => {
   const channel = await addChannel();
   const elsewhere = await service.addOrg();
   const others = await service.signIn(elsewhere);
@@ -422,7 +422,7 @@ test("a log that cannot be told of holds up no other", async () => {
   expect(await types(channel)).toEqual(["backup.failed"]);
 });
 
-test("what came before the first channel is not told, and each is told what it asked for", async () => {
+test("events before the first channel are not sent, and each channel gets the types it asked for", async () => {
   const source_id = await source();
   await report("backup_failed", { source_id });
   const all = await addChannel();
@@ -437,7 +437,7 @@ test("what came before the first channel is not told, and each is told what it a
   expect(await types(off)).toEqual([]);
 });
 
-test("what is cut off anywhere is told once by whoever comes next", async () => {
+test("a notification interrupted anywhere is sent once by the next run", async () => {
   const channel = await addChannel();
   const source_id = await source();
   await report("backup_failed", { source_id });
@@ -460,7 +460,7 @@ test("what is cut off anywhere is told once by whoever comes next", async () => 
   expect(await types(channel)).toEqual(["backup.failed"]);
 });
 
-test("is gone after 90 days, and is not told again", async () => {
+test("a message is removed after 90 days and not sent again", async () => {
   const channel = await addChannel();
   const source_id = await source();
   await report("backup_failed", { source_id });

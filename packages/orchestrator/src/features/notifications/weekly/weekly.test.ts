@@ -64,7 +64,7 @@ test.each([
   expect([week.name, week.from.toISOString().slice(0, 10)]).toEqual([name, from]);
 });
 
-test("who asked for it gets the week's receipts once, whatever the number of replicas, and they verify offline", async () => {
+test("subscribers get the week's receipts once, however many replicas run, and they verify offline", async () => {
   const { agent, sourceId, backups } = await makeHistory(service, org, { backups: 2 });
   await makeHistory(service, org, { agent, slug: "payments", result: "failed" });
   await service.pool.query(
@@ -121,7 +121,7 @@ test("who asked for it gets the week's receipts once, whatever the number of rep
   await rm(directory, { recursive: true });
 });
 
-test("what a mail does not hold is said", async () => {
+test("the mail names what it does not contain", async () => {
   const week = lastWholeWeek(monday);
   const compose = (room: { maxBytes: number; maxFiles: number }) =>
     weeklyMail(
@@ -154,7 +154,7 @@ test("what a mail does not hold is said", async () => {
   expect(none.text).toContain("Attached, each with its proof: 0 of 6 receipts.");
 });
 
-test("nobody gets one who asked for none, or after they switched it off", async () => {
+test("nobody gets the mail without asking for it, or after switching it off", async () => {
   const other = await service.addOrg();
   const { rows } = await service.pool.query("select id from notification_channels where org_id = $1", [
     org.id,

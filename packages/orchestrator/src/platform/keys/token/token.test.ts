@@ -55,7 +55,7 @@ test("a key that is moved in signs as it did, and cannot be read out", async () 
   await expect(token.find(hsm.uri("moved"), "ed25519")).rejects.toMatchObject({ reason: "key" });
 });
 
-test("what is sealed opens under the same purpose and key alone", async () => {
+test("a sealed value opens only under the same purpose and key", async () => {
   const { sealer, check } = await tokenSealingKey(token, hsm.uri("sealing"));
   const plain = randomBytes(5000);
   const sealed = await sealer.seal(plain, "mail");
@@ -74,7 +74,7 @@ test("what is sealed opens under the same purpose and key alone", async () => {
   await expect(other.sealer.open(sealed, "mail")).rejects.toMatchObject({ reason: "data" });
 });
 
-test("a module that is none, a token and a key that are not there: each is named", async () => {
+test("a wrong module, a missing token and a missing key are each named", async () => {
   for (const module of ["/nonexistent.so", "/etc/passwd", "/lib/x86_64-linux-gnu/libm.so.6"])
     await expect(opened({ module }).find(hsm.uri("log"), "ed25519"), module).rejects.toMatchObject({
       code: "key_token",
