@@ -122,7 +122,7 @@ function ofBackup(statement: Statement, backup: Statement): Statement {
   return { ...statement, subject: backup.subject, predicate: { ...statement.predicate, backup_id } };
 }
 
-it("what is tested is what was drawn, also while others write to the log, and a pack says so", async () => {
+it("the drawn backup is tested, also while others write to the log, and a pack shows it", async () => {
   const neighbour = await attach(org, { name: "neighbour" });
   let isOver = false;
   const noise = Array.from({ length: 4 }, async () => {
@@ -182,7 +182,7 @@ it("a draw that a later head decided is false: whoever may wait for a head can c
   expect([said.verdict, said.draw]).toEqual(["false", expect.stringContaining("the first head")]);
 });
 
-it("a draw that is repeated until it suits is told, and so is one that counts twice", async () => {
+it("a draw repeated until it suits is detected, and so is one that counts twice", async () => {
   const [receipt = expect.unreachable()] = drawnReceipts();
   const { org_id, agent_id, source_id, backup_id } = receipt.statement.predicate as Record<string, string>;
   const { candidates } = await openDraw(drawOf(receipt), logKey());

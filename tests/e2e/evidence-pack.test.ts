@@ -1046,7 +1046,7 @@ describe("a pack of a later version", () => {
     expect(outcome.verdict).toBe("cannot_tell");
   });
 
-  test("a leaf of another version counts for the root, and nobody can tell about its content", async () => {
+  test('a leaf of another version counts for the root, and its content is "cannot tell"', async () => {
     const files = new Map(good);
     const { path, leaves } = tileOf(files);
     const index = leaves.length - 1;

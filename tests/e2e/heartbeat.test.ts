@@ -151,7 +151,7 @@ describe("a command", () => {
     });
   });
 
-  it("that nobody acknowledges is repeated after three intervals, with its attempt one higher", async () => {
+  it("that is not acknowledged is repeated after three intervals, with its attempt one higher", async () => {
     const id = await queue("backup");
     const asked = performance.now();
     const [first] = (await beat(agent)).commands;

@@ -181,7 +181,7 @@ test("while the token does not answer, the service answers 503 and acknowledges 
   expect(server.talk()).toContain("no answer within 5 s");
 });
 
-test("while the token is gone, the service answers 503", async () => {
+test("while the token is unplugged, the service answers 503", async () => {
   await hsm.unplug();
   process.kill(tokenProcess(), "SIGKILL");
   const envelope = seal(agent.signer, restoreTestStatement(agent, backup));

@@ -70,7 +70,7 @@ describe("an auth key", () => {
     expect(listed.stdout).not.toContain(key.auth_key.slice(15));
   });
 
-  it("attaches nobody once it is revoked, but its agents stay", async () => {
+  it("attaches no agent once it is revoked, but its agents stay", async () => {
     const key = await makeKey();
     const agent = await attach({ ...org, authKey: key.auth_key }, { from: ownAddress() });
     const revoked = await server.cli("auth-key", "revoke", key.id, "--org", org.id);

@@ -145,7 +145,7 @@ describe("attestore-verify, with the service stopped", () => {
     expect(code, stdout).toBe(1);
   });
 
-  it("cannot tell about a file that is no receipt, and says so", async () => {
+  it('says "cannot tell" about a file that is not a receipt', async () => {
     const path = join(data, "noise.json");
     for (const text of ["", "{", "[]", '{"hello":1}', "\u0000"]) {
       writeFileSync(path, text);

@@ -73,7 +73,7 @@ test("@attestore/proof agrees with the published vectors of Merkle proofs", () =
   expect(agree).toBe(cases);
 });
 
-test("attestore-verify tells a true receipt from a false one", async () => {
+test("attestore-verify distinguishes a true receipt from a false one", async () => {
   const { passed, key } = evidence;
   const verify = "node_modules/attestore-verify/bin/attestore-verify.js";
   const keys = ["--key", key, "--log-key", vkey];

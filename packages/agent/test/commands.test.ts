@@ -386,7 +386,7 @@ it("restores a local ciphertext with only an identity", async () => {
   expect(countInvoices(output)).toBe(200);
 });
 
-it("signs nothing while an alarm stands, shows the evidence, and goes on when a person clears it", async () => {
+it("signs nothing during a log alarm, shows the evidence, and continues when a person clears it", async () => {
   await json(["backup", "--source", "papers"]);
   const honest = service.log;
   service.log = honest.fork(0);

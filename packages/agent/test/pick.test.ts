@@ -158,7 +158,7 @@ it.each([
   expect([newest.verdict, newest.predicate.draw?.leaf.id]).toEqual(["true", draws()[1]?.eventId]);
 });
 
-it("a draw of a backup that is gone is replaced by one that says so", async () => {
+it("a draw of a removed backup is replaced by one that says so", async () => {
   pickBy("random");
   await backUp(3);
   await testedBy(0, "--backup", [...service.backups.keys()].toSorted().at(-1) ?? "");

@@ -132,7 +132,7 @@ it("a full disk and a reader that stops early end it with 2", async () => {
   expect(limited.stderr).toContain(WARNING);
 });
 
-it("an interruption ends it although nobody reads", async () => {
+it("an interruption ends it although nobody reads the output", async () => {
   const child = spawn(process.execPath, [inject("programs").attestore, "restore", "--output", "-"], {
     env: { PATH: process.env["PATH"], ...env() },
     stdio: ["ignore", "pipe", "pipe"],

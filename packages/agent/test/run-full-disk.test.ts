@@ -20,7 +20,7 @@ afterEach(async () => {
   await service.stop();
 });
 
-it("a running agent whose disk is full says so, goes on, and does what it was asked for when there is room", async () => {
+it("a running agent reports a full disk, keeps running, and does the queued work when there is room", async () => {
   const { commands, commandsDone } = root.layout;
   const agent = startCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
   try {

@@ -141,7 +141,7 @@ it("while a command runs, the agent says how far it is, until a service does not
   client.close();
 });
 
-it("told of commands that never come, the agent asks less often", async () => {
+it("when announced commands never come, the agent asks less often", async () => {
   service.interfere = ({ route }) =>
     route === "GET /v1/commands" ? { status: 200, body: JSON.stringify({ queued: true }) } : undefined;
   const { signal } = new AbortController();
@@ -232,7 +232,7 @@ it("runs the commands that it knows from a newer service, and reports each unkno
   ]);
 });
 
-it("reports what could not run, and goes on", async () => {
+it("reports what could not run, and continues", async () => {
   await startAgent();
   const unknown = service.command("backup", "other", "sqlite");
   const untested = service.command("restore_test", "invoices", "sqlite");
@@ -299,7 +299,7 @@ async function waitingBackup(source: string): Promise<string> {
   return sha256;
 }
 
-it("delivers what waits although one backup's source is gone and another is refused, and lives on", async () => {
+it("delivers what waits although one backup's source is removed and another is refused, and keeps running", async () => {
   await waitingBackup("gone");
   const refused = await waitingBackup("invoices");
   const fine = await waitingBackup("invoices");

@@ -105,7 +105,7 @@ describe("a receipt that says that the restore test failed", () => {
     expect((await attestoreVerify([failed, ...keys, "--expect-passed"])).stdout).toContain("NOT PASSED");
   });
 
-  it("is not needed for an answer: where no restore test was given, whether it passed cannot be told", async () => {
+  it('is not needed for an answer; without a restore test the result is "cannot tell"', async () => {
     expect(await report([backup, ...keys, "--expect-passed"])).toMatchObject({
       verdict: "true",
       exit_code: 2,

@@ -184,7 +184,7 @@ describe("with a real agent", () => {
     await screenshotsOf(page, "source-drift");
   });
 
-  test("a command that ended before the page heard of it is shown, and so is what it changed", async () => {
+  test("a command that ended before the page was updated is shown, and so is what it changed", async () => {
     await page.getByRole("button", { name: "Hide: Backup" }).click();
     change("create table late (id integer primary key)");
     const inLog = (): number => host.receipts().filter(({ bundle }) => bundle.inclusion_proof).length;

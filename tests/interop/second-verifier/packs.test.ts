@@ -144,7 +144,7 @@ test("bundles that a running service gives out are true, under the key that each
   for (const { verdict, said } of second(cases)) expect(verdict, said).toBe("true");
 });
 
-test("real packs, with a rotated key and signed events, are true for both; without a key nobody can tell", async () => {
+test('real packs, with a rotated key and signed events, are true for both; without a key both say "cannot tell"', async () => {
   const now = await save(file("now.zip"), await organisation.pack(`from=${new Date().toISOString()}`));
   const given = [file("log.vkey"), file("agent.pub")];
   const [whole, unkeyed, empty] = second([

@@ -58,7 +58,7 @@ test.each([
   expect(parseDecimal(text)).toBeNull();
 });
 
-test("the order is that of integers at one scale, however the numbers are written", () => {
+test("numbers are ordered by value, however they are written", () => {
   const scale = fc.integer({ min: 0, max: 40 });
   const power = fc.integer({ min: -30, max: 30 });
   const any = fc.record({ units: fc.bigInt({ min: -(10n ** 45n), max: 10n ** 45n }), scale, power });

@@ -75,7 +75,7 @@ test("a row count", () => {
   expect(check(0n, rows("0")).result).toBe("passed");
 });
 
-test.each([-1, -1n, 0.5, NaN, Infinity, 2 ** 53])("%s is no count, and fails the check", (none) => {
+test.each([-1, -1n, 0.5, NaN, Infinity, 2 ** 53])("%s is not a count, and fails the check", (none) => {
   const failed = { observed: { error: "the backup's metadata has no row count" }, result: "failed" };
   expect(rowFloorCheck({ ...counted, floor: none, outcome: rows("20000") })).toMatchObject(failed);
   expect(rowCountCheck({ ...counted, rows: none, outcome: rows(String(none)) })).toMatchObject(failed);

@@ -68,7 +68,7 @@ describe("how many rows a table must have", () => {
     expect(seen(tests, { rowFloors: false }).floorOf("public.orders")).toBeNull();
   });
 
-  test("what somebody accepted is no longer expected, and what came after is", () => {
+  test("an accepted loss is no longer expected, and later rows are", () => {
     const [newest, ...older] = daily(1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000);
     if (newest === undefined) throw new Error("no test");
     const acceptances = [accepted("orders", newest)];

@@ -104,7 +104,7 @@ describe("damage", () => {
     }
   });
 
-  test("a change of any one bit of a small one is found, or is nobody's identity", async () => {
+  test("any changed bit of a short one is found, or gives no valid identity", async () => {
     const ciphertext = await collect(seal(inPieces(Buffer.from("a small dump")), [recipient]));
     for (let bit = 0; bit < ciphertext.length * 8; bit++) {
       const changed = Buffer.from(ciphertext);
@@ -254,7 +254,7 @@ describe("the digest", () => {
 });
 
 describe("keys", () => {
-  test("somebody else's identity is no damage", async () => {
+  test("another person's identity is not reported as damage", async () => {
     const ciphertext = await collect(seal(inPieces(noise(100)), [recipient]));
     const other = await generateX25519Identity();
     await expect(collect(unseal(inPieces(ciphertext), [other]))).rejects.toMatchObject({
@@ -268,7 +268,7 @@ describe("keys", () => {
     expect((await collect(unseal(inPieces(ciphertext), [other, identity]))).equals(noise(100))).toBe(true);
   });
 
-  test("a mistyped identity is told from damage", async () => {
+  test("a mistyped identity is distinguished from damage", async () => {
     const ciphertext = await collect(seal(inPieces(noise(100)), [recipient]));
     const mistyped = `${identity.slice(0, -1)}${identity.endsWith("Q") ? "P" : "Q"}`;
     const error: unknown = await collect(unseal(inPieces(ciphertext), [mistyped])).catch(

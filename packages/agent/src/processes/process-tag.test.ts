@@ -9,7 +9,7 @@ test("we are alive", () => {
   expect(isAlive(ownProcessTag())).toBe(true);
 });
 
-test("a process that is gone is not, nor is another one that got its id", async () => {
+test("an ended process is not, nor is another one that got its id", async () => {
   const child = spawn("sleep", ["60"]);
   await once(child, "spawn");
   const [, ...rest] = ownProcessTag().split("-");

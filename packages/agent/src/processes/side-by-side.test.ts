@@ -15,7 +15,7 @@ test("everything runs at once, and results come in the order of the works", asyn
   expect(await results).toEqual(["the first waits for the second", 2]);
 });
 
-test("the first error in time is thrown, after the others were told to end and did", async () => {
+test("the first error is thrown after all others have ended", async () => {
   const ended: string[] = [];
   const untilTold = (within: AbortSignal): Promise<never> =>
     new Promise((_, reject) => {

@@ -33,7 +33,7 @@ const of = (tables: readonly TableProfile[]): Profile => ({
   suspicious: [],
 });
 
-test("a receipt has room for a profile in which everything stands out, and what is not told is no measure later", async () => {
+test("a receipt has room for a profile in which everything stands out; values left out are not compared later", async () => {
   const normal = of(tablesOf(0));
   const encrypted = await profileOf({ tables: tablesOf(900), left_out: 0 }, after(normal, normal, normal));
   expect(Buffer.byteLength(JSON.stringify(encrypted))).toBeLessThan(33 << 10);
@@ -43,7 +43,7 @@ test("a receipt has room for a profile in which everything stands out, and what 
   expect(encrypted?.left_out).toBe(200 - (encrypted?.tables.length ?? 0));
 });
 
-test("of a few tables each column that stands out is told", async () => {
+test("in a small set of tables every column that stands out is named", async () => {
   const [few, wrong] = [tablesOf(0, 3).slice(0, 5), tablesOf(900, 3).slice(0, 5)];
   const found = await profileOf({ tables: wrong, left_out: 1 }, after(of(few), of(few), of(few)));
   expect(found).toMatchObject({ tables: wrong, left_out: 1 });

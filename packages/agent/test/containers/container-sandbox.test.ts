@@ -299,7 +299,7 @@ describe("the container", () => {
   });
 });
 
-test("kill -9 of whoever holds it: the container is gone at once, its volume with the next run", async () => {
+test("after kill -9 of its holder the container is gone at once, and its volume with the next run", async () => {
   const holder = spawn(process.execPath, ["--no-warnings", HOLDER, `${IMAGE}:15`], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -97,7 +97,7 @@ describe("a tree that its owner made too large", () => {
     expect(await place.leftovers()).toEqual([]);
   });
 
-  it("with more than it may hold, holes included, is no backup, and the file is named", async () => {
+  it("with more bytes than allowed, holes included, is no backup, and the file is named", async () => {
     writeFileSync(join(theirs, "hole"), "");
     truncateSync(join(theirs, "hole"), 15e12);
     await expect(back(source(FILES))).rejects.toMatchObject({

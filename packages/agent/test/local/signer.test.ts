@@ -193,7 +193,7 @@ describe("a signing process of another user", () => {
     await key.sign(signed(rotationStatement({ agentId, orgId, at: "2026-11-22T10:00:00.000Z", change })));
   });
 
-  it("signs nothing else: it is no oracle", async () => {
+  it("signs nothing else", async () => {
     const key = await readSigningKey(layout());
     const thiefs = publicKeyFromBytes(
       Buffer.from("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "hex"),
@@ -228,7 +228,7 @@ describe("a signing process of another user", () => {
       await expect(Promise.resolve(key.sign(message)), what).rejects.toMatchObject({ code: "signer" });
   });
 
-  it("hangs up on what is no request, and answers the next one", async () => {
+  it("disconnects a client that sends no request, and answers the next one", async () => {
     const before = (await readSigningKey(layout())).fingerprint;
     const ask = (bytes: Uint8Array): Promise<string> => {
       const client = connect(socket);
@@ -365,7 +365,7 @@ describe("an identity that a process of another user holds", () => {
     );
   });
 
-  it("opens the header of one whole file and nothing else: it is no oracle", async () => {
+  it("opens the header of one whole file and nothing else", async () => {
     const header = headerOf(await sealedTo(recipient));
     const another = headerOf(await sealedTo(recipient));
     const text = header.toString("latin1");

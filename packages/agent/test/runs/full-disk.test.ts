@@ -100,7 +100,7 @@ describe("SQLite", () => {
     expect(await leftIn(small)).toEqual([]);
   });
 
-  test("a restore test without room is no result", async () => {
+  test("a restore test without disk space has no result", async () => {
     const shop = source();
     const made = await back(shop);
     await mount(1);

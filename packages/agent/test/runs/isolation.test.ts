@@ -121,7 +121,7 @@ describe("a program in a sandbox", () => {
     expect(await dir.leftovers()).toEqual([]);
   });
 
-  test("is fed past our relay, the first that asks: whole, to its end, and nobody else has that way", async () => {
+  test("the first program gets the whole data directly, and no other can", async () => {
     await inSandbox(async (place) => {
       const pieces = Array.from({ length: 40 }, (_, index) => Buffer.alloc((1 << 20) - index, 65 + index));
       const expected = createHash("sha256");

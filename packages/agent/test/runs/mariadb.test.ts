@@ -496,7 +496,7 @@ describe("checks that do not hold", () => {
   });
 });
 
-test("a scratch server that dies in use leaves nobody waiting", async () => {
+test("a scratch server that dies in use ends every waiting call", async () => {
   const [program, client] = server.product === "MySQL" ? ["mysqld", "mysql"] : ["mariadbd", "mariadb"];
   const before = childrenNamed(program);
   const tested = testIt([{ id: "slow", query: "select sleep(59) as n", expect: "n = 0" }]);

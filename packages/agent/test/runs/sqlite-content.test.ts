@@ -297,7 +297,7 @@ describe("where readers keep writers waiting", () => {
     }
   };
 
-  test("they wait no longer than they have to, and what nobody changed meanwhile is known", () => {
+  test("they wait no longer than needed, and unchanged files are recognised", () => {
     expect(read(() => undefined)).toMatchObject({ notRead: [] });
   });
 

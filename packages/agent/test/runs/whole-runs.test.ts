@@ -303,7 +303,7 @@ describe("a full disk", () => {
     await onlyTheBlob();
   });
 
-  test("during a restore test is no result", async () => {
+  test("during a restore test gives no result", async () => {
     const call =
       "restoreAndCheck({ source, ciphertext: { path: made.path }, sha256: made.sha256, identities: [place.identity], scratchDir: place.scratch, backupMetadata: made.sourceMetadata, signal })";
     expect(limited(64, call)).toMatch(/^disk_full/);

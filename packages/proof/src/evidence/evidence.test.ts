@@ -253,7 +253,7 @@ describe("changes that somebody accepted", () => {
     expect(indexPage(summary, "a test")).toContain("archived, &lt;4711&gt;");
   });
 
-  it("say nothing that is no text, whatever the agent reported", () => {
+  it("show only text, whatever the agent reported", () => {
     expect(
       accepted({ tables: [7, "t", null], by: {}, because: ["x"] }).accepted_changes?.items,
     ).toMatchObject([{ change: "unknown", tables: ["t"], by: null, because: null }]);

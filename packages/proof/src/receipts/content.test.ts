@@ -26,7 +26,7 @@ function payloadWith(check: ReturnType<typeof contentCheck>): Uint8Array {
 }
 
 describe("a pass", () => {
-  test("stands where its content is what was signed", () => {
+  test("is valid if its content is what was signed", () => {
     expect(readStatement(payloadWith(contentCheck({}))).issues).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe("a pass", () => {
   });
 });
 
-test("what was compared is told, and what was not", () => {
+test("names what was compared, and what was not", () => {
   const two = [
     contentCheck({}, "inferred:content:a"),
     contentCheck({ not_compared: 0 }, "inferred:content:b"),

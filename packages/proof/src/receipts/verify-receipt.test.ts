@@ -183,7 +183,7 @@ describe("an envelope alone", () => {
     expect(strict.verdict).toBe("cannot_tell");
   });
 
-  it("is told apart from a bundle by its members", () => {
+  it("is distinguished from a bundle by its members", () => {
     expect(parseReceipt(formatEnvelope(envelope))).toEqual({ envelope });
     expect(parseReceipt(JSON.stringify(bundle))).toEqual({ bundle });
     for (const text of ["{}", "[]", "1", "null", `{"payload":""}`])

@@ -30,7 +30,7 @@ function lineOf(receipts: readonly CheckedReceipt[]) {
   return findings.lines().find(({ id }) => id === "content");
 }
 
-test("tests that compared with their backup's digests hold, and how much they compared is told", () => {
+test("tests that compared with their backup's digests are true, and the amount compared is shown", () => {
   const none = receipt("rcpt_old", { result: "passed", checks: [{ id: "inferred:tables", observed: {} }] });
   const some = tested({ tables: 2, sha256: B });
   const ofSet = tested({ tables: 2, signed_sha256: B, sha256: B }, "inferred:content:shop");

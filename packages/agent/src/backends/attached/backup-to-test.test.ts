@@ -167,7 +167,7 @@ async function reported(): Promise<unknown[]> {
 }
 
 describe("a backup of another agent that config.yaml names", () => {
-  it("is what its maker signed, from the receipt alone", async () => {
+  it("comes from the maker's signed receipt alone", async () => {
     const backup = await made();
     serve(backup);
     expect(await find(backup.id)).toMatchObject({

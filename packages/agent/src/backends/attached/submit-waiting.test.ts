@@ -105,7 +105,7 @@ it.each([
   expect(service.calls[1]?.body).toBe(service.calls[0]?.body);
 });
 
-it("sets aside what the service will never take, goes on, and reports it once", async () => {
+it("sets aside what the service will never accept, continues with the rest, and reports it once", async () => {
   await sign();
   await sign();
   service.interfere = ({ route, body }) =>

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { directoryStore } from "./directory-store.ts";
 
-it("a stored backup for which there is no room is not called unreadable", async () => {
+it("a stored backup that does not fit on the disk is not called unreadable", async () => {
   const base = mkdtempSync(join(tmpdir(), "attestore-directory-store-"));
   const [storage, scratch] = [join(base, "storage"), join(base, "scratch")];
   for (const directory of [storage, scratch]) mkdirSync(directory);

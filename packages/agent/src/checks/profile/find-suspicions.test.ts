@@ -71,7 +71,7 @@ test("a share that always varied may vary on", () => {
   expect(findSuspicions(tableOf({ random: 600 }), varying)).toHaveLength(1);
 });
 
-test("a few texts that look encrypted are no alarm", () => {
+test("a few texts that look encrypted raise no alarm", () => {
   expect(findSuspicions(tableOf({ random: 40 }, 100), past(10))).toEqual([]);
 });
 

@@ -59,7 +59,7 @@ test("ciphertext as text, and behind an intact start, looks encrypted", () => {
   expect(lookAtFile("a.txt", behind(PROSE.slice(0, 8000), 30_000)).isRandom).toBe(true);
 });
 
-test("a picture of zeros, or of nothing, is no picture; an empty text is one", () => {
+test("an empty picture, or one of zeros, is not a picture; an empty text is a text", () => {
   expect(lookAtFile("a.jpg", Buffer.alloc(5000)).isMismatched).toBe(true);
   expect(lookAtFile("a.jpg", Buffer.alloc(0)).isMismatched).toBe(true);
   expect(lookAtFile("a.txt", Buffer.alloc(0)).isMismatched).toBeNull();

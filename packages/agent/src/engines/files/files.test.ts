@@ -351,7 +351,7 @@ describe("a restored tree does not pass", () => {
 describe("a check's query", () => {
   const limits = { timeout_s: 60, signal: new AbortController().signal };
 
-  it("tells of a path and all below it", async () => {
+  it("reports a path and everything below it", async () => {
     mkdirSync(inSource("dir/sub"), { recursive: true });
     write("dir/sub/file", "12345");
     write("dir/other", "1");

@@ -183,7 +183,7 @@ describe("an archive is refused that has", () => {
     });
   });
 
-  it("any one byte of a header changed to what is none", async () => {
+  it("any byte of a header changed to an invalid one", async () => {
     const good = archiveOf([ROOT, { name: "./x", content: EVIL }]);
     await restore(good);
     for (const at of [512, 512 + 100, 512 + 124, 512 + 148, 512 + 156, 512 + 257, 512 + 263]) {

@@ -45,7 +45,7 @@ test.each([1, 7, 511, 512, 513, 4096, 1 << 20])(
   },
 );
 
-test("a dump without any database in it, or shorter than what is held, stays as it is", async () => {
+test("a dump without any database, or shorter than the held bytes, passes unchanged", async () => {
   for (const dump of ["", "-- Dump completed\n", HEAD + long + TAIL])
     expect(await filtered(dump, 100)).toBe(dump);
 });

@@ -75,7 +75,7 @@ test("an abort while it starts leaves nothing", async () => {
   expect(await readdir(parent)).toEqual([]);
 });
 
-test("a directory that it cannot write to is no result", async () => {
+test("a directory without write permission gives no result", async () => {
   const file = join(parent, "file");
   await writeFile(file, "");
   await expect(startScratchPostgres(await bin(), join(file, "below"), never)).rejects.toMatchObject({

@@ -73,7 +73,7 @@ test("what is written faster than the program reads arrives whole, in order and 
   expect(Buffer.concat(taken).equals(Buffer.concat(pieces))).toBe(true);
 });
 
-test("a program that is stopped after its place was closed is told nothing, and nothing breaks", async () => {
+test("stopping a program after its sandbox was closed does nothing", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const decoder = new FrameDecoder();
   input.on("data", (bytes: Buffer) => {

@@ -24,6 +24,6 @@ test("opening and saving a duration does not change it", () => {
   );
 });
 
-test.each(["0", "-1", "soon", "1e3", "9999999"])("%s days is no valid duration", (amount) => {
+test.each(["0", "-1", "soon", "1e3", "9999999"])("%s days is not a valid duration", (amount) => {
   expect(readDuration({ amount, unit: "86400" })).toBeNull();
 });

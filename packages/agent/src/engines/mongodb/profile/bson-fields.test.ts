@@ -76,7 +76,7 @@ test("names that are data are passed over", () => {
   ]).toEqual(["good", "line2", "user_id"]);
 });
 
-test("what is no document is refused, whatever it is", () => {
+test("anything but a document is refused", () => {
   const good = encoded({
     a: "text",
     b: { c: [1, 2] },

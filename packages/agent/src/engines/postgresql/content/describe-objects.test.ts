@@ -32,7 +32,7 @@ test("what a receipt has no room to name is compared all the same", () => {
   });
 });
 
-test("a kind that nobody expects is a difference too", () => {
+test("an unexpected kind is a difference too", () => {
   expect(compare([object("view", "v")], [object("view", "v"), object("rule", "r")])).toMatchObject({
     result: "failed",
     observed: { objects: 1, found: 2, differing_objects: "rule r (not at the source)" },

@@ -78,7 +78,7 @@ test.each([
   expect(asReadBack(one)).not.toBe(asReadBack(other));
 });
 
-test("what is no SQL stays as it is", () => {
+test("text that is not SQL stays as it is", () => {
   for (const text of ["(a", "a)", "(a]", "'a", '"a', "$a$ b", "a \\ b"]) expect(asReadBack(text)).toBe(text);
 });
 
