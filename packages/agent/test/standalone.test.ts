@@ -74,6 +74,21 @@ it("backs up, proves, restores and prunes without any service; receipts verify w
   expect(readdirSync(join(storage, "orders"))).toEqual([`${first.backup_id}.age`]);
   expect(await json(["restore-test"])).toMatchObject({ result: "passed", backup_id: first.backup_id });
   expect((await json<{ problems: unknown[] }>(["status"])).problems).toEqual([]);
+  const within = (rpo_s: number): void => {
+    const text = readFileSync(join(root, "config.yaml"), "utf8").replace(/ {4}objectives: .*\n/, "");
+    const objectives = `    engine: sqlite\n    objectives: { rpo_s: ${rpo_s} }\n`;
+    writeFileSync(join(root, "config.yaml"), text.replace("    engine: sqlite\n", objectives));
+  };
+  within(86_400);
+  const kept = await json(["status"]);
+  expect(kept).toMatchObject({ sources: [{ rpo: { objective_s: 86_400, met: true } }], problems: [] });
+  within(1);
+  await expect
+    .poll(async () => (await cli("status")).stdout)
+    .toMatch(
+      /orders: its newest backup is .* old, and may be at most 1 s old \(objectives.rpo_s\)\n +attestore backup --source orders/,
+    );
+  within(86_400);
   expect(verify("00000001-backup.json")).toContain("TRUE");
   expect(verify("00000002-restore-test.json")).toContain("TRUE");
 

@@ -80,6 +80,8 @@ export interface SeenTable {
 }
 
 const ROWS = rowCheckId("");
+/** The check that counts a tree's files. */
+const FILES = "inferred:files";
 const DAY_MS = 24 * 3600 * 1000;
 /** Counts are compared with the best of these days. */
 export const FLOOR_DAYS = 30;
@@ -91,6 +93,8 @@ const STEADY_SPAN_DAYS = 7;
 /** What a steady table may lose: this share of its rows, or this many if it is small. */
 const SLACK_SHARE = 0.05;
 const SLACK_ROWS = 5;
+/** Somebody tidies up a tree, or deploys another version, more often than a table loses rows. */
+const SLACK_SHARE_OF_FILES = 0.08;
 
 /**
  * What passed restore tests of a source saw, and what a backup must therefore still contain. Counts
@@ -104,6 +108,8 @@ export class Seen {
   readonly #tests: readonly PassedTest[];
   /** Oldest first. */
   readonly #rows = new Map<string, SeenRows[]>();
+  /** The number of a tree's files, oldest first. */
+  readonly #files: SeenRows[] = [];
 
   constructor(before: PassedBefore) {
     this.#before = before;
@@ -112,6 +118,8 @@ export class Seen {
     for (const test of this.#tests.toReversed())
       for (const { id, observed } of test.checks) {
         const rows = observed["rows"];
+        const files = observed["files"];
+        if (id === FILES && isCount(files)) this.#files.push({ rows: files, test });
         if (!id.startsWith(ROWS) || !isCount(rows)) continue;
         this.#add(id.slice(ROWS.length), { rows, test });
       }
@@ -288,6 +296,18 @@ export class Seen {
     return clean.length === 0 ? (past[0]?.told ?? []) : find(clean);
   }
 
+  /**
+   * The least number of files that a tree must have, at least one; 0 if nothing is known. A tree is
+   * steady in the same way as a table.
+   */
+  filesFloor(): number {
+    const best = this.best(FILES, "files") ?? 0;
+    const half = Math.ceil(best / 2);
+    return this.#isSteady(".", this.#files, SLACK_SHARE_OF_FILES)
+      ? Math.max(half, withoutSlack(best, SLACK_SHARE_OF_FILES))
+      : half;
+  }
+
   /** The best that a check observed of what is in no table, such as the number of files. */
   best(checkId: string, column: string): number | null {
     if (this.mayShrink(".")) return null;
@@ -307,7 +327,7 @@ export class Seen {
     return this.#rows.get(nameInId(table)) ?? [];
   }
 
-  #isSteady(table: string, seen: readonly SeenRows[]): boolean {
+  #isSteady(table: string, seen: readonly SeenRows[], share = SLACK_SHARE): boolean {
     if (this.wasAccepted(table)) return false;
     const from = this.#daysAgo(STEADY_DAYS);
     const looked = seen.filter(({ test }) => test.madeAt >= from);
@@ -318,7 +338,7 @@ export class Seen {
       return false;
     let most = 0;
     for (const { rows } of looked) {
-      if (most > 0 && rows < withoutSlack(most)) return false;
+      if (most > 0 && rows < withoutSlack(most, share)) return false;
       most = Math.max(most, rows);
     }
     return true;
@@ -334,8 +354,8 @@ export function moreThanHalf(rows: number): number {
   return Math.floor(rows / 2) + 1;
 }
 
-function withoutSlack(rows: number): number {
-  return rows - Math.max(SLACK_ROWS, Math.floor(rows * SLACK_SHARE));
+function withoutSlack(rows: number, share = SLACK_SHARE): number {
+  return rows - Math.max(SLACK_ROWS, Math.floor(rows * share));
 }
 
 /** A table's name in the form of check ids. */

@@ -11,7 +11,9 @@ import {
   plural,
 } from "@attestore/proof";
 import { readRecoveryState, recoveryGap } from "../recovery/recovery-state.ts";
+import { formatDuration } from "@attestore/host/amounts";
 import type { Config } from "../config/config.ts";
+import type { SourceConfig } from "../config/source-config.ts";
 import type { Layout } from "../state/layout.ts";
 import { isLocked } from "../state/lock.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
@@ -41,6 +43,8 @@ export interface SourceStatus {
   /** Null if it is proven. */
   readonly because: NotProvenBecause | null;
   readonly last_backup: { readonly id: string; readonly at: string; readonly size_bytes: number } | null;
+  /** Against the objective in config.yaml; null without one. */
+  readonly rpo: Rpo | null;
   /** What looking at the source itself found at the last backup; null if nobody looked. */
   readonly source_check: SourceCheck | null;
   readonly last_test: {
@@ -77,6 +81,13 @@ export interface SourceStatus {
   readonly last_clean_backup: string | null;
 }
 
+export interface Rpo {
+  readonly objective_s: number;
+  /** How old the newest backup is; null without any. */
+  readonly achieved_s: number | null;
+  readonly met: boolean;
+}
+
 /** Something that is wrong, and the next step. */
 export interface Problem {
   readonly what: string;
@@ -104,8 +115,8 @@ export interface AgentStatus {
 export async function readAgentStatus(layout: Layout, config: Config): Promise<AgentStatus> {
   const ids = await readSourceIds(layout);
   const sources: SourceStatus[] = [];
-  for (const { slug, engine } of config.sources.values())
-    sources.push(await sourceStatus(layout, slug, engine, ids.get(slug)));
+  for (const source of config.sources.values())
+    sources.push(await sourceStatus(layout, source, ids.get(source.slug)));
   const alarm = await readLogAlarm(layout);
   const running = isLocked(layout, "run");
   const heartbeat = await readLastHeartbeat(layout);
@@ -131,6 +142,7 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
       )),
       ...(await pinProblems(layout, config)),
       ...sources.flatMap((source) => sourceProblems(source, alarm !== null)),
+      ...sources.flatMap(rpoProblems),
       ...sources.flatMap(damageProblems),
     ],
     advice: [
@@ -143,10 +155,10 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
 
 async function sourceStatus(
   layout: Layout,
-  slug: string,
-  engine: string,
+  { slug, engine, rpo_s }: SourceConfig,
   id: string | undefined,
 ): Promise<SourceStatus> {
+  const now = Date.now();
   const backup = id === undefined ? null : await newestBackup(layout, id);
   const test = id === undefined ? null : await newestRestoreTest(layout, id);
   const last_test =
@@ -178,13 +190,12 @@ async function sourceStatus(
           size_bytes: backup.statement.predicate.size_bytes,
         };
   const source_check = backup === null ? null : sourceCheckOf(backup.statement.predicate.source_metadata);
-  const because = id === undefined ? "never_backed_up" : await sourceProof(layout, id, Date.now());
+  const because = id === undefined ? "never_backed_up" : await sourceProof(layout, id, { now, rpo_s });
   const verdict = because === null ? "proven" : VERDICTS[because];
   const open = id === undefined ? null : await readOpenDraw(layout, id);
   const open_draw =
     open === null ? null : { declared_at: open.declared_at, backup_id: open.decided?.backup_id ?? null };
-  const coverage =
-    id === undefined ? null : await readCoverage(layout, { slug, sourceId: id, now: Date.now() });
+  const coverage = id === undefined ? null : await readCoverage(layout, { slug, sourceId: id, now });
   const last_clean_backup = id === undefined ? null : await lastClean(layout, id);
   return {
     source: slug,
@@ -192,6 +203,7 @@ async function sourceStatus(
     verdict,
     because,
     last_backup,
+    rpo: rpoOf(last_backup, rpo_s, now),
     source_check,
     last_test,
     last_clean_backup,
@@ -209,10 +221,35 @@ const VERDICTS: Readonly<Record<NotProvenBecause, SourceVerdict>> = {
 };
 
 /** The text after "backed up". */
-const UNTESTED: Readonly<Record<string, string>> = {
-  proof_too_old: "its last passed restore test is more than 7 days old",
-  newest_not_proven: "its newest backup is not proven, and the last proven one is more than 36 hours old",
-};
+function untestedText({ because, rpo }: Pick<SourceStatus, "because" | "rpo">): string {
+  const age = rpo === null ? "36 hours" : formatDuration(rpo.objective_s * 1000);
+  if (because === "proof_too_old") return "its last passed restore test is more than 7 days old";
+  return because === "newest_not_proven"
+    ? `its newest backup is not proven, and the last proven one is more than ${age} old`
+    : "not proven";
+}
+
+function rpoOf(
+  backup: SourceStatus["last_backup"],
+  objective_s: number | undefined,
+  now: number,
+): Rpo | null {
+  if (objective_s === undefined) return null;
+  const achieved_s = backup === null ? null : Math.max(0, Math.round((now - Date.parse(backup.at)) / 1000));
+  return { objective_s, achieved_s, met: achieved_s !== null && achieved_s <= objective_s };
+}
+
+/** Without any backup, there is another problem that says so. */
+function rpoProblems({ source, rpo }: SourceStatus): Problem[] {
+  if (rpo === null || rpo.met || rpo.achieved_s === null) return [];
+  const [age, most] = [rpo.achieved_s, rpo.objective_s].map((seconds) => formatDuration(seconds * 1000));
+  return [
+    {
+      what: `${source}: its newest backup is ${age} old, and may be at most ${most} old (objectives.rpo_s)`,
+      next: `attestore backup --source ${source}`,
+    },
+  ];
+}
 
 function storageOf({ standalone }: Config): string | null {
   if (standalone === null) return null;
@@ -222,7 +259,7 @@ function storageOf({ standalone }: Config): string | null {
 
 /** During an alarm the agent signs nothing, so a proof must wait until the alarm is cleared. */
 function sourceProblems(
-  { source, verdict, because, last_test: test }: SourceStatus,
+  { source, verdict, because, rpo, last_test: test }: SourceStatus,
   alarmed: boolean,
 ): Problem[] {
   const after = (next: string): string => (alarmed ? `attestore alarm, and then: ${next}` : next);
@@ -242,7 +279,7 @@ function sourceProblems(
     case "untested":
       return [
         {
-          what: `${source}: backed up, ${UNTESTED[because ?? ""] ?? "not proven"}`,
+          what: `${source}: backed up, ${untestedText({ because, rpo })}`,
           next: after(`attestore restore-test --source ${source}`),
         },
       ];

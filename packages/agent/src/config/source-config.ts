@@ -33,6 +33,8 @@ export interface SourceCommon {
   readonly onSuspicion?: "tell" | "fail";
   /** How long it may take to get its data back: download, decryption and restore. */
   readonly rto_s?: number;
+  /** How old its newest backup may be. A service has an objective of its own for this. */
+  readonly rpo_s?: number;
 }
 
 type SettingsOf<Name extends EngineName> = NonNullable<ReturnType<(typeof ENGINE_SETTINGS)[Name]["parse"]>>;
@@ -112,7 +114,7 @@ export function parseSourceConfig(
     checks: asked.checks,
     checkTimeout_s: parseTimeout(value["check_timeout_s"], `${at}.check_timeout_s`, issue),
   };
-  const rto_s = parseObjectives(value["objectives"], `${at}.objectives`, issue);
+  const objectives = parseObjectives(value["objectives"], `${at}.objectives`, issue);
   const pick = parsePick(value["restore_test"], `${at}.restore_test`, issue);
   const limits = parseLimits(value["limits"], builtInLimits, (field, message) =>
     issue(field === "" ? `${at}.limits` : `${at}.limits.${field}`, message),
@@ -130,7 +132,7 @@ export function parseSourceConfig(
     limits,
     rowFloors,
     mayShrink,
-    ...(rto_s === null ? {} : { rto_s }),
+    ...objectives,
     ...(pick === null ? {} : { pick }),
     ...(onSuspicion === null ? {} : { onSuspicion }),
     ...own,
@@ -144,21 +146,29 @@ function nearest(typed: unknown, names: readonly string[]): string {
 
 type Report = (path: string, message: string) => void;
 
-/** Its RTO; how often it is backed up is the service's business. */
-function parseObjectives(value: unknown, at: string, issue: Report): number | null {
-  if (value === undefined || value === null) return null;
-  const what = "must be { rto_s: seconds }, a whole number from 1";
-  if (!isRecord(value)) {
+const OBJECTIVES = ["rpo_s", "rto_s"] as const;
+
+function parseObjectives(
+  value: unknown,
+  at: string,
+  issue: Report,
+): { readonly [Name in (typeof OBJECTIVES)[number]]?: number } {
+  if (value === undefined || value === null) return {};
+  const what = "must be { rpo_s: seconds, rto_s: seconds }, whole numbers from 1, one of them or both";
+  if (!isRecord(value) || Object.keys(value).length === 0) {
     issue(at, what);
-    return null;
+    return {};
   }
-  for (const field of Object.keys(value)) {
-    if (field !== "rto_s") issue(`${at}.${field}`, "not a known objective; the only one is rto_s");
+  const found: { rpo_s?: number; rto_s?: number } = {};
+  for (const [field, seconds] of Object.entries(value)) {
+    const name = OBJECTIVES.find((each) => each === field);
+    if (name === undefined)
+      issue(`${at}.${field}`, `not a known objective; there are ${OBJECTIVES.join(" and ")}`);
+    else if (typeof seconds === "number" && Number.isSafeInteger(seconds) && seconds > 0)
+      found[name] = seconds;
+    else issue(`${at}.${field}`, what);
   }
-  const { rto_s } = value;
-  if (typeof rto_s === "number" && Number.isSafeInteger(rto_s) && rto_s > 0) return rto_s;
-  issue(`${at}.rto_s`, what);
-  return null;
+  return found;
 }
 
 function parsePick(value: unknown, at: string, issue: Report): Pick | null {

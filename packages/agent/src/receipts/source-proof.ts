@@ -4,12 +4,12 @@ import { listAllReceipts, readStatement } from "./receipt-files.ts";
 
 /**
  * Whether a source is proven, by the rule of packages/proof and this host's own receipts; null if
- * it is. The host does not know the source's objectives, so its RPO counts as 36 hours.
+ * it is. Without an RPO, in seconds, it counts as 36 hours.
  */
 export async function sourceProof(
   layout: Layout,
   sourceId: string,
-  now: number,
+  { now, rpo_s }: { readonly now: number; readonly rpo_s: number | undefined },
 ): Promise<NotProvenBecause | null> {
   const statements: Statement[] = [];
   for (const file of await listAllReceipts(layout)) {
@@ -27,7 +27,7 @@ export async function sourceProof(
         result: predicate.result,
         at: Date.parse(predicate.finished_at),
       });
-  return history.notProvenBecause(now, undefined);
+  return history.notProvenBecause(now, rpo_s);
 }
 
 /**

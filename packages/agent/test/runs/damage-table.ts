@@ -61,10 +61,11 @@ export class DamageTable {
 }
 
 /** Nine days of tests that all saw the same. */
-export function seenForDays({ checks }: RestoreTestResult): Seen {
+export function seenForDays({ checks, profile }: RestoreTestResult): Seen {
   const tests = Array.from({ length: 9 }, (_, days) => {
     const at = new Date(Date.now() - (days + 0.5) * DAY_MS).toISOString();
-    return { at, madeAt: at, backupId: newId("backup", Date.parse(at)), checks };
+    const backupId = newId("backup", Date.parse(at));
+    return { at, madeAt: at, backupId, checks, ...(profile === undefined ? {} : { profile }) };
   });
   return new Seen({ source: "shop", tests });
 }

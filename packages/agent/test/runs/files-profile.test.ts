@@ -103,8 +103,7 @@ test("a profile of files has kinds and rates, no name and nothing of few; what i
   expect(told.profile?.suspicious).toContainEqual(random);
   // What was suspicious is no measure for the next test.
   expect((await testIt(after(told.profile))).profile?.suspicious).toContainEqual(random);
-  // Beside it: what the checks of a tree would not notice, and no word of what none of them is
-  // about.
+  // What the checks would not notice; nothing is said of columns that they do not name.
   const bytes = `${PROSE}7`.length;
   const checked = await testIt(null, {
     checks: [

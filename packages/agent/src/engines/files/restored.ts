@@ -1,8 +1,8 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { digestCheck, evaluateCheck, formatRow, type QueryOutcome, type Seen } from "../../checks/index.ts";
+import { digestCheck, evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../../sandboxes/place.ts";
-import { withFilesLoss } from "./files-loss.ts";
+import { filesFloors, withFilesLoss } from "./files-loss.ts";
 import type {
   ContentComparison,
   FoundProfile,
@@ -93,7 +93,7 @@ export class RestoredFiles implements Restored {
     const duration_ms = performance.now() - started;
     const { manifest_sha256: expected, files } = metadata;
     const count = Number.isSafeInteger(files) ? `files = ${String(files)} and files > 0` : "files > 0";
-    const expect = [count, ...floorsOf(seen)].join(" and ");
+    const expect = [count, ...filesFloors(seen)].join(" and ");
     return [
       digestCheck({
         name: "manifest",
@@ -146,16 +146,4 @@ export class RestoredFiles implements Restored {
     await this.#looker.close();
     await this.#place.close();
   }
-}
-
-/**
- * Half of the most files that passed tests saw in 30 days, and a tenth of the bytes, because it may
- * be right to remove one large file.
- */
-function floorsOf(seen: Seen | null): string[] {
-  const [files, bytes] = (["files", "bytes"] as const).map((of) => seen?.best("inferred:files", of) ?? 0);
-  return [
-    ...(files === undefined || files < 1 ? [] : [`files >= ${Math.ceil(files / 2)}`]),
-    ...(bytes === undefined || bytes < 1 ? [] : [`bytes >= ${Math.ceil(bytes / 10)}`]),
-  ];
 }

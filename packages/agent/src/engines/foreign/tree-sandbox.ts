@@ -1,4 +1,4 @@
-import { withFilesLoss } from "../files/files-loss.ts";
+import { filesFloors, withFilesLoss } from "../files/files-loss.ts";
 import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
 import { endedWith } from "../../processes/child.ts";
@@ -68,7 +68,7 @@ export class RestoredTree implements Restored {
   async inferredChecks({ seen }: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
     const { files, bytes } = await this.#files.manifest();
-    const floor = Math.max(1, Math.ceil((seen?.best("inferred:files", "files") ?? 0) / 2));
+    const floors = filesFloors(seen);
     const row = formatRow([
       ["files", files],
       ["bytes", bytes],
@@ -81,7 +81,7 @@ export class RestoredTree implements Restored {
           {
             id: "inferred:files",
             query: "how many files and bytes the restored tree holds",
-            expect: `files >= ${floor} and bytes > 0`,
+            expect: ["files >= 1", "bytes > 0", ...floors].join(" and "),
           },
           { kind: "rows", rows: [row] },
           performance.now() - started,
