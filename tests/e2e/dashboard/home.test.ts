@@ -95,23 +95,44 @@ test("injected markup cannot bring its own styles", async () => {
   await page.close();
 });
 
-test("an empty organisation sees its next step, and each following one without a reload", async () => {
+test("an empty organisation sees seven steps; each is done without a reload, outlives one, and the first proof is celebrated", async () => {
   const org = await dashboard.addOrg();
   const page = await dashboard.open(org.owner);
+  const step = page.locator('[aria-current="step"]');
+  const steps = (words: string) => page.getByRole("region", { name: words });
   await page.getByRole("heading", { name: "Nothing is proven yet." }).waitFor();
+  await steps("Get to your first proof: 0 of 7 steps done").waitFor();
   await expect
-    .poll(() => page.getByRole("link", { name: "Attach an agent" }).getAttribute("href"))
+    .poll(() => step.getByRole("link", { name: "Attach an agent" }).getAttribute("href"))
     .toBe("/attach");
   await expectAccessible(page);
   await screenshotsOf(page, "home-empty");
   const agent = await attach(org);
-  await page.getByText("attestore source add").waitFor();
+  await step.getByText("attestore source add").waitFor();
   await expectAccessible(page);
   await screenshotsOf(page, "home-no-source");
   const sourceId = await declareSource(agent, "orders-db");
-  await page.getByText("Make the first backup: orders-db").waitFor();
-  await prove(agent, sourceId);
+  // It was heard, so it runs.
+  await step.getByRole("button", { name: "Back up now: orders-db" }).click();
+  await step.getByText("Under way.").waitFor();
+  await expectAccessible(page);
+  await page.reload();
+  await step.getByText("Make the first backup").waitFor();
+  await steps("Get to your first proof: 3 of 7 steps done").waitFor();
+  const backup = await backUp(agent, sourceId);
+  await step.getByRole("button", { name: "Test a restore now: orders-db" }).waitFor();
+  await accepted(agent, restoreTestStatement(agent, backup));
   await page.getByRole("heading", { name: "Your source is proven." }).waitFor();
+  await page.getByRole("heading", { name: "Your first proof" }).waitFor();
+  await steps("From one proof to all: 5 of 7 steps done").waitFor();
+  await expectAccessible(page);
+  await screenshotsOf(page, "home-first-proof");
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.reload();
+  await step.getByText("Have it done every day").waitFor();
+  await expect.poll(() => page.getByText("Your first proof").count()).toBe(0);
+  await page.getByRole("button", { name: "Hide these steps" }).click();
+  await page.getByText("Your next step").waitFor();
 });
 
 describe("an organisation with a history", () => {
@@ -155,10 +176,13 @@ describe("an organisation with a history", () => {
       .toContain('"rpo_met":false');
     const page = await dashboard.open(org.owner);
     await page.getByRole("heading", { name: "1 of 4 sources is proven." }).waitFor();
+    const worst = page.getByRole("region", { name: "Needs attention" });
+    await worst.getByText("billing: its last restore test failed").waitFor();
     await expect
-      .poll(() => page.getByRole("main").getByRole("listitem").first().textContent())
-      .toMatch(/^billing: its last restore test failed .* ago; last proven 9 days ago\.$/);
-    await page.getByText("Find out what failed: billing").waitFor();
+      .poll(() => worst.textContent())
+      .toMatch(/Check.*Expected.*since .* ago · last proven 9 days ago2 other sources below/);
+    expect(await worst.getByRole("link", { name: "Open" }).getAttribute("href")).toBe(`/sources/${billing}`);
+    await page.getByRole("region", { name: "From one proof to all: 5 of 7 steps done" }).waitFor();
     const names = await page.getByRole("rowheader").getByRole("link").allTextContents();
     expect(names).toEqual(["billing", "new-db", "archive", "orders-db"]);
     await expect.poll(() => rowOf(page, "billing").textContent()).toContain("over its RPO of 1 s");
@@ -187,6 +211,38 @@ describe("an organisation with a history", () => {
     await page.getByLabel("Filter sources by name").fill("nothing like that");
     await page.getByText("No source has “nothing like that” in its name.").waitFor();
     await expectAccessible(page);
+  });
+
+  test("chips filter by state, a day's bar says its date, and a row's menu starts a restore test", async () => {
+    const page = await dashboard.open(org.owner);
+    const rows = page.getByRole("rowheader");
+    await page.getByRole("group", { name: "Filter sources by state" }).getByText("Failed 1").click();
+    await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining("billing")]);
+    await page.getByText("All 4", { exact: true }).click();
+    await expect.poll(() => rows.count()).toBe(4);
+
+    const strip = rowOf(page, "orders-db").getByRole("img");
+    const { width } = (await strip.boundingBox()) ?? { width: 0 };
+    await strip.hover({ position: { x: width - 2, y: 10 } });
+    const today = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" });
+    await rowOf(page, "orders-db")
+      .getByText(`${today.format(new Date())}proven`)
+      .waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => rowOf(page, "orders-db").getByText(today.format(new Date())).count()).toBe(0);
+
+    await page.getByRole("button", { name: "Actions for orders-db" }).press("Enter");
+    await page.getByRole("menuitem", { name: "Test a restore now" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("menuitem", { name: "Test a restore now" }).click();
+    await rowOf(page, "orders-db").getByText("A restore test is running").waitFor();
+    await page.getByRole("button", { name: "Actions for orders-db" }).click();
+    const again = page.getByRole("menuitem", { name: "Test a restore now" });
+    await expect.poll(() => again.getAttribute("aria-description")).toContain("already queued or running");
+    // Nothing of it is left for the tests below.
+    const heard = await agent.call("POST", "/v1/heartbeat", heartbeatBody());
+    const [command] = heard.json<{ commands: { id: string }[] }>().commands;
+    expect(command?.id).toMatch(/^cmd_/);
   });
 
   test("a change updates its row in place; rows move only when the reader sorts again", async () => {
@@ -229,10 +285,10 @@ describe("an organisation with a history", () => {
     await expectAccessible(page);
   });
 
-  test("an auditor sees the same page without the next step", async () => {
+  test("an auditor sees the same page without the next steps", async () => {
     const page = await dashboard.open(await dashboard.addPerson(org, "auditor"));
     await headline(page).waitFor();
-    await expect.poll(() => page.getByText("Your next step").count()).toBe(0);
+    await expect.poll(() => page.getByText(/Your next step|steps done/).count()).toBe(0);
     await expectAccessible(page);
   });
 

@@ -47,8 +47,14 @@ async function addPasskey(page: Page, name: string): Promise<void> {
   await page.getByRole("row", { name: new RegExp(name) }).waitFor();
 }
 
+async function openAccount(page: Page): Promise<void> {
+  await page.getByRole("banner").getByRole("button", { name: "Account of " }).click();
+  await page.getByRole("menu", { name: "Account" }).waitFor();
+}
+
 async function signOut(page: Page): Promise<void> {
-  await page.getByRole("banner").getByRole("button", { name: "Sign out" }).click();
+  await openAccount(page);
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
   await heading(page, "Sign in");
 }
 
@@ -67,7 +73,9 @@ describe("a member", () => {
     const person = await dashboard.addPerson(org, "admin");
     const page = await dashboard.open(person);
     const { cdp, authenticatorId } = await withAuthenticator(page);
-    await link(page, "Passkeys").click();
+    await openAccount(page);
+    await expectAccessible(page);
+    await page.getByRole("menuitem", { name: "Passkeys" }).click();
     await heading(page, "Passkeys");
     await page.getByText("You have no passkey.").waitFor();
     await expectAccessible(page);
@@ -92,7 +100,7 @@ describe("a member", () => {
     await screenshotsOf(page, "login");
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
     await heading(page, "Nothing is proven yet.");
-    await page.getByRole("banner").getByText(person.email).waitFor();
+    await page.getByRole("button", { name: `Account of ${person.email}` }).waitFor();
 
     // The authenticator is lost, and the mailed code alone no longer suffices.
     await signOut(page);
@@ -108,7 +116,8 @@ describe("a member", () => {
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await heading(page, "Nothing is proven yet.");
 
-    await link(page, "Passkeys").click();
+    await openAccount(page);
+    await page.getByRole("menuitem", { name: "Passkeys" }).click();
     await page.getByText("9 codes are left").waitFor();
     await page.getByRole("button", { name: "Rename Laptop" }).click();
     await page.getByRole("dialog").getByLabel("Name of the passkey").fill("Lost laptop");

@@ -206,8 +206,8 @@ describe("with a real agent", () => {
 
   test("each command is in the list of commands, and has its own page", async () => {
     await page.goto(`${dashboard.server.url}/commands`);
-    await heading(page, "Commands");
-    const rows = page.getByRole("table", { name: "Commands, newest first" }).getByRole("row");
+    await heading(page, "Jobs");
+    const rows = page.getByRole("table", { name: "Jobs, newest first" }).getByRole("row");
     await rows.filter({ hasText: org.owner.email }).nth(2).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "commands");
@@ -221,7 +221,7 @@ describe("with a real agent", () => {
     await expectAccessible(page);
     await screenshotsOf(page, "command");
     await page.goto(`${dashboard.server.url}/commands?status=queued`);
-    await page.getByText("No command matches the filter.").waitFor();
+    await page.getByText("No job matches the filter.").waitFor();
   });
 });
 
@@ -476,7 +476,7 @@ describe("lists", () => {
     await page.getByRole("combobox", { name: "Show" }).selectOption({ label: "Failed and missed" });
     const trouble = page.getByRole("list", { name: "Failed and missed" });
     await eventually(() => trouble.getByRole("listitem").count()).toBe(2);
-    await page.getByRole("combobox", { name: "Show" }).selectOption({ label: "Commands" });
+    await page.getByRole("combobox", { name: "Show" }).selectOption({ label: "Jobs" });
     await page.getByText("Nothing of this kind has been recorded.").waitFor();
   });
 
@@ -557,7 +557,7 @@ describe("lists", () => {
     await expectAccessible(own);
     await screenshotsOf(own, "sources-empty");
     await own.goto(`${dashboard.server.url}/commands`);
-    await own.getByText(/^No commands yet\./).waitFor();
+    await own.getByText(/^No jobs yet\./).waitFor();
     // Another organisation's source is not found.
     for (const path of [`/sources/${orders}`, "/commands/cmd_nothing", "/api-logs/log_nothing"]) {
       await own.goto(dashboard.server.url + path);

@@ -33,6 +33,7 @@ export interface Schemas {
     last_seen_at: string | null;
     is_silent: boolean;
     is_running: boolean;
+    has_recovery_kit: boolean | null;
     spool: Schemas["AgentSpool"] | null;
   };
   AgentRecord: {

@@ -96,6 +96,8 @@ export const AgentOverview = Type.Object(
      * does not run on its host, or does not reach the service.
      */
     is_running: Type.Boolean(),
+    /** Whether a recovery kit was made of its keys; null if it has not said. */
+    has_recovery_kit: OrNull(Type.Boolean()),
     spool: OrNull(AgentSpool),
   },
   strict,

@@ -1,7 +1,7 @@
 import { plural } from "./format.ts";
 
 export const auditor = {
-  title: "Auditor links",
+  title: "Auditor access",
   lead: "Anybody with the link can read and verify the receipts, backups, events and agents of one period, without an account, until it expires or you revoke it.",
   empty: "No links yet.",
   make: {

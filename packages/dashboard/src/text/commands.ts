@@ -1,8 +1,8 @@
 /** Texts of the pages about commands. */
 export const commandText = {
-  title: "Commands",
+  title: "Jobs",
   lead: "What people and schedules asked agents to do, and how it ended.",
-  caption: "Commands, newest first",
+  caption: "Jobs, newest first",
   columns: {
     created: "Requested",
     kind: "What",
@@ -16,8 +16,8 @@ export const commandText = {
   statuses: { queued: "queued", delivered: "delivered", acked: "accepted" },
   ended: { receipt: "done", failed: "failed", withdrawn: "withdrawn" },
   kinds: { backup: "Backup", restore_test: "Restore test" },
-  none: "No commands yet. Press Back up now on a source's page, or set a schedule there.",
-  noMatch: "No command matches the filter.",
+  none: "No jobs yet. Press Back up now on a source's page, or set a schedule there.",
+  noMatch: "No job matches the filter.",
   steps: "Progress",
   howFar: {
     label: "How far it is",
@@ -46,8 +46,8 @@ export const commandText = {
   by: { schedule: "the schedule", console: "the service's console" } as Readonly<Record<string, string>>,
   page: {
     title: (kind: string, source: string) => `${kind} of ${source}`,
-    back: "All commands",
-    id: "Command",
+    back: "All jobs",
+    id: "Job",
     backup: "Backup to restore",
     newest: "the newest",
     attempts: "Deliveries",

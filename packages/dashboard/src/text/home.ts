@@ -19,24 +19,37 @@ export const home = {
       proof: "Last proof",
       days: (days: number) => `The last ${plural(days, "day")}`,
       restore: "Restore time",
-      size: "Size",
     },
     noMatch: (text: string) => `No source has “${text}” in its name.`,
     showAll: (more: number) => `Show the other ${plural(more, "source")}`,
+    chips: "Filter sources by state",
+    all: (count: number) => `All ${count}`,
+    noneLeft: "No source is in this state any more.",
+    menu: (name: string) => `Actions for ${name}`,
+    actions: "Actions",
     sortAgain: "Sort again, worst first",
     daysZone: "Days are in UTC. Each bar shows that day's worst result.",
     shown: (shown: number, all: number) =>
       shown === all ? plural(all, "source") : `${shown} of ${plural(all, "source")}`,
   },
+  worst: {
+    heading: "Needs attention",
+    check: "Check",
+    expected: "Expected",
+    saw: "Found instead",
+    since: "since",
+    lastProven: "last proven",
+    neverProven: "never proven",
+    open: "Open",
+    again: "Test again",
+    started: "A restore test is under way. This page follows it.",
+    others: (count: number) => `${plural(count, "other source", "other sources")} below`,
+  },
   clock: {
     never: "never",
-    rpo: (seconds: number) => `RPO ${formatDuration(seconds)}`,
     rpoExceeded: (seconds: number) => `over its RPO of ${formatDuration(seconds)}`,
-    rto: (seconds: number) => `RTO ${formatDuration(seconds)}`,
+    rto: (seconds: number) => `of ${formatDuration(seconds)}`,
     rtoExceeded: (seconds: number) => `over its RTO of ${formatDuration(seconds)}`,
-    noRpo: "no RPO set",
-    next: "next ",
-    noSchedule: "none scheduled",
     running: { backup: "A backup is running", restore_test: "A restore test is running" },
     unmeasured: "not measured",
   },
@@ -150,29 +163,25 @@ export const CONCERNS: Readonly<Record<Concern, string>> = {
   environment_drift: "its environment changed this week",
 };
 
-const NAMED = 3;
-
 /**
- * The page's headline: `12 of 13 sources are proven.`, then what is wrong with the worst of the
- * others, then the age of the oldest current proof. The sources come in the page's order (worst
- * first), and the time is the service's.
+ * The page's headline: `12 of 13 sources are proven.`, and one sentence: the age of the oldest
+ * current proof or, without any, what is wrong with the worst source. The sources come in the page's
+ * order (worst first), and the time is the service's.
  */
-export function answer(sources: readonly Source[], now: Date): { headline: string; details: string[] } {
+export function answer(sources: readonly Source[], now: Date): { headline: string; sentence: string | null } {
   const proven = sources.filter(({ state }) => state === "proven");
-  const rest = sources.filter(({ state }) => state !== "proven");
-  const details = rest.slice(0, NAMED).map((source) => `${source.name}: ${grievance(source, now)}.`);
-  if (rest.length > NAMED)
-    details.push(
-      `And ${plural(rest.length - NAMED, "other")} ${rest.length - NAMED === 1 ? "is" : "are"} not proven.`,
-    );
+  const headline = headlineOf(proven.length, sources.length);
   const oldest = proven.map(({ last_proven_at }) => last_proven_at ?? "").toSorted()[0];
   if (oldest !== undefined && oldest !== "")
-    details.push(
-      proven.length === 1
-        ? `The proof is ${age(oldest, now)} old.`
-        : `The oldest current proof is ${age(oldest, now)} old.`,
-    );
-  return { headline: headlineOf(proven.length, sources.length), details };
+    return {
+      headline,
+      sentence:
+        proven.length === 1
+          ? `The proof is ${age(oldest, now)} old.`
+          : `The oldest current proof is ${age(oldest, now)} old.`,
+    };
+  const [worst] = sources;
+  return { headline, sentence: worst === undefined ? null : `${worst.name}: ${grievance(worst, now)}.` };
 }
 
 function headlineOf(proven: number, all: number): string {
@@ -211,6 +220,12 @@ export function dayWord(letter: DayLetter): string {
   return DAY_WORDS[letter];
 }
 
+const DAY_STATUS = { f: "failed", m: "missed", p: "proven", b: "backed_up", "-": "none" } as const;
+
+export function dayStatus(letter: DayLetter): Source["state"] {
+  return DAY_STATUS[letter];
+}
+
 /**
  * The day strip for screen readers: `Last 30 days: failed on 20 Nov; missed on 3 Nov; 25 proven; 3
  * backed up only.`
@@ -238,7 +253,8 @@ function listed(days: string[]): string {
     : newest.join(", ");
 }
 
-function dayName(firstDay: string, index: number): string {
+/** `20 Nov` */
+export function dayName(firstDay: string, index: number): string {
   const at = new Date(Date.parse(firstDay) + index * 86_400_000);
   return new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" }).format(at);
 }

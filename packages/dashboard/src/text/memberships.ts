@@ -2,6 +2,7 @@
 export const memberships = {
   title: "Your organisations",
   choose: "Organisation",
+  current: (name: string) => `Organisation: ${name}`,
   only: "You belong only to this organisation.",
   several: (count: number) =>
     `You belong to ${count} organisations. Choose another one at the top of the page.`,

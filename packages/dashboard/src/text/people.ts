@@ -5,7 +5,7 @@ export const people = {
     attach: "Attach an agent",
     authKeys: "Auth keys",
     members: "Members",
-    auditorLinks: "Auditor links",
+    auditorLinks: "Auditor access",
     settings: "Settings",
     operator: "Organisations",
     notifications: "Notifications",

@@ -114,7 +114,7 @@ export const sourceText = {
       backups: "Backups",
       restore_tests: "Restore tests",
       trouble: "Failed and missed",
-      commands: "Commands",
+      commands: "Jobs",
     },
     none: "Nothing has been recorded yet. To make the first backup, press Back up now or set a schedule.",
     noneOfTopic: "Nothing of this kind has been recorded.",

@@ -7,6 +7,20 @@ import { plural } from "./format.ts";
 export const strings = {
   navigation: {
     home: "Home",
+    groups: { protect: "Protect", prove: "Prove", activity: "Activity", settings: "Settings" },
+    bottom: "Main pages",
+    more: "More",
+    counts: {
+      all: (count: number) => `${count} in all`,
+      broken: (count: number) => `${count} failed or missed`,
+      silent: (count: number) => `${count} silent`,
+      underWay: (count: number) => `${count} under way`,
+    },
+  },
+  account: {
+    label: "Account",
+    menu: (name: string) => `Account of ${name}`,
+    schemes: { auto: "As the system: light or dark", light: "Light", dark: "Dark" },
   },
   shell: {
     service: "Attestore",

@@ -1,22 +1,28 @@
-import { Stack, Text, Title } from "@mantine/core";
+import { Group, Stack, Text, Title } from "@mantine/core";
 import type { Schemas } from "@attestore/contract/client";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useOrgId } from "../../api/session.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { Page } from "../../parts/page.tsx";
-import { answer, home } from "../../text/home.ts";
+import { answer, home, type Source } from "../../text/home.ts";
 import { AgentsSection } from "./agents-section.tsx";
+import { FirstProof } from "./first-proof.tsx";
 import { LogSection } from "./log-section.tsx";
 import { NextStep } from "./next-step.tsx";
-import { type DaysShown, overviewQuery } from "./queries.ts";
+import { Onboarding } from "./onboarding.tsx";
+import { type DaysShown, overviewQuery } from "../../api/overview.ts";
+import { ProofRing } from "./proof-ring.tsx";
 import { SourcesSection } from "./sources-section.tsx";
+import { type OnboardingState, useOnboarding } from "./use-onboarding.ts";
+import { WorstIncident } from "./worst-incident.tsx";
 import classes from "./home-page.module.css";
 
 /** What is proven, at a glance. */
 export function HomePage() {
   const [days, setDays] = useState<DaysShown>(30);
   const overview = useQuery(overviewQuery(useOrgId(), days));
+  const steps = useOnboarding(overview.data);
   useEffect(() => {
     document.title = `${home.title} · Attestore`;
   }, []);
@@ -31,11 +37,13 @@ export function HomePage() {
       {(found) => (
         <Stack gap="lg" maw={1400}>
           <Answer overview={found} />
-          {!isInTrouble(found) && <NextStep overview={found} />}
+          {steps.isFirstProof && <FirstProof source={firstProven(found)} onSeen={steps.onSeen} />}
+          {!isInTrouble(found) && <Next overview={found} steps={steps} />}
+          <Worst sources={found.sources} />
           {found.sources.length > 0 && (
             <SourcesSection sources={found.sources} firstDay={found.first_day} days={days} onDays={setDays} />
           )}
-          {isInTrouble(found) && <NextStep overview={found} />}
+          {isInTrouble(found) && <Next overview={found} steps={steps} />}
           {found.agents.length > 0 && (
             <div className={classes["pair"]}>
               <AgentsSection agents={found.agents} />
@@ -48,29 +56,43 @@ export function HomePage() {
   );
 }
 
+/** The steps to the first proof and, once they are done, what is worth doing next. */
+function Next({ overview, steps }: { overview: Schemas["Overview"]; steps: OnboardingState }) {
+  return steps.isShown ? (
+    <Onboarding overview={overview} onHide={steps.hide} />
+  ) : (
+    <NextStep overview={overview} />
+  );
+}
+
+function firstProven({ sources }: Schemas["Overview"]): string {
+  return sources.find(({ last_proven_at }) => last_proven_at !== null)?.name ?? "";
+}
+
 /** Failures and missed runs come before any advice. */
 function isInTrouble({ sources }: Schemas["Overview"]): boolean {
   return sources.some(({ state }) => state === "failed" || state === "missed");
 }
 
+function Worst({ sources }: { sources: readonly Source[] }) {
+  const [worst] = sources;
+  // What was never tried is no incident.
+  if (worst === undefined || worst.state === "proven" || worst.state === "none") return null;
+  const others = sources.filter(({ state }) => state !== "proven").length - 1;
+  return <WorstIncident key={worst.id} source={worst} others={others} />;
+}
+
 function Answer({ overview: { sources, agents, now } }: { overview: Schemas["Overview"] }) {
-  const { headline, details } = answer(sources, new Date(now));
-  const [only] =
-    sources.length > 0 ? details : [agents.length === 0 ? home.empty.noAgent : home.empty.noSource];
+  const { headline, sentence } = answer(sources, new Date(now));
   return (
-    <div>
-      <Title order={1} size="h2">
-        {headline}
-      </Title>
-      {details.length > 1 ? (
-        <ul className={classes["details"]}>
-          {details.map((detail) => (
-            <li key={detail}>{detail}</li>
-          ))}
-        </ul>
-      ) : (
-        <Text mt={4}>{only}</Text>
-      )}
-    </div>
+    <Group gap="lg" wrap="nowrap">
+      {sources.length > 0 && <ProofRing sources={sources} />}
+      <div>
+        <Title order={1} size="h2">
+          {headline}
+        </Title>
+        <Text mt={4}>{sentence ?? (agents.length === 0 ? home.empty.noAgent : home.empty.noSource)}</Text>
+      </div>
+    </Group>
   );
 }

@@ -11,7 +11,8 @@ type Step = Schemas["NextStep"];
 
 /** The most useful next step, for owners and admins. */
 export function NextStep({ overview }: { overview: Schemas["Overview"] }) {
-  const [step] = overview.next_steps;
+  // What failed stands above, with what to do.
+  const step = overview.next_steps.find(({ kind }) => kind !== "look_into_failure");
   const mayManage = useMayManage();
   const program = useAgentProgram();
   const run = useRunCommand();

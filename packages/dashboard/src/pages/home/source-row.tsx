@@ -1,55 +1,62 @@
 import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
 import { Age } from "../../parts/age.tsx";
+import { EngineMark } from "../../parts/engine-mark.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { formatBytes, formatMilliseconds } from "../../text/format.ts";
+import { formatMilliseconds } from "../../text/format.ts";
 import { CONCERNS, describeTrend, home, type Source } from "../../text/home.ts";
-import { DayStrip } from "./day-strip.tsx";
+import { HoverableDays } from "./day-strip-hover.tsx";
+import { RowMenu } from "./row-menu.tsx";
 import classes from "./source-table.module.css";
-import { TrendLine } from "./trend-line.tsx";
 
 /**
- * One source: its state, two clocks, days and trends. A page has many rows, so they are plain
+ * One source: its state, two clocks, days and restore time. A page has many rows, so they are plain
  * elements and not library components.
  */
-export const SourceRow = memo(function SourceRow({ source, firstDay }: { source: Source; firstDay: string }) {
-  const { id, name, state, concerns, running, days } = source;
+export const SourceRow = memo(function SourceRow({
+  source,
+  firstDay,
+  hasMenu,
+}: {
+  source: Source;
+  firstDay: string;
+  hasMenu: boolean;
+}) {
+  const { id, name, state, engine, days, last_backup_at, last_proven_at, rpo_met, objectives } = source;
   const { columns } = home.sources;
+  const rpo_s = objectives?.rpo_s;
   return (
     <tr>
       <th scope="row" data-label={columns.source}>
         <div className={classes["name"]}>
           <StatusMark status={state} />
-          <div>
+          <EngineMark engine={engine} />
+          <div className={classes["words"]}>
             <Link to={`/sources/${id}` as string}>{name}</Link>
-            {concerns.length > 0 && (
-              <div className={classes["dimmed"]}>
-                {concerns.map((concern) => CONCERNS[concern]).join("; ")}
-              </div>
-            )}
-            {running.map((kind) => (
-              <div key={kind}>{home.clock.running[kind]}</div>
-            ))}
+            <Below source={source} />
           </div>
         </div>
       </th>
       <Cell label={columns.backup}>
-        <BackupClock source={source} />
+        <Age at={last_backup_at} fallback={home.clock.never} />
+        {rpo_met === false && rpo_s !== undefined && (
+          <div className={classes["over"]}>{home.clock.rpoExceeded(rpo_s)}</div>
+        )}
       </Cell>
       <Cell label={columns.proof}>
-        <ProofClock source={source} />
+        <Age at={last_proven_at} fallback={home.clock.never} />
       </Cell>
       <Cell label={columns.days(days.length)}>
-        <DayStrip days={days} firstDay={firstDay} />
+        <HoverableDays days={days} firstDay={firstDay} />
       </Cell>
       <Cell label={columns.restore}>
-        <Trend values={source.restore_times_ms} format={formatMilliseconds}>
-          <RestoreObjective source={source} />
-        </Trend>
+        <RestoreTime source={source} />
       </Cell>
-      <Cell label={columns.size}>
-        <Trend values={source.sizes} format={formatBytes} />
-      </Cell>
+      {hasMenu && (
+        <td className={classes["actions"]}>
+          <RowMenu source={source} />
+        </td>
+      )}
     </tr>
   );
 });
@@ -62,87 +69,47 @@ function Cell({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-function BackupClock({
-  source: { last_backup_at, objectives, rpo_met, next_backup_at },
-}: {
-  source: Source;
-}) {
-  const rpo_s = objectives?.rpo_s;
+/** What runs or, if nothing does, what is wrong. */
+function Below({ source: { concerns, running } }: { source: Source }) {
+  const words =
+    running.length > 0
+      ? running.map((kind) => home.clock.running[kind]).join("; ")
+      : concerns.map((concern) => CONCERNS[concern]).join("; ");
+  if (words === "") return null;
   return (
-    <>
-      <Age at={last_backup_at} fallback={home.clock.never} />
-      {rpo_s !== undefined &&
-        (rpo_met === false ? (
-          <Over>{home.clock.rpoExceeded(rpo_s)}</Over>
-        ) : (
-          <Note>{home.clock.rpo(rpo_s)}</Note>
-        ))}
-      <Next at={next_backup_at} />
-    </>
+    <div className={classes["below"]} title={words}>
+      {words}
+    </div>
   );
 }
 
-function ProofClock({ source: { last_proven_at, next_restore_test_at } }: { source: Source }) {
-  return (
-    <>
-      <Age at={last_proven_at} fallback={home.clock.never} />
-      <Next at={next_restore_test_at} />
-    </>
-  );
-}
-
-function Next({ at }: { at: string | null }) {
-  return (
-    <Note>
-      {at === null ? (
-        home.clock.noSchedule
-      ) : (
-        <>
-          {home.clock.next}
-          <Age at={at} />
-        </>
-      )}
-    </Note>
-  );
-}
-
-function RestoreObjective({ source: { objectives, rto_met } }: { source: Source }) {
+/** The last restore's time, as a bar that is full at the RTO. */
+function RestoreTime({ source: { restore_times_ms, objectives, rto_met } }: { source: Source }) {
+  const last = restore_times_ms.at(-1);
   const rto_s = objectives?.rto_s;
-  if (rto_s === undefined) return null;
-  return rto_met === false ? (
-    <Over>{home.clock.rtoExceeded(rto_s)}</Over>
-  ) : (
-    <Note>{home.clock.rto(rto_s)}</Note>
-  );
-}
-
-function Trend({
-  values,
-  format,
-  children,
-}: {
-  values: readonly number[];
-  format: (value: number) => string;
-  children?: ReactNode;
-}) {
-  const last = values.at(-1);
   return (
     <>
-      <div className={classes["trend"]}>
-        <span aria-hidden="true">{last === undefined ? home.clock.unmeasured : format(last)}</span>
-        <span className={classes["unseen"]}>{describeTrend(values, format)}</span>
-        <TrendLine values={values} />
-      </div>
-      {children}
+      <span className={classes["unseen"]}>{describeTrend(restore_times_ms, formatMilliseconds)}</span>
+      <span aria-hidden="true" className={classes["took"]}>
+        {last === undefined ? home.clock.unmeasured : formatMilliseconds(last)}
+        {rto_s !== undefined && last !== undefined && rto_met !== false && (
+          <span className={classes["dimmed"]}> {home.clock.rto(rto_s)}</span>
+        )}
+      </span>
+      {rto_s !== undefined && last !== undefined && (
+        <svg className={classes["bar"]} width={96} height={5} viewBox="0 0 96 5" aria-hidden="true">
+          <rect width="96" height="5" rx="2.5" fill="var(--surface-2)" />
+          <rect
+            width={Math.max(3, Math.min(1, last / (rto_s * 1000)) * 96)}
+            height="5"
+            rx="2.5"
+            fill={rto_met === false ? "var(--status-failed)" : "var(--status-backed-up)"}
+          />
+        </svg>
+      )}
+      {rto_s !== undefined && rto_met === false && (
+        <div className={classes["over"]}>{home.clock.rtoExceeded(rto_s)}</div>
+      )}
     </>
   );
-}
-
-function Note({ children }: { children: ReactNode }) {
-  return <div className={classes["note"]}>{children}</div>;
-}
-
-/** A missed objective; the words say so too. */
-function Over({ children }: { children: ReactNode }) {
-  return <div className={classes["over"]}>{children}</div>;
 }

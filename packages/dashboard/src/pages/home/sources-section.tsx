@@ -1,11 +1,13 @@
 import { Button, Group, SegmentedControl, Text, TextInput } from "@mantine/core";
 import { useDeferredValue, useState } from "react";
+import { useMe } from "../../api/session.ts";
 import { Section } from "../../parts/section.tsx";
 import { DAY_LETTERS, dayWord, home, type Source } from "../../text/home.ts";
 import { DayShape } from "./day-strip.tsx";
-import type { DaysShown } from "./queries.ts";
+import type { DaysShown } from "../../api/overview.ts";
 import { SourceRow } from "./source-row.tsx";
 import classes from "./source-table.module.css";
+import { type State, StateChips } from "./state-chips.tsx";
 import { useGrowingRoom } from "./use-growing-room.ts";
 import { useKeptOrder } from "./use-kept-order.ts";
 
@@ -24,11 +26,14 @@ export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSecti
   const [all, setAll] = useState(false);
   const room = useGrowingRoom(FIRST, all ? sources.length : FIRST);
   const { ordered, isOther, sortAgain } = useKeptOrder(sources);
+  const [state, setState] = useState<State | null>(null);
+  const hasMenu = useMe().user.role !== "reader";
   const wanted = useDeferredValue(text.trim().toLowerCase());
+  const ofState = state === null ? ordered : ordered.filter((source) => source.state === state);
   const found =
     wanted === ""
-      ? ordered
-      : ordered.filter(({ name, slug }) => `${name}\n${slug}`.toLowerCase().includes(wanted));
+      ? ofState
+      : ofState.filter(({ name, slug }) => `${name}\n${slug}`.toLowerCase().includes(wanted));
   const shown = found.slice(0, room);
   const words = home.sources;
   return (
@@ -42,7 +47,11 @@ export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSecti
             onChange={(event) => setText(event.currentTarget.value)}
           />
           <Text size="sm" role="status" pb={7}>
-            {found.length === 0 ? words.noMatch(text) : words.shown(found.length, sources.length)}
+            {found.length === 0
+              ? ofState.length === 0
+                ? words.noneLeft
+                : words.noMatch(text)
+              : words.shown(found.length, sources.length)}
           </Text>
         </Group>
         <SegmentedControl
@@ -52,6 +61,7 @@ export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSecti
           data={[30, 90].map((count) => ({ value: String(count), label: words.daysOption(count) }))}
         />
       </Group>
+      <StateChips sources={sources} value={state} onChange={setState} />
       {isOther && (
         <Group>
           <Button size="compact-sm" variant="default" onClick={sortAgain}>
@@ -68,12 +78,16 @@ export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSecti
               <th scope="col">{words.columns.proof}</th>
               <th scope="col">{words.columns.days(days)}</th>
               <th scope="col">{words.columns.restore}</th>
-              <th scope="col">{words.columns.size}</th>
+              {hasMenu && (
+                <th scope="col">
+                  <span className={classes["unseen"]}>{words.actions}</span>
+                </th>
+              )}
             </tr>
           </thead>
           <tbody>
             {shown.map((source) => (
-              <SourceRow key={source.id} source={source} firstDay={firstDay} />
+              <SourceRow key={source.id} source={source} firstDay={firstDay} hasMenu={hasMenu} />
             ))}
           </tbody>
         </table>

@@ -1,5 +1,5 @@
 import { Code, Group } from "@mantine/core";
-import { SignOutButton } from "../../parts/sign-out-button.tsx";
+import { SignOutButton } from "../../parts/sign-out.tsx";
 import { useMe } from "../../api/session.ts";
 import { FactList } from "../../parts/fact-list.tsx";
 import { Moment } from "../../parts/moment.tsx";

@@ -6,7 +6,7 @@ import { api } from "../../api/client.ts";
 import { useOrgId } from "../../api/session.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { sourceText } from "../../text/sources.ts";
-import { overviewQuery } from "../home/queries.ts";
+import { overviewQuery } from "../../api/overview.ts";
 import type { SourceDetail } from "./queries.ts";
 
 const text = sourceText.remove;

@@ -12,7 +12,7 @@ import { type Column, RecordTable } from "../../parts/record-table.tsx";
 import { useFilter } from "../../parts/use-filter.ts";
 import { sourceText } from "../../text/sources.ts";
 import { arranged, type ListedSource, type ListFilter } from "./listed-sources.ts";
-import { overviewQuery } from "../home/queries.ts";
+import { overviewQuery } from "../../api/overview.ts";
 import { sourceListQuery } from "../../api/source-list.ts";
 import { SORTS, STATES } from "./search.ts";
 import { SourceState } from "./source-state.tsx";

@@ -7,7 +7,7 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { CONCERNS } from "../../text/home.ts";
 import { sourceText } from "../../text/sources.ts";
-import { overviewQuery } from "../home/queries.ts";
+import { overviewQuery } from "../../api/overview.ts";
 import { restoreTestsQuery } from "./queries.ts";
 import classes from "./state-now.module.css";
 

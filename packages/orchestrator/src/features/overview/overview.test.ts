@@ -54,6 +54,7 @@ describe("an organisation that has just begun", () => {
         last_seen_at: null,
         is_silent: false,
         is_running: false,
+        has_recovery_kit: null,
         spool: null,
       },
     ]);
@@ -144,8 +145,8 @@ describe("sources with a history", () => {
 
   test("their agent says what waits in its spool", () => {
     expect(overview.agents).toMatchObject([
-      { is_silent: false, spool: { backups: 1, receipts: 2, events: 0 } },
-      { spool: null },
+      { is_silent: false, spool: { backups: 1, receipts: 2, events: 0 }, has_recovery_kit: true },
+      { spool: null, has_recovery_kit: false },
     ]);
   });
 

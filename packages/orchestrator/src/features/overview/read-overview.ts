@@ -103,6 +103,7 @@ export async function readOverview(
       last_seen_at: agent.last_seen_at?.toISOString() ?? null,
       is_silent: silent.has(agent.id),
       is_running: isRunning(agent),
+      has_recovery_kit: agent.encryption === null ? null : agent.encryption.recovery_kit !== null,
       spool: agent.spool,
     })),
     log: {

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { api } from "../../api/client.ts";
+import { api } from "./client.ts";
 
 export type DaysShown = 30 | 90;
 

@@ -1,16 +1,18 @@
 import { CallRefused } from "@attestore/contract/client";
 import { Button, Modal } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, type UseMutationResult } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { FailurePanel } from "./failure-panel.tsx";
 import { strings } from "../text/strings.ts";
 
+type SignOut = UseMutationResult<void, Error, void>;
+
 /**
  * Ends the session and reloads as the sign-in page: nothing shown stays in memory, and no open
- * query or stream calls the service again.
+ * query or stream calls the service again. Whoever uses it shows `StillSignedIn` too.
  */
-export function SignOutButton() {
-  const signOut = useMutation({
+export function useSignOut(): SignOut {
+  return useMutation({
     mutationFn: async () => {
       try {
         await api.call("post", "/api/auth/logout");
@@ -21,6 +23,25 @@ export function SignOutButton() {
     },
     onSuccess: () => window.location.assign("/login"),
   });
+}
+
+/** Says that signing out failed. */
+export function StillSignedIn({ signOut }: { signOut: SignOut }) {
+  return (
+    <Modal
+      opened={signOut.isError}
+      onClose={() => signOut.reset()}
+      title={strings.shell.stillSignedIn}
+      centered
+      closeButtonProps={{ "aria-label": strings.dialog.close }}
+    >
+      <FailurePanel error={signOut.error} onRetry={() => signOut.mutate()} />
+    </Modal>
+  );
+}
+
+export function SignOutButton() {
+  const signOut = useSignOut();
   return (
     <>
       <Button
@@ -32,15 +53,7 @@ export function SignOutButton() {
       >
         {strings.shell.signOut}
       </Button>
-      <Modal
-        opened={signOut.isError}
-        onClose={() => signOut.reset()}
-        title={strings.shell.stillSignedIn}
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
-        <FailurePanel error={signOut.error} onRetry={() => signOut.mutate()} />
-      </Modal>
+      <StillSignedIn signOut={signOut} />
     </>
   );
 }

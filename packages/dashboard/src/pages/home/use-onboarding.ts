@@ -1,0 +1,49 @@
+import type { Schemas } from "@attestore/contract/client";
+import { useEffect, useState } from "react";
+import { useMayManage, useOrgId } from "../../api/session.ts";
+import { browserStorage } from "../../verification/browser-storage.ts";
+import { currentStep, stepsDone } from "./onboarding-steps.ts";
+
+export interface OnboardingState {
+  isShown: boolean;
+  /** Nothing was proven yet when this browser first showed the page, and now something is. */
+  isFirstProof: boolean;
+  /** Undefined before the first proof: the steps to it stay. */
+  hide: (() => void) | undefined;
+  /** Undoes `hide`. */
+  show: () => void;
+  onSeen: () => void;
+}
+
+/** The steps to the first proof, for owners and admins. What is remembered stays in this browser. */
+export function useOnboarding(overview: Schemas["Overview"] | undefined): OnboardingState {
+  const orgId = useOrgId();
+  const mayManage = useMayManage();
+  const [isHidden, setHidden] = useRemembered(`attestore-steps-hidden ${orgId}`);
+  const [isAwaited, setAwaited] = useRemembered(`attestore-first-proof-awaited ${orgId}`);
+  const done = overview === undefined ? null : stepsDone(overview);
+  const isProven = done?.has("prove") === true;
+  const mustAwait = mayManage && done !== null && !isProven && !isAwaited;
+  useEffect(() => {
+    if (mustAwait) setAwaited(true);
+  }, [mustAwait, setAwaited]);
+  return {
+    isShown: mayManage && done !== null && currentStep(done) !== null && !(isProven && isHidden),
+    isFirstProof: mayManage && isProven && isAwaited,
+    hide: isProven ? () => setHidden(true) : undefined,
+    show: () => setHidden(false),
+    onSeen: () => setAwaited(false),
+  };
+}
+
+/** Something that this browser remembers, or only this page where it may not store anything. */
+function useRemembered(key: string): [boolean, (value: boolean) => void] {
+  const [value, setValue] = useState(() => browserStorage().getItem(key) !== null);
+  const [set] = useState(() => (next: boolean) => {
+    setValue(next);
+    const storage = browserStorage();
+    if (next) storage.setItem(key, "yes");
+    else storage.removeItem(key);
+  });
+  return [value, set];
+}
