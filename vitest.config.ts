@@ -1,6 +1,7 @@
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
 import { childrenAreBundled } from "./tools/test/bundled-programs.ts";
+import { clustersAreCopied } from "./tools/test/prepared-clusters.ts";
 import { LongestFirst } from "./tools/test/longest-first.ts";
 
 /**
@@ -10,7 +11,7 @@ import { LongestFirst } from "./tools/test/longest-first.ts";
 const execArgv = ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-old-space-size=512"];
 
 const project = (name: string, include: string[], timeout_s: number, isolate = true) => ({
-  plugins: [childrenAreBundled],
+  plugins: [childrenAreBundled, clustersAreCopied],
   test: {
     name,
     include,

@@ -6,6 +6,7 @@ import type { ProvidedContext } from "vitest";
 import type { TestProject, Vite } from "vitest/node";
 import { unprivilegedUser } from "../../packages/agent/src/processes/unprivileged-user.ts";
 import { bundleService } from "./bundled-service.ts";
+import { prepareClusters, type PreparedClusters } from "./prepared-clusters.ts";
 import { bundle, bundleInParts } from "../package/bundle.ts";
 import { REPOSITORY } from "../package/release.ts";
 
@@ -17,6 +18,8 @@ declare module "vitest" {
     programs: { attestore: string; "attestore-verify": string };
     /** The service likewise: it ships as sources, and the tests of what ships start those. */
     service: string;
+    /** In the project of tests that start programs. */
+    clusters: PreparedClusters | undefined;
   }
 }
 
@@ -24,6 +27,7 @@ interface Bundled {
   paths: ProvidedContext["programs"];
   /** Bundled for the first who asks. */
   service: () => Promise<string>;
+  clusters: () => Promise<PreparedClusters>;
   remove: () => void;
 }
 
@@ -39,9 +43,11 @@ const shared = globalThis as { [SHARED]?: Promise<Bundled> };
  * several hundred sources that takes three times as long as from one file.
  */
 export async function setup(project: TestProject): Promise<() => void> {
-  const { paths, service, remove } = await (shared[SHARED] ??= bundlePrograms());
+  const { paths, service, clusters, remove } = await (shared[SHARED] ??= bundlePrograms());
   project.provide("programs", paths);
   project.provide("service", await service());
+  // All other restores of tests have clusters made as a customer's are.
+  if (project.name === "unit (isolated)") project.provide("clusters", await clusters());
   // When all tests are over.
   return remove;
 }
@@ -87,7 +93,13 @@ async function bundlePrograms(): Promise<Bundled> {
       "attestore-verify": await write("attestore-verify.cjs", "verifier/src/main.ts"),
     };
     let bundled: Promise<string> | undefined;
-    return { paths, service: () => (bundled ??= bundleService(join(directory, "service"))), remove };
+    let prepared: Promise<PreparedClusters> | undefined;
+    return {
+      paths,
+      service: () => (bundled ??= bundleService(join(directory, "service"))),
+      clusters: () => (prepared ??= prepareClusters(directory)),
+      remove,
+    };
   } catch (error) {
     remove();
     throw error;

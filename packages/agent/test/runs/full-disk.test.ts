@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { SourceConfig } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { makeClustersAnew } from "../../../../tools/test/cluster-maker.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -16,6 +17,8 @@ let server: SourcePostgres;
 let small = "";
 
 beforeAll(async () => {
+  // It is initdb that fills the disk up.
+  makeClustersAnew();
   place = await makeTestPlace();
   small = join(place.dir, "small");
   server = await startSourcePostgres(place.dir);

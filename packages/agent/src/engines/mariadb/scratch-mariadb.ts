@@ -127,16 +127,28 @@ async function start(
   throw cannotStart("server", endedWith(exit), exit.stderr);
 }
 
+const inDirectory = (data: string): string[] => ["--no-defaults", `--datadir=${data}`];
+
+/** Of mariadb-install-db, for such a data directory. */
+export const installerArguments = (data: string): string[] => [
+  ...inDirectory(data),
+  "--auth-root-authentication-method=normal",
+  "--skip-test-db",
+  "--skip-name-resolve",
+  // Continue even if the host's name cannot be resolved.
+  "--force",
+];
+
 async function initialise(
   place: Place,
   { server, installer }: ServerPrograms,
   signal: AbortSignal,
 ): Promise<void> {
-  const common = ["--no-defaults", `--datadir=${dataOf(place)}`];
+  const data = dataOf(place);
   const child = await place.start({
     ...(installer === null
-      ? { command: server.path, args: [...common, "--initialize-insecure"] }
-      : { command: installer, args: [...common, ...INSTALLING] }),
+      ? { command: server.path, args: [...inDirectory(data), "--initialize-insecure"] }
+      : { command: installer, args: installerArguments(data) }),
     // At its start, a server deletes the temporary tables in this directory. In the usual one, they
     // belong to other servers.
     env: { TMPDIR: place.home },
@@ -147,14 +159,6 @@ async function initialise(
   stopIfAborted(signal);
   if (exit.code !== 0) throw cannotStart("database directory", endedWith(exit), exit.stderr + output);
 }
-
-const INSTALLING = [
-  "--auth-root-authentication-method=normal",
-  "--skip-test-db",
-  "--skip-name-resolve",
-  // Continue even if the host's name cannot be resolved.
-  "--force",
-];
 
 function cannotStart(what: string, how: string, output: string): RunError {
   if (FULL.test(output))

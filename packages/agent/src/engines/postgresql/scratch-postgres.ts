@@ -129,16 +129,22 @@ interface Server {
 
 const dataOf = (place: Place): string => join(place.home, "data");
 
+/** Of initdb, for a cluster in such a directory. */
+export const initdbArguments = (data: string): string[] => [
+  "--no-sync",
+  "--no-locale",
+  "--auth=trust",
+  "--encoding=UTF8",
+  `--username=${SUPERUSER}`,
+  `--pgdata=${data}`,
+];
+
 async function initialise(place: Place, bin: string, signal: AbortSignal): Promise<void> {
-  const args = [
-    "--no-sync",
-    "--no-locale",
-    "--auth=trust",
-    "--encoding=UTF8",
-    `--username=${SUPERUSER}`,
-    `--pgdata=${dataOf(place)}`,
-  ];
-  const initdb = await place.start({ command: join(bin, "initdb"), args, signal });
+  const initdb = await place.start({
+    command: join(bin, "initdb"),
+    args: initdbArguments(dataOf(place)),
+    signal,
+  });
   initdb.stdin.end();
   const [output, exit] = await Promise.all([text(initdb.stdout), initdb.exited]);
   stopIfAborted(signal);
