@@ -63,7 +63,7 @@ export interface TestServiceOptions {
   clock?: Clock;
   webhookReach?: WebhookReach;
   metricsToken?: string;
-  handshakes?: AppOptions["handshakes"];
+  connections?: AppOptions["connections"];
   slowReaders?: AppOptions["slowReaders"];
   /** Bytes and the like that each organisation may store; no limits unless told. */
   quotas?: Partial<QuotaDefaults>;
@@ -213,7 +213,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       metricsToken: options.metricsToken,
       installation: () => ({ pairing: { is: "paired" }, setBack: [] }),
       plugins: [objectRoutes(objects)],
-      ...(options.handshakes === undefined ? {} : { handshakes: options.handshakes }),
+      ...(options.connections === undefined ? {} : { connections: options.connections }),
       ...(options.slowReaders === undefined ? {} : { slowReaders: options.slowReaders }),
       ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
     });

@@ -24,7 +24,7 @@ import type { OpenSequencer } from "./open-sequencer.ts";
 export interface ServiceParts
   extends
     Omit<FeatureDeps, "sequencer" | "acceptWitness" | "waiting">,
-    Pick<AppOptions, "tls" | "shutdown" | "rateLimits" | "trustProxy" | "handshakes" | "slowReaders"> {
+    Pick<AppOptions, "tls" | "shutdown" | "rateLimits" | "trustProxy" | "connections" | "slowReaders"> {
   /** The same database as `db`. */
   pool: Pool;
   connection: ConnectionSettings;

@@ -12,9 +12,9 @@ const ROUNDS = 10;
 const PROTOCOL_VIOLATION = "08P01";
 
 /**
- * Refuses a pooler that gives each transaction another session of the server: roles, limits of time,
- * locks and LISTEN belong to a session, so one organisation's request could run with what another
- * connection has set.
+ * Refuses a pooler that gives each transaction another session of the server: roles, limits of
+ * time, locks and LISTEN belong to a session, so one organisation's request could run with what
+ * another connection has set.
  * @throws UserError `database_unusable`
  */
 export async function requireOwnSessions(connection: ConnectionSettings): Promise<void> {

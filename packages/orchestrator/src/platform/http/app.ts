@@ -14,7 +14,11 @@ import { acceptJsonOnly } from "./json-body.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";
 import { letGoOfSlowReaders } from "./slow-readers.ts";
 import { mountRoute } from "./mount-route.ts";
-import { HANDSHAKE_MS, limitHandshakes } from "./unfinished-handshakes.ts";
+import {
+  limitUnauthenticated,
+  UNAUTHENTICATED_MS,
+  type ConnectionLimits,
+} from "./unauthenticated-connections.ts";
 import { validatorCompiler } from "./compile-validator.ts";
 import { CountedRateLimits } from "./rate-limit-store.ts";
 import { ProcessRateLimits } from "./process-rate-limits.ts";
@@ -57,7 +61,7 @@ export interface AppOptions {
   /** The answer to an error from outside HTTP, e.g. that a log was set back. */
   answerTo?: AnswerTo;
   /** Only tests set other limits. */
-  handshakes?: Parameters<typeof limitHandshakes>[1] & { within_ms?: number };
+  connections?: ConnectionLimits;
   slowReaders?: Parameters<typeof letGoOfSlowReaders>[1];
   /** Runs once for each agent, before its first authenticated call goes on. */
   firstAgentCall: (agentId: string) => Promise<void>;
@@ -74,7 +78,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     https: {
       ...options.tls,
       maxHeaderSize: MAX_HEADER_BYTES,
-      handshakeTimeout: options.handshakes?.within_ms ?? HANDSHAKE_MS,
+      handshakeTimeout: options.connections?.within_ms ?? UNAUTHENTICATED_MS,
     },
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: options.trustProxy === undefined ? false : [...options.trustProxy],
@@ -93,7 +97,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   // not in the contract.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
-  if (app.server instanceof TlsServer) limitHandshakes(app.server, options.handshakes);
+  if (app.server instanceof TlsServer)
+    limitUnauthenticated(app.server, options.connections, options.trustProxy);
   letGoOfSlowReaders(app.server, options.slowReaders);
 
   const audit = new AuditLog(db, logger);

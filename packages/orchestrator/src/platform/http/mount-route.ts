@@ -25,6 +25,7 @@ import type { ReadingTurns } from "./reading-turns.ts";
 import type { Call, Route, SubmissionRecord } from "./route.ts";
 import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
 import type { Sealer } from "./sealer.ts";
+import { connectionAuthenticated } from "./unauthenticated-connections.ts";
 import { isBodyOptional, schemaOf } from "./validate.ts";
 import { assertAllowed } from "./policy.ts";
 import { bodyFingerprint, idempotencyScope, readIdempotencyKey } from "./idempotency.ts";
@@ -99,6 +100,7 @@ async function admit(
     state.orgId = await orgOfCall(deps.db, principal, request);
     state.subject = { ...subjectOf(principal), orgId: state.orgId };
     assertAllowed(principal, route);
+    if (principal.kind !== "anonymous") connectionAuthenticated(request.raw);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) deps.failures.count(state.address);
     if (error instanceof ApiError) await countFailure(deps.limiting, route, state, reply);

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError, notFound } from "../errors/api-error.ts";
+import { connectionAuthenticated } from "../http/unauthenticated-connections.ts";
 import { parseByteRange } from "./byte-range.ts";
 import type { DiskStore } from "./disk-store.ts";
 import { isObjectKey } from "./object-key.ts";
@@ -120,7 +121,10 @@ function permit(store: DiskStore, request: FastifyRequest, method: "PUT" | "GET"
   const key = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : "";
   if (!isObjectKey(key)) throw notFound("object");
   const result = openPermission(method, key, new URLSearchParams(query), store.hmacKey, new Date());
-  if (result.ok) return result.permission;
+  if (result.ok) {
+    connectionAuthenticated(request.raw);
+    return result.permission;
+  }
   throw new ApiError(
     "forbidden",
     result.reason === "expired"
