@@ -2,7 +2,6 @@ import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { declareSource, writeEncryptedDump, type BackupRecord } from "../e2e/harness/backups.ts";
 import { attach, createOrganisation, type WireAgent } from "../e2e/harness/organisation.ts";
@@ -11,6 +10,7 @@ import { startServer, type Server } from "../e2e/harness/server.ts";
 import { until } from "../e2e/harness/wait.ts";
 import { ReceiptStream, type Acknowledged } from "./receipt-stream.ts";
 import { SeenHeads } from "./seen-heads.ts";
+import { storedReceipts } from "./stored-receipts.ts";
 
 const ROUNDS = 8;
 /** How long after the service answers again the next blow falls, at random up to so much. */
@@ -93,7 +93,7 @@ async function requireAllThere(stream: ReceiptStream): Promise<void> {
   for (const one of stream.acknowledged) heads.get(one.agent.id)?.take(one);
   for (const seen of heads.values()) await seen.requireExtended(seen.sizes.filter((size) => size > 0));
 
-  const stored = await storedReceipts();
+  const stored = await storedReceipts(server.data);
   // Each submission was repeated until it was acknowledged, so there is nothing else either.
   expect(stored.size).toBe(acknowledged.length);
   for (const { receipt, envelopeSha256 } of acknowledged)
@@ -108,15 +108,4 @@ async function requireAllThere(stream: ReceiptStream): Promise<void> {
     "fsck",
   );
   expect(fsck).toMatchObject({ ok: true, findings: [], counts: { receipts: acknowledged.length } });
-}
-
-async function storedReceipts(): Promise<Map<string, { log_index: number; envelope: string }>> {
-  const file = readFileSync(join(server.data, "postgres", "data", "postmaster.pid"), "utf8").split("\n");
-  const client = new pg.Client({ host: file[4] ?? "", user: "attestore", database: "postgres" });
-  await client.connect();
-  const { rows } = await client.query<{ id: string; log_index: string; envelope: string }>(
-    "select id, log_index, encode(sha256(envelope), 'hex') as envelope from receipts",
-  );
-  await client.end();
-  return new Map(rows.map(({ id, log_index, envelope }) => [id, { log_index: Number(log_index), envelope }]));
 }

@@ -18,6 +18,7 @@ import { orgCommand } from "./cli/org.ts";
 import { passkeyCommand } from "./cli/passkey.ts";
 import { retentionCommand } from "./cli/retention.ts";
 import { serveCommand } from "./cli/serve.ts";
+import { serviceCommand } from "./cli/service.ts";
 import { trustCommand } from "./cli/trust.ts";
 import { userCommand } from "./cli/user.ts";
 import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
@@ -55,6 +56,7 @@ for (const command of [
   keysCommand(),
   trustCommand(),
   databaseCommand(),
+  serviceCommand(),
 ]) {
   program.addCommand(command);
 }

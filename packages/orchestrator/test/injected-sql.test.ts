@@ -208,6 +208,7 @@ test("jobs: the injected count beside each statement finds nothing of another or
     heartbeatInterval_s: 60,
     silentAfterIntervals: 5,
     quarantineDays: 30,
+    serviceBackup: null,
     quotas: { bytes: 1, objects: 1, agents: 1, requests: 1000, window_s: 60 },
     requireDeletable: () => Promise.resolve(),
   };

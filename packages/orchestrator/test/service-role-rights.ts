@@ -96,7 +96,7 @@ export const RIGHTS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     incidents: "select(id org_id kind source_id agent_id began_at ended_at)",
     jobs: "select, insert, update",
     log_heads: "select(org_id tree_size root_hash)",
-    logs: "select(org_id tree_size root_hash missing_head_size missing_head_root), update(missing_head_size missing_head_root)",
+    logs: "select(org_id tree_size root_hash missing_head_size missing_head_root held_until), update(missing_head_size missing_head_root held_until)",
     mail_outbox: "select, update(attempts next_attempt_at), delete",
     notification_channels: "select(org_id weekly_evidence disabled_at created_at removed_at)",
     notification_cursors: "select(org_id log_index)",

@@ -1,13 +1,15 @@
 import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { chmod, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSmtpServer, type TestSmtpServer } from "../../test/smtp.ts";
 import { startS3TestServer } from "../../test/s3-test-server.ts";
 import { TestServer } from "../../test/test-server.ts";
+import { postgresClient } from "../../test/postgres-client.ts";
+import { backupFileName } from "../features/service-backup/backup-files.ts";
 import { expiryFinding } from "./doctor/examine-certificate.ts";
 import { spaceFinding } from "./doctor/examine-disk.ts";
 import type { Finding } from "./doctor/finding.ts";
@@ -81,6 +83,7 @@ describe("of a service", () => {
       keys: "ok",
       passkeys: "ok",
       log: "ok",
+      backup: "warning",
       installation: "ok",
       heads: "ok",
       quarantine: "ok",
@@ -93,7 +96,33 @@ describe("of a service", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^ok {7}database {4}PostgreSQL 18/m);
     expect(stdout).toMatch(/^WARNING {2}smtp[^\n]*\n {21}→ Set ATTESTORE_SMTP_URL/m);
-    expect(stdout).toMatch(/\d+ ok, 1 warnings, 0 failed, 0 skipped\n$/);
+    expect(stdout).toMatch(/\d+ ok, 2 warnings, 0 failed, 0 skipped\n$/);
+  });
+
+  test("of backups of the service it says that there are none, how old the newest is, and what is missing to make one", async () => {
+    const directory = join(server.data, "..", "backups");
+    const settings = {
+      ...withMail(),
+      ATTESTORE_BACKUP_DIRECTORY: directory,
+      ATTESTORE_BACKUP_RECIPIENTS: "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+      ATTESTORE_POSTGRES_CLIENT: postgresClient(),
+    };
+    const backup = async (more = {}): Promise<unknown> =>
+      of(await doctor({ ...settings, ...more }), "backup");
+    expect(await backup()).toMatchObject([
+      { level: "warning", message: expect.stringContaining("no backup") },
+    ]);
+    await mkdir(directory);
+    const old = new Date(Date.now() - 4 * 86_400_000);
+    await writeFile(join(directory, backupFileName(old)), "");
+    expect(await backup()).toMatchObject([
+      { level: "failed", message: expect.stringContaining("96 hours old") },
+    ]);
+    await writeFile(join(directory, backupFileName(new Date())), "");
+    expect(await backup()).toMatchObject([{ level: "ok" }]);
+    expect(await backup({ ATTESTORE_POSTGRES_CLIENT: "/usr/lib/postgresql/15" })).toMatchObject([
+      { level: "failed", message: expect.stringContaining("those here are of 15") },
+    ]);
   });
 
   test("under an IP address nobody can have a passkey, and an operator cannot sign in: doctor and the start say so", async () => {

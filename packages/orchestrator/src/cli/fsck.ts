@@ -8,7 +8,7 @@ import { migrate } from "../platform/database/migrate.ts";
 import { readIdentity } from "../platform/keys/service-identity.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
-import { logIdentityOf } from "./log-identity.ts";
+import { logIdentityOf } from "../log/log-identity.ts";
 import { consoleCommand } from "./console-command.ts";
 import { plainLine } from "@attestore/proof";
 import { printOutcome } from "./outcome.ts";

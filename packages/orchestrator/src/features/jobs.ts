@@ -5,11 +5,15 @@ import { quotaJob } from "./quotas/warn.ts";
 import type { QuotaDefaults } from "./quotas/settings.ts";
 import { retentionJobs } from "./retention/jobs.ts";
 import type { RetentionDeps } from "./retention/deps.ts";
+import { type ScheduleOptions, serviceBackupJob } from "./service-backup/schedule.ts";
 import { scheduleJobs } from "./schedules/jobs.ts";
 import type { SchedulesDeps } from "./schedules/settings.ts";
 
 export type JobDeps = SchedulesDeps &
-  RetentionDeps & { quotas: QuotaDefaults } & { requireDeletable: RequireDeletable };
+  RetentionDeps & { quotas: QuotaDefaults } & { requireDeletable: RequireDeletable } & {
+    /** Null if the service does not back itself up. */
+    serviceBackup: ScheduleOptions | null;
+  };
 
 /** Everything that the service does by the clock. */
 export function featureJobs(deps: JobDeps): Job[] {
@@ -18,6 +22,7 @@ export function featureJobs(deps: JobDeps): Job[] {
     ...retentionJobs(deps).map((job) => onlyIfDeletable(job, deps)),
     quotaJob(deps),
     ...notificationJobs(deps),
+    ...(deps.serviceBackup === null ? [] : [serviceBackupJob(deps.serviceBackup)]),
   ];
 }
 

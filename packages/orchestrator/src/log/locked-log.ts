@@ -22,6 +22,7 @@ interface LogRow {
   root_hash: Buffer;
   right_edge: Buffer;
   missing_head_size: number | null;
+  is_held: boolean | null;
   database_now: Date;
 }
 
@@ -30,15 +31,15 @@ interface LogRow {
 const LOCK: PreparedQuery = {
   name: "log_lock",
   text: `select org_id, origin, tree_size, root_hash, right_edge, missing_head_size,
-      clock_timestamp() as database_now from logs
+      held_until > clock_timestamp() as is_held, clock_timestamp() as database_now from logs
     where org_id = any($1::text[]) order by org_id for no key update`,
 };
 
 /**
  * Locks these logs until the transaction ends. No replica can append to them meanwhile, and every
  * later statement sees everything appended before. A log that cannot continue has its LogCorruption
- * in place of its state (`log_missing`, `log_row_damaged`, `head_regressed`), so that it does not
- * block the other logs of a batch. Throws ClockOff.
+ * in place of its state (`log_missing`, `log_row_damaged`, `head_regressed`, `log_held`), so that
+ * it does not block the other logs of a batch. Throws ClockOff.
  */
 export async function lockLogs(
   session: SqlSession,
@@ -59,6 +60,8 @@ function readRow(row: LogRow): LockedLog | LogCorruption {
       "head_regressed",
       `${row.origin} has ${plural(row.tree_size, "leaf", "leaves")}, but lacks the signed head of ${row.missing_head_size}: the database was set back`,
     );
+  if (row.is_held === true)
+    return new LogCorruption("log_held", `${row.origin} was restored, and agents may know newer heads`);
   const range = readRightEdge(row);
   // A wrong edge would lead to a wrong root under the next head, which cannot be taken back.
   if (range === null || !equalBytes(range.root(), row.root_hash))

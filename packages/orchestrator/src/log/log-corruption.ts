@@ -3,6 +3,8 @@ export type LogCorruptionCode =
   | "head_regressed"
   /** The database has another root than the one signed for the same size. */
   | "head_forked"
+  /** The database was restored a moment ago: first the agents say which heads they hold. */
+  | "log_held"
   /** An organisation without a log. */
   | "log_missing"
   /** The log's row contradicts itself. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { appendInTransaction } from "./append-in-transaction.ts";
 import { readHeadOfSize, readNewestCheckpoint } from "./heads.ts";
 import { logVerifier } from "./log-keys.ts";
+import { endHold, holdLogs } from "./held-logs.ts";
 import { stopSetBackLogs } from "./missing-heads.ts";
 import { SignedHeads } from "./signed-heads.ts";
 import { withSession } from "../platform/database/sql-session.ts";
@@ -148,4 +149,19 @@ test("a record cut off by a crash is ignored; a damaged file is an error", async
   await second.close();
   await appendFile(file, `${origin} x ${"00".repeat(32)}\n`);
   await expect(SignedHeads.open(file)).rejects.toMatchObject({ code: "data_directory" });
+});
+
+test("a restored log takes nothing until the agents had time to say which heads they hold", async () => {
+  const replica = await started();
+  await grow(replica, 2);
+  await holdLogs(world.pool);
+  await expect(submitPlain(replica, agent)).rejects.toMatchObject({ code: "log_held" });
+  await expect(log()).rejects.toMatchObject({ code: "log_held" });
+  await endHold(world.pool, 3600);
+  // Only what no service has begun to end yet.
+  await endHold(world.pool, 0);
+  await expect(submitPlain(replica, agent)).rejects.toMatchObject({ code: "log_held" });
+  await holdLogs(world.pool);
+  await endHold(world.pool, 0);
+  expect((await submitPlain(replica, agent)).treeSize).toBe(3);
 });

@@ -14,10 +14,12 @@ import { readWebhookCa } from "../features/notifications/channels/webhook-ca.ts"
 import { guardDeletions } from "../features/installation/guarded-store.ts";
 import { Installation } from "../features/installation/installation.ts";
 import { watchInstallation } from "../features/installation/watch.ts";
+import { measureServiceBackups } from "../features/service-backup/backup-gauges.ts";
 import { quotaDefaults } from "../features/quotas/settings.ts";
 import { startCheckpointPublisher } from "../log/checkpoint-publisher.ts";
 import { CheckpointSigner } from "../log/checkpoint-signer.ts";
 import { committedHeads } from "../log/missing-heads.ts";
+import { endHold } from "../log/held-logs.ts";
 import { SignedHeads } from "../log/signed-heads.ts";
 import { openSequencerPool } from "../log/sequencer-pool.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -56,6 +58,8 @@ const RENEWAL_EVERY_MS = 60 * 1000;
 const MAIL_WITHIN_MS = 5000;
 /** Jobs, mails, webhooks and metrics: few at once, and no person waits for them. */
 const JOB_CONNECTIONS = 4;
+/** After a restore, for agents to say which heads they hold. */
+const HOLD_HEARTBEATS = 3;
 const ASK_STORE_WITHIN_MS = 10_000;
 
 /**
@@ -171,6 +175,11 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     org_requests: { ...RATE_LIMITS.org_requests, ...config.quotaRequests },
   };
   const quotas = quotaDefaults(config);
+  const serviceBackup =
+    config.backupDirectory === undefined
+      ? null
+      : { directory: config.backupDirectory, every_h: config.backupEvery_h };
+  if (serviceBackup !== null) measureServiceBackups(sequencer.metrics.registry, serviceBackup);
   const jobList = featureJobs({
     requireDeletable,
     quotas,
@@ -183,6 +192,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     retentionDelay_s: config.retentionDelayDays * 86_400,
     heartbeatInterval_s: config.heartbeatInterval_s,
     silentAfterIntervals: config.silentAfterIntervals,
+    serviceBackup,
   });
   const app = serviceApp({
     db,
@@ -256,6 +266,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   });
   await listen(app, config.listen);
   await keepServedAddress(config);
+  await endHold(byClock.pool, HOLD_HEARTBEATS * config.heartbeatInterval_s);
   startCheckpointPublisher({ pool: sequencer.pool, signer, logger: log, signal: shutdown.signal });
   startAbandonedUploads({ db: byClock.database, objects, logger: log, signal: shutdown.signal });
   const jobs = runJobs({

@@ -3,8 +3,9 @@
  * role which owns everything.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOwnPostgres, type OwnPostgres } from "../../test/own-postgres.ts";
@@ -140,6 +141,46 @@ test(
       "attestore",
     );
     expect(owned?.rows).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "such a service is backed up as its tables' owner, and restored into another empty database, without a password in the arguments",
+  async () => {
+    const environment = settings(await shown("two-roles-settings"));
+    const root = dirname(server.data);
+    const identity = await generateX25519Identity();
+    await writeFile(join(root, "recovery.key"), `${identity}\n`);
+    const backup = ["service", "backup", "--to", join(root, "backups"), "--recipient"];
+    const recipient = await identityToRecipient(identity);
+    // The service's own role sees no rows without an organisation.
+    const { exitCode, stderr } = await server.run([...backup, recipient], {
+      DATABASE_URL: environment["DATABASE_URL"],
+    }).finished;
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("ATTESTORE_MIGRATIONS_DATABASE_URL")]);
+    const made = await json([...backup, recipient], environment);
+    expect(made).toMatchObject({ logs: 1, entries: 2 });
+
+    await postgres.query("create database restored owner attestore");
+    const elsewhere = new TestServer(join(root, "restored"), server.port);
+    const other = Object.fromEntries(
+      Object.entries(environment).map(([name, url]) => [name, url.replace(/\/attestore$/, "/restored")]),
+    );
+    const restore = ["service", "restore", String(made["path"]), "--identity", join(root, "recovery.key")];
+    const refused = await elsewhere.run(restore, environment).finished;
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("is not empty")]);
+    const restored = await elsewhere.run([...restore, "--json"], other).finished;
+    expect(restored.exitCode, restored.stderr).toBe(0);
+    expect(JSON.parse(restored.stdout)).toMatchObject({
+      logs: 1,
+      entries: 2,
+      logs_set_back: [],
+      findings: 0,
+    });
+    const running = await elsewhere.serve(other);
+    running.process.kill("SIGTERM");
+    expect((await running.finished).exitCode).toBe(0);
   },
   TIMEOUT_MS,
 );

@@ -6,7 +6,8 @@ import { connectDatabase, type DatabaseAccess } from "../../platform/database/da
 import { readIdentity, type ServiceIdentity } from "../../platform/keys/service-identity.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import { openDatabase, type OpenDatabase } from "../../platform/postgres/open-database.ts";
-import { logIdentityOf } from "../log-identity.ts";
+import { logIdentityOf } from "../../log/log-identity.ts";
+import { examineBackup } from "./examine-backup.ts";
 import { examineCertificate } from "./examine-certificate.ts";
 import { appliedMigrations, examineClock, examineDatabase, examineStandbys } from "./examine-database.ts";
 import { examineDisk } from "./examine-disk.ts";
@@ -74,6 +75,7 @@ async function examineData(config: Config, isServing: boolean): Promise<Finding[
       ...(await guarded("standbys", () => examineStandbys(access.pool))),
       ...(await examineServiceRole(access, opened)),
       ...(await examineRecords(config, access, isServing)),
+      ...(await guarded("backup", async () => [await examineBackup(config, access.pool, new Date())])),
     ];
   } finally {
     await access.close();

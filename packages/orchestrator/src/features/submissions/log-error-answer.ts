@@ -8,6 +8,7 @@ import { keyInProgress } from "../../platform/http/idempotency.ts";
 
 /** Only people can repair a database that was set back: agents need not ask every few seconds. */
 const RETRY_AFTER_S = "300";
+const HELD_RETRY_AFTER_S = "30";
 
 /**
  * The contract's answer to an error of the log; null for damage, which we must repair, and for any
@@ -20,6 +21,7 @@ export function logErrorAnswer(error: unknown): ApiError | null {
     return unavailable("The service cannot record its signatures right now.");
   if (error instanceof LogCorruption && ["head_regressed", "head_forked"].includes(error.code))
     return setBack();
+  if (error instanceof LogCorruption && error.code === "log_held") return held();
   return null;
 }
 
@@ -54,5 +56,14 @@ function setBack(): ApiError {
     "This organisation's log is read-only: the service's database was set back to before a signed head of the log. Existing records can be read. The operator of the service must restore the newest database.",
     { reason: "log_set_back" },
     { "retry-after": RETRY_AFTER_S },
+  );
+}
+
+function held(): ApiError {
+  return new ApiError(
+    "unavailable",
+    "The service was just restored from a backup, and first listens to what the agents know of this log. Try again in some minutes.",
+    { reason: "log_held" },
+    { "retry-after": HELD_RETRY_AFTER_S },
   );
 }

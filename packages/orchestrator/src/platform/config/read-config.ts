@@ -175,6 +175,11 @@ function contradictions(settings: Settings): string[] {
       "ATTESTORE_S3_BUCKET, ATTESTORE_S3_ACCESS_KEY_ID and ATTESTORE_S3_SECRET_ACCESS_KEY belong together: set all three or none.",
     );
   }
+  if (settings.backupDirectory !== undefined && settings.backupRecipients.length === 0) {
+    problems.push(
+      "ATTESTORE_BACKUP_DIRECTORY needs ATTESTORE_BACKUP_RECIPIENTS: without a recipient nobody could read the backups. Make one with age-keygen, and keep its key off this machine.",
+    );
+  }
   const { pkcs11Module, pkcs11Pin, logKey, timeKey, caKey, sealingKey } = settings;
   const inToken = [logKey, timeKey, caKey, sealingKey].some((uri) => uri !== undefined);
   if (inToken && (pkcs11Module === undefined || pkcs11Pin === undefined)) {

@@ -193,3 +193,9 @@ export const pkcs11Uri: ReadValue<string> = (value) => {
     throw new InvalidValue(error instanceof TypeError ? error.message : String(error));
   }
 };
+
+/** An X25519 or post-quantum recipient by its form; whatever encrypts to it checks its checksum. */
+export const ageRecipient: ReadValue<string> = (value) => {
+  if (/^age1(?:[02-9ac-hj-np-z]{58}|pq1[02-9ac-hj-np-z]{1000,2500})$/.test(value)) return value;
+  throw new InvalidValue("a recipient that age-keygen prints, age1…");
+};

@@ -122,6 +122,35 @@ export const SETTINGS = {
     description:
       "User of the embedded database if the service runs as root; default: postgres, or else nobody.",
   }),
+  postgresClient: define({
+    variable: "ATTESTORE_POSTGRES_CLIENT",
+    read: type.path,
+    description:
+      "Directory with pg_dump and pg_restore, for backups of the service; default: the oldest that fits, of ATTESTORE_POSTGRES, PATH and /usr/lib/postgresql.",
+  }),
+  backupDirectory: define({
+    variable: "ATTESTORE_BACKUP_DIRECTORY",
+    read: type.path,
+    description: "Directory for backups of the service itself; without it, it makes none.",
+  }),
+  backupRecipients: define({
+    variable: "ATTESTORE_BACKUP_RECIPIENTS",
+    read: type.listOf(type.ageRecipient),
+    fallback: "",
+    description: "age recipients (age1…) that backups of the service are encrypted to.",
+  }),
+  backupEvery_h: define({
+    variable: "ATTESTORE_BACKUP_EVERY_H",
+    read: type.wholeNumber(1, 720),
+    fallback: "24",
+    description: "Hours from one backup of the service to the next.",
+  }),
+  backupKeep: define({
+    variable: "ATTESTORE_BACKUP_KEEP",
+    read: type.wholeNumber(1, 10_000),
+    fallback: "14",
+    description: "Backups of the service to keep; older ones are removed.",
+  }),
   s3Bucket: define({
     variable: "ATTESTORE_S3_BUCKET",
     read: type.text,

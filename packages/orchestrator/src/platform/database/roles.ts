@@ -62,9 +62,12 @@ export async function ensureRoles(client: pg.ClientBase, { ownerServes }: RolesO
 }
 
 /** The same on a connection of its own, for a database that is filled from a dump. */
-export async function makeRoles(connection: ConnectionSettings): Promise<void> {
+export async function makeRoles(
+  connection: ConnectionSettings,
+  roles: RolesOptions = { ownerServes: false },
+): Promise<void> {
   await withClient(connection, { name: "database", statement_ms: STATEMENT_MS }, (client) =>
-    ensureRoles(client, { ownerServes: false }),
+    ensureRoles(client, roles),
   );
 }
 

@@ -388,6 +388,8 @@ export interface LogsTable {
   /** A head that was signed and that this database does not have; then nothing is appended. */
   missing_head_size: Generated<number | null>;
   missing_head_root: Generated<Buffer | null>;
+  /** Nothing is appended before this time. */
+  held_until: Generated<Date | null>;
 }
 
 export interface LogLeavesTable {

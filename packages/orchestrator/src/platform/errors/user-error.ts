@@ -11,7 +11,9 @@ export type UserErrorCode =
   | "key_token_pin"
   | "certificate"
   | "listen_failed"
-  | "invalid_argument";
+  | "invalid_argument"
+  /** A backup of the service itself. */
+  | "backup_failed";
 
 /**
  * Something that the person who runs the service can fix: only its message is printed, with exit

@@ -27,7 +27,7 @@ export async function findBinaries(configured: string | undefined): Promise<stri
   );
 }
 
-function locatePackage(): string | null {
+export function locatePackage(): string | null {
   try {
     return join(dirname(dirname(createRequire(import.meta.url).resolve(PACKAGE))), "native");
   } catch {

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "@attestore/host/durable-files";
 import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { HeldLock } from "@attestore/host/process-lock";
 import pg from "pg";
 import { requireOwnSessions } from "../database/pooling.ts";
@@ -33,6 +35,8 @@ export interface OpenDatabaseOptions extends Omit<EmbeddedPostgresOptions, "lock
    * 30 s by default.
    */
   waitMs?: number;
+  /** Only a restore may use a directory whose restore is unfinished. */
+  restoring?: boolean;
 }
 
 export interface OpenDatabase {
@@ -82,6 +86,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDa
 
 async function open(options: OpenDatabaseOptions): Promise<OpenDatabase> {
   await makeDirectory(options.dataDirectory, process.geteuid?.() === 0 ? 0o711 : 0o700);
+  if (options.restoring !== true) await requireRestored(options.dataDirectory);
   if (options.databaseUrl !== undefined) return openExternal(options.databaseUrl, options);
   const owned = await lockOrJoin(options);
   if ("connection" in owned)
@@ -94,6 +99,17 @@ async function open(options: OpenDatabaseOptions): Promise<OpenDatabase> {
       close: () => server.stop(),
     };
   });
+}
+
+/** In the data directory during a restore of the service, and after one that was cut off. */
+export const UNFINISHED_RESTORE = "restore-unfinished";
+
+async function requireRestored(directory: string): Promise<void> {
+  if ((await nullIfMissing(stat(join(directory, UNFINISHED_RESTORE)))) === null) return;
+  throw new UserError(
+    "data_directory",
+    `The service was not restored into ${directory} to the end. Remove everything in it but objects/ (and, with a DATABASE_URL, the database), and restore again.`,
+  );
 }
 
 function embedded(connection: ConnectionSettings): Omit<OpenDatabase, "isReady" | "close"> {

@@ -1,4 +1,4 @@
-import type { LogIdentity } from "../log/log-keys.ts";
+import type { LogIdentity } from "./log-keys.ts";
 import type { ServiceIdentity } from "../platform/keys/service-identity.ts";
 
 /** What a database's logs are verified with. */
