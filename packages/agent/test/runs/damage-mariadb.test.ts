@@ -2,10 +2,13 @@ import { randomBytes } from "node:crypto";
 import type { Profile } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Seen } from "../../src/checks/seen.ts";
+import { readCiphertext } from "../../src/crypto/ciphertext.ts";
+import { unseal } from "../../src/crypto/unseal.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { makeTestPlace, type TestPlace, type Resealed, sizeOf } from "./scratch.ts";
+import { DamageTable, seenForDays } from "./damage-table.ts";
+import { flipBit, makeTestPlace, reseal, type Resealed, sizeOf, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
 /** What happens to a MariaDB or MySQL database, and what notices it by default: docs/checks.md. */
@@ -16,7 +19,10 @@ const ROWS = 40_000;
 
 let place: TestPlace;
 let server: SourceMariadb;
+let table: DamageTable;
 let busy: RestoreTestResult;
+let backup: MadeBackup;
+let passed: RestoreTestResult;
 
 const digits = (name: string): string =>
   `(select 0 n union all select 1 union all select 2 union all select 3 union all select 4 union all select 5 union all select 6 union all select 7 union all select 8 union all select 9) ${name}`;
@@ -24,21 +30,64 @@ const numbers = (rows: number): string =>
   `(select a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n + 1 as i from ${["a", "b", "c", "d", "e"].map(digits).join(", ")} having i <= ${rows}) numbers`;
 
 const BUSY = `create database busy default character set utf8mb4; use busy;
-  create table orders (id int primary key, at datetime, note text, mail varchar(99) character set latin1, raw longblob, doc json,
+  create table orders (id int primary key, at datetime, note text, motto text, mail varchar(99) character set latin1, raw longblob, doc json,
     price decimal(9, 2), flags bit(4), kind enum('a', 'b'), spot point, twice int as (id * 2) stored);
-  insert into orders (id, at, note, mail, raw, doc, price, flags, kind, spot)
-    select i, date_sub('2026-11-01', interval i % 500 day), concat('please leave parcel number ', i, ' with the neighbours, thanks'),
+  insert into orders (id, at, note, motto, mail, raw, doc, price, flags, kind, spot)
+    select i, date_sub('2026-11-01', interval i % 500 day), concat('please leave parcel number ', i, ' with the neighbours, thanks'), concat('chair ', i),
       if(i % 4 = 0, null, concat('customer', i, '@example.com')), concat('picture of chair number ', i), json_object('chairs', i % 7), i % 1000, i % 16, 'a', point(i, 1)
     from ${numbers(ROWS)};
   create table secret (name text); insert into secret select concat('only ', i) from ${numbers(40)};
   create table \`we ;ird\`\`t\` (\`a \`\`b\` text, gone datetime);
   insert into \`we ;ird\`\`t\` select concat('NULL\\tline\\n\\\\N ', i), null from ${numbers(60)};`;
 
+const isMysql = (): boolean => server.product === "MySQL";
+const SMALL = Array.from({ length: 24 }, (_, at) => `small_${at + 1}`);
+const filled = (name: string): string =>
+  `create table ${name} (id int primary key, note varchar(99)); insert into ${name} select i, concat('note ', i) from ${numbers(100)};`;
+
+/**
+ * Made at the same moment each time, which is part of events and of earlier versions of rows.
+ * `order`: of the rows of a table that has no key.
+ */
+const shop = (order: "asc" | "desc" = "asc"): string => `
+  set timestamp = 1790000000; drop database if exists shop; create database shop default character set utf8mb4; use shop;
+  ${["steady", "halved", "emptied", "dropped", "changed"].map(filled).join("\n")}
+  ${SMALL.map((name) => `create table ${name} (id int primary key); insert into ${name} values (1);`).join(" ")}
+  create table loose (n int, note text) ; insert into loose select i, concat('n ', i, '),(') from ${numbers(50)} order by i ${order};
+  create table exact (id int primary key, f float, d double); insert into exact values (1, 0.1, 0.1234567890123456);
+  create table narrowed (id bigint, note text); insert into narrowed values (1, 'a');
+  create table coded (t varchar(20) character set latin1); insert into coded values ('a');
+  create table sorted (t varchar(20) character set utf8mb4 collate utf8mb4_general_ci); insert into sorted values ('a');
+  create table strict (n int not null default 5); insert into strict values (1);
+  create table doubled (n int, twice int as (n * 2) stored); insert into doubled (n) values (1);
+  create table parts (y int) partition by range (y) (partition p0 values less than (2000), partition p1 values less than maxvalue);
+  insert into parts values (1999), (2001);
+  create table rulers (id int auto_increment primary key, of_steady int, n int, code int, comment_of int comment 'of orders',
+    constraint by_code unique (code), key by_n (n), constraint positive check (n > 0), constraint of_steady foreign key (of_steady) references steady (id)) auto_increment = 5000;
+  insert into rulers (id, of_steady, n, code) values (1, 1, 1, 1), (2, 2, 2, 2);
+  create function twice(n int) returns int deterministic return 2 * n;
+  create procedure sweep() delete from loose where n > 1000;
+  create definer = keeper@localhost trigger touched before update on rulers for each row set new.n = abs(new.n);
+  create event nightly on schedule every 1 day do delete from loose where n > 1000;
+  create view few as select id from rulers; create definer = keeper@localhost view own as select id from rulers;
+  ${
+    isMysql()
+      ? ""
+      : `create table history (id int primary key, v int) with system versioning; insert into history values (1, 1);
+         set timestamp = 1790000100; update history set v = 2;
+         create sequence tickets; do setval(tickets, 500);`
+  }`;
+
 beforeAll(async () => {
   place = await makeTestPlace();
   server = await startSourceMariadb(place.dir);
-  server.sql(BUSY);
+  table = new DamageTable(server.product, "Case by case: MariaDB and MySQL");
+  server.sql(
+    `${BUSY} create user keeper@localhost identified by 'x'; grant all on *.* to keeper@localhost; ${shop()}`,
+  );
   busy = await testIt(await back({ databases: ["busy"] }));
+  backup = await back();
+  passed = await testIt(backup);
 });
 
 afterAll(async () => {
@@ -96,7 +145,7 @@ test("a profile has counts and rates of each kind of column, nothing of small ta
   const columns = new Map(tables[1]?.columns.map(({ name, ...rest }) => [name, rest]));
   expect(tables[1]?.rows).toBe(ROWS);
   expect([...columns.keys()].toSorted()).toEqual(
-    ["at", "doc", "flags", "id", "kind", "mail", "note", "price", "raw", "spot"].toSorted(),
+    ["at", "doc", "flags", "id", "kind", "mail", "motto", "note", "price", "raw", "spot"].toSorted(),
   );
   expect(columns.get("note")).toMatchObject({ nulls: 0, random: 0 });
   expect(columns.get("note")?.distinct).toBeGreaterThan(950);
@@ -123,8 +172,8 @@ test("a profile has counts and rates of each kind of column, nothing of small ta
 
 test("an honest tenth more of the same is not suspicious", async () => {
   const grown = await after(
-    `insert into orders (id, at, note, mail, raw, doc, price, flags, kind, spot)
-      select id + 100000, at, concat(note, '!'), mail, raw, doc, price, flags, kind, spot from orders where id % 10 = 0`,
+    `insert into orders (id, at, note, motto, mail, raw, doc, price, flags, kind, spot)
+      select id + 100000, at, concat(note, '!'), motto, mail, raw, doc, price, flags, kind, spot from orders where id % 10 = 0`,
   );
   expect(grown.result, grown.reason).toBe("passed");
   expect(grown.profile?.suspicious).toEqual([]);
@@ -137,11 +186,187 @@ test("a hundredth of a column encrypted in place is suspicious, and fails only w
   ]);
   const sql = `update orders join (${values
     .map(([id, note]) => `select ${id} as id, '${note}' as note`)
-    .join(" union all ")}) v on v.id = orders.id set orders.note = v.note`;
+    .join(" union all ")}) v on v.id = orders.id set orders.note = v.note;
+    update orders set mail = null, motto = 'your chairs are ours: write to us'`;
   const failed = await after(sql, { onSuspicion: "fail" });
   expect(failed.result).toBe("failed");
   expect(failed.reason).toContain("attestore accept shop busy.orders --because REASON");
   expect(failed.profile?.suspicious).toEqual([
     { table: "busy.orders", column: "note", measure: "random", now: expect.any(Number), before: 0 },
+    { table: "busy.orders", column: "motto", measure: "distinct", now: 0, before: expect.any(Number) },
+    { table: "busy.orders", column: "mail", measure: "nulls", now: 1000, before: expect.any(Number) },
   ]);
+  for (const what of [
+    "1 % of a text column encrypted at the source",
+    "every value of a column set to NULL at the source",
+    "every text of a column replaced at the source",
+  ])
+    table.says(what, "told as suspicious");
 });
+
+test("at the source", async () => {
+  expect(passed.reason).toBeUndefined();
+  server.sql(`use shop; rename table dropped to gone; delete from emptied; delete from small_24; delete from halved where id > 50; delete from steady where id > 90;
+    drop index by_n on rulers; drop function twice; drop view few; drop event nightly;`);
+  if (!isMysql()) server.sql("alter table shop.history drop system versioning");
+  const made = await back();
+  const tested = await testIt(made, { seen: seenForDays(passed) });
+  table.noticed("a table dropped or renamed at the source", tested, "shop.dropped");
+  table.noticed("a table emptied at the source", tested, "inferred:rows:shop.emptied");
+  table.noticed("the only row of the 24th small table deleted at the source", tested, "shop.small_24");
+  table.noticed("half of a table's rows deleted at the source", tested, "inferred:rows:shop.halved");
+  table.noticed("10 % of a steady table's rows deleted at the source", tested, "inferred:rows:shop.steady");
+  if (!isMysql())
+    table.noticed("earlier versions of rows dropped at the source", tested, "shop.history (history)");
+  expect(made.sourceMetadata["schema_hash"]).not.toBe(backup.sourceMetadata["schema_hash"]);
+  table.says("an index, routine, view or event dropped at the source", "told as drift");
+  server.sql(shop());
+});
+
+type Case = readonly [what: string, sql: string, names: string];
+/** Each list is one dump: a receipt has no room to name everything at once. */
+const ON_THE_WAY: readonly (readonly Case[])[] = [
+  [
+    ["a table lost on the way", "drop table dropped", "shop.dropped"],
+    ["a row lost on the way", "delete from emptied where id = 7", "shop.emptied"],
+    ["one value changed on the way", "update changed set note = 'mote 7' where id = 7", "shop.changed"],
+    ["a number rounded on the way", "update exact set d = round(d, 12)", "shop.exact"],
+    [
+      "the texts of two rows exchanged on the way",
+      "update loose set note = case n when 1 then 'n 2),(' else 'n 1),(' end where n < 3",
+      "shop.loose",
+    ],
+  ],
+  [
+    [
+      "a column's type narrowed on the way",
+      "alter table narrowed modify id int",
+      "table shop.narrowed (other)",
+    ],
+    [
+      "a column's character set changed on the way",
+      "alter table coded modify t varchar(20) character set utf8mb4",
+      "table shop.coded (other)",
+    ],
+    [
+      "a column's collation changed on the way",
+      "alter table sorted modify t varchar(20) character set utf8mb4 collate utf8mb4_bin",
+      "table shop.sorted (other)",
+    ],
+    ["NOT NULL or a default lost on the way", "alter table strict modify n int", "table shop.strict (other)"],
+    [
+      "a generated column's expression changed on the way",
+      "alter table doubled modify twice int as (n + n + 0) stored",
+      "table shop.doubled (other)",
+    ],
+    [
+      "a partition lost on the way",
+      "alter table parts reorganize partition p0, p1 into (partition p1 values less than maxvalue)",
+      "table shop.parts (other)",
+    ],
+    ["a comment lost on the way", "alter table rulers modify comment_of int", "table shop.rulers (other)"],
+  ],
+  [
+    ["an index lost on the way", "drop index by_n on rulers", "index shop.rulers.by_n (missing)"],
+    ["a unique key lost on the way", "drop index by_code on rulers", "index shop.rulers.by_code (missing)"],
+    [
+      "a foreign key lost on the way",
+      "alter table rulers drop foreign key of_steady",
+      "constraint shop.rulers.of_steady (missing)",
+    ],
+    [
+      "a check constraint lost on the way",
+      "alter table rulers drop constraint positive",
+      "constraint shop.rulers.positive (missing)",
+    ],
+    [
+      "the next value of AUTO_INCREMENT reset on the way",
+      "alter table rulers auto_increment = 3",
+      "auto increment shop.rulers (other)",
+    ],
+  ],
+  [
+    ["a function or procedure lost on the way", "drop procedure sweep", "procedure shop.sweep (missing)"],
+    ["a trigger lost on the way", "drop trigger touched", "trigger shop.touched (missing)"],
+    ["an event lost on the way", "drop event nightly", "event shop.nightly (missing)"],
+    ["a view lost on the way", "drop view few", "view shop.few (missing)"],
+    [
+      "another definer on the way",
+      "create or replace definer = root@localhost view own as select id from rulers",
+      "view shop.own (other)",
+    ],
+    [
+      "something added on the way",
+      "create view more as select 1 as one",
+      "view shop.more (not at the source)",
+    ],
+  ],
+];
+
+test.each(ON_THE_WAY.map((each) => [each]))("on the way: %#", async (damages) => {
+  server.sql(`use shop; ${damages.map((each) => each[1]).join(";\n")}`);
+  const tested = await testIt(backup, { instead: insteadOf(await back()) });
+  server.sql(shop());
+  for (const [what, , names] of damages) table.noticed(what, tested, names);
+});
+
+test("what only MariaDB has, lost on the way", async () => {
+  if (isMysql()) return;
+  server.sql("use shop; alter table history drop system versioning; alter sequence tickets restart 7");
+  const tested = await testIt(backup, { instead: insteadOf(await back()) });
+  server.sql(shop());
+  table.noticed("earlier versions of rows lost on the way", tested, "shop.history");
+  table.noticed(
+    "the next value of a sequence reset on the way",
+    tested,
+    "sequence value shop.tickets (other)",
+  );
+});
+
+test("another database's dump, bytes that are lost or other, FLOATs, and another order of rows", async () => {
+  server.sql(
+    `drop database shop; create database shop; use shop; ${filled("steady")} create table guests (id int);`,
+  );
+  const other = await back();
+  table.noticed(
+    "another database's dump in its place",
+    await testIt(backup, { instead: insteadOf(other) }),
+    "",
+  );
+  const staging = await back({ databases: ["busy"] });
+  expect(await testIt(backup, { instead: insteadOf(staging) })).toMatchObject({
+    result: "failed",
+    checks: [],
+  });
+  table.says("the dump of a database with another name in its place", "refused");
+  expect(await testIt(backup, { instead: await flipBit(place, backup) })).toMatchObject({
+    result: "failed",
+    checks: [],
+  });
+  table.says("a bit flipped in what is stored", "refused");
+  const whole = await plaintext(backup);
+  const cut = await testIt(backup, { instead: await reseal(place, whole.subarray(0, whole.length * 0.8)) });
+  expect(cut).toMatchObject({ result: "failed", checks: [] });
+  table.says("the end of the dump cut off", "refused");
+  server.sql(shop("desc"));
+  const turned = await testIt(backup, { instead: insteadOf(await back()) });
+  expect(turned.reason).toBeUndefined();
+  table.says("the rows in another order", "passes");
+  server.sql("update shop.exact set f = 16777217");
+  await expect(back()).rejects.toMatchObject({ code: "dump_failed" });
+  table.says("a FLOAT that the dump program would round", "no backup is made");
+});
+
+/** A backup of what was damaged, as it would lie in the place of an honest one. */
+function insteadOf({ path, sha256, sourceMetadata }: MadeBackup): Resealed {
+  return { path, sha256, plaintextBytes: Number(sourceMetadata["plaintext_size_bytes"]) };
+}
+
+async function plaintext({ path }: MadeBackup): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of unseal(readCiphertext({ path }), [place.identity]))
+    pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+}
+
+test("every case of the table is here", () => table.everyCaseIsHeld());

@@ -51,6 +51,8 @@ export async function startSourceMariadb(
       `--pid-file=${join(place.home, "source.pid")}`,
       `--secure-file-priv=${place.sockets}`,
       "--loose-mysqlx=OFF",
+      // Where else MySQL lets tables lie.
+      `--loose-innodb-directories=${dir}`,
       ...network,
       "--innodb-flush-log-at-trx-commit=0",
       "--innodb-buffer-pool-size=64M",

@@ -95,8 +95,7 @@ export interface Description {
   readonly databases: readonly string[];
   readonly before: Look;
   readonly after: Look;
-  /** Null if the dump program does not write one row per line. */
-  readonly dumped: DumpCounter | null;
+  readonly dumped: DumpCounter;
 }
 
 /**
@@ -126,7 +125,7 @@ export function describeDump({
   const counts = before.tables.flatMap((table) => {
     const { name, isVersioned } = table;
     const [older, newer] = [before.counts.get(name), after.counts.get(name)];
-    const rows = dumped?.rowsOf(table.database, table.table) ?? null;
+    const rows = dumped.rowsOf(table.database, table.table);
     if (!isVersioned) return [countOfTable(name, { older, newer, rows, isSteady: table.isTransactional })];
     // The dump contains all versions of the rows.
     const all = historyName(name);

@@ -11,7 +11,15 @@ import { signObjects } from "./content/sign-objects.ts";
 import { signRows } from "./content/sign-rows.ts";
 import { DumpCounter } from "./content/dump-counter.ts";
 import { refuseRounded } from "./float-columns.ts";
-import { findClient, findDumper, type Program, productOf, releaseOf } from "./programs.ts";
+import {
+  DUMPS_HISTORY,
+  findClient,
+  findDumper,
+  type Program,
+  productOf,
+  releaseOf,
+  rowLayoutOf,
+} from "./programs.ts";
 import { originOf } from "./origin.ts";
 import { type ListedTable, OWN_DATABASES } from "./schema.ts";
 import { MariadbSession, SessionEnded } from "./session.ts";
@@ -75,9 +83,8 @@ export async function dumpMariadb(
     requireNewEnough(dumper, version);
     const databases = await databasesOf(source, connection, older);
     const origin = await originOf(older, source.databases === null ? connection.database : null);
-    const counter = writesRowsInLines(dumper) ? new DumpCounter(contentKey) : null;
-    const objects =
-      contentKey === undefined || counter === null ? null : await listSource(session, databases);
+    const counter = new DumpCounter(rowLayoutOf(dumper), contentKey);
+    const objects = contentKey === undefined ? null : await listSource(session, databases);
     await beginSnapshot(older);
     const history = historyArguments(dumper, version, await tablesOf(older, databases));
     const looks = { before: look(older, databases, version), after: null as Promise<Look> | null };
@@ -119,7 +126,7 @@ export async function dumpMariadb(
         after,
         dumped: counter,
       });
-      if (contentKey === undefined || counter === null) return described;
+      if (contentKey === undefined) return described;
       const again = objects === null ? null : await listSource(session, databases);
       const signed = signObjects(objects, again, contentKey);
       return signRows(described, { dumped: counter, ...before, objects: signed }, contentKey);
@@ -171,17 +178,6 @@ export function requireNewEnough(dumper: Program, version: string): void {
   );
 }
 
-/**
- * MariaDB's dump program writes one row per line since 10.11. Others write many rows in one line,
- * which cannot be counted while they pass.
- */
-function writesRowsInLines({ product, version }: Program): boolean {
-  return product === "MariaDB" && releaseOf(version) >= DUMPS_HISTORY;
-}
-
-/** The release of MariaDB that brought `--dump-history`, and servers that accept its output. */
-const DUMPS_HISTORY = 1011;
-
 /** @throws RunError `tool_too_old` if the dump would lack earlier versions of rows. */
 function historyArguments(dumper: Program, version: string, tables: readonly ListedTable[]): string[] {
   const versioned = tables.filter(({ isVersioned }) => isVersioned).map(({ name }) => name);
@@ -194,7 +190,11 @@ function historyArguments(dumper: Program, version: string, tables: readonly Lis
   );
 }
 
-async function databasesOf(
+/**
+ * Which databases are backed up: the connection's own comes first.
+ * @throws RunError
+ */
+export async function databasesOf(
   { databases, slug }: SourceOf<MariadbSettings>,
   connection: ConnectionFile,
   session: MariadbSession,
@@ -233,12 +233,12 @@ async function beginSnapshot(session: MariadbSession): Promise<void> {
 async function* contentOf(
   child: Child,
   onFirst: () => void,
-  counter: DumpCounter | null,
+  counter: DumpCounter,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, undefined> {
   for await (const piece of releasing(child.stdout)) {
     onFirst();
-    counter?.add(piece);
+    counter.add(piece);
     yield piece;
   }
   const exit = await child.exited;

@@ -129,3 +129,16 @@ export function releaseOf(version: unknown): number {
     (typeof version === "string" ? /^([0-9]{1,3})\.([0-9]{1,3})/.exec(version) : null) ?? [];
   return major === undefined ? 0 : Number(major) * 100 + Number(minor);
 }
+
+/**
+ * The release of MariaDB that brought `--dump-history`, servers that accept its output, and rows on
+ * lines of their own.
+ */
+export const DUMPS_HISTORY = 1011;
+
+/** How a dump program writes rows: each on a line, or as many as fit. */
+export type RowLayout = "one_a_line" | "many_a_line";
+
+export function rowLayoutOf({ product, version }: Pick<Program, "product" | "version">): RowLayout {
+  return product === "MariaDB" && releaseOf(version) >= DUMPS_HISTORY ? "one_a_line" : "many_a_line";
+}

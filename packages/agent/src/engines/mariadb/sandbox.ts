@@ -7,7 +7,7 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { findContainerPlace, findHostPlace, type FoundPlace } from "./places.ts";
 import { type Product, productOf, releaseOf } from "./programs.ts";
 import { restoreInto } from "./restore-into.ts";
-import { DUMPER } from "./content/compare-rows.ts";
+import { isDumper } from "./content/compare-rows.ts";
 import { startMariadbIn } from "./scratch-mariadb.ts";
 
 /**
@@ -72,7 +72,7 @@ async function startServer(
     run: (name, request) =>
       place.start({
         ...request,
-        command: name === DUMPER ? join(dirname(programs.client), name) : programs.client,
+        command: isDumper(name) ? join(dirname(programs.client), name) : programs.client,
         args: [...scratch.connection, ...request.args],
       }),
     // The client gets the dump through stdin.

@@ -7,7 +7,7 @@ import { listObjects } from "./list-objects.ts";
 
 const WORDS = {
   query: "what SHOW CREATE says of each object, and the next value of each counter",
-  hint: "compare what mariadb-dump --no-data --routines --events prints of both",
+  hint: "compare what mariadb-dump or mysqldump prints of both with --no-data --routines --events",
 };
 
 /**

@@ -8,7 +8,7 @@ import type { ContentComparison, ForeignMetadata } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { READER } from "../accounts.ts";
 import { DumpCounter, type DumpedTable } from "./dump-counter.ts";
-import { programOf, releaseOf } from "../programs.ts";
+import { type Product, productOf, type Program, programOf, releaseOf, rowLayoutOf } from "../programs.ts";
 import { type ListedTable, tableName } from "../schema.ts";
 import { contentName, rowsTag } from "./sign-rows.ts";
 
@@ -26,8 +26,14 @@ const ARGUMENTS = [
   "--default-character-set=utf8mb4",
   "--max-allowed-packet=1G",
 ];
-/** Expected in the client's directory. */
-export const DUMPER = "mariadb-dump";
+const MYSQL_ARGUMENTS = ["--set-gtid-purged=OFF"];
+
+/** The dump program of each product. It is expected in the client's directory. */
+const DUMPERS: Readonly<Record<Product, string>> = { MariaDB: "mariadb-dump", MySQL: "mysqldump" };
+
+export function isDumper(name: string): boolean {
+  return Object.values(DUMPERS).includes(name);
+}
 
 /**
  * Dumps the rows of the restored copy again, as long as there is time, and compares what its tables
@@ -41,12 +47,14 @@ export async function compareRows(
   { metadata, key, budget_ms, signal }: ContentComparison,
 ): Promise<CheckOutcome | null> {
   const expected = expectedContent(metadata);
-  if (expected === null || !(await dumpsAlike(server, metadata, signal))) return null;
+  const dumper = expected === null ? null : await dumperOf(server, metadata, signal);
+  if (expected === null || dumper === null) return null;
   const started = performance.now();
   const time = budget_ms < 1 ? AbortSignal.abort() : AbortSignal.timeout(Math.floor(budget_ms));
   const history = tables.some(({ isVersioned }) => isVersioned) ? ["--dump-history"] : [];
-  const args = [...ARGUMENTS, ...history, "--databases", "--", ...databases];
-  const found = await dumpedAgain(server, args, key, { signal, time });
+  const own = dumper.product === "MySQL" ? MYSQL_ARGUMENTS : history;
+  const args = [...ARGUMENTS, ...own, "--databases", "--", ...databases];
+  const found = await dumpedAgain(server, dumper, args, key, { signal, time });
   stopIfAborted(signal);
   if (server.hasDied())
     throw new RunError("sandbox_failed", "the scratch server broke while tables were compared");
@@ -63,31 +71,35 @@ export async function compareRows(
     keepsOrder: true,
     of: null,
     nameOf: (name) => name,
-    query: "the rows of each table, as mariadb-dump writes them, in any order",
+    query: `the rows of each table, as ${DUMPERS[dumper.product]} writes them, in any order`,
     duration_ms: performance.now() - started,
   });
 }
 
 /**
- * Whether this server and its dump program print values as the source's did. Another release of
+ * The dump program beside the server, if both print values as the source's did. Another release of
  * either may print the same value differently.
  */
-async function dumpsAlike(
+async function dumperOf(
   server: ScratchServer,
   { engine_version, dump_version }: ForeignMetadata,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (releaseOf(engine_version) !== releaseOf(server.runtime.engine_version)) return false;
+): Promise<Program | null> {
+  const { engine_version: version } = server.runtime;
+  if (releaseOf(engine_version) !== releaseOf(version)) return null;
+  const product = productOf(version);
+  const name = DUMPERS[product];
   try {
-    const child = await server.run(DUMPER, { args: ["--version"], signal });
+    const child = await server.run(name, { args: ["--version"], signal });
     child.stdin.end();
     const said = await text(child.stdout);
     await child.exited;
-    const program = programOf(DUMPER, said);
-    return program?.product === "MariaDB" && releaseOf(program.version) === releaseOf(dump_version);
+    const program = programOf(name, said);
+    const isAlike = program?.product === product && releaseOf(program.version) === releaseOf(dump_version);
+    return isAlike ? program : null;
   } catch (error) {
     stopIfAborted(signal);
-    if (error instanceof RunError) return false;
+    if (error instanceof RunError) return null;
     throw error;
   }
 }
@@ -95,16 +107,17 @@ async function dumpsAlike(
 /** Returns the tables whose rows were all read. */
 async function dumpedAgain(
   server: ScratchServer,
+  dumper: Program,
   args: readonly string[],
   key: Buffer,
   { signal, time }: { readonly signal: AbortSignal; readonly time: AbortSignal },
 ): Promise<readonly DumpedTable[]> {
   if (time.aborted) return [];
-  const child = await server.run(DUMPER, { args, signal, isDump: true });
+  const child = await server.run(dumper.path, { args, signal, isDump: true });
   const stop = (): void => void child.stop();
   time.addEventListener("abort", stop, { once: true });
   if (time.aborted) stop();
-  const counter = new DumpCounter(key);
+  const counter = new DumpCounter(rowLayoutOf(dumper), key);
   try {
     child.stdin.end();
     for await (const piece of releasing(child.stdout)) counter.add(piece);

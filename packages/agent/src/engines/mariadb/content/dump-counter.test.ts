@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { RowLayout } from "../programs.ts";
 import { DumpCounter } from "./dump-counter.ts";
 
 const DUMP = `-- MariaDB dump
@@ -33,7 +35,7 @@ DELIMITER ;
 `;
 
 test.each([1, 2, 7, 64, 1000, 100_000])("rows are counted in pieces of %i bytes", (size) => {
-  const counter = new DumpCounter();
+  const counter = new DumpCounter("one_a_line");
   const whole = Buffer.from(DUMP);
   for (let at = 0; at < whole.length; at += size) counter.add(whole.subarray(at, at + size));
   expect(counter.rowsOf("a`b", "t")).toBe(3n);
@@ -47,8 +49,13 @@ const dumpOf = (...lines: readonly string[]): Buffer =>
   Buffer.from(["USE `a`;", "LOCK TABLES `t` WRITE;", ...lines, "UNLOCK TABLES;", ""].join("\n"));
 const LONG = `(${"x".repeat(300_000)})`;
 
-function sumOf(dump: Buffer, size = dump.length, own = key): string | null | undefined {
-  const counter = new DumpCounter(own);
+function sumOf(
+  dump: Buffer,
+  size = dump.length,
+  own = key,
+  layout: RowLayout = "one_a_line",
+): string | null | undefined {
+  const counter = new DumpCounter(layout, own);
   for (let at = 0; at < dump.length; at += size) counter.add(dump.subarray(at, at + size));
   return counter.tables()[0]?.sum;
 }
@@ -80,4 +87,41 @@ test("a table has no sum if its section has not ended, is there twice or is not 
   expect(sumOf(Buffer.concat([whole, whole]))).toBeNull();
   expect(sumOf(dumpOf("INSERT INTO `t` (a) VALUES (1);"))).toBeNull();
   expect(sumOf(dumpOf(`INSERT INTO \`t\` (\`${"a".repeat(300_000)}\`) VALUES (1);`), 1000)).toBeNull();
+});
+
+test("rows that share a line give the sum of rows on lines of their own, whatever their texts hold", () => {
+  const sign = fc.constantFrom("'", "\\", "(", ")", ",", ";", "),(", "\n", "a", "é", "\0");
+  const value = fc.oneof(
+    fc.constantFrom("NULL", "-1.5", "0x00ff", "''"),
+    fc.array(sign, { maxLength: 12 }).map((signs) => `'${escaped(signs.join(""))}'`),
+    fc.array(sign, { maxLength: 12 }).map((signs) => `_binary '${doubled(signs.join(""))}'`),
+  );
+  const rows = fc.array(
+    fc.array(value, { minLength: 1, maxLength: 4 }).map((values) => `(${values.join(",")})`),
+    { minLength: 1, maxLength: 8 },
+  );
+  fc.assert(
+    fc.property(rows, fc.integer({ min: 1, max: 200 }), fc.nat(), (all, size, cut) => {
+      const at = 1 + (cut % all.length);
+      const alone = dumpOf(
+        "INSERT INTO `t` VALUES",
+        ...all.slice(0, -1).map((row) => `${row},`),
+        `${all.at(-1)};`,
+      );
+      const lines = [all.slice(0, at), all.slice(at)].filter((line) => line.length > 0);
+      const shared = dumpOf(...lines.map((line) => `INSERT INTO \`t\` VALUES ${line.join(",")};`));
+      expect(sumOf(shared, size, key, "many_a_line")).toBe(sumOf(alone));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const escaped = (text: string): string =>
+  text.replaceAll(/['\\\n\0]/g, (one) => `\\${{ "\n": "n", "\0": "0" }[one] ?? one}`);
+/** As a server writes it whose SQL mode knows no backslash. */
+const doubled = (text: string): string => text.replaceAll("'", "''").replaceAll(/[\\\n\0]/g, "");
+
+test("a line that ends within a text gives no sum", () => {
+  const odd = dumpOf("INSERT INTO `t` VALUES (1,'a);", "INSERT INTO `t` VALUES (2);");
+  expect(sumOf(odd, 5, key, "many_a_line")).toBeNull();
 });

@@ -1,3 +1,5 @@
+import type { RowLayout } from "../programs.ts";
+import { RowSplitter } from "./row-splitter.ts";
 import { RowSum } from "./row-sum.ts";
 
 /** Enough of a line to recognise it, even with the longest names. */
@@ -30,13 +32,14 @@ interface Section extends Omit<DumpedTable, "rows" | "sum"> {
 }
 
 /**
- * Counts the rows of each table in mariadb-dump's output while it passes. With a key, it also adds
- * up the digests of the rows. Each row is one line, because line breaks in values are escaped. Only
- * lines between `LOCK TABLES` and `UNLOCK TABLES` count, where there is nothing but rows. The text
+ * Counts the rows of each table in a dump program's output while it passes. With a key, it also
+ * adds up the digests of the rows. Line breaks in values are escaped, so no row is on two lines.
+ * Only lines between `LOCK TABLES` and `UNLOCK TABLES` count, where there is nothing but rows. The text
  * of a routine or trigger, between two `DELIMITER` lines, never counts.
  */
 export class DumpCounter {
   readonly #key: Buffer | null;
+  readonly #splitter: RowSplitter | null;
   /** The keys are database and table, as a JSON array. */
   readonly #tables = new Map<string, Section>();
   #database = "";
@@ -47,8 +50,10 @@ export class DumpCounter {
   #begun: Buffer = Buffer.alloc(0);
 
   /** With the backup's key, each table's rows also get a sum. */
-  constructor(key?: Buffer) {
+  constructor(layout: RowLayout, key?: Buffer) {
     this.#key = key ?? null;
+    this.#splitter =
+      layout === "one_a_line" ? null : new RowSplitter((part, isEnd) => this.#addToRow(part, isEnd));
   }
 
   add(piece: Buffer): void {
@@ -136,6 +141,12 @@ export class DumpCounter {
   #rowPart(part: Buffer, isEnd: boolean): void {
     this.#isInRow = !isEnd;
     if (this.#section === null || this.#isCode) return;
+    if (this.#splitter === null) this.#addToRow(part, isEnd);
+    else if (!this.#splitter.add(part, isEnd)) this.#section.isOdd = true;
+  }
+
+  #addToRow(part: Buffer, isEnd: boolean): void {
+    if (this.#section === null) return;
     this.#section.sum?.add(part, isEnd);
     if (isEnd) this.#section.rows += 1n;
   }
