@@ -769,6 +769,62 @@ describe("a dump that fails leaves nothing", () => {
   });
 });
 
+test("proposed checks of the newest row's age and of a ratio hold, notice ruined data, and pass a restore test", async () => {
+  const digits =
+    "(select 0 n union select 1 union select 2 union select 3 union select 4 union select 5 union select 6 union select 7 union select 8 union select 9)";
+  const hundred = `(select a.n + 10 * b.n as i from ${digits} a, ${digits} b) q`;
+  server.sql(`create database lively; use lively;
+    create table \`or ders\` (id int primary key, \`placed at\` timestamp(3) null, due datetime);
+    insert into \`or ders\` select i, now(3) - interval i * 5 hour, now() + interval 9 day from ${hundred};
+    create table drafts (order_id int, foreign key (order_id) references \`or ders\` (id));
+    create table details (order_id int not null, imported datetime default '2020-01-01', foreign key (order_id) references \`or ders\` (id));
+    insert into details (order_id) select i from ${hundred}; insert into details (order_id) select i from ${hundred};`);
+  const source = { ...server.source, databases: ["lively"] };
+  const propose = async (): Promise<unknown> =>
+    mariadb.propose?.(source, { scratchDir: place.scratch, signal: never });
+  try {
+    for (const [type, limit] of [
+      ["timestamp(3) null", "age(newest) < 3d"],
+      ["datetime", "age(newest) < 4d"],
+    ] as const) {
+      server.sql(`alter table lively.\`or ders\` modify \`placed at\` ${type}`);
+      const proposed = (await propose()) as { checks: CheckConfig[]; notProposed: unknown };
+      expect(proposed.checks).toMatchObject([
+        { id: "fresh-or-ders", expect: limit },
+        { id: "ratio-details-or-ders", expect: "ratio >= 1" },
+      ]);
+      expect(proposed.notProposed).toEqual(
+        expect.arrayContaining([{ id: "the age of lively.details.`imported`", why: expect.any(String) }]),
+      );
+      const made = await back({ databases: ["lively"] });
+      const tested = await testIt(proposed.checks, { made, metadata: made.sourceMetadata });
+      expect(tested.result, tested.reason).toBe("passed");
+      const empty = "an empty lively.`or ders`";
+      const column = "lively.`or ders`.placed at";
+      const controls = tested.checks.filter(({ negative_control: control }) => control !== undefined);
+      expect(
+        controls.map(({ id, negative_control: control }) => [id, control?.noticed, control?.not_noticed]),
+      ).toEqual([
+        ["fresh-or-ders", [empty, `${column} null in every row`, `${column} a year older`], []],
+        ["ratio-details-or-ders", ["an empty lively.details", empty], []],
+      ]);
+    }
+    server.sql(
+      "update lively.`or ders` set `placed at` = now() + interval 1 year where id = 7; delete from lively.details where order_id > 5",
+    );
+    expect(await propose()).toMatchObject({
+      checks: [],
+      notProposed: expect.arrayContaining([
+        { id: "the age of lively.`or ders`.`placed at`", why: "it has times in the future" },
+        { id: "lively.details for each of lively.`or ders`", why: "there are too few rows" },
+      ]),
+    });
+  } finally {
+    server.sql("drop database lively");
+  }
+  nothingLeft();
+});
+
 test("a password of any characters gets there by a file that only we can read, and stands in no argument list", async () => {
   process.env["TEST_OTHER_MARIADB_URL"] = server.url("special", PASSWORD);
   const connection = { kind: "env", name: "TEST_OTHER_MARIADB_URL" } as const;

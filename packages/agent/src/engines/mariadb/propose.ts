@@ -1,0 +1,161 @@
+import {
+  FURTHEST_ZONE_H,
+  OBSERVED_DAYS,
+  type ObservedTimes,
+  proposeFromSource,
+  type Proposals,
+  type QueryOutcome,
+  type Reference,
+  type TimeColumn,
+  ZONES_S,
+} from "../../checks/index.ts";
+import type { MariadbSettings } from "../../config/engines/mariadb.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
+import type { SourceOf } from "../engine.ts";
+import { limited } from "./describe.ts";
+import { connect, databasesOf } from "./dump.ts";
+import { outcomeOf } from "./run-query.ts";
+import { inList, tableName } from "./schema.ts";
+import { type MariadbSession, quoted } from "./session.ts";
+import { inSourceSession } from "./source-session.ts";
+
+/** How long the source may be asked. */
+const BUDGET_MS = 30_000;
+const STATEMENT_S = 5;
+/** Two clocks may differ by this much. */
+const CLOCKS_S = 60;
+const MAX_COLUMNS = 12;
+const MAX_REFERENCES = 4;
+
+const PREPARATION = [
+  "set session transaction read only",
+  "set session time_zone = '+00:00'",
+  "set session lock_wait_timeout = 1",
+];
+
+/** Of the tables with the most rows first, and of one table the first column. */
+const times = (databases: readonly string[]): string => `
+  select c.table_schema, c.table_name, c.column_name, c.data_type
+  from information_schema.columns c join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
+  where ${inList("c.table_schema", databases)} and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED')
+    and c.data_type in ('timestamp', 'datetime') and coalesce(c.generation_expression, '') = ''
+  order by coalesce(t.table_rows, 0) desc, 1, 2, c.ordinal_position limit ${MAX_COLUMNS}`;
+
+const references = (databases: readonly string[]): string => `
+  select k.table_schema, k.table_name, k.referenced_table_schema, k.referenced_table_name
+  from information_schema.key_column_usage k
+    join information_schema.columns c on c.table_schema = k.table_schema and c.table_name = k.table_name and c.column_name = k.column_name
+    join information_schema.tables t on t.table_schema = k.table_schema and t.table_name = k.table_name
+  where ${inList("k.table_schema", databases)} and ${inList("k.referenced_table_schema", databases)}
+    and (k.table_schema, k.table_name) <> (k.referenced_table_schema, k.referenced_table_name)
+  group by k.table_schema, k.table_name, k.constraint_name, k.referenced_table_schema, k.referenced_table_name
+  having sum(c.is_nullable = 'YES') = 0
+  order by max(coalesce(t.table_rows, 0)) desc, 1, 2, k.constraint_name limit ${MAX_REFERENCES}`;
+
+/** A column of times, in seconds since 1970. */
+interface Form {
+  readonly seconds: (time: string) => string;
+  /** As in `TimeColumn`. */
+  readonly slack_s: number;
+}
+
+const TIMESTAMP: Form = { seconds: (time) => `unix_timestamp(${time})`, slack_s: 0 };
+const DATETIME: Form = {
+  seconds: (time) => `timestampdiff(second, '1970-01-01', ${time})`,
+  slack_s: ZONES_S,
+};
+
+/**
+ * Looks at the source, read-only and for a short time, and proposes checks.
+ * @throws RunError
+ */
+export function proposeMariadb(
+  source: SourceOf<MariadbSettings>,
+  context: Pick<RunContext, "scratchDir" | "signal">,
+): Promise<Proposals> {
+  return inSourceSession(source, context, async (session, connection) => {
+    const version = await connect(session);
+    for (const sql of PREPARATION) await session.run(sql);
+    const databases = await databasesOf(source, connection, session);
+    return propose(session, { version, databases });
+  });
+}
+
+async function propose(
+  session: MariadbSession,
+  { version, databases }: { readonly version: string; readonly databases: readonly string[] },
+): Promise<Proposals> {
+  const deadline = performance.now() + BUDGET_MS;
+  const forms = new Map<TimeColumn, Form>();
+  const asked = async (
+    select: string,
+  ): Promise<QueryOutcome & { cells?: readonly (readonly string[])[] }> => {
+    const left_s = Math.min(STATEMENT_S, (deadline - performance.now()) / 1000);
+    if (left_s <= 0) return { kind: "timeout", after_s: 0 };
+    const statement = await session.runForeign(limited(version, select, left_s));
+    return { ...outcomeOf(statement, left_s), ...(statement.ok ? { cells: statement.rows } : {}) };
+  };
+  const list = async (select: string): Promise<readonly (readonly string[])[]> =>
+    (await asked(select)).cells ?? [];
+  return proposeFromSource({
+    times: async () =>
+      (await list(times(databases))).map(([database = "", table = "", name = "", type = ""]) => {
+        const form = type === "timestamp" ? TIMESTAMP : DATETIME;
+        const column = timeColumn({ database, table, name }, form);
+        forms.set(column, form);
+        return column;
+      }),
+    observe: async (column) => {
+      const [row] = await list(observed(column, forms.get(column) ?? DATETIME));
+      if (row === undefined) return null;
+      const [age_s = 0, hours = 0, span_s = 0, gap_s = 0] = row.map((cell) => Number(cell) || 0);
+      return { isFuture: age_s < -CLOCKS_S, age_s, hours, span_s, gap_s } satisfies ObservedTimes;
+    },
+    references: async () => {
+      const found: Reference[] = [];
+      for (const [of = "", child = "", toOf = "", parent = ""] of await list(references(databases))) {
+        const [own, other] = [tableName(of, child), tableName(toOf, parent)];
+        const [counts] = await list(`select (select count(*) from ${own}), (select count(*) from ${other})`);
+        if (counts === undefined) continue;
+        const [childRows = 0, parentRows = 0] = counts.map(Number);
+        found.push({
+          child: { table: own, name: child, rows: childRows },
+          parent: { table: other, name: parent, rows: parentRows },
+        });
+      }
+      return found;
+    },
+    // Each of our queries gives one number, whose column it names.
+    ask: async (query) => {
+      const name = / as (newest|ratio)\b/.exec(query)?.[1] ?? "";
+      return asked(
+        `select concat('{"${name}":', coalesce(cast(q.${name} as char), 'null'), '}') from (${query}) q`,
+      );
+    },
+  });
+}
+
+function timeColumn(
+  { database, table, name }: { readonly database: string; readonly table: string; readonly name: string },
+  { seconds, slack_s }: Form,
+): TimeColumn {
+  const [from, column] = [tableName(database, table), quoted(name)];
+  const newest = slack_s === 0 ? `max(${column})` : `max(${column}) - interval ${FURTHEST_ZONE_H} hour`;
+  return {
+    tableName: table,
+    table: from,
+    column,
+    slack_s,
+    newest: (rows) => `select ${seconds(newest)} as newest from ${rows}`,
+    none: `(select * from ${from} where 1 = 0) gone`,
+    nulls: `(select nullif(${column}, ${column}) as ${column} from ${from}) gone`,
+    older: `(select ${column} - interval 1 year as ${column} from ${from}) gone`,
+  };
+}
+
+function observed({ table, column, slack_s }: TimeColumn, { seconds }: Form): string {
+  const newest = `(select max(${column}) from ${table})`;
+  return `select unix_timestamp() - ${seconds(newest)} + ${slack_s === 0 ? 0 : FURTHEST_ZONE_H * 3600}, count(*), (max(hour) - min(hour)) * 3600, max(gap) * 3600
+    from (select hour, hour - lag(hour) over (order by hour) as gap from
+      (select distinct floor(${seconds(column)} / 3600) as hour from ${table} where ${column} > ${newest} - interval ${OBSERVED_DAYS} day) hours) gaps`;
+}

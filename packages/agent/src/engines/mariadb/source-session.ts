@@ -1,0 +1,46 @@
+import { startChild } from "../../processes/child.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
+import type { MariadbSettings } from "../../config/engines/mariadb.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
+import type { SourceOf } from "../engine.ts";
+import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
+import { findClient } from "./programs.ts";
+import { MariadbSession, SessionEnded } from "./session.ts";
+import { connectionFailed } from "./session-error.ts";
+
+/**
+ * Uses one session at the source, and closes it.
+ * @throws RunError
+ */
+export async function inSourceSession<Result>(
+  source: SourceOf<MariadbSettings>,
+  { scratchDir, signal }: Pick<RunContext, "scratchDir" | "signal">,
+  use: (session: MariadbSession, connection: ConnectionFile) => Promise<Result>,
+): Promise<Result> {
+  const client = await findClient();
+  const connection = await writeConnectionFile(source.connection, scratchDir);
+  try {
+    const session = await MariadbSession.open(
+      ({ args }) =>
+        startChild({
+          command: client,
+          args: [`--defaults-file=${connection.path}`, ...args],
+          env: connection.env,
+          signal,
+        }),
+      signal,
+    );
+    try {
+      return await use(session, connection);
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    stopIfAborted(signal);
+    throw error instanceof SessionEnded
+      ? connectionFailed(`the source ${source.slug} cannot be reached`, error)
+      : error;
+  } finally {
+    await connection.remove();
+  }
+}
