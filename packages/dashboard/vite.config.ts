@@ -14,7 +14,23 @@ export default defineConfig({
     // content.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 1000,
     rolldownOptions: {
+      output: {
+        // What the first page needs, and the rest in two files: a hundred small ones compress much
+        // worse.
+        codeSplitting: {
+          groups: [
+            { name: "main", test: /./, tags: ["$initial"], priority: 3 },
+            {
+              name: "proofs",
+              test: /packages\/(?:proof|verifier|dashboard\/src\/(?:verif|pages\/(?:verify|receipts|log|events)))/,
+              priority: 2,
+            },
+            { name: "pages", test: /./, priority: 1 },
+          ],
+        },
+      },
       onLog(level, log, report) {
         // Component libraries mark files for React server components, which the dashboard does not
         // use.

@@ -1,4 +1,4 @@
-import { AppShell, Group, ScrollArea } from "@mantine/core";
+import { AppShell, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Suspense } from "react";
@@ -12,6 +12,7 @@ import { BottomBar } from "./bottom-bar.tsx";
 import { OrgSwitcher } from "./org-switcher.tsx";
 import { hasBanner, SessionBanner } from "./session-banner.tsx";
 import { Sidebar } from "./sidebar.tsx";
+import classes from "./sidebar.module.css";
 
 const HEADER = 56;
 
@@ -47,9 +48,9 @@ export function Shell() {
         <SessionBanner me={me} />
       </AppShell.Header>
       <AppShell.Navbar aria-label={strings.shell.navigation}>
-        <AppShell.Section grow component={ScrollArea} p="sm" type="auto">
+        <div className={classes["scroll"]}>
           <Sidebar onGo={close} />
-        </AppShell.Section>
+        </div>
       </AppShell.Navbar>
       <AppShell.Main id="main">
         <Suspense fallback={<PageSkeleton />}>

@@ -165,8 +165,8 @@ export const CONCERNS: Readonly<Record<Concern, string>> = {
 
 /**
  * The page's headline: `12 of 13 sources are proven.`, and one sentence: the age of the oldest
- * current proof or, without any, what is wrong with the worst source. The sources come in the page's
- * order (worst first), and the time is the service's.
+ * current proof or, without any, what is wrong with the worst source. The sources come in the
+ * page's order (worst first), and the time is the service's.
  */
 export function answer(sources: readonly Source[], now: Date): { headline: string; sentence: string | null } {
   const proven = sources.filter(({ state }) => state === "proven");

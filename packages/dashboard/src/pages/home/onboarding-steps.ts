@@ -4,8 +4,8 @@ export const STEPS = ["attach", "declare", "run", "back_up", "prove", "schedule"
 export type Step = (typeof STEPS)[number];
 
 /**
- * Which of the seven steps are done, by what the service knows: so it is the same after a reload, in
- * another browser, and if somebody did a step on the command line.
+ * Which of the seven steps are done, by what the service knows: so it is the same after a reload,
+ * in another browser, and if somebody did a step on the command line.
  */
 export function stepsDone({ agents, sources }: Schemas["Overview"]): ReadonlySet<Step> {
   const isDone: Record<Step, boolean> = {

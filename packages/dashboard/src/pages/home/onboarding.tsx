@@ -11,7 +11,7 @@ import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { Section } from "../../parts/section.tsx";
-import type { Source } from "../../text/home.ts";
+import { home, type Source } from "../../text/home.ts";
 import { onboarding as text } from "../../text/onboarding.ts";
 import { sourceText } from "../../text/sources.ts";
 import { useQuickTrigger } from "../sources/use-quick-trigger.ts";
@@ -19,7 +19,7 @@ import classes from "./onboarding.module.css";
 import { currentStep, type Step, STEPS, stepsDone } from "./onboarding-steps.ts";
 import { overviewQuery } from "../../api/overview.ts";
 
-/** That an agent runs, or has a recovery kit, is not among the changes that the service announces. */
+/** The service does not announce that an agent runs, or has a recovery kit. */
 const EVERY_MS = 3_000;
 
 /** The seven steps from nothing to backups that are proven by themselves; only the next is open. */
@@ -113,7 +113,7 @@ function Action({ step, overview }: { step: Step; overview: Schemas["Overview"] 
         )
       );
     case "kit":
-      return <CommandText text={`${program} keys recovery-kit`} label={text.command} />;
+      return <CommandText text={`${program} ${home.commands.make_recovery_kit}`} label={text.command} />;
   }
 }
 

@@ -15,7 +15,7 @@ export interface OnboardingState {
   onSeen: () => void;
 }
 
-/** The steps to the first proof, for owners and admins. What is remembered stays in this browser. */
+/** The steps to the first proof, for owners and admins. This browser remembers what was hidden. */
 export function useOnboarding(overview: Schemas["Overview"] | undefined): OnboardingState {
   const orgId = useOrgId();
   const mayManage = useMayManage();
