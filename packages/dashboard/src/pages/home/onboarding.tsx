@@ -14,7 +14,7 @@ import { Section } from "../../parts/section.tsx";
 import { home, type Source } from "../../text/home.ts";
 import { onboarding as text } from "../../text/onboarding.ts";
 import { sourceText } from "../../text/sources.ts";
-import { useQuickTrigger } from "../sources/use-quick-trigger.ts";
+import { useQuickTrigger } from "../sources/commands/use-quick-trigger.ts";
 import classes from "./onboarding.module.css";
 import { currentStep, type Step, STEPS, stepsDone } from "./onboarding-steps.ts";
 import { overviewQuery } from "../../api/overview.ts";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Icon } from "../../parts/icon.tsx";
 import { home, type Source } from "../../text/home.ts";
 import { sourceText } from "../../text/sources.ts";
-import { useQuickTrigger } from "../sources/use-quick-trigger.ts";
+import { useQuickTrigger } from "../sources/commands/use-quick-trigger.ts";
 import classes from "./source-table.module.css";
 
 /**

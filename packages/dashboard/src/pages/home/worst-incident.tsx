@@ -14,7 +14,7 @@ import { CONCERNS, home, type Source } from "../../text/home.ts";
 import { visible } from "../../text/visible.ts";
 import { failedFirst } from "../../verification/failed-first.ts";
 import { restoreTestsQuery } from "../sources/queries.ts";
-import { useQuickTrigger } from "../sources/use-quick-trigger.ts";
+import { useQuickTrigger } from "../sources/commands/use-quick-trigger.ts";
 import classes from "./home-page.module.css";
 
 const text = home.worst;

@@ -5,18 +5,18 @@ import { useMe, useOrgId } from "../../api/session.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { Page } from "../../parts/page.tsx";
 import { sourceText } from "../../text/sources.ts";
-import { CommandsUnderWay } from "./commands-under-way.tsx";
-import { DriftTab } from "./drift-tab.tsx";
+import { CommandsUnderWay } from "./commands/commands-under-way.tsx";
+import { DriftTab } from "./drift/drift-tab.tsx";
 import { Incidents } from "./incidents.tsx";
 import { type SourceDetail, sourceQuery } from "./queries.ts";
-import { RestoreTestsTab } from "./restore-tests-tab.tsx";
+import { RestoreTestsTab } from "./restore-tests/restore-tests-tab.tsx";
 import { TABS } from "./search.ts";
-import { SettingsTab } from "./settings-tab.tsx";
+import { SettingsTab } from "./settings/settings-tab.tsx";
 import { StateNow } from "./state-now.tsx";
 import { SourceClocks } from "./source-clocks.tsx";
-import { TimelineTab } from "./timeline-tab.tsx";
-import { TriggerButtons } from "./trigger-buttons.tsx";
-import { useFollowedCommands } from "./use-followed-commands.ts";
+import { TimelineTab } from "./timeline/timeline-tab.tsx";
+import { TriggerButtons } from "./commands/trigger-buttons.tsx";
+import { useFollowedCommands } from "./commands/use-followed-commands.ts";
 
 const route = getRouteApi("/signed-in/sources/$sourceId");
 

@@ -1,0 +1,45 @@
+import { Stack, Text, VisuallyHidden } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useOrgId } from "../../../api/session.ts";
+import { Awaited } from "../../../parts/awaited.tsx";
+import { EmptyState } from "../../../parts/empty-state.tsx";
+import { MoreButton } from "../../../parts/more-button.tsx";
+import { sourceText } from "../../../text/sources.ts";
+import { LastChecks } from "./last-checks.tsx";
+import { PhaseChart } from "./phase-chart.tsx";
+import { restoreTestsQuery, type SourceDetail } from "../queries.ts";
+import { RestoreTestTable } from "./restore-test-table.tsx";
+import { exactDuration } from "../typed-duration.ts";
+
+const text = sourceText.tests;
+
+/** How long each phase of the restore tests took, and the checks of the last test. */
+export function RestoreTestsTab({ source }: { source: SourceDetail }) {
+  const tests = useInfiniteQuery(restoreTestsQuery(useOrgId(), source.id));
+  const rto_s = source.objectives?.rto_s ?? null;
+  const { older_than_30_days: older = 0, tested_within_90_days: tested = 0 } = source.coverage ?? {};
+  return (
+    <Stack>
+      <VisuallyHidden>
+        <h2>{text.heading}</h2>
+      </VisuallyHidden>
+      <Awaited query={tests}>
+        {({ pages }) => {
+          const all = pages.flatMap(({ items }) => items);
+          const [last, before] = all;
+          if (last === undefined) return <EmptyState>{text.none}</EmptyState>;
+          return (
+            <Stack gap="lg">
+              <Text>{rto_s === null ? text.noRto : text.rto(exactDuration(rto_s))}</Text>
+              {older > 0 && <Text>{text.coverage(tested, older)}</Text>}
+              <LastChecks test={last} before={before} />
+              <PhaseChart tests={all} rto_s={rto_s} />
+              <RestoreTestTable tests={all} rto_s={rto_s} />
+              <MoreButton list={tests} />
+            </Stack>
+          );
+        }}
+      </Awaited>
+    </Stack>
+  );
+}

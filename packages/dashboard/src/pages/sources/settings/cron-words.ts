@@ -1,0 +1,77 @@
+import { toString as inWords } from "cronstrue";
+import { sourceText } from "../../../text/sources.ts";
+
+const text = sourceText.cron;
+
+/** Five cron fields in words, or what is wrong with them. */
+export type CronReading =
+  | { is: "empty" }
+  | { is: "words"; words: string; everyMinute: boolean }
+  | { is: "wrong"; problem: string };
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+interface Field {
+  low: number;
+  high: number;
+  /** Names for the numbers; the first stands for `low`. */
+  names: readonly string[];
+}
+
+const FIELDS: readonly Field[] = [
+  { low: 0, high: 59, names: [] },
+  { low: 0, high: 23, names: [] },
+  { low: 1, high: 31, names: [] },
+  { low: 1, high: 12, names: MONTHS },
+  { low: 0, high: 7, names: DAYS },
+];
+
+/** The fields as sent: separated by single spaces, trimmed. */
+export function tidyCron(text_: string): string {
+  return text_.trim().replaceAll(/\s+/g, " ");
+}
+
+/**
+ * Reads the typed fields to show at once what they mean. The service has the last word: it also
+ * refuses well-formed fields that match no time, such as 31 February.
+ */
+export function readCron(typed: string): CronReading {
+  const pattern = tidyCron(typed);
+  if (pattern === "") return { is: "empty" };
+  const fields = pattern.split(" ");
+  if (fields.length !== FIELDS.length) return { is: "wrong", problem: text.count(fields.length) };
+  for (const [index, field] of FIELDS.entries()) {
+    const given = fields[index] ?? "";
+    const why = problemOf(given, field);
+    if (why !== null) return { is: "wrong", problem: text.field(text.names[index] ?? "", given, why) };
+  }
+  try {
+    const words = inWords(pattern, { use24HourTimeFormat: true, verbose: true });
+    return { is: "words", words, everyMinute: fields[0] === "*" && fields[1] === "*" };
+  } catch {
+    return { is: "wrong", problem: text.field(text.names[0], pattern, text.unreadable) };
+  }
+}
+
+function problemOf(given: string, field: Field): string | null {
+  for (const part of given.toLowerCase().split(",")) {
+    const [range = "", step, ...more] = part.split("/");
+    if (more.length > 0 || range === "") return text.unreadable;
+    if (step !== undefined && !/^[1-9]\d*$/.test(step)) return text.step;
+    if (range === "*") continue;
+    const ends = range.split("-").map((end) => valueOf(end, field));
+    if (ends.length > 2 || ends.includes(null)) return text.unreadable;
+    const [from, to = from] = ends as number[];
+    if (from === undefined || to === undefined) return text.unreadable;
+    if (from < field.low || to > field.high || from > field.high) return text.range(field.low, field.high);
+    if (to < from) return text.reversed;
+  }
+  return null;
+}
+
+function valueOf(text_: string, { low, names }: Field): number | null {
+  if (/^\d+$/.test(text_)) return Number(text_);
+  const index = names.indexOf(text_);
+  return index === -1 ? null : low + index;
+}

@@ -1,0 +1,60 @@
+import { Button, Group, Paper, Stack, Text } from "@mantine/core";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useMayManage } from "../../../api/session.ts";
+import { sourceText } from "../../../text/sources.ts";
+
+const text = sourceText.settings;
+
+interface SettingSectionProps {
+  heading: string;
+  /** The button's accessible name. */
+  editLabel: string;
+  /** The current setting. */
+  children: ReactNode;
+  /** The editor that replaces it. */
+  editor: (close: (saved: boolean) => void) => ReactNode;
+}
+
+/**
+ * A section of the settings: the current value, and a button that opens the editor for those who
+ * may change it.
+ */
+export function SettingSection({ heading, editLabel, children, editor }: SettingSectionProps) {
+  const mayManage = useMayManage();
+  const [state, setState] = useState<"shown" | "edited" | "saved">("shown");
+  const button = useRef<HTMLButtonElement>(null);
+  const wasEdited = useRef(false);
+  useEffect(() => {
+    // Return the focus to the button that opened the editor, once it is back.
+    if (wasEdited.current && state !== "edited") button.current?.focus();
+    wasEdited.current = state === "edited";
+  }, [state]);
+  return (
+    <Paper withBorder p="md" component="section" aria-label={heading}>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Text fw={600} component="h3" size="lg">
+            {heading}
+          </Text>
+          <Group gap="sm">
+            <Text size="sm" role="status">
+              {state === "saved" && text.saved}
+            </Text>
+            {mayManage && state !== "edited" && (
+              <Button
+                ref={button}
+                size="xs"
+                variant="default"
+                aria-label={editLabel}
+                onClick={() => setState("edited")}
+              >
+                {text.edit}
+              </Button>
+            )}
+          </Group>
+        </Group>
+        {state === "edited" ? editor((saved) => setState(saved ? "saved" : "shown")) : children}
+      </Stack>
+    </Paper>
+  );
+}
