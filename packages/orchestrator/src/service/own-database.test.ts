@@ -1,8 +1,15 @@
-import { mkdir } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OwnPostgres, startOwnPostgres, startPooler, startStandbyOf } from "../../test/own-postgres.ts";
 import { TestServer } from "../../test/test-server.ts";
+import { connectDatabase } from "../platform/database/database.ts";
+import { writeProof } from "../platform/health/prove-write.ts";
+import { silentLogger } from "../platform/logging/logger.ts";
+
+const run = promisify(execFile);
 
 let server: TestServer;
 let primary: OwnPostgres;
@@ -21,7 +28,14 @@ afterAll(async () => {
   await server.remove();
 });
 
-const ready = async (): Promise<number> => (await server.send("GET", "/readyz")).status;
+/** The status, and what is said of it. */
+async function readinessOf(of: TestServer): Promise<[number, unknown]> {
+  const { status, body } = await of.send("GET", "/readyz");
+  const said = JSON.parse(body.toString()) as { status?: string; message?: string };
+  return [status, said.status ?? said.message];
+}
+const readiness = (): Promise<[number, unknown]> => readinessOf(server);
+const ready = async (): Promise<number> => (await readiness())[0];
 const both = (attributes = ""): string =>
   `postgresql://postgres:superuser@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres${attributes}`;
 
@@ -41,6 +55,58 @@ test("a pooler that gives each transaction another session is refused, and one t
   running.process.kill("SIGTERM");
   expect((await running.finished).exitCode).toBe(0);
   await pooler.stop();
+});
+
+test("a service is not ready while its database is read-only, or its commits wait, and says why", async () => {
+  const running = await server.serve({ DATABASE_URL: primary.url });
+  expect(await Promise.all(Array.from({ length: 20 }, readiness))).toEqual(Array(20).fill([200, "ready"]));
+  const set = async (setting: string): Promise<void> => {
+    await primary.query(`alter system ${setting}`);
+    await primary.query("select pg_reload_conf()");
+  };
+  await set("set default_transaction_read_only = on");
+  await expect.poll(readiness).toEqual([503, "The database is read-only."]);
+  await set("reset default_transaction_read_only");
+  await expect.poll(readiness).toEqual([200, "ready"]);
+  await set("set synchronous_standby_names = 'nobody'");
+  await expect.poll(readiness).toEqual([503, "The database did not finish a write within two seconds."]);
+  // However often somebody asks, one connection at most waits for the standby.
+  const access = connectDatabase({ connection: { connectionString: primary.url }, log: silentLogger });
+  const prove = writeProof(access.pool);
+  for (let round = 0; round < 2; round += 1)
+    expect(await Promise.all(Array.from({ length: 20 }, prove))).not.toContain(null);
+  expect(access.pool.totalCount).toBe(1);
+  await set("reset synchronous_standby_names");
+  await expect.poll(readiness).toEqual([200, "ready"]);
+  await access.close();
+  running.process.kill("SIGTERM");
+  expect((await running.finished).exitCode).toBe(0);
+});
+
+test("a service is not ready while its database's disk is full, and says so", async () => {
+  const disk = join(scratch, "disk");
+  await mkdir(disk);
+  await run("mount", ["-t", "tmpfs", "-o", "size=200m,mode=0755", "tmpfs", disk]);
+  const full = await startOwnPostgres(join(disk, "full"));
+  const other = await TestServer.create({ first: true });
+  try {
+    await other.serve({ DATABASE_URL: full.url });
+    const ask = async (): Promise<unknown[]> => readinessOf(other);
+    expect(await ask()).toEqual([200, "ready"]);
+    const filling = await open(join(disk, "filling"), "w");
+    // Until nothing fits any more.
+    await filling.writeFile(Buffer.alloc(256 * 1024 * 1024)).catch((error: unknown) => {
+      expect(error).toMatchObject({ code: "ENOSPC" });
+    });
+    await expect.poll(ask).toEqual([503, expect.stringContaining("disk is full")]);
+    await filling.truncate(0);
+    await filling.close();
+    await expect.poll(ask).toEqual([200, "ready"]);
+  } finally {
+    await other.remove();
+    await full.stop();
+    await run("umount", ["--lazy", disk]);
+  }
 });
 
 test("a standby alone is refused, by its name", async () => {

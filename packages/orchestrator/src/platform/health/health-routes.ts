@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import type { Pool } from "pg";
 import { unavailable } from "../errors/api-error.ts";
+import { writeProof } from "./prove-write.ts";
 
 export interface HealthChecks {
   pool: Pool;
@@ -17,40 +18,26 @@ export interface HealthChecks {
  * asks.
  */
 const FRESH_MS = 1000;
-const WITHIN_MS = 2000;
 
 /**
  * For load balancers and supervisors: `GET /healthz` answers as long as the process does; `GET
- * /readyz` says whether it can serve, and otherwise answers 503 `unavailable`.
+ * /readyz` says whether it can serve, which a write proves, and otherwise answers 503
+ * `unavailable` with the reason.
  */
 export function healthRoutes({ pool, shutdown, warnings }: HealthChecks): FastifyPluginAsync {
-  let asked = { at: 0, answers: Promise.resolve(false) };
-  const databaseAnswers = (): Promise<boolean> => {
-    if (Date.now() - asked.at > FRESH_MS) asked = { at: Date.now(), answers: ask(pool) };
-    return asked.answers;
+  const proveWrite = writeProof(pool);
+  let asked = { at: 0, reason: Promise.resolve<string | null>(null) };
+  const databaseTrouble = (): Promise<string | null> => {
+    if (Date.now() - asked.at > FRESH_MS) asked = { at: Date.now(), reason: proveWrite() };
+    return asked.reason;
   };
   return async (app: FastifyInstance) => {
     app.get("/healthz", async () => ({ status: "ok" }));
     app.get("/readyz", async () => {
       if (shutdown.aborted) throw unavailable("The service is shutting down.");
-      if (!(await databaseAnswers())) throw unavailable("The service cannot reach its database right now.");
+      const trouble = await databaseTrouble();
+      if (trouble !== null) throw unavailable(trouble);
       return { status: "ready", warnings: warnings() };
     });
   };
-}
-
-async function ask(pool: Pool): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), WITHIN_MS);
-  });
-  const answered = pool.query("select 1").then(
-    () => true,
-    () => false,
-  );
-  try {
-    return await Promise.race([answered, timeUp]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
