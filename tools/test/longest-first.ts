@@ -2,76 +2,104 @@ import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * What takes long, the longest first, as measured beside four others. A file that begins late and
+ * What takes long, by about how many seconds it takes beside five others. A file that begins late and
  * takes minutes leaves the second core with nothing to do at the end. A fresh checkout knows of no
  * earlier run, and by their size these could not be told.
  */
-const LONGEST = [
-  "packages/orchestrator/src/service/serve.test.ts",
-  "tests/e2e/dashboard/sources.test.ts",
-  "tests/e2e/dashboard/people.test.ts",
-  "packages/agent/test/runs/existing-backups.test.ts",
-  "packages/agent/test/runs/checks.test.ts",
-  "packages/agent/test/runs/mariadb.test.ts",
-  "packages/agent/test/commands.test.ts",
-  "tests/e2e/dashboard/receipts.test.ts",
-  "packages/agent/test/run.test.ts",
-  "packaging/test/release.test.ts",
-  "tests/e2e/agent-trouble.test.ts",
-  "tests/e2e/agent-damage.test.ts",
-  "tests/e2e/bad-input.test.ts",
-  "tests/e2e/agent.test.ts",
-  "tests/chaos/receipts.test.ts",
-  "tests/e2e/dashboard/attach.test.ts",
-  "packages/orchestrator/test/tenancy.test.ts",
-  "packages/orchestrator/src/service/installation.test.ts",
-  "packages/agent/test/spool-crash.test.ts",
-  "packaging/test/installed.test.ts",
-  "packages/orchestrator/src/cli/console.test.ts",
-  "packages/agent/test/rotate-signing.test.ts",
-  "packages/orchestrator/src/service/procedures.test.ts",
-  "tests/e2e/schemathesis.test.ts",
-  "tests/e2e/dashboard/home.test.ts",
-  "packages/agent/src/engines/files/files.test.ts",
-  "tests/e2e/attach.test.ts",
-  "tests/e2e/s3.test.ts",
-  "packages/agent/test/killed.test.ts",
-  "tests/e2e/evidence-pack.test.ts",
-  "tests/e2e/receipts.test.ts",
-  "tests/e2e/fuzz.test.ts",
-  "packages/agent/test/containers/container-sandbox.test.ts",
-  "packages/agent/test/runs/postgresql.test.ts",
-  "packages/agent/test/standalone.test.ts",
-  "tests/e2e/log.test.ts",
-  "tests/e2e/uploads.test.ts",
-  "packages/agent/test/runs/postgresql-set.test.ts",
-  "packages/agent/test/runs/whole-runs.test.ts",
-  "tests/interop/age.test.ts",
-  "packages/agent/test/runs/mongodb.test.ts",
-  "tests/e2e/heartbeat.test.ts",
-  "packages/orchestrator/src/service/mail.test.ts",
-  "packages/orchestrator/test/packaging/container.test.ts",
-  "packages/agent/test/containers/mariadb-in-container.test.ts",
-  "tests/e2e/agent-killed.test.ts",
-  "tests/e2e/lifecycle.test.ts",
-  "tests/interop/recover.test.ts",
-  "packaging/test/executables.test.ts",
-  "packages/agent/test/keys.test.ts",
-  "tests/e2e/interactive-attach.test.ts",
-];
+const LONGEST: Readonly<Record<number, readonly string[]>> = {
+  200: [
+    "packages/agent/test/runs/existing-backups.test.ts",
+    "packages/agent/test/runs/checks.test.ts",
+    "packages/agent/test/runs/mariadb.test.ts",
+    "packaging/test/release.test.ts",
+    "tests/e2e/dev.test.ts",
+    "packaging/test/installed.test.ts",
+  ],
+  100: [
+    "packages/agent/test/commands.test.ts",
+    "tests/e2e/dashboard/sources.test.ts",
+    "tests/chaos/receipts.test.ts",
+    "tests/e2e/agent-trouble.test.ts",
+    "packages/agent/test/runs/content.test.ts",
+    "packages/agent/test/runs/mongodb.test.ts",
+    "packages/agent/test/pick.test.ts",
+    "packages/agent/test/runs/hostile-bounds.test.ts",
+    "tests/e2e/dashboard/people.test.ts",
+    "tests/e2e/schemathesis.test.ts",
+    "tests/e2e/agent-damage.test.ts",
+    "packages/agent/test/losses.test.ts",
+    "packages/agent/test/runs/postgresql.test.ts",
+    "packages/agent/test/runs/postgresql-set.test.ts",
+    "tests/e2e/agent-killed.test.ts",
+    "packages/agent/test/rotate-signing.test.ts",
+    "packages/agent/test/runs/mongodb-content.test.ts",
+    "packages/agent/test/source-add.test.ts",
+    "packages/agent/test/runs/databases-of-others.test.ts",
+  ],
+  50: [
+    "packages/agent/test/containers/container-sandbox.test.ts",
+    "packages/agent/test/run.test.ts",
+    "packages/agent/test/suspicious.test.ts",
+    "packages/agent/test/runs/profile.test.ts",
+    "packages/orchestrator/src/service/serve.test.ts",
+    "tests/e2e/dashboard/receipts.test.ts",
+    "tests/e2e/bad-input.test.ts",
+    "tests/e2e/agent.test.ts",
+    "tests/e2e/dashboard/attach.test.ts",
+    "packages/orchestrator/test/tenancy.test.ts",
+    "packages/orchestrator/src/service/installation.test.ts",
+    "packages/agent/test/spool-crash.test.ts",
+    "packages/orchestrator/src/cli/console.test.ts",
+    "packages/orchestrator/src/service/procedures.test.ts",
+    "tests/e2e/dashboard/home.test.ts",
+    "packages/agent/src/engines/files/files.test.ts",
+    "tests/e2e/attach.test.ts",
+    "tests/e2e/s3.test.ts",
+    "packages/agent/test/killed.test.ts",
+    "tests/e2e/evidence-pack.test.ts",
+    "tests/e2e/receipts.test.ts",
+    "tests/e2e/fuzz.test.ts",
+    "packages/agent/test/standalone.test.ts",
+    "tests/e2e/log.test.ts",
+    "tests/e2e/uploads.test.ts",
+    "packages/agent/test/runs/whole-runs.test.ts",
+    "tests/interop/age.test.ts",
+    "tests/e2e/heartbeat.test.ts",
+    "packages/orchestrator/src/service/mail.test.ts",
+    "packages/orchestrator/test/packaging/container.test.ts",
+    "packages/agent/test/containers/mariadb-in-container.test.ts",
+    "tests/e2e/lifecycle.test.ts",
+    "tests/interop/recover.test.ts",
+    "packaging/test/executables.test.ts",
+    "packages/agent/test/keys.test.ts",
+    "tests/e2e/interactive-attach.test.ts",
+  ],
+};
+const EXPECTED_S = new Map(
+  Object.entries(LONGEST).flatMap(([seconds, files]) => files.map((file) => [file, Number(seconds)])),
+);
+/** What is shorter takes its turn after those, whenever that is. */
+const LONG_S = 30;
 
 /**
- * The files that take long, whichever project they belong to; then all others, the largest first.
- * Those that share processes come last and one after the other: a process ends when the next file
- * is not for it.
+ * The files that take long, the longest first, whichever project they belong to: as long as when they
+ * last ran as a whole in this checkout, or as `LONGEST` says. Then all others. Those that share
+ * processes come last and one after the other: a process ends when the next file is not for it.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId, project }: TestSpecification): number => {
-      const known = LONGEST.indexOf(relative(this.ctx.config.root, moduleId));
-      if (known !== -1) return known;
-      return project.config.isolate ? LONGEST.length : LONGEST.length + 1;
-    };
+    const places = new Map(files.map((file) => [file, this.#placeOf(file)]));
+    const place = (file: TestSpecification): number => places.get(file) ?? 0;
     return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
+  }
+
+  /** Less than 0 for the long ones. */
+  #placeOf(file: TestSpecification): number {
+    const last = this.ctx.cache.getTestSpecificationResult(file);
+    const last_s = last?.lastRun === undefined ? 0 : last.duration / 1000;
+    // A run of this file alone was faster than it is beside others.
+    const seconds = Math.max(last_s, EXPECTED_S.get(relative(this.ctx.config.root, file.moduleId)) ?? 0);
+    if (seconds >= LONG_S) return -seconds;
+    return file.project.config.isolate ? 0 : 1;
   }
 }
