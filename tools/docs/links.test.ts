@@ -1,28 +1,10 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
+import { anchorsOf, withoutCode } from "./anchors.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const PAGES = globSync(["*.md", "docs/**/*.md"], { cwd: ROOT }).toSorted();
-
-/** A heading's anchor, as GitHub makes it. */
-function anchorOf(heading: string): string {
-  return heading
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-    .trim()
-    .replaceAll(/\s/g, "-");
-}
-
-function withoutCode(text: string): string {
-  return text.replaceAll(/^```[^]*?^```/gm, "");
-}
-
-function anchorsOf(file: string): Set<string> {
-  const headings = withoutCode(readFileSync(file, "utf8")).matchAll(/^#+ (.*)$/gm);
-  return new Set(Array.from(headings, ([, heading = ""]) => anchorOf(heading)));
-}
 
 /** The links of a page to files of ours, as they stand: a path, an anchor, or both. */
 function linksOf(page: string): string[] {
@@ -42,7 +24,7 @@ test.each(PAGES)("%s: each link leads to a file, and to a heading in it", (page)
     const [path = "", anchor] = link.split("#");
     const target = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
     if (!existsSync(target) || relative(ROOT, target).startsWith("..")) return true;
-    return anchor !== undefined && !anchorsOf(target).has(anchor);
+    return anchor !== undefined && !anchorsOf(readFileSync(target, "utf8")).has(anchor);
   });
   expect(broken).toEqual([]);
 });

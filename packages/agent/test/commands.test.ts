@@ -91,6 +91,42 @@ it("escapes names of tables and sources, so that they can't control the terminal
   }
 });
 
+it("adds a template's checks to a source once, keeps its own, and refuses one of another engine", async () => {
+  const configured = (): string => readFileSync(root.layout.config, "utf8");
+  const nextcloud = ["check", "add", "invoices", "--template", "nextcloud", "--yes"];
+  expect(await json([...nextcloud, "--table-prefix", "x_"])).toEqual({
+    source: "invoices",
+    template: "nextcloud",
+    added: ["nextcloud-apps", "nextcloud-users", "nextcloud-files"],
+  });
+  expect(configured()).toContain("from x_users where password");
+  expect(configured()).toContain("id: rows");
+  expect(await json(nextcloud)).toMatchObject({
+    added: [],
+  });
+  const before = configured();
+  for (const [args, message] of [
+    [["--template", "wordpress"], "is for sources of mariadb, mysql, not of sqlite"],
+    [["--template", "djnago"], 'did you mean "django"?'],
+    [["--template", "nextcloud", "--table-prefix", "x; drop"], "--table-prefix takes"],
+    [["--template", "django", "--table-prefix", "x_"], "tables have no prefix"],
+    [[], "which template?"],
+  ] as const) {
+    const done = await cli(["check", "add", "invoices", "--yes", ...args]);
+    expect(done.code).toBe(2);
+    expect(done.stderr).toContain(message);
+  }
+  expect(configured()).toBe(before);
+  const listed = await json<{ templates: { name: string }[] }>(["check", "templates"]);
+  expect(listed.templates.map(({ name }) => name)).toEqual([
+    "wordpress",
+    "nextcloud",
+    "gitlab",
+    "odoo",
+    "django",
+  ]);
+});
+
 it("backs up, proves that it restores, and restores to a file; every receipt verifies", async () => {
   expect(verdict(await json<Status>(["status"], 1), "invoices")).toBe("no_backup");
   const made = await json(["backup", "--source", "invoices"]);

@@ -87,7 +87,7 @@ it("init says what is wrong with its arguments", async () => {
     [["init", "--root", root], {}, /which service/],
     [["init", "--root", root, "--service", "http://x"], {}, /https:/],
     [args("--ca-sha256", "00"), {}, /not both/],
-    [args("--recipient", "age1nonsense"), {}, /neither an age recipient/],
+    [args("--recipient", "age1nonsense"), {}, /--recipient takes age1/],
     [args(), { ATTESTORE_AUTH_KEY: "hunter2" }, /^(?!.*hunter2).*not an auth key/s],
     [args(), { ATTESTORE_AUTH_KEY: `atk_0123456789_${"A".repeat(32)}` }, /rejected this auth key/],
     [["init", "--root", root, "--service", service.url], withKey().env, /certificate .* is not trusted/],

@@ -1,26 +1,5 @@
 #!/usr/bin/env node
-import { Command } from "commander";
-import packageJson from "../package.json" with { type: "json" };
-import { agentCommand } from "./cli/agent.ts";
-import { authKeyCommand } from "./cli/auth-key.ts";
-import { backupCommand } from "./cli/backup.ts";
-import { bootstrapCommand } from "./cli/bootstrap.ts";
-import { commandCommand } from "./cli/command.ts";
-import { configCommand } from "./cli/config.ts";
-import { doctorCommand } from "./cli/doctor.ts";
-import { fsckCommand } from "./cli/fsck.ts";
-import { keysCommand } from "./cli/keys.ts";
-import { migrateCommand } from "./cli/migrate.ts";
-import { databaseCommand } from "./cli/database.ts";
-import { objectsCommand } from "./cli/objects.ts";
-import { operatorCommand } from "./cli/operator.ts";
-import { orgCommand } from "./cli/org.ts";
-import { passkeyCommand } from "./cli/passkey.ts";
-import { retentionCommand } from "./cli/retention.ts";
-import { serveCommand } from "./cli/serve.ts";
-import { serviceCommand } from "./cli/service.ts";
-import { trustCommand } from "./cli/trust.ts";
-import { userCommand } from "./cli/user.ts";
+import { serverProgram } from "./cli/program.ts";
 import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
 import { UserError } from "./platform/errors/user-error.ts";
 
@@ -32,34 +11,10 @@ import { UserError } from "./platform/errors/user-error.ts";
 const CANNOT_BEGIN = 2;
 const PIN_REFUSED = 3;
 
-const program = new Command("attestore-server")
-  .description("The orchestrator of Attestore, which proves that backups restore.")
-  .version(packageJson.version)
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : CANNOT_BEGIN));
-for (const command of [
-  serveCommand(),
-  migrateCommand(),
-  fsckCommand(),
-  configCommand(),
-  doctorCommand(),
-  orgCommand(),
-  userCommand(),
-  authKeyCommand(),
-  agentCommand(),
-  bootstrapCommand(),
-  commandCommand(),
-  backupCommand(),
-  retentionCommand(),
-  operatorCommand(),
-  passkeyCommand(),
-  objectsCommand(),
-  keysCommand(),
-  trustCommand(),
-  databaseCommand(),
-  serviceCommand(),
-]) {
-  program.addCommand(command);
-}
+const args = process.argv.slice(2);
+const program = serverProgram(args).exitOverride(({ exitCode }) =>
+  process.exit(exitCode === 0 ? 0 : CANNOT_BEGIN),
+);
 
 // Whoever reads the output may stop reading (`| head`).
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -67,7 +22,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await program.parseAsync();
+  await program.parseAsync(args, { from: "user" });
 } catch (error) {
   const expected = error instanceof UserError ? error : asDatabaseUnavailable(error);
   if (expected === null) throw error;

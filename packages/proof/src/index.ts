@@ -27,6 +27,7 @@ export {
   publicKeyToSpki,
   type PublicKey,
 } from "./keys/public-key.ts";
+export { keyKind, type KeyKind } from "./key-kind.ts";
 export { formatPublicKeyPem, parsePublicKeyFile } from "./keys/key-file.ts";
 export { formatSshLine, sshFingerprint } from "./keys/ssh.ts";
 export { verifySignature } from "./keys/verify-signature.ts";

@@ -1,3 +1,4 @@
+import { plural } from "@attestore/proof";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { CannotTell } from "./cannot-tell.ts";
@@ -28,11 +29,25 @@ export async function fileSha256(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
+let tellOfRead: ((text: string) => void) | null = null;
+
+/** From now on tells of each file that was read to its end: name, size, SHA-256. */
+export function reportReads(tell: (text: string) => void): void {
+  tellOfRead = tell;
+}
+
 async function* open(path: string): AsyncGenerator<Buffer> {
   const stream: AsyncIterable<Buffer> =
     path === "-" ? process.stdin : createReadStream(path, { highWaterMark: 1024 * 1024 });
+  const hash = tellOfRead === null ? null : createHash("sha256");
+  let size = 0;
   try {
-    yield* stream;
+    for await (const part of stream) {
+      hash?.update(part);
+      size += part.length;
+      yield part;
+    }
+    if (hash !== null) tellOfRead?.(`read ${path}: ${plural(size, "byte")}, SHA-256 ${hash.digest("hex")}`);
   } catch (error) {
     throw new CannotTell("file_unreadable", `${path} cannot be read: ${reason(error)}`);
   }

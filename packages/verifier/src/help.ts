@@ -11,6 +11,7 @@ as one chain.
 
 Each answer says what it is based on: whose keys, whose clock, which witnesses.
 
+Keys that you trust:
   --key FILE         an agent's public key: PEM, an OpenSSH line, or base64; may be given several
                      times. A receipt is true only if you give the key that signed it, and a pack
                      only if you give every key that signed in it: included keys are only claims
@@ -21,19 +22,30 @@ Each answer says what it is based on: whose keys, whose clock, which witnesses.
   --rotation FILE    a rotation of the agent's signing key, from keys/rotations/ on its host; may be
                      given several times. Starting from --key, each key that the rotations lead to
                      is trusted for runs that ended before it was replaced
+
+The log and its witnesses:
   --log-key VKEY     the log's verifier key (name+hash+base64), or a file that contains it
   --witness-key VKEY a witness's verifier key, or a file that contains it; may be given several
                      times. Each of them must have cosigned the bundle's or pack's checkpoint
   --witnesses N      require only N of them
-  --ciphertext FILE  the backup's encrypted file; its SHA-256 is compared with the receipt
   --require-log      "true" requires the log's proof (the default for a bundle)
   --no-require-log   check signature and statement only
+
+What else to check:
+  --ciphertext FILE  the backup's encrypted file; its SHA-256 is compared with the receipt
   --expect-passed    also require at least one restore test, and that every one passed; for a
                      pack, that none failed or was missed
+
+Ask the service:
   --prove URL        ask this service for an id's bundle, or whether the log still contains a given
                      bundle and has only grown since. The answers are verified here. The
                      token comes from the environment variable ATTESTORE_TOKEN
   --ca FILE          PEM file of the certificate authority to trust for --prove
+
+Output:
+  --quiet            print nothing if the exit code is 0; a true receipt that says that a restore
+                     test failed, or a pack with one, is printed all the same
+  --verbose          also say on standard error what was read, with its SHA-256, and requested
   --json             one JSON object on standard output
   -h, --help
   --version
@@ -56,4 +68,6 @@ Examples:
     --key agent.pub --log-key log.vkey
 
 Colours are used on a terminal, unless NO_COLOR is set.
+
+Documentation: https://attestore.dev/docs/verify.md
 `;

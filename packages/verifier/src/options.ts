@@ -21,6 +21,8 @@ export interface Options {
   prove: URL | undefined;
   ca: string | undefined;
   json: boolean;
+  quiet: boolean;
+  verbose: boolean;
   expectPassed: boolean;
   /** Undefined: the default for each kind of file. */
   requireLog: boolean | undefined;
@@ -40,6 +42,8 @@ const OPTIONS = {
   prove: { type: "string", multiple: true },
   ca: { type: "string", multiple: true },
   json: { type: "boolean" },
+  quiet: { type: "boolean" },
+  verbose: { type: "boolean" },
   "expect-passed": { type: "boolean" },
   "require-log": { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -62,6 +66,8 @@ export function parseOptions(args: string[]): Options {
     prove: serviceUrl(once("prove", values.prove)),
     ca: once("ca", values.ca),
     json: values.json ?? false,
+    quiet: values.quiet ?? false,
+    verbose: values.verbose ?? false,
     expectPassed: values["expect-passed"] ?? false,
     requireLog: values["require-log"],
     help: values.help ?? false,
@@ -69,6 +75,8 @@ export function parseOptions(args: string[]): Options {
   };
   if (options.help || options.version) return options;
   if (positionals.length === 0) throw usage("no receipt given");
+  if (options.quiet && options.json) throw usage("with --json there is always an answer: leave out --quiet");
+  if (options.quiet && options.verbose) throw usage("give --quiet or --verbose, not both");
   const { keys, rotations, witnessKeys, witnesses } = options;
   if (keys.includes("")) throw usage("--key is empty");
   if (rotations.includes("")) throw usage("--rotation is empty");

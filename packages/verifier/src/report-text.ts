@@ -39,7 +39,8 @@ export function verdictText(verdict: Verdict, isBad: boolean, paint: Paint): str
   return paint(verdict === "true" && isBad ? "bold" : style, word);
 }
 
-function isOfFailedTest({ statement }: Outcome): boolean {
+/** Whether what is said is that a restore test failed. */
+export function isOfFailedTest({ statement }: Outcome): boolean {
   return statement !== null && hasFailed(statement);
 }
 

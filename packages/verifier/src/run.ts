@@ -1,18 +1,20 @@
+import { subscribe } from "node:diagnostics_channel";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { styleText } from "node:util";
 import manifest from "../package.json" with { type: "json" };
 import { CannotTell } from "./cannot-tell.ts";
-import { fileSha256, readSmallFile } from "./files.ts";
+import { fileSha256, readSmallFile, reportReads } from "./files.ts";
 import { HELP } from "./help.ts";
 import { type Options, parseOptions, requireOptionsOfPacks, usage } from "./options.ts";
 import { type Answer, exitCode, expectation, type Outcome, worst } from "./outcome.ts";
-import { answerOfPacks } from "./pack/answer-of-packs.ts";
+import { answerOfPacks, packsExpectation } from "./pack/answer-of-packs.ts";
 import { packsJson, packsText } from "./pack/report-packs.ts";
 import { sizesToCompare } from "./pack/log-sizes.ts";
 import { isPack, verifyPackFile } from "./pack/verify-pack-file.ts";
 import type { PackEvidence, PackOutcome } from "./pack/verify-pack.ts";
 import { openFileSource } from "./zip/file-source.ts";
 import { reportJson } from "./report-json.ts";
-import { type Paint, reportText } from "./report-text.ts";
+import { isOfFailedTest, type Paint, reportText } from "./report-text.ts";
 import type { Service } from "./service.ts";
 import { readLogKey, readPinnedKeys, readRotation, readWitnessKey } from "./trusted-keys.ts";
 import { type Evidence, verifyOne } from "./verify-one.ts";
@@ -27,11 +29,15 @@ export async function run(args: string[]): Promise<0 | 1 | 2> {
     const options = parseOptions(args);
     if (options.help) return print(HELP);
     if (options.version) return print(`attestore-verify ${manifest.version}\n`);
+    if (options.verbose) reportDetails();
     const packs = await Promise.all(options.receipts.map(isPack));
     if (packs.includes(true)) return await runPacks(options, packs);
     const answer = await ask(options);
-    print(options.json ? reportJson(answer) : reportText(answer, paint));
-    return exitCode(answer);
+    const code = exitCode(answer);
+    // A true receipt of a failed restore test ends with 0, and is told of.
+    if (!options.quiet || code !== 0 || answer.outcomes.some(isOfFailedTest))
+      print(options.json ? reportJson(answer) : reportText(answer, paint));
+    return code;
   } catch (error) {
     const message = error instanceof CannotTell ? error.message : `bug in attestore-verify: ${String(error)}`;
     process.stderr.write(`attestore-verify: ${visible(message)}\n`);
@@ -52,10 +58,14 @@ async function runPacks(options: Options, packs: readonly boolean[]): Promise<0 
     sizes: await sizesToCompare(options.receipts.map((pack) => () => openFileSource(pack))),
   };
   const outcomes: PackOutcome[] = [];
+  // Members of a pack are read where they are in it; this reads it from beginning to end.
+  if (options.verbose) for (const pack of options.receipts) await fileSha256(pack);
   for (const pack of options.receipts) outcomes.push(await verifyPackFile(pack, evidence));
   const answer = answerOfPacks(outcomes, options.expectPassed);
-  print(options.json ? packsJson(answer) : packsText(answer, paint));
-  return exitCode(answer);
+  const code = exitCode(answer);
+  if (!options.quiet || code !== 0 || packsExpectation(outcomes) === "not_met")
+    print(options.json ? packsJson(answer) : packsText(answer, paint));
+  return code;
 }
 
 async function ask(options: Options): Promise<Answer> {
@@ -93,6 +103,16 @@ async function serviceOf({ prove, ca }: Options): Promise<Service | undefined> {
     token,
     ca: ca === undefined ? undefined : Buffer.from(await readSmallFile(ca, MAX_CA_FILE)).toString("latin1"),
   };
+}
+
+function reportDetails(): void {
+  const tell = (text: string): void => void process.stderr.write(`attestore-verify: ${visible(text)}\n`);
+  tell(`version ${manifest.version}, Node ${process.version}`);
+  reportReads(tell);
+  subscribe("http.client.response.finish", (message) => {
+    const { request, response } = message as { request: ClientRequest; response: IncomingMessage };
+    tell(`${request.method} https://${request.host}${request.path}: ${response.statusCode ?? 0}`);
+  });
 }
 
 const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout });

@@ -1,5 +1,7 @@
 import {
   fromUtf8,
+  keyKind,
+  type KeyKind,
   type KeyRotation,
   MAX_KEY_ROTATION_SIZE,
   parseKeyRotation,
@@ -69,22 +71,24 @@ const LOG = "this is a log's key: give it with --log-key";
 const WITNESS = "this is a witness's key: give it with --witness-key";
 const PRIVATE = "this is a private key. It belongs on its host alone: give the public one";
 
-/** What somebody gave who mixed up two options, and what to do; null if it looks like no key. */
-function otherKindOf(bytes: Uint8Array): string | null {
-  const text = new TextDecoder().decode(bytes).trim();
-  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----|^AGE-SECRET-KEY-1|^PRIVATE\+KEY\+/m.test(text)) return PRIVATE;
-  const { algorithm } = attempt(() => parseVerifierKey(text)) ?? {};
-  if (algorithm !== undefined) return algorithm === "ed25519" ? LOG : WITNESS;
-  return attempt(() => parsePublicKeyFile(text)) === null ? null : PUBLIC;
-}
+/** What somebody gave who mixed up two options, and what to do. */
+const KINDS: Readonly<Record<KeyKind, string>> = {
+  public: PUBLIC,
+  log: LOG,
+  witness: WITNESS,
+  private: PRIVATE,
+  identity: PRIVATE,
+  recipient: "this is an age recipient, which encrypts and signs nothing: give the agent's keys/agent.pub",
+  auth_key: "this is an auth key, which attaches a host and signs nothing: give the agent's keys/agent.pub",
+  token: "this is a token: it is given in the environment variable ATTESTORE_TOKEN, for --prove",
+  certificate: "this is a certificate: --ca takes that of the service's authority",
+  fingerprint: "this is only a key's fingerprint: give the key itself",
+};
 
-function attempt<T>(parse: () => T): T | null {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof ProofError) return null;
-    throw error;
-  }
+/** Null if it looks like no key. */
+function otherKindOf(bytes: Uint8Array): string | null {
+  const kind = keyKind(new TextDecoder().decode(bytes));
+  return kind === null ? null : KINDS[kind];
 }
 
 /** Reads a key rotation and verifies both keys' signatures over it. Throws CannotTell. */
@@ -119,7 +123,7 @@ async function readVerifierKey(option: string, textOrPath: string): Promise<Note
   const bytes = await readSmallFile(textOrPath, MAX_KEY_FILE);
   const kind = otherKindOf(bytes);
   return asKey(textOrPath, () => {
-    if (kind === PUBLIC || kind === PRIVATE) throw new ProofError("malformed_key", kind);
+    if (kind !== null && kind !== LOG && kind !== WITNESS) throw new ProofError("malformed_key", kind);
     return parseVerifierKey(fromUtf8(bytes).trim());
   });
 }

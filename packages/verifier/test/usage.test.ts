@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formatSshLine } from "@attestore/proof";
@@ -83,6 +84,21 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
       [passed, "--log-key", join(files.directory, "private.pem")],
       "private key",
     ],
+    [
+      "an age recipient as an agent's key",
+      [passed, "--key", files.write("age.pub", `age1${"q".repeat(58)}`)],
+      "this is an age recipient",
+    ],
+    [
+      "an age identity as the log's key",
+      [passed, "--log-key", files.write("age.key", `AGE-SECRET-KEY-1MC4CAQ${"Q".repeat(52)}`)],
+      "this is a private key",
+    ],
+    [
+      "a token as an agent's key",
+      [passed, "--key", files.write("token", `ats_${"a".repeat(43)}`)],
+      "ATTESTORE_TOKEN",
+    ],
     ["a log key file that is not there", [passed, "--key", key, "--log-key", "nowhere"], "no such file"],
     ["a ciphertext that is not there", [passed, "--key", key, "--ciphertext", "nowhere"], "no such file"],
     ["a log's key as a witness's", [passed, "--witness-key", vkey], "a log's key"],
@@ -90,6 +106,8 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
     ["a number of witnesses that is none", [passed, "--witnesses", "some"], "whole number"],
     ["a service without TLS", [passed, "--prove", "http://localhost"], "https://"],
     ["a service and no token", [passed, "--prove", "https://localhost"], "ATTESTORE_TOKEN"],
+    ["to be quiet, and JSON", [passed, "--quiet", "--json"], "leave out --quiet"],
+    ["to be quiet and verbose", [passed, "--quiet", "--verbose"], "not both"],
     ["a CA and no service", [passed, "--ca", key], "--ca is only used with --prove"],
   ];
   it.each(cases)("%s", async (_what, args, message) => {
@@ -111,6 +129,38 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
     const { code, stdout } = await attestoreVerify([files.write("odd.json", text), "--key", key]);
     expect(code).toBe(2);
     expect(stdout).toMatch(/^CANNOT TELL/);
+  });
+});
+
+describe("--quiet and --verbose", () => {
+  const args = ["--key", key, "--log-key", vkey];
+  const failedTest = async (): Promise<string> => {
+    const statement = restoreTestStatement();
+    statement.predicate.result = "failed";
+    statement.predicate.reason = "the check has-orders did not hold";
+    return files.writeJson("quiet-failed.json", (await signed(statement)).bundle);
+  };
+
+  it("--quiet prints nothing for true receipts, and everything as soon as one is not", async () => {
+    expect(await attestoreVerify([passed, ...args, "--quiet"])).toEqual({ code: 0, stdout: "", stderr: "" });
+    const unknown = await attestoreVerify([passed, "--quiet"]);
+    expect(unknown.code).toBe(2);
+    expect(unknown.stdout).toMatch(/^CANNOT TELL/);
+  });
+
+  it("--quiet still prints a true receipt of a failed restore test", async () => {
+    const { code, stdout } = await attestoreVerify([await failedTest(), ...args, "--quiet"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("It says that the restore test FAILED");
+  });
+
+  it("--verbose names each file that was read with its SHA-256, on standard error", async () => {
+    const { code, stdout, stderr } = await attestoreVerify([passed, ...args, "--verbose"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^TRUE/);
+    for (const file of [passed, key]) expect(stderr).toContain(`read ${file}: `);
+    const digest = createHash("sha256").update(readFileSync(passed)).digest("hex");
+    expect(stderr).toContain(`SHA-256 ${digest}`);
   });
 });
 

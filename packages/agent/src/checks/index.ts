@@ -70,5 +70,12 @@ export {
 } from "./seen.ts";
 export { suspicionCheck } from "./suspicion-check.ts";
 export { meansTable } from "./table-pattern.ts";
+export {
+  CHECK_TEMPLATES,
+  type CheckTemplate,
+  prefixAmong,
+  TABLE_PREFIX,
+  templateChecks,
+} from "./templates/templates.ts";
 export { totalRowsCheck } from "./total-rows.ts";
 export { type Verdict, verdict } from "./verdict.ts";

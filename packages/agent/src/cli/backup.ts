@@ -31,7 +31,7 @@ export const backup: Run = async (call) => {
       });
       const config = await configNow(root);
       await deliverLeftOver(backend, config, signal);
-      terminal.say(`Backing up ${source.slug} (${source.engine}).`);
+      terminal.note(`Backing up ${source.slug} (${source.engine}).`);
       made = await runBackup(backend, config, requireSource({ config, layout }, source.slug), {
         commandId: null,
         signal,
@@ -66,7 +66,7 @@ export const backup: Run = async (call) => {
       for (const told of sourceCheckLines(source.slug, made.sourceCheck))
         terminal.say(`${terminal.onTalk.warn("!")} ${told}`);
       printReceiptStatus(terminal, submitted);
-      terminal.say(`Prove that it restores: attestore restore-test --source ${source.slug}`);
+      terminal.note(`Prove that it restores: attestore restore-test --source ${source.slug}`);
     }
     return submitted.isWrong ? 2 : 0;
   } catch (error) {

@@ -34,7 +34,7 @@ export const checkTry: Run = async (call, sourceName, checkId) => {
       wait: flags.isOn("wait", true),
       say: terminal.say,
     });
-    terminal.say(`Restoring a backup of ${source.slug} to try the checks. Nothing is signed.`);
+    terminal.note(`Restoring a backup of ${source.slug} to try the checks. Nothing is signed.`);
     const { backup, outcome } = await downloadAndTest(
       backend,
       config,

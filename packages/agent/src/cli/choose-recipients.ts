@@ -1,5 +1,6 @@
 import { ensureAgeIdentity } from "../crypto/age-identity.ts";
 import { normalRecipient, recipientFrom } from "../crypto/recipient.ts";
+import { wrongKey } from "../errors/wrong-key.ts";
 import type { Config } from "../config/config.ts";
 import type { Layout } from "../state/layout.ts";
 import { SIGNER_DIRECTORY } from "../signer/command.ts";
@@ -21,15 +22,22 @@ export async function chooseRecipients(
     ?.split(",")
     .map((each) => each.trim());
   if (given !== undefined) {
-    const wrong = given.find((each) => recipientFrom(each) === null);
-    if (wrong !== undefined)
-      throw new UserError("usage", `"${wrong}" is neither an age recipient (age1…) nor an SSH public key`);
+    for (const each of given) requireRecipient(each);
     return { recipients: given.map(normalRecipient), identityFiles: [] };
   }
   if (before !== null && before.recipients.length > 0)
     return { recipients: before.recipients, identityFiles: before.identityFiles };
   const recipient = await ensureAgeIdentity(layout.ageIdentity, await signerSocket(layout));
   return { recipients: [recipient], identityFiles: ["keys/age.key"] };
+}
+
+/** @throws UserError usage, which does not repeat what may be a secret */
+export function requireRecipient(text: string): void {
+  if (recipientFrom(text) !== null) return;
+  throw new UserError(
+    "usage",
+    `--recipient takes age1… keys and ssh-ed25519 or ssh-rsa public keys, separated by commas${wrongKey(text)}`,
+  );
 }
 
 /** Where the identity is that the user must keep a copy of, in words. */

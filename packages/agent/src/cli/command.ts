@@ -1,3 +1,4 @@
+import type { CommandHelp } from "@attestore/host/command-help";
 import type { FlagName } from "../config/flag-table.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import type { FoundRoot } from "./find-root.ts";
@@ -31,7 +32,7 @@ export interface Word {
 }
 
 /** The declaration of a command of `attestore`. Its code is loaded when it is called. */
-export interface Command {
+export interface Command extends CommandHelp {
   /** For a command of a group, both words: `source add`. */
   readonly name: string;
   readonly summary: string;

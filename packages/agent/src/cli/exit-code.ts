@@ -10,6 +10,8 @@ export interface Failure {
   /** A code for programs. */
   readonly code: string;
   readonly message: string;
+  /** The message as a person at this host is shown it. */
+  readonly shown: string;
   /** Our own bug, so it is shown with its stack. */
   readonly isDefect: boolean;
 }
@@ -20,6 +22,7 @@ export function failureOf(error: unknown, signal: AbortSignal): Failure {
     exitCode,
     code,
     message,
+    shown: shownBy(error) ?? message,
     isDefect: false,
   });
   if (error instanceof RunError) {
@@ -33,5 +36,15 @@ export function failureOf(error: unknown, signal: AbortSignal): Failure {
   const message = errorMessage(error);
   const system = error instanceof Error && "code" in error && "syscall" in error ? String(error.code) : null;
   if (system !== null) return known(2, system.toLowerCase(), message);
-  return { exitCode: 2, code: "defect", message, isDefect: true };
+  return { exitCode: 2, code: "defect", message, shown: message, isDefect: true };
+}
+
+/**
+ * A ConfigError's lines and carets. Its class is not loaded here, because help need not wait for
+ * it.
+ */
+export function shownBy(error: unknown): string | null {
+  return error instanceof UserError && "shown" in error && typeof error.shown === "string"
+    ? error.shown
+    : null;
 }

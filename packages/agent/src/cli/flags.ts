@@ -30,6 +30,11 @@ export class Flags {
     return typeof given === "string" ? given : undefined;
   }
 
+  /** Whether the command line has the switch, on or off. */
+  isTyped(name: FlagName): boolean {
+    return typeof this.#given[name] === "boolean";
+  }
+
   /** Undefined if it is not set. An empty environment variable does not count. */
   text(name: FlagName): string | undefined {
     const typed = this.typed(name);

@@ -41,7 +41,7 @@ export async function initStandalone(call: Call, layout: Layout): Promise<ExitCo
     terminal.say(
       `Only ${await identityPlace(layout)} can decrypt the backups. To be able to recover without this host: attestore keys recovery-kit`,
     );
-  terminal.say(`Next: attestore source add, and then: attestore backup`);
+  terminal.note(`Next: attestore source add, and then: attestore backup`);
   return 0;
 }
 

@@ -10,6 +10,7 @@ import { layoutOf, makeLayout, type Layout } from "../state/layout.ts";
 import { readText } from "../state/read-json.ts";
 import { ensureSigningKey } from "../signer/open-signing-keys.ts";
 import { askSecret } from "./terminal/ask-secret.ts";
+import { wrongKey } from "../errors/wrong-key.ts";
 import { UserError } from "../errors/user-error.ts";
 import { writeRootConfig } from "../config/write-config.ts";
 import { readPinnedCa } from "../transport/pinned-ca.ts";
@@ -95,7 +96,7 @@ export const init: Run = async (call) => {
           `Only ${await identityPlace(layout)} can decrypt the backups: keep a copy of it offline, on another host.`,
         );
       }
-      terminal.say(
+      terminal.note(
         "Next: attestore source add, then attestore run. Leave it running, or start its systemd unit: it does what the dashboard asks for, and what is scheduled.",
       );
     }
@@ -165,6 +166,6 @@ async function readAuthKey({ flags, env, cwd, signal }: Call): Promise<string | 
   text ??= (await askSecret("Auth key (press Enter to attach interactively): ", signal)) ?? "";
   if (text.trim() === "") return null;
   if (!AUTH_KEY.test(text.trim()))
-    throw new UserError("usage", "that is not an auth key; auth keys look like atk_…_…");
+    throw new UserError("usage", `that is not an auth key; auth keys look like atk_…_…${wrongKey(text)}`);
   return text.trim();
 }

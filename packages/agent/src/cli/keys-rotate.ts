@@ -3,7 +3,8 @@ import { replaceFile } from "@attestore/host/durable-files";
 import { isSeq } from "yaml";
 import { identityToRecipient, generateX25519Identity } from "age-encryption";
 import { recipientsOf } from "../crypto/identity.ts";
-import { normalRecipient, recipientFrom } from "../crypto/recipient.ts";
+import { normalRecipient } from "../crypto/recipient.ts";
+import { requireRecipient } from "./choose-recipients.ts";
 import { readRecoveryState } from "../recovery/recovery-state.ts";
 import { requirePastRuns } from "../key-rotation/require-past-runs.ts";
 import {
@@ -61,8 +62,7 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
   const recovery = (await readRecoveryState(layout))?.recipient;
   const given = flags.text("recipient");
   const wanted = given === undefined ? null : normalRecipient(given);
-  if (wanted !== null && recipientFrom(wanted) === null)
-    throw new UserError("usage", `"${wanted}" is neither an age recipient (age1…) nor an SSH public key`);
+  if (wanted !== null) requireRecipient(wanted);
   const identities = await readIdentities(config.identityFiles);
   const own = (await Promise.all(identities.map((each) => recipientsOf(each)))).flat();
   // With --recipient: everyone but the recovery kit. Without: the keys that this host itself holds.
@@ -217,7 +217,7 @@ function printRotated(
     terminal.data(
       `${terminal.onData.good("✓")} receipts are now signed with ${next.fingerprint}; earlier ones verify with ${retired}`,
     );
-  terminal.say(`Give ${layout.publicKey} and ${statement} to everyone who verifies your receipts.`);
+  terminal.note(`Give ${layout.publicKey} and ${statement} to everyone who verifies your receipts.`);
 }
 
 function requireAgent(

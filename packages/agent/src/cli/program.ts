@@ -1,16 +1,20 @@
+import { addCommandHelp, asksForAllCommands, groupCommands } from "@attestore/host/command-help";
 import { plainText } from "@attestore/proof/plain-text";
 import { Command as Commander, CommanderError, Option } from "commander";
 import { FLAGS, takesValue, type FlagName } from "../config/flag-table.ts";
 import { agentVersion } from "../state/host-facts.ts";
 import { openTerminal } from "./terminal/terminal.ts";
-import { COMMANDS, GROUPS } from "./all.ts";
+import { COMMANDS, GROUPS, HELP_GROUPS } from "./all.ts";
 import type { Call, Command, ExitCode } from "./command.ts";
+import { UserError } from "../errors/user-error.ts";
 import { failureOf } from "./exit-code.ts";
 import { Flags, type GivenFlags } from "./flags.ts";
 import { refuseUnknown } from "./refuse-unknown.ts";
+import { reportRequests } from "./terminal/report-requests.ts";
+import { withVolume, type Volume } from "./terminal/volume.ts";
 
 /** Flags that every command takes. */
-const EVERYWHERE: readonly FlagName[] = ["root", "json"];
+const EVERYWHERE: readonly FlagName[] = ["root", "json", "quiet", "verbose"];
 
 export type Surroundings = Omit<Call, "flags" | "root" | "terminal">;
 
@@ -24,6 +28,7 @@ export async function runProgram(
   let exitCode: ExitCode = 0;
   const perform: Perform = async (command, given, words) => {
     let flags = new Flags(given, around.env);
+    let volume: Volume = "usual";
     try {
       // Load the configuration and its parsers later, so that --version and --help need not wait.
       const { findRoot } = await import("./find-root.ts");
@@ -35,12 +40,19 @@ export async function runProgram(
       };
       const root = await findRoot(place, command.makesRoot === true);
       flags = flags.withDefaults(root.config?.defaults ?? {});
+      volume = volumeOf(flags);
+      const heard = withVolume(terminal, volume);
+      heard.detail(`attestore ${agentVersion}, Node ${process.version}`);
+      if (root.resolved !== null) heard.detail(`root ${root.resolved.path}, from ${root.resolved.branch}`);
+      if (volume === "verbose") reportRequests(heard.detail);
       const run = await command.load();
-      exitCode = await run({ ...around, flags, root, terminal }, ...words);
+      exitCode = await run({ ...around, flags, root, terminal: heard }, ...words);
     } catch (error) {
       const failure = failureOf(error, around.signal);
       if (wantsJson(flags)) terminal.data(JSON.stringify({ error: failure.code, message: failure.message }));
-      terminal.say(`attestore ${command.name}: ${terminal.onTalk.bad(failure.message)}`);
+      terminal.say(`attestore ${command.name}: ${terminal.onTalk.bad(failure.shown)}`);
+      if (volume === "verbose" && !failure.isDefect)
+        for (const cause of causesOf(error)) terminal.say(`  because: ${cause}`);
       if (failure.isDefect) {
         terminal.say("This is a bug in attestore. Please report it with the following text:");
         terminal.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -60,7 +72,9 @@ export async function runProgram(
   let isRefused = false;
   const refused = (): void => void (isRefused = true);
   try {
-    await commander(commands, perform, refused).parseAsync([...args], { from: "user" });
+    const program = commander(commands, perform, refused);
+    groupCommands(program, HELP_GROUPS, asksForAllCommands(args));
+    await program.parseAsync([...args], { from: "user" });
     return exitCode;
   } catch (error) {
     // Help and version end here too.
@@ -70,6 +84,32 @@ export async function runProgram(
     answerInJson(error.message.replace(/^error: /, ""));
     return 2;
   }
+}
+
+/** The examples of the program's own help. */
+const FIRST_STEPS = [
+  ["attestore init --service https://backup.example.org:8443", "attach this host"],
+  ["attestore source add", "say what to back up"],
+  ["attestore backup && attestore restore-test", "back it up, and prove that it restores"],
+] as const;
+
+function volumeOf(flags: Flags): Volume {
+  // The command line's word on one replaces the environment's and config.yaml's on the other.
+  const quiet = flags.isOn("quiet") && (flags.isTyped("quiet") || !flags.isTyped("verbose"));
+  const verbose = flags.isOn("verbose") && (flags.isTyped("verbose") || !flags.isTyped("quiet"));
+  if (quiet && verbose) throw new UserError("usage", "give --quiet or --verbose, not both");
+  return quiet ? "quiet" : verbose ? "verbose" : "usual";
+}
+
+/** What led to an error, as far as its message does not have it. */
+function causesOf(error: unknown): string[] {
+  const causes: string[] = [];
+  let last = error;
+  while (last instanceof Error && last.cause !== undefined && causes.length < 8) {
+    last = last.cause;
+    causes.push(last instanceof Error ? last.message : String(last));
+  }
+  return causes;
 }
 
 type Perform = (command: Command, given: GivenFlags, words: readonly (string | undefined)[]) => Promise<void>;
@@ -92,10 +132,12 @@ function commander(commands: readonly Command[], perform: Perform, refused: () =
     .showHelpAfterError("(for more, see --help)")
     .addHelpText(
       "after",
-      "\nEach flag can also be set in the environment as [ATTESTORE_…], or in `defaults:` of config.yaml." +
+      "\n`attestore help --all` lists every command, `attestore help COMMAND` explains one." +
+        "\nEach flag can also be set in the environment as [ATTESTORE_…], or in `defaults:` of config.yaml." +
         "\nExit codes: 0 proven or done, 1 ran and failed, 2 could not run, 130 interrupted.",
     );
   addFlags(program, EVERYWHERE);
+  addCommandHelp(program, { examples: FIRST_STEPS, page: "README.md" });
   const groups = new Map<string, Commander>();
   for (const command of commands) {
     const [first = "", second] = command.name.split(" ");
@@ -108,6 +150,7 @@ function commander(commands: readonly Command[], perform: Perform, refused: () =
     addFlags(sub, command.flags);
     const taken = command.words ?? [];
     for (const { form, about } of taken) sub.argument(form, about);
+    addCommandHelp(sub, command);
     sub.action(async (...received: unknown[]) => {
       const words = taken.flatMap((_, at) => {
         const word = received[at];

@@ -19,7 +19,7 @@ export const receiptsList: Run = async (call) => {
     if (wanted === undefined || line.source === wanted) lines.push(line);
   }
   if (flags.isOn("json")) terminal.data(JSON.stringify({ receipts: lines }));
-  else if (lines.length === 0) terminal.say("No receipts yet.");
+  else if (lines.length === 0) terminal.note("No receipts yet.");
   else for (const line of lines) terminal.data(describe(line, terminal.onData));
   return 0;
 };

@@ -56,7 +56,7 @@ export const receiptsVerify: Run = async (call, wanted) => {
       terminal.data(
         `${good("✓")} ${plural(verified.length, "receipt")}: signatures, proofs and chain are valid`,
       );
-    terminal.say(
+    terminal.note(
       `To verify without this program: ${await verifyCommand(layout, "RECEIPT", logKey !== null)}`,
     );
   }

@@ -102,7 +102,7 @@ async function submitAndPrint(
   else {
     describe(terminal, slug, tested, submitted);
     const verify = await verifyCommand(layout, submitted.file, submitted.state === "accepted");
-    terminal.say(`To verify it without us: ${verify}`);
+    terminal.note(`To verify it without us: ${verify}`);
   }
   if (tested.result === "failed") return 1;
   return submitted.isWrong ? 2 : 0;

@@ -16,6 +16,7 @@ import { takeWorkLock } from "./work-lock.ts";
 const STDOUT = "-";
 
 export const restore: Run = async (call) => {
+  if (call.flags.text("into") !== undefined) return (await import("./restore-into.ts")).restoreInto(call);
   // A ciphertext at hand and an identity are enough: this works on a host that was never attached.
   const file = call.flags.text("file");
   return file === undefined ? restoreStored(call) : restoreLocal(call, resolve(call.cwd, file));
@@ -131,7 +132,7 @@ async function writeToStdout(
     });
     await stdout.end();
     line.clear();
-    terminal.say(`${terminal.onTalk.good("✓")} stdout  ${formatBytes(sizeBytes)}, ${howChecked(sha256)}`);
+    terminal.note(`${terminal.onTalk.good("✓")} stdout  ${formatBytes(sizeBytes)}, ${howChecked(sha256)}`);
     return 0;
   } catch (error) {
     line.clear();
@@ -154,7 +155,7 @@ const howChecked = (sha256: string | undefined): string =>
 
 function requireOutput({ cwd, flags }: Call, output: string | undefined): string {
   if (output === undefined)
-    throw new UserError("usage", "--output is missing: give --output FILE, or - for stdout");
+    throw new UserError("usage", "say where to: --output FILE, --output - for stdout, or --into DATABASE");
   if (output === STDOUT) {
     if (flags.isOn("json"))
       throw new UserError("usage", "with --output - stdout has the dump: leave out --json, or give a file");

@@ -22,7 +22,17 @@ import {
 } from "./source/describe-source.ts";
 import { TypedAnswers } from "./source/typed-answers.ts";
 import { canaryOffer } from "./source/canary-offer.ts";
-import type { NotProposed, ProposedCheck } from "../checks/index.ts";
+import {
+  CHECK_TEMPLATES,
+  type CheckTemplate,
+  type NotProposed,
+  prefixAmong,
+  type ProposedCheck,
+  templateChecks,
+} from "../checks/index.ts";
+import type { SourceMetadata } from "../engines/engine.ts";
+import { tablesOfMetadata } from "../engines/tables-of-metadata.ts";
+import { chosenTemplate, givenPrefix } from "./source/chosen-template.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 /** Adds a source after trying it, completely or not at all. */
@@ -31,6 +41,7 @@ export const sourceAdd: Run = async (call, given) => {
   const root = openRoot(call);
   const { layout, config } = root;
   const chosen = await chooseSource(call, given, [...config.sources.keys()]);
+  givenPrefix(call, chosenTemplate(call, chosen.engine));
   const { described, source, checks, notProposed, tried } = await describeAndTry(call, root, chosen);
   const { name, secret } = described;
   const entry = { ...described.entry, ...(checks.length === 0 ? {} : { checks }) };
@@ -38,7 +49,7 @@ export const sourceAdd: Run = async (call, given) => {
 
   if (!flags.isOn("json") || canAsk()) {
     for (const line of formatDiff(edit.before, edit.after, terminal.onTalk)) terminal.say(line);
-    if (secret !== null) terminal.say(`The URL is stored in ${join(layout.root, secret.file)}, mode 0600.`);
+    if (secret !== null) terminal.note(`The URL is stored in ${join(layout.root, secret.file)}, mode 0600.`);
   }
   if (!(await confirm(`Add ${name}?`, { yes: flags.isOn("yes"), signal }))) return 1;
   await make(call, root, edit, secret);
@@ -55,13 +66,13 @@ export const sourceAdd: Run = async (call, given) => {
     `${good("✓")} ${name} is in ${layout.config}${registered ? ", and the service knows it" : ""}`,
   );
   if (canary !== null) {
-    terminal.say(
+    terminal.note(
       "To prove that a backup is of this source, put a secret into it that only you know (docs/checks.md#canaries). Nothing does that for you:",
     );
     for (const step of [canary.make, ...canary.sql, `check: ${JSON.stringify(canary.check)}`])
-      terminal.say(`  ${step}`);
+      terminal.note(`  ${step}`);
   }
-  terminal.say(`Next: attestore backup --source ${name} && attestore restore-test --source ${name}`);
+  terminal.note(`Next: attestore backup --source ${name} && attestore restore-test --source ${name}`);
   return 0;
 };
 
@@ -108,13 +119,19 @@ interface Tried {
 }
 
 async function tryOut(
-  { terminal, flags, signal }: Call,
+  call: Call,
   { layout }: OpenRoot,
   source: SourceConfig,
   { secret }: DescribedSource,
 ): Promise<Tried> {
-  if (!flags.isOn("probe", true)) return { checks: [], notProposed: [], tried: false };
-  terminal.say(`Trying ${source.slug} (${source.engine}): starting a backup and stopping it.`);
+  const { terminal, flags, signal } = call;
+  const template = chosenTemplate(call, source.engine);
+  if (!flags.isOn("probe", true)) {
+    const checks =
+      template === null ? [] : templateChecks(template, givenPrefix(call, template) ?? template.prefix);
+    return { checks, notProposed: [], tried: false };
+  }
+  terminal.note(`Trying ${source.slug} (${source.engine}): starting a backup and stopping it.`);
   const { probeSource } = await import("./source/probe-source.ts");
   // The URL is not on a disk yet.
   const reachable =
@@ -128,16 +145,42 @@ async function tryOut(
     metadata === null ? null : `${metadata.engine} ${metadata.engine_version}`,
     typeof tables === "number" ? plural(tables, "table") : null,
   ].filter((each) => each !== null);
-  terminal.say(`${good("✓")} readable${found.length === 0 ? "" : `: ${found.join(", ")}`}`);
+  terminal.note(`${good("✓")} readable${found.length === 0 ? "" : `: ${found.join(", ")}`}`);
   if (untried !== null) terminal.say(`${warn("!")} not tried: ${untried}; the first backup will tell`);
   const { proposeChecks } = await import("./source/propose-checks.ts");
-  const { checks, notProposed } = flags.isOn("checks", true)
+  const { checks: proposed, notProposed } = flags.isOn("checks", true)
     ? await proposeChecks(reachable, metadata, { scratchDir: layout.scratch, signal })
     : { checks: [], notProposed: [] };
-  for (const { query, expect } of checks) terminal.say(`  proposed check: ${query}  ${faint(expect)}`);
-  for (const { id, why } of notProposed) terminal.say(faint(`  not proposed: ${id}: ${why}`));
-  terminal.say(faint("  Every restore test also runs the engine's built-in checks (docs/checks.md)."));
+  const checks = [...fromTemplate(call, source.engine, template, metadata), ...proposed];
+  for (const { query, expect } of checks) terminal.note(`  proposed check: ${query}  ${faint(expect)}`);
+  for (const { id, why } of notProposed) terminal.note(faint(`  not proposed: ${id}: ${why}`));
+  terminal.note(faint("  Every restore test also runs the engine's built-in checks (docs/checks.md)."));
   return { checks, notProposed, tried: true };
+}
+
+/** A template's checks, for the tables as they are called at the source. */
+function fromTemplate(
+  call: Call,
+  engine: string,
+  template: CheckTemplate | null,
+  metadata: SourceMetadata | null,
+): ProposedCheck[] {
+  const { terminal } = call;
+  const names = metadata === null ? [] : tablesOfMetadata(metadata).map(({ name }) => name);
+  if (template === null) {
+    const known = CHECK_TEMPLATES.find(
+      (each) => each.engines.includes(engine) && prefixAmong(each, names) !== null,
+    );
+    if (known !== undefined)
+      terminal.note(`  This looks like ${known.application}: --template ${known.name} adds checks for it.`);
+    return [];
+  }
+  const found = prefixAmong(template, names);
+  if (found === null && metadata !== null)
+    terminal.say(
+      `${terminal.onTalk.warn("!")} no tables of ${template.application} were seen: try its checks with attestore check try`,
+    );
+  return templateChecks(template, givenPrefix(call, template) ?? found ?? template.prefix);
 }
 
 function addSource(document: Document, name: string, entry: Readonly<Record<string, unknown>>): void {

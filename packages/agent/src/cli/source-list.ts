@@ -11,7 +11,7 @@ export const sourceList: Run = async (call) => {
     is_default: config.defaults["source"] === slug,
   }));
   if (flags.isOn("json")) terminal.data(JSON.stringify({ sources }));
-  else if (sources.length === 0) terminal.say("There are no sources yet. Add one: attestore source add");
+  else if (sources.length === 0) terminal.note("There are no sources yet. Add one: attestore source add");
   else
     for (const { source, engine, checks, is_default: isDefault } of sources)
       terminal.data(

@@ -1,3 +1,4 @@
+import { keyKind } from "@attestore/proof";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
@@ -10,6 +11,7 @@ import { readCiphertext } from "../crypto/ciphertext.ts";
 import { DamagedCiphertext } from "../crypto/damaged.ts";
 import { seal } from "../crypto/seal.ts";
 import { unseal } from "../crypto/unseal.ts";
+import { wrongKey } from "../errors/wrong-key.ts";
 import { UserError } from "../errors/user-error.ts";
 import { RunError } from "../errors/run-error.ts";
 import { askSecret } from "./terminal/ask-secret.ts";
@@ -117,6 +119,11 @@ function fromShares(texts: readonly string[]): string {
   }
 }
 
+/** Half an identity is one that was mistyped: only another kind is worth naming. */
+function wrongKindOf(text: string): string {
+  return keyKind(text) === "identity" ? "" : wrongKey(text);
+}
+
 /** People type keys from paper with blanks and in either case. Messages quote nothing of them. */
 function oneKey(text: string): string {
   const lines = text.split("\n").map((line) => line.replaceAll(/\s/g, "").toUpperCase());
@@ -124,7 +131,7 @@ function oneKey(text: string): string {
   if (identityFrom(key) !== null) return key;
   throw new UserError(
     "usage",
-    "that is not a complete AGE-SECRET-KEY-1…: compare it letter by letter with the kit",
+    `that is not a complete AGE-SECRET-KEY-1…: compare it letter by letter with the kit${wrongKindOf(text)}`,
   );
 }
 

@@ -55,7 +55,7 @@ it("names an unknown key's line and column and the nearest right name", () => {
     `${FILE}:2:1: soruces is not a known field; did you mean "sources"?`,
   ]);
   expect(issuesOf("defaults: { flavour: vanilla }")[0]).toMatch(
-    /^\/r\/config\.yaml:1:13: defaults\.flavour is not a known field; there are json, source, /,
+    /^\/r\/config\.yaml:1:13: defaults\.flavour is not a known field; there are json, quiet, verbose, source, /,
   );
 });
 
@@ -104,6 +104,53 @@ it("a secret written where a reference belongs is not repeated in the error", ()
   const issues = issuesOf("sources: { a: { engine: postgresql, connection: 'postgresql://u:hunter2@h/d' } }");
   expect(issues).toHaveLength(1);
   expect(issues.join()).not.toContain("hunter2");
+});
+
+function shownOf(text: string): string {
+  try {
+    parseConfig(text, FILE, "/r");
+  } catch (error) {
+    if (error instanceof ConfigError) return error.shown;
+    throw error;
+  }
+  throw new Error("no mistake was found");
+}
+
+it("a mistake is shown with its line and a caret below the place", () => {
+  expect(shownOf("# mine\nsources:\n\ta: x\n")).toContain("\n  3 |  a: x\n    | ");
+  expect(shownOf("defaults: { source: ordrs }\n")).toBe(
+    `${FILE}:1:13: defaults.source no source is named "ordrs"\n` +
+      "  1 | defaults: { source: ordrs }\n    |             ^",
+  );
+});
+
+it.each([
+  ["a URL's password", "sources: { a: { engine: postgresql, connection: 'postgresql://u:hunter2@h/d' } }"],
+  ["an unknown field's value", "sources:\n  a:\n    engine: sqlite\n    path: /x\n    phrase: hunter2\n"],
+  ["an unknown block's value", "phrase: hunter2\n"],
+  ["a flow mapping's value", "sources: { a: { engine: sqlite, path: /x, phrase: hunter2 } }"],
+  [
+    "a connection in libpq's words",
+    "sources: { a: { engine: postgresql, connection: host=h password=hunter2 } }",
+  ],
+  ["a line that is no YAML", "sources: [\npassword: hunter2\n"],
+  ["a line that is no YAML, with a token", "]\t: hunter2hunter2hunter2hunter2hunter2\n"],
+  ["a private key", "encryption: { recipients: [AGE-SECRET-KEY-1HUNTER2hunter2] }"],
+])("a secret in the line of a mistake is not shown: %s", (_what, text) => {
+  expect(shownOf(text)).toMatch(/\^/);
+  expect(shownOf(text)).not.toMatch(/hunter2/i);
+});
+
+it("the caret stands below its place also in a long line, and after a hidden secret", () => {
+  const long = `defaults: { wait: true, ${" ".repeat(300)} flavour: 1 }\n`;
+  const at = (shown: string): string => {
+    const [line = "", caret = ""] = shown.split("\n").slice(-2);
+    return line.slice(caret.indexOf("^"), caret.indexOf("^") + 7);
+  };
+  expect(at(shownOf(long))).toBe("flavour");
+  expect(
+    at(shownOf("service: { url: 'https://u:hunter2@h', flavour: x }\n").split("\n").slice(-2).join("\n")),
+  ).toBe("flavour");
 });
 
 it("YAML aliases that lead nowhere, or that are far too many, are mistakes of the file", () => {

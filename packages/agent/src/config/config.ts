@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
+import { wrongKey } from "../errors/wrong-key.ts";
 import { nearestName } from "@attestore/host/nearest-name";
 import { Value } from "typebox/value";
 import { type Document, LineCounter, parseDocument } from "yaml";
 import { ConfigFile, EXPECTED, type Defaults } from "./config-schema.ts";
 import { normalRecipient, recipientFrom } from "../crypto/recipient.ts";
 import { credentialPath, isCredentialName } from "../secrets/credential.ts";
+import { type ConfigIssue, excerptOf } from "./config-excerpt.ts";
 import { positionOf, type ConfigPath } from "./config-position.ts";
 import { layoutOf } from "../state/layout.ts";
 import { DEFAULT_LIMITS, parseLimits } from "./source-limits.ts";
@@ -16,6 +18,9 @@ import { UserError } from "../errors/user-error.ts";
 
 /** Of a key, as `ssh-keygen -lf` prints it. */
 const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
+
+/** How every message about a field begins that this program does not know. */
+const UNKNOWN_FIELD = /^(is )?not a (known )?field/;
 
 /** config.yaml, validated; paths are absolute. */
 export interface Config {
@@ -41,24 +46,19 @@ export interface TrustedMakers {
   readonly sourceId: string | null;
 }
 
-export interface ConfigIssue {
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-}
-
 /** All mistakes in config.yaml, in the order of the file. */
 export class ConfigError extends UserError {
   readonly issues: readonly ConfigIssue[];
+  /** The message with each mistake's line and a caret: for this host, never for the service. */
+  readonly shown: string;
 
-  constructor(file: string, issues: readonly ConfigIssue[]) {
+  constructor(file: string, issues: readonly ConfigIssue[], text: string) {
     const ordered = issues.toSorted((a, b) => a.line - b.line || a.column - b.column);
-    super(
-      "config_invalid",
-      ordered.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`).join("\n"),
-    );
+    const told = ordered.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
+    super("config_invalid", told.join("\n"));
     this.name = "ConfigError";
     this.issues = ordered;
+    this.shown = ordered.map((issue, at) => `${told[at]}\n${excerptOf(text, issue)}`).join("\n");
   }
 }
 
@@ -85,7 +85,7 @@ const MAX_CONFIG_CHARACTERS = 1024 * 1024;
  */
 export function parseConfig(text: string, file: string, root: string): Config {
   if (text.length > MAX_CONFIG_CHARACTERS)
-    throw new ConfigError(file, [{ line: 1, column: 1, message: "is larger than 1 MiB" }]);
+    throw new ConfigError(file, [{ line: 1, column: 1, message: "is larger than 1 MiB" }], text);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {
@@ -95,18 +95,23 @@ export function parseConfig(text: string, file: string, root: string): Config {
         const { line, col } = lines.linePos(offset);
         return { line, column: col, message };
       }),
+      text,
     );
   }
   const issues: ConfigIssue[] = [];
   const report = (path: ConfigPath, message: string): void => {
-    issues.push({ ...positionOf(document, lines, path), message: `${formatPath(path)}${message}` });
+    issues.push({
+      ...positionOf(document, lines, path),
+      message: `${formatPath(path)}${message}`,
+      keyOnly: UNKNOWN_FIELD.test(message),
+    });
   };
 
-  const value = withoutEmptyBlocks(valueOf(document, file));
+  const value = withoutEmptyBlocks(valueOf(document, file, text));
   const isValid = Value.Check(ConfigFile, value);
   // Finding out what is wrong takes far longer than seeing that nothing is.
   if (!isValid) for (const issue of schemaIssues(value)) report(issue.path, issue.message);
-  if (issues.length > 0 || !isValid) throw new ConfigError(file, issues);
+  if (issues.length > 0 || !isValid) throw new ConfigError(file, issues, text);
 
   const limits = parseLimits(value.limits, DEFAULT_LIMITS, (field, message) =>
     report(field === "" ? ["limits"] : ["limits", field], message),
@@ -130,7 +135,10 @@ export function parseConfig(text: string, file: string, root: string): Config {
     }
     for (const [at, key] of keys.entries())
       if (!FINGERPRINT.test(key))
-        report(["test_for", slug, "keys", at], "must be the fingerprint of a signing key, SHA256:…");
+        report(
+          ["test_for", slug, "keys", at],
+          `must be the fingerprint of a signing key, SHA256:…, as ssh-keygen -lf prints it${wrongKey(key)}`,
+        );
   }
   const chosen = value.defaults?.source;
   if (typeof chosen === "string" && !Object.hasOwn(value.sources ?? {}, chosen)) {
@@ -145,7 +153,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
         ["encryption", "recipients", at],
         recipient.startsWith("AGE-SECRET-KEY")
           ? "is a secret key: keep it in its own file, and put its age1… recipient here"
-          : "is neither an age1… key nor an ssh-ed25519 or ssh-rsa public key",
+          : `is neither an age1… key nor an ssh-ed25519 or ssh-rsa public key${wrongKey(recipient)}`,
       );
   for (const [at, file] of (value.encryption?.identity_files ?? []).entries())
     if (file.startsWith("credential:") && !isCredentialName(file.slice("credential:".length)))
@@ -154,7 +162,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
   if (storage?.path !== undefined && storage.s3 !== undefined)
     report(["standalone", "storage"], "takes path or s3, not both");
   const upload = uploadConfig(value.upload ?? {}, (path, message) => report(["upload", ...path], message));
-  if (issues.length > 0) throw new ConfigError(file, issues);
+  if (issues.length > 0) throw new ConfigError(file, issues, text);
 
   const { service, standalone, agent, encryption } = value;
   return {
@@ -183,12 +191,12 @@ export function parseConfig(text: string, file: string, root: string): Config {
 }
 
 /** @throws ConfigError for an alias without a target, and for more aliases than anybody writes */
-function valueOf(document: Document.Parsed, file: string): unknown {
+function valueOf(document: Document.Parsed, file: string, text: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    throw new ConfigError(file, [{ line: 1, column: 1, message: error.message }]);
+    throw new ConfigError(file, [{ line: 1, column: 1, message: error.message }], text);
   }
 }
 

@@ -11,6 +11,16 @@ export interface Flag {
 export const FLAGS = {
   root: { form: "--root <dir>", env: "ATTESTORE_HOME", about: "the install root" },
   json: { form: "--json", env: "ATTESTORE_JSON", about: "print JSON to stdout" },
+  quiet: {
+    form: "--quiet",
+    env: "ATTESTORE_QUIET",
+    about: "print only the result and what is wrong",
+  },
+  verbose: {
+    form: "--verbose",
+    env: "ATTESTORE_VERBOSE",
+    about: "also say what is done: the root, each phase, each request",
+  },
   source: { form: "--source <name>", env: "ATTESTORE_SOURCE", about: "a source in config.yaml" },
   backup: { form: "--backup <id>", env: "ATTESTORE_BACKUP", about: "a backup, bkp_…; default: the newest" },
   file: {
@@ -22,6 +32,21 @@ export const FLAGS = {
     form: "--output <path>",
     env: "ATTESTORE_OUTPUT",
     about: "the file to write, which must not exist yet; restore: - for stdout",
+  },
+  into: {
+    form: "--into <database>",
+    env: "ATTESTORE_INTO",
+    about: "restore into this database of a running server; it is made, or has to be empty",
+  },
+  server: {
+    form: "--server <where>",
+    env: "ATTESTORE_SERVER",
+    about: "with --into: the server, as --connection of source add; default: the source's own",
+  },
+  nonEmpty: {
+    form: "--non-empty",
+    env: "ATTESTORE_NON_EMPTY",
+    about: "with --into: also a database that has something in it, which is never replaced",
   },
   identity: {
     form: "--identity <path>",
@@ -190,6 +215,16 @@ export const FLAGS = {
     form: "--no-checks",
     env: "ATTESTORE_CHECKS",
     about: "propose no checks: the built-in ones are enough",
+  },
+  template: {
+    form: "--template <name>",
+    env: "ATTESTORE_TEMPLATE",
+    about: "checks for an application: wordpress, nextcloud, gitlab, odoo, django",
+  },
+  tablePrefix: {
+    form: "--table-prefix <text>",
+    env: "ATTESTORE_TABLE_PREFIX",
+    about: "with --template: what the names of its tables begin with; default: the application's own",
   },
   query: {
     form: "--query <sql>",

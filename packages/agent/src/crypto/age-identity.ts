@@ -5,6 +5,7 @@ import { isPrivateKeyPem } from "./ssh-private-key.ts";
 import { signerReferenceFile, socketOf } from "../signer-client/signer-reference.ts";
 import { ensureHeldIdentity } from "../signer-client/remote-identities.ts";
 import { readText } from "../state/read-json.ts";
+import { wrongKey } from "../errors/wrong-key.ts";
 import { UserError } from "../errors/user-error.ts";
 
 /**
@@ -56,7 +57,7 @@ export function parseIdentities(text: string, name: string): string[] {
   if (!found.every((line) => line.startsWith("AGE-SECRET-KEY-1") || socketOf(line) !== null))
     throw new UserError(
       "key_file",
-      `${name} has a line that is neither a comment nor an AGE-SECRET-KEY-1…, and it is not an SSH private key`,
+      `${name} has a line that is neither a comment nor an AGE-SECRET-KEY-1…, and it is not an SSH private key${wrongKey(text)}`,
     );
   return found;
 }

@@ -1,5 +1,6 @@
 import type { EngineName, SourceConfig, SourceConfigOf } from "../config/source-config.ts";
 import type { ClientVersions, Dump, Engine, ForeignMetadata, Sandbox, SourceCheck } from "./engine.ts";
+import type { Target, TargetRequest } from "./target.ts";
 import type { Proposals } from "../checks/index.ts";
 import type { RunContext } from "../sandboxes/run-context.ts";
 
@@ -42,6 +43,21 @@ export async function findSandbox(
   sources: readonly SourceConfig[] = [source],
 ): Promise<Sandbox> {
   return (await loadEngine(source.engine)).findSandbox(metadata, source as never, [source, ...sources]);
+}
+
+/**
+ * Finds the database of a running server to restore a backup into. Only reads.
+ * @throws UserError target_unusable, usage; RunError
+ */
+export async function openTarget(
+  engine: EngineName,
+  request: TargetRequest,
+  metadata: ForeignMetadata,
+  context: { readonly scratchDir: string; readonly signal: AbortSignal },
+): Promise<Target> {
+  if (engine === "postgresql")
+    return (await import("./postgresql/target.ts")).openPostgresqlTarget(request, metadata, context.signal);
+  return (await import("./mariadb/target.ts")).openMariadbTarget(request, metadata, context);
 }
 
 /**

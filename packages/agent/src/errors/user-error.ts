@@ -22,6 +22,8 @@ export type UserErrorCode =
   | "source_unknown"
   /** There is no backup that the restore test could take. */
   | "backup_unknown"
+  /** The database that a backup is to be restored into is not fit for that. */
+  | "target_unusable"
   /** Receipts were signed for a moment that is still to come. */
   | "clock_ahead"
   /**

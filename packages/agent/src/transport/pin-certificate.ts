@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { Agent } from "node:https";
 import { TLSSocket, type DetailedPeerCertificate } from "node:tls";
+import { wrongKey } from "../errors/wrong-key.ts";
 import { UserError } from "../errors/user-error.ts";
 import { connectionError } from "./exchange.ts";
 import { proxyEnvironment } from "./proxy.ts";
@@ -37,7 +38,7 @@ function normalizeFingerprint(text: string): string {
   if (!/^[0-9a-f]{64}$/.test(bare))
     throw new UserError(
       "usage",
-      "--ca-sha256 takes the 64 hex digits of a certificate's SHA-256 fingerprint",
+      `--ca-sha256 takes the 64 hex digits of a certificate's SHA-256 fingerprint${wrongKey(text)}`,
     );
   return bare;
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { CONFIG_FILE, readSettings, type ReadSetting } from "../platform/config/read-config.ts";
 import { SETTINGS, type Setting } from "../platform/config/settings.ts";
-import { consoleCommand } from "./console-command.ts";
+import { type CommonOptions, consoleCommand } from "./console-command.ts";
 import { listing, printOutcome } from "./outcome.ts";
 
 /**
@@ -10,7 +10,7 @@ import { listing, printOutcome } from "./outcome.ts";
  */
 export function configCommand(): Command {
   return consoleCommand("config", "Show every setting with its value and where the value comes from").action(
-    (options: { json?: boolean }) => {
+    (options: CommonOptions) => {
       const { sources } = readSettings(process.env);
       const file = process.env[CONFIG_FILE] ?? null;
       const rows = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => ({
@@ -36,7 +36,7 @@ export function configCommand(): Command {
             "",
           ),
         },
-        options.json === true,
+        options,
       );
     },
   );

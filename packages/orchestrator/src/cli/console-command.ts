@@ -1,17 +1,34 @@
 import { plainMessage } from "@attestore/proof";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { ApiError } from "../platform/errors/api-error.ts";
+import { createStreamLogger, type LogLevel } from "../platform/logging/stream-logger.ts";
+import { type Logger, silentLogger } from "../platform/logging/logger.ts";
 import { type Console, openConsole } from "./console.ts";
-import { type Outcome, printOutcome } from "./outcome.ts";
+import { type Outcome, printOutcome, type PrintOptions } from "./outcome.ts";
 
 /** The options that every command has besides its own. */
-interface CommonOptions {
-  json?: boolean;
+export interface CommonOptions extends PrintOptions {
+  verbose?: boolean;
+}
+
+/**
+ * With --verbose, what the service would write to its log while it does the same; otherwise only
+ * what is as severe as `least`, and nothing without it.
+ */
+export function logOf({ verbose }: CommonOptions, least?: LogLevel): Logger {
+  const level = verbose === true ? "debug" : least;
+  return level === undefined ? silentLogger : createStreamLogger(process.stderr, level, "text");
 }
 
 /** A command that works on the service's database, whether or not the service runs. */
 export function consoleCommand(name: string, summary: string): Command {
-  return withExitCodes(new Command(name).description(summary).option("--json", "print JSON to stdout"));
+  return withExitCodes(
+    new Command(name)
+      .description(summary)
+      .option("--json", "print JSON to stdout")
+      .option("--quiet", "print only the result and what is wrong")
+      .addOption(new Option("--verbose", "also say what is done").conflicts("quiet")),
+  );
 }
 
 /** The word before the commands of one kind, as in `org add`. */
@@ -37,9 +54,9 @@ export async function runInConsole(
   options: CommonOptions,
   work: (console: Console) => Promise<Outcome>,
 ): Promise<void> {
-  const opened = await openConsole();
+  const opened = await openConsole(process.env, logOf(options));
   try {
-    printOutcome(await work(opened), options.json === true);
+    printOutcome(await work(opened), options);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     printRefusal(error, options.json === true);

@@ -15,7 +15,7 @@ import { notFound } from "../platform/errors/api-error.ts";
 import type { Sealer } from "../platform/http/sealer.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
 import { openServiceKeys, type ServiceKeys } from "../platform/keys/service-keys.ts";
-import { silentLogger } from "../platform/logging/logger.ts";
+import { type Logger, silentLogger } from "../platform/logging/logger.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import { objectStore } from "../service/open-objects.ts";
@@ -57,7 +57,10 @@ export interface ConsoleDone<T> {
  * the data directory, the embedded one for the duration of the command, or that of DATABASE_URL. A
  * new data directory is set up as on a first start.
  */
-export async function openConsole(environment: NodeJS.ProcessEnv = process.env): Promise<Console> {
+export async function openConsole(
+  environment: NodeJS.ProcessEnv = process.env,
+  log: Logger = silentLogger,
+): Promise<Console> {
   const config = await readCommandConfig(environment);
   const opened = await openDatabase({
     dataDirectory: config.data,
@@ -66,11 +69,11 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
     binaries: config.postgres,
     user: config.postgresUser,
     role: "command",
-    log: silentLogger,
+    log,
   });
   const access = connectDatabase({
     connection: opened.connection,
-    log: silentLogger,
+    log,
     connections: 2,
     way: "console",
     limits: CONSOLE_LIMITS,
@@ -82,7 +85,7 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
     await opened.close();
   };
   try {
-    await migrate(opened.connection, silentLogger, undefined, opened);
+    await migrate(opened.connection, log, undefined, opened);
     const before = await readIdentity(access.pool);
     keys = await openServiceKeys(config, before === null ? "create" : "refuse");
     const identity = await requireIdentity(access.pool, keys, config);
@@ -91,7 +94,7 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
       db,
       pool: access.pool,
       config,
-      objects: objectStore(config, keys.objectUrls, silentLogger),
+      objects: objectStore(config, keys.objectUrls, log),
       sealer: keys.sealing.sealer,
       logHost: identity.log_host,
       publicUrl: config.publicUrl,

@@ -6,10 +6,9 @@ import { readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { readIdentity } from "../platform/keys/service-identity.ts";
-import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import { logIdentityOf } from "../log/log-identity.ts";
-import { consoleCommand } from "./console-command.ts";
+import { type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
 import { plainLine } from "@attestore/proof";
 import { printOutcome } from "./outcome.ts";
 
@@ -24,8 +23,9 @@ export function fsckCommand(): Command {
   return consoleCommand(
     "fsck",
     "Rebuild every log from its leaves, and compare it with everything stored and signed",
-  ).action(async (options: { json?: boolean }) => {
+  ).action(async (options: CommonOptions) => {
     const config = readConfig(process.env);
+    const log = logOf(options);
     const opened = await openDatabase({
       dataDirectory: config.data,
       databaseUrl: config.databaseUrl,
@@ -33,18 +33,18 @@ export function fsckCommand(): Command {
       binaries: config.postgres,
       user: config.postgresUser,
       role: "command",
-      log: silentLogger,
+      log,
     });
-    const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
+    const access = connectDatabase({ connection: opened.connection, log, connections: 1 });
     try {
-      await migrate(opened.connection, silentLogger, undefined, opened);
+      await migrate(opened.connection, log, undefined, opened);
       const identity = await readIdentity(access.pool);
       if (identity === null)
         printOutcome(
           { json: { ok: true, counts: noCounts(), findings: [] }, result: "There is no log yet." },
-          options.json === true,
+          options,
         );
-      else await run(access.pool, logIdentityOf(identity), options.json === true);
+      else await run(access.pool, logIdentityOf(identity), options);
     } finally {
       await access.close();
       await opened.close();
@@ -55,7 +55,7 @@ export function fsckCommand(): Command {
 async function run(
   pool: Parameters<typeof fsck>[0]["pool"],
   identity: LogIdentity,
-  asJson: boolean,
+  options: CommonOptions,
 ): Promise<void> {
   const kept: Finding[] = [];
   const { findings, counts } = await fsck({
@@ -63,7 +63,7 @@ async function run(
     identity,
     onFinding: (finding) => {
       if (kept.length < MOST_IN_JSON) kept.push(finding);
-      if (!asJson)
+      if (options.json !== true)
         process.stderr.write(`${finding.orgId}: ${plainLine(finding.message)} (${finding.code})\n`);
     },
   });
@@ -79,7 +79,7 @@ async function run(
       },
       result: findings === 0 ? `clean: ${looked}` : `${findings} findings in ${looked}`,
     },
-    asJson,
+    options,
   );
   if (findings > 0) process.exitCode = 1;
 }

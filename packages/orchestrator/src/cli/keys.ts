@@ -12,9 +12,9 @@ import { configuredToken } from "../platform/keys/key-places.ts";
 import { type KeySlot, keySlots, leftFiles } from "../platform/keys/key-slots.ts";
 import { readIdentity } from "../platform/keys/service-identity.ts";
 import type { Token } from "../platform/keys/token/token.ts";
-import { silentLogger } from "../platform/logging/logger.ts";
+import type { Logger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
-import { commandGroup, consoleCommand } from "./console-command.ts";
+import { commandGroup, type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
 import { type MovedKey, moveSigningKey } from "./keys/move-key.ts";
 import { moveSealingKey } from "./keys/move-sealing-key.ts";
 import { listing, printOutcome } from "./outcome.ts";
@@ -22,7 +22,7 @@ import { listing, printOutcome } from "./outcome.ts";
 /** `attestore-server keys list|move` */
 export function keysCommand(): Command {
   const list = consoleCommand("list", "Show where each of the service's keys is").action(
-    async (options: { json?: boolean }) => {
+    async (options: CommonOptions) => {
       const config = readConfig(process.env);
       const token = configuredToken(config);
       try {
@@ -42,7 +42,7 @@ export function keysCommand(): Command {
               "",
             ),
           },
-          options.json === true,
+          options,
         );
       } finally {
         await token?.close();
@@ -55,7 +55,7 @@ export function keysCommand(): Command {
     "Move the keys that the settings name into the token; stop the service first",
   )
     .option("--remove-files", "remove the key files of keys that are in the token")
-    .action(async (options: { json?: boolean; removeFiles?: boolean }) => {
+    .action(async (options: CommonOptions & { removeFiles?: boolean }) => {
       const config = readConfig(process.env);
       const token = configuredToken(config);
       const slots = keySlots(config);
@@ -65,7 +65,7 @@ export function keysCommand(): Command {
           "The settings name no key in a token. Set ATTESTORE_PKCS11_MODULE, ATTESTORE_PKCS11_PIN, and the key to move, such as ATTESTORE_LOG_KEY.",
         );
       try {
-        const moved = await moveAll(config, token, slots);
+        const moved = await moveAll(config, token, slots, logOf(options));
         const left = await leftFiles(slots);
         if (options.removeFiles === true) await removeFiles(left);
         printOutcome(
@@ -81,7 +81,7 @@ export function keysCommand(): Command {
               ? {}
               : { next: "attestore-server keys move --remove-files" }),
           },
-          options.json === true,
+          options,
         );
       } finally {
         await token.close();
@@ -99,7 +99,12 @@ interface Moved {
 }
 
 /** Meanwhile the data directory belongs to this command alone, as it would to a service. */
-async function moveAll(config: Config, token: Token, slots: readonly KeySlot[]): Promise<Moved[]> {
+async function moveAll(
+  config: Config,
+  token: Token,
+  slots: readonly KeySlot[],
+  log: Logger,
+): Promise<Moved[]> {
   const opened = await openDatabase({
     dataDirectory: config.data,
     databaseUrl: config.databaseUrl,
@@ -107,12 +112,12 @@ async function moveAll(config: Config, token: Token, slots: readonly KeySlot[]):
     binaries: config.postgres,
     user: config.postgresUser,
     role: "serve",
-    log: silentLogger,
+    log,
   });
   // As the tables' owner, because the service's role may not lock them.
-  const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
+  const access = connectDatabase({ connection: opened.connection, log, connections: 1 });
   try {
-    await migrate(opened.connection, silentLogger, undefined, opened);
+    await migrate(opened.connection, log, undefined, opened);
     const identity = await readIdentity(access.pool);
     const pinned = async (name: KeySlot["name"]): Promise<Uint8Array | null> => {
       if (name === "ca") return certifiedKey(join(config.data, "tls", "ca.pem"));

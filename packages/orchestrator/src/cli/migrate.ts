@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import { readConfig } from "../platform/config/read-config.ts";
 import { migrate, readMigrations } from "../platform/database/migrate.ts";
-import { createStreamLogger } from "../platform/logging/stream-logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
-import { consoleCommand } from "./console-command.ts";
+import { type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
 import { printOutcome } from "./outcome.ts";
 
 /**
@@ -12,10 +11,10 @@ import { printOutcome } from "./outcome.ts";
  */
 export function migrateCommand(): Command {
   return consoleCommand("migrate", "Migrate the database to this version of the program").action(
-    async (options: { json?: boolean }) => {
+    async (options: CommonOptions) => {
       const config = readConfig(process.env);
       // What it waits for, and what is wrong with the database.
-      const log = createStreamLogger(process.stderr, "warn", "text");
+      const log = logOf(options, "warn");
       const { databaseUrl, migrationsUrl, postgres: binaries, postgresUser: user } = config;
       const opened = await openDatabase({
         dataDirectory: config.data,
@@ -41,7 +40,7 @@ export function migrateCommand(): Command {
                 : `The database is now at version ${version}:`,
             ],
           },
-          options.json === true,
+          options,
         );
       } finally {
         await opened.close();

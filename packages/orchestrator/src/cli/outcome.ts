@@ -12,14 +12,21 @@ export interface Outcome {
   next?: string;
 }
 
-export function printOutcome(outcome: Outcome, asJson: boolean): void {
-  if (asJson) {
+/** How a person wants to be told. */
+export interface PrintOptions {
+  json?: boolean;
+  quiet?: boolean;
+}
+
+export function printOutcome(outcome: Outcome, { json, quiet }: PrintOptions): void {
+  if (json === true) {
     process.stdout.write(`${plainText(JSON.stringify(outcome.json, null, 2))}\n`);
     return;
   }
-  for (const line of outcome.talk ?? []) process.stderr.write(`${plainMessage(line)}\n`);
+  if (quiet !== true) for (const line of outcome.talk ?? []) process.stderr.write(`${plainMessage(line)}\n`);
   if (outcome.result !== "") process.stdout.write(`${plainText(outcome.result)}\n`);
-  if (outcome.next !== undefined) process.stderr.write(`\n${plainMessage(`Next: ${outcome.next}`)}\n`);
+  if (outcome.next !== undefined && quiet !== true)
+    process.stderr.write(`\n${plainMessage(`Next: ${outcome.next}`)}\n`);
 }
 
 /** Rows in columns under their names; without rows, only the text for that case. */

@@ -45,9 +45,7 @@ export function serviceCommand(): Command {
       more,
       [],
     )
-    .action(async (options: BackupFlags) =>
-      printOutcome(backupOutcome(await runBackup(options)), options.json === true),
-    );
+    .action(async (options: BackupFlags) => printOutcome(backupOutcome(await runBackup(options)), options));
 
   const restore = consoleCommand(
     "restore",
@@ -63,7 +61,7 @@ export function serviceCommand(): Command {
     )
     .action(async (file: string, options: RestoreFlags) => {
       const restored = await runRestore(file, options);
-      printOutcome(restoreOutcome(restored), options.json === true);
+      printOutcome(restoreOutcome(restored), options);
       if (restored.findings > 0) process.exitCode = 1;
     });
 

@@ -8,11 +8,10 @@ import {
   type SystemAuthority,
   trustAuthority,
 } from "../platform/tls/system-trust.ts";
-import { consoleCommand } from "./console-command.ts";
+import { type CommonOptions, consoleCommand } from "./console-command.ts";
 import { printOutcome } from "./outcome.ts";
 
-interface TrustOptions {
-  json?: boolean;
+interface TrustOptions extends CommonOptions {
   undo?: boolean;
 }
 
@@ -66,7 +65,7 @@ async function install(
       result: authority.file,
       next: `curl ${new URL("/readyz", publicUrl).href}`,
     },
-    options.json === true,
+    options,
   );
 }
 
@@ -88,7 +87,7 @@ async function undo(authority: SystemAuthority, options: TrustOptions): Promise<
       ],
       result: "",
     },
-    options.json === true,
+    options,
   );
 }
 

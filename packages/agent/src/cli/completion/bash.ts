@@ -57,7 +57,7 @@ ${byValues(table)}
   if [[ $cur == -* ]]; then
     case $command in
 ${table.map(({ path, flags }) => `      '${path.join(" ")}') _attestore_words '${lines(flags.map(({ name }) => name))}' ;;`).join("\n")}
-      '') _attestore_words '${lines(["--root", "--json", "--help", "--version"])}' ;;
+      '') _attestore_words '${lines(["--root", "--json", "--quiet", "--verbose", "--help", "--all", "--version"])}' ;;
     esac
     return
   fi

@@ -24,6 +24,7 @@ _attestore() {
   local -a commands
   typeset -A opt_args
   _arguments -C '--root[the install root]:directory:_files -/' '--json[print JSON to stdout]' '--help[say more]' \\
+    '--quiet[print only the result]' '--verbose[say what is done]' '--all[with --help: every command]' \\
     '--version[the version]' '1: :->command' '*:: :->rest'
   case $state in
     command)

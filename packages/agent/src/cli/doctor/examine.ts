@@ -1,5 +1,5 @@
 import { plural } from "@attestore/proof";
-import { readConfig, type Config } from "../../config/config.ts";
+import { ConfigError, readConfig, type Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
 import type { ResolvedRoot } from "../../state/resolve-root.ts";
 import { UserError } from "../../errors/user-error.ts";
@@ -26,7 +26,8 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
     findings.push(good("config.yaml", plural(config.sources.size, "source")));
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    findings.push(bad("config.yaml", error.message, `edit ${layout.config}`));
+    const detail = error instanceof ConfigError ? error.shown : error.message;
+    findings.push(bad("config.yaml", detail, `edit ${layout.config}`));
   }
   findings.push(...(await examineFiles(layout, config)), ...(await examineEnvironment(layout)));
   if (config !== null) {

@@ -1,4 +1,4 @@
-import { readConfig, type Config } from "../../config/config.ts";
+import { ConfigError, readConfig, type Config } from "../../config/config.ts";
 import type { UploadConfig } from "../../config/upload-config.ts";
 import { UserError } from "../../errors/user-error.ts";
 import type { Attachment } from "../../service/attachment.ts";
@@ -46,7 +46,9 @@ export function loopContext(
         if (!(error instanceof UserError)) throw error;
         // Reported once, not at every heartbeat.
         if (error.message !== complaint)
-          say(`config.yaml is invalid, so the last valid one stays in use:\n${error.message}`);
+          say(
+            `config.yaml is invalid, so the last valid one stays in use:\n${error instanceof ConfigError ? error.shown : error.message}`,
+          );
         complaint = error.message;
       }
       return last;

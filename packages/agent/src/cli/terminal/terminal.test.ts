@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { progressLine } from "./progress-line.ts";
+import { withoutSecrets } from "./report-requests.ts";
 import { openTerminal } from "./terminal.ts";
+import { withVolume } from "./volume.ts";
 
 function stream(isTTY: boolean) {
   const written: string[] = [];
@@ -54,4 +56,32 @@ it("draws rate and time left, not more often than one can read, and nothing with
   const piped = stream(false);
   openTerminal(piped, piped, {}).progress().update("upload", 1);
   expect(piped.written).toEqual([]);
+});
+
+it("with --quiet, keeps results and what is wrong, and drops notes and progress", () => {
+  const out = { isTTY: true, text: "", write: (text: string) => (out.text += text) };
+  const talk = { isTTY: true, text: "", write: (text: string) => (talk.text += text) };
+  const terminal = withVolume(openTerminal(out, talk, { NO_COLOR: "1" }), "quiet");
+  terminal.data("result");
+  terminal.say("wrong");
+  terminal.note("next");
+  terminal.detail("detail");
+  terminal.progress().update("upload", 5, 10);
+  expect([out.text, talk.text]).toEqual(["result\n", "wrong\n"]);
+});
+
+it("with --verbose, also without a terminal, tells of each phase that ended what it moved", () => {
+  const talk = { text: "", write: (text: string) => (talk.text += text) };
+  const terminal = withVolume(openTerminal({ write: () => true }, talk, {}), "verbose");
+  const line = terminal.progress();
+  line.update("download", 10);
+  line.update("download", 2_000);
+  line.update("decrypt", 2_000);
+  line.clear();
+  expect(talk.text).toMatch(/^download …\ndownload: 2\.0 kB in .*\ndecrypt …\ndecrypt: 2\.0 kB in .*\n$/);
+});
+
+it("with --verbose, shows neither a signed URL's query nor a token in a path", () => {
+  expect(withoutSecrets("/o/bkp_01?X-Amz-Signature=abc")).toBe("/o/bkp_01");
+  expect(withoutSecrets(`/api/bootstrap/atp_${"a".repeat(43)}`)).toBe("/api/bootstrap/…");
 });

@@ -23,6 +23,10 @@ export interface Terminal {
   /** Writes several lines of our own to stdout. Foreign texts are in them only as JSON. */
   readonly block: (text: string) => void;
   readonly say: (text: string) => void;
+  /** For people who want to follow or continue: not with --quiet. */
+  readonly note: (text: string) => void;
+  /** Only with --verbose. */
+  readonly detail: (text: string) => void;
   /** A line that redraws itself while something runs; nothing if stderr is not a terminal. */
   readonly progress: () => ProgressLine;
   readonly onData: Style;
@@ -49,6 +53,8 @@ export function openTerminal(
     data: (text) => write(out, plainMessage(text)),
     block: (text) => write(out, plainText(text)),
     say: (text) => write(talk, plainMessage(text)),
+    note: (text) => write(talk, plainMessage(text)),
+    detail: () => undefined,
     progress: () => progressLine(talk.isTTY === true ? (text) => void talk.write(text) : null),
     onData: style(mark, wanted && out.isTTY === true),
     onTalk: style(mark, wanted && talk.isTTY === true),

@@ -1,0 +1,237 @@
+import { readdirSync, readFileSync, truncateSync, writeFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { renamed } from "../src/engines/mariadb/rename-database.ts";
+import { makeTestPlace, type TestPlace } from "./runs/scratch.ts";
+import { type SourceMariadb, startSourceMariadb } from "./runs/source-mariadb.ts";
+import { type SourcePostgres, startSourcePostgres } from "./runs/source-postgres.ts";
+import { type Finished, runCli } from "./service/cli.ts";
+
+let place: TestPlace;
+let postgres: SourcePostgres;
+let mariadb: SourceMariadb;
+let root: string;
+
+const PASSWORD = "s3cret-of-the-server";
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  [postgres, mariadb] = await Promise.all([startSourcePostgres(place.dir), startSourceMariadb(place.dir)]);
+  postgres.sql("create database shop template template0 locale 'C.UTF-8'");
+  postgres.sql(
+    [
+      "\\connect shop",
+      "create role reader",
+      `create role restorer superuser login password '${PASSWORD}'`,
+      "create table orders (id int primary key, note text)",
+      "insert into orders select n, 'order ' || n from generate_series(1, 500) n",
+      "alter table orders enable row level security",
+      "create policy seen on orders for select to reader using (true)",
+    ]
+      .join(";\n")
+      .replace("\\connect shop;", "\\connect shop"),
+  );
+  mariadb.sql(
+    `create database shop character set latin1;
+     create table shop.orders (id int primary key, note text);
+     insert into shop.orders values (1, 'one\\n-- Current Database: \`mysql\`\\n'), (2, 'two');
+     create view shop.notes as select note from shop.orders;
+     create user restorer@localhost identified by '${PASSWORD}'; grant all on *.* to restorer@localhost with grant option;
+     create database busy; create table busy.orders (id int primary key)`,
+  );
+  root = join(place.dir, "root");
+  const made = await cli("init", "--standalone", "--storage", join(place.dir, "stored"), "--name", "lone");
+  expect(made.code, made.stderr).toBe(0);
+  writeFileSync(
+    join(root, "config.yaml"),
+    `${readFileSync(join(root, "config.yaml"), "utf8")}
+sources:
+  pg: { engine: postgresql, connection: env:PG_URL }
+  maria: { engine: ${mariadb.source.engine}, connection: env:MARIADB_URL }
+  papers: { engine: files, path: ${place.dir}/none }
+`,
+  );
+  for (const source of ["pg", "maria"]) {
+    const backup = await cli("backup", "--source", source);
+    expect(backup.code, backup.stderr).toBe(0);
+  }
+}, 180_000);
+afterAll(async () => {
+  await Promise.all([postgres.close(), mariadb.close()]);
+  await place.remove();
+});
+
+function cli(...args: string[]): Promise<Finished> {
+  return runCli(args, {
+    cwd: place.dir,
+    env: {
+      ATTESTORE_HOME: root,
+      PG_URL: postgres.url("restorer", PASSWORD, "shop"),
+      MARIADB_URL: mariadb.url("restorer", PASSWORD),
+    },
+  });
+}
+
+const restore = (source: string, ...args: string[]): Promise<Finished> =>
+  cli("restore", "--source", source, ...args);
+
+async function refused(pending: Promise<Finished>, code: number, ...texts: string[]): Promise<void> {
+  const done = await pending;
+  expect(done.code, done.stdout + done.stderr).toBe(code);
+  for (const text of texts) expect(done.stderr).toContain(text);
+  expect(done.stdout + done.stderr).not.toContain(PASSWORD);
+}
+
+const inPostgres = (database: string, sql: string): string => postgres.sql(`\\connect "${database}"\n${sql}`);
+
+describe("PostgreSQL", () => {
+  it("restores into a new database, with the source's locale, and changes no other", async () => {
+    const done = await restore("pg", "--into", "shop new", "--json");
+    expect(done.code, done.stderr).toBe(0);
+    expect(JSON.parse(done.stdout)).toMatchObject({ database: "shop new" });
+    expect(inPostgres("shop new", "select count(*), max(note) from orders")).toBe("500|order 99");
+    expect(
+      inPostgres("shop new", "select datcollate from pg_database where datname = current_database()"),
+    ).toBe("C.UTF-8");
+    expect(inPostgres("shop", "select count(*) from orders")).toBe("500");
+  });
+
+  it("refuses a database that is not empty, and changes nothing in it, also if told to go on", async () => {
+    inPostgres("shop", "create table mine (id int); insert into mine values (1)");
+    await refused(restore("pg", "--into", "shop"), 2, "the database shop is not empty", "--non-empty");
+    await refused(
+      restore("pg", "--into", "shop", "--non-empty"),
+      2,
+      "nothing in shop was changed",
+      "already exists",
+    );
+    expect(inPostgres("shop", "select count(*) from mine")).toBe("1");
+    inPostgres("shop", "drop table mine");
+  });
+
+  it("with --non-empty, restores beside what exists", async () => {
+    postgres.sql("create database beside template template0 locale 'C.UTF-8'");
+    inPostgres("beside", "create table mine (id int); insert into mine values (1)");
+    const done = await restore("pg", "--into", "beside", "--non-empty");
+    expect(done.code, done.stderr).toBe(0);
+    expect(inPostgres("beside", "select (select count(*) from mine), (select count(*) from orders)")).toBe(
+      "1|500",
+    );
+  });
+
+  it("warns of an empty database in another locale", async () => {
+    postgres.sql("create database other template template0 locale 'C'");
+    const done = await restore("pg", "--into", "other");
+    expect(done.code, done.stderr).toBe(0);
+    expect(done.stderr).toContain("other has the locale C and the source had C.UTF-8");
+  });
+
+  it("names roles that the server lacks, before it makes anything", async () => {
+    postgres.sql("alter role reader rename to former");
+    await refused(restore("pg", "--into", "lacking"), 2, "roles that the server lacks", "reader");
+    postgres.sql("alter role former rename to reader");
+    expect(postgres.sql("select count(*) from pg_database where datname = 'lacking'")).toBe("0");
+  });
+
+  it("loads nothing of a ciphertext that was cut short, and all of a whole one without a root", async () => {
+    const stored = join(place.dir, "stored");
+    const paths = readdirSync(stored, { recursive: true, encoding: "utf8" })
+      .map((name) => join(stored, name))
+      .filter((path) => path.endsWith(".age"));
+    const sizes = paths.map((path) => ({ path, bytes: readFileSync(path) }));
+    const identity = join(root, "keys/age.key");
+    postgres.sql("create database by_hand template template0 locale 'C.UTF-8'");
+    const args = [
+      "--engine",
+      "postgresql",
+      "--server",
+      "env:PG_URL",
+      "--identity",
+      identity,
+      "--into",
+      "by_hand",
+    ];
+    const results: string[] = [];
+    for (const { bytes } of sizes) {
+      const copy = join(place.dir, "copy.age");
+      writeFileSync(copy, bytes);
+      truncateSync(copy, statSync(copy).size - 20);
+      await refused(cli("restore", "--file", copy, ...args), 1, "nothing was restored");
+      expect(inPostgres("by_hand", "select count(*) from pg_class where relname = 'orders'")).toBe("0");
+      writeFileSync(copy, bytes);
+      const done = await cli("restore", "--file", copy, ...args);
+      results.push(done.code === 0 ? "restored" : done.stderr);
+      if (done.code === 0) break;
+    }
+    expect(results.at(-1), results.join("\n")).toBe("restored");
+    expect(inPostgres("by_hand", "select count(*) from orders")).toBe("500");
+  });
+
+  it("says what is wrong with a call, before it asks a server", async () => {
+    await refused(restore("pg", "--into", "x", "--output", "y"), 2, "--output or --into, not both");
+    await refused(restore("papers", "--into", "x"), 2, "not files: restore with --output");
+    await refused(restore("pg", "--into", "-x; drop"), 2, "takes the name of a database");
+    await refused(cli("restore", "--file", "x", "--into", "y"), 2, "needs --engine");
+    await refused(
+      restore("pg", "--into", "x", "--server", `postgresql://u:${PASSWORD}@h/d`),
+      2,
+      "--server must not hold a password",
+    );
+    await refused(
+      restore("pg", "--into", "x", "--server", "postgresql://nobody@127.0.0.1:1/d"),
+      2,
+      "cannot be reached",
+    );
+  });
+});
+
+describe("MariaDB", () => {
+  it("restores into a new database under another name, and changes no other", async () => {
+    const done = await restore("maria", "--into", "shop new");
+    expect(done.code, done.stderr).toBe(0);
+    expect(
+      mariadb.sql("select count(*), max(id) from `shop new`.orders; select count(*) from `shop new`.notes"),
+    ).toBe("2\t2\n2");
+    expect(
+      mariadb.sql(
+        "select default_character_set_name from information_schema.schemata where schema_name = 'shop new'",
+      ),
+    ).toBe("latin1");
+    expect(mariadb.sql("select note from `shop new`.orders where id = 1")).toContain("Current Database");
+    expect(mariadb.sql("select count(*) from shop.orders")).toBe("2");
+  });
+
+  it("refuses a database that is not empty, whatever is given, and the server's own", async () => {
+    await refused(restore("maria", "--into", "busy"), 2, "is not empty: it has 1 tables and views");
+    await refused(restore("maria", "--into", "busy", "--non-empty"), 2, "leave out --non-empty");
+    await refused(restore("maria", "--into", "mysql"), 2, "the server's own");
+    expect(mariadb.sql("select count(*) from busy.orders")).toBe("0");
+  });
+});
+
+describe("a dump under another name", () => {
+  const text = (name: string): string =>
+    `-- MariaDB dump\n\n--\n-- Current Database: \`${name}\`\n--\n\nCREATE DATABASE /*!32312 IF NOT EXISTS*/ \`${name}\` /*!40100 DEFAULT CHARACTER SET utf8mb4 */;\n\nUSE \`${name}\`;\n`;
+  async function through(dump: string, from: string | null, size: number): Promise<string> {
+    async function* pieces(): AsyncGenerator<Buffer> {
+      const bytes = Buffer.from(dump);
+      for (let at = 0; at < bytes.length; at += size)
+        yield await Promise.resolve(bytes.subarray(at, at + size));
+    }
+    const made: Buffer[] = [];
+    for await (const piece of renamed(pieces(), from, "tar`get")) made.push(Buffer.from(piece));
+    return Buffer.concat(made).toString();
+  }
+
+  it.each([1, 7, 100, 100_000])("has the new name wherever the pieces end (%i bytes)", async (size) => {
+    const dump = `${text("shöp")}INSERT INTO \`t\` VALUES ('shöp');\n${"x".repeat(20_000)}\n${text("shöp")}-- Dump completed\n`;
+    expect((await through(dump, "shöp", size)).trim()).toBe(dump.replaceAll("`shöp`", "`tar``get`").trim());
+  });
+
+  it("is refused if it holds another database, before that passes", async () => {
+    await expect(through(`${text("a")}${text("b")}`, null, 50)).rejects.toMatchObject({
+      code: "target_unusable",
+    });
+    await expect(through(text("b"), "a", 50)).rejects.toMatchObject({ code: "target_unusable" });
+  });
+});
