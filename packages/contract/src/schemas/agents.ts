@@ -1,8 +1,5 @@
 import { Type, type Static } from "typebox";
-import { Count, Id, Label, PublicKeyWire, strict, Timestamp } from "./scalars.ts";
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
+import { Count, Id, Label, OrNull, PublicKeyWire, strict, Timestamp } from "./scalars.ts";
 
 export const AgentStatus = Type.Union([Type.Literal("active"), Type.Literal("revoked")]);
 
@@ -18,9 +15,9 @@ export type AgentSpool = Static<typeof AgentSpool>;
 export const AgentEncryption = Type.Object(
   {
     recipients: Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 100 }),
-    recovery_kit: nullable(
+    recovery_kit: OrNull(
       Type.Object(
-        { recipient: Type.String({ maxLength: 4096 }), made_at: Timestamp, tested_at: nullable(Timestamp) },
+        { recipient: Type.String({ maxLength: 4096 }), made_at: Timestamp, tested_at: OrNull(Timestamp) },
         strict,
       ),
     ),
@@ -45,10 +42,10 @@ export const AgentRecord = Type.Object(
     public_key: PublicKeyWire,
     key_fingerprint: Type.String(),
     status: AgentStatus,
-    last_seen_at: nullable(Timestamp),
-    revoked_at: nullable(Timestamp),
-    spool: nullable(AgentSpool),
-    encryption: nullable(AgentEncryption),
+    last_seen_at: OrNull(Timestamp),
+    revoked_at: OrNull(Timestamp),
+    spool: OrNull(AgentSpool),
+    encryption: OrNull(AgentEncryption),
   },
   strict,
 );
@@ -61,14 +58,14 @@ const authKey = {
   id: Id("authKey"),
   created_at: Timestamp,
   org_id: Id("org"),
-  name: nullable(Type.String()),
+  name: OrNull(Type.String()),
   created_by: Type.String(),
   expires_at: Timestamp,
-  last_used_at: nullable(Timestamp),
-  max_uses: nullable(Count),
+  last_used_at: OrNull(Timestamp),
+  max_uses: OrNull(Count),
   uses: Count,
   wrong_attempts: Count,
-  revoked_at: nullable(Timestamp),
+  revoked_at: OrNull(Timestamp),
 };
 
 /** The record of an auth key, without its secret. `created_by` is a user's id, or `console`. */
@@ -105,9 +102,9 @@ export const BootstrapRecord = Type.Object(
     key_fingerprint: Type.String(),
     status: Type.Union([Type.Literal("pending"), Type.Literal("approved"), Type.Literal("denied")]),
     expires_at: Timestamp,
-    decided_at: nullable(Timestamp),
-    decided_by: nullable(Type.String()),
-    agent_id: nullable(Id("agent")),
+    decided_at: OrNull(Timestamp),
+    decided_by: OrNull(Type.String()),
+    agent_id: OrNull(Id("agent")),
   },
   strict,
 );

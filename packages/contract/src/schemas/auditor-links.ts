@@ -1,8 +1,5 @@
 import { Type, type Static } from "typebox";
-import { Count, Id, Label, strict, Timestamp } from "./scalars.ts";
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
+import { Count, Id, Label, OrNull, strict, Timestamp } from "./scalars.ts";
 
 /** The longest and the default lifetime of an auditor link. */
 export const AUDITOR_LINK_MAX_S = 90 * 24 * 3600;
@@ -28,8 +25,8 @@ const record = {
   ...shown,
   created_by: Type.String(),
   openings: Count,
-  last_opened_at: nullable(Timestamp),
-  revoked_at: nullable(Timestamp),
+  last_opened_at: OrNull(Timestamp),
+  revoked_at: OrNull(Timestamp),
 };
 
 /** The record of an auditor link, without its secret. */

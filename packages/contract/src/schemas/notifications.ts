@@ -1,8 +1,6 @@
-import { Type, type Static, type TSchema } from "typebox";
+import { Type, type Static } from "typebox";
 import { EmailAddress } from "./people.ts";
-import { Count, Id, Label, strict, Timestamp } from "./scalars.ts";
-
-const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+import { Count, Id, Label, OrNull, strict, Timestamp } from "./scalars.ts";
 
 /**
  * The event types that a channel can subscribe to. A problem begins an incident, which is reported

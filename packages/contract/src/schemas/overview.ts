@@ -1,10 +1,9 @@
-import { Type, type Static, type TSchema } from "typebox";
+import { Type, type Static } from "typebox";
 import { CommandKind } from "./heartbeat.ts";
-import { Count, EngineName, Id, Slug, strict, Timestamp } from "./scalars.ts";
+import { Count, EngineName, Id, OrNull, Slug, strict, Timestamp } from "./scalars.ts";
 import { AgentSpool } from "./agents.ts";
-import { IncidentRecord, Objectives, Proven } from "./sources.ts";
-
-const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+import { IncidentRecord } from "./incidents.ts";
+import { Objectives, Proven } from "./sources.ts";
 
 /**
  * The current state of a source. `failed`: the last restore test failed, or it or the last backup

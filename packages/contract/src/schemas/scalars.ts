@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type, type TSchema } from "typebox";
 import { firstIdAt, ID_KINDS, idPattern, type IdKind } from "../ids.ts";
 
 /** Example ids of one fixed day, the same in every copy of the documentation. */
@@ -8,6 +8,8 @@ const EXAMPLE_IDS = Object.fromEntries(
 
 /** The schema of one kind of identifier. */
 export const Id = (kind: IdKind) => Type.String({ pattern: idPattern(kind), examples: [EXAMPLE_IDS[kind]] });
+
+export const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 /** RFC 3339 in UTC with milliseconds and `Z`. The reader checks that the date exists. */
 export const Timestamp = Type.String({
