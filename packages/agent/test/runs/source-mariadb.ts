@@ -33,7 +33,7 @@ export async function startSourceMariadb(
       ? { command: program.path, args: [...common, "--initialize-insecure"] }
       : {
           command: installer,
-          args: [...common, "--auth-root-authentication-method=normal", "--skip-test-db"],
+          args: [...common, "--auth-root-authentication-method=normal", "--skip-test-db", "--force"],
         }),
     // Servers that start at the same time would delete each other's temporary tables.
     env: { TMPDIR: place.home },

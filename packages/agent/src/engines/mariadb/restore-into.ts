@@ -8,6 +8,8 @@ import { captureTail } from "../capture-tail.ts";
 import { refusalOf } from "./refusal.ts";
 import { createDefiners, limitAccounts, LOADER } from "./accounts.ts";
 import { withoutOwnDatabases } from "./own-databases.ts";
+import { withoutPlacesOfFiles } from "./places-of-files.ts";
+import { productOf } from "./programs.ts";
 import { RestoredMariadb } from "./restored.ts";
 import { definersOf, OWN_DATABASES } from "./schema.ts";
 import { type MariadbSession, quoted, SessionEnded } from "./session.ts";
@@ -106,7 +108,9 @@ async function load(
     signal,
   });
   client.stdout.resume();
-  const end = captureTail(withoutOwnDatabases(content));
+  const own = withoutOwnDatabases(content);
+  const isMysql = productOf(server.runtime.engine_version) === "MySQL";
+  const end = captureTail(isMysql ? withoutPlacesOfFiles(own) : own);
   // The client prints the whole statement before its error, so keep only the end.
   let errors = "";
   client.stderr.on("data", (text: string) => {
