@@ -21,6 +21,8 @@ export interface Acknowledged {
  */
 export class ReceiptStream {
   readonly acknowledged: Acknowledged[] = [];
+  /** How long each took, its repetitions included. */
+  readonly took_ms: number[] = [];
   /** Attempts that got no answer, and answers of 503. */
   disturbed = 0;
   #stopping = false;
@@ -72,7 +74,9 @@ export class ReceiptStream {
       const statement = restoreTestStatement(agent, backup);
       statement.predicate["agent_version"] = randomUUID(); // each receipt another one
       const body = JSON.stringify(seal(agent.signer, statement));
+      const began = performance.now();
       const receipt = await this.#submit(agent, body, randomUUID());
+      this.took_ms.push(performance.now() - began);
       const envelopeSha256 = createHash("sha256").update(body).digest("hex");
       this.acknowledged.push({ agent, receipt, envelopeSha256 });
     }

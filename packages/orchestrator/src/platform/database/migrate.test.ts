@@ -2,6 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { silentLogger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
+import { stepsOf } from "./migration-steps.ts";
 import { migrate, readMigrations } from "./migrate.ts";
 import type { Migration } from "./migrate.ts";
 import { openTestDatabase } from "../../../test/database/test-database.ts";
@@ -61,6 +62,104 @@ test("a failed migration is rolled back, and the ones before it stay applied", a
   await expect(migrate(connection, silentLogger, broken)).rejects.toThrow("division by zero");
   expect(await query("select version from schema_migrations")).toEqual([{ version: 1 }]);
   expect(await query("select n from things")).toEqual([]);
+});
+
+/** A table with rows, and a migration of it in steps. */
+const MANY = `create table things (id text collate "C" primary key, n integer);
+  insert into things select lpad(g::text, 6, '0'), g from generate_series(1, 2500) as g`;
+const STEPS = `-- Twice what n is.
+-- step: transaction
+alter table things add column if not exists twice integer;
+-- step: batched
+with batch as (select id from things where id > $1 order by id limit 1000),
+  done as (update things set twice = n * 2 from batch where things.id = batch.id and twice is null)
+select max(id) as last from batch;
+-- step: concurrent
+create index concurrently things_twice on things (twice);
+`;
+const twice = "select count(*)::int as rows, count(twice)::int as twice from things";
+const index = `select indisvalid from pg_index where indexrelid = to_regclass('things_twice')`;
+
+test("a migration in steps adds a column, fills it in batches and makes an index concurrently", async () => {
+  expect(await migrate(connection, silentLogger, migrations(MANY, STEPS, INSERT_THING))).toEqual([1, 2, 3]);
+  expect(await query(twice)).toEqual([{ rows: 2501, twice: 2500 }]);
+  expect(await query(index)).toEqual([{ indisvalid: true }]);
+});
+
+const INSERT_THING = "insert into things values ('9', 1)";
+
+test("a migration in steps that was interrupted anywhere goes on to the end, and replaces an index that is not valid", async () => {
+  const all = migrations(MANY, STEPS);
+  await migrate(connection, silentLogger, migrations(MANY));
+  const [first, second] = [
+    "alter table things add column twice integer",
+    "update things set twice = n * 2 where id < '001500'",
+  ];
+  for (const statement of [first, second]) await query(statement);
+  // As a kill -9 within the last step leaves it: a unique index that could not be.
+  await query("update things set n = 1 where id in ('000001', '000002')");
+  await query("create unique index concurrently things_twice on things (n)").catch(() => undefined);
+  expect(await query(index)).toEqual([{ indisvalid: false }]);
+  expect(await migrate(connection, silentLogger, all)).toEqual([2]);
+  expect(await query(twice)).toEqual([{ rows: 2500, twice: 2500 }]);
+  expect(await query(index)).toEqual([{ indisvalid: true }]);
+  expect(await migrate(connection, silentLogger, all)).toEqual([]);
+});
+
+test("of replicas that start at once one does the steps, and the others wait without holding up its index", async () => {
+  const all = migrations(MANY, STEPS, INSERT_THING);
+  const done = await Promise.all(Array.from({ length: 5 }, () => migrate(connection, silentLogger, all)));
+  expect(done.flat().toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
+  expect(await query(index)).toEqual([{ indisvalid: true }]);
+});
+
+test("a replica whose connection ends within a migration in steps leaves it to the next", async () => {
+  await migrate(connection, silentLogger, migrations(MANY));
+  // Holds the batched step up, until whoever does it is gone.
+  const held = STEPS.replace("with batch", "with held as (select pg_advisory_xact_lock(7)), batch").replace(
+    "from things where id > $1",
+    "from held, things where id > $1",
+  );
+  const holder = new pg.Client(connection);
+  await holder.connect();
+  await holder.query("select pg_advisory_lock(7)");
+  const first = migrate(connection, silentLogger, migrations(MANY, held)).catch((error: unknown) => error);
+  const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+  await expect.poll(() => query(waiting)).toHaveLength(1);
+  await query(`select pg_terminate_backend(pid) from (${waiting}) as migrating`);
+  expect(await first).toBeInstanceOf(Error);
+  await holder.end();
+  expect(await migrate(connection, silentLogger, migrations(MANY, held))).toEqual([2]);
+  expect(await query(twice)).toEqual([{ rows: 2500, twice: 2500 }]);
+});
+
+test.each([
+  ["select 1;\n-- step: transaction\nselect 2;", "before its first step"],
+  ["-- step: quick\nselect 1;", "unknown step quick"],
+  ["-- step: concurrent\ncreate index things_n on things (n);", "is not one index"],
+  ["-- step: concurrent\ncreate index concurrently a on things (n); drop table things;", "is not one index"],
+  ["-- step: batched\nupdate things set n = 2 returning null as last;", "does not begin after $1"],
+])("steps that are written wrongly are refused: %s", async (sql, message) => {
+  await expect(migrate(connection, silentLogger, migrations(CREATE, sql))).rejects.toThrow(message);
+});
+
+/** From here on tables may be large. */
+const RULES_FROM = 62;
+
+test("no migration of ours holds a lock on a large table for long", async () => {
+  for (const { version, name, sql } of await readMigrations()) {
+    if (version < RULES_FROM) continue;
+    const made = [...sql.matchAll(/create table (?:if not exists )?(\w+)/gi)].map(([, table]) => table);
+    for (const [statement, , table] of sql.matchAll(/create (unique )?index (?!concurrently)\w+ on (\w+)/gi))
+      expect(made, `${name}: ${statement}`).toContain(table);
+    for (const [statement, table] of sql.matchAll(
+      /alter table (\w+)[^;]*(?:\bset not null|\btype\b|add constraint(?![^;]*not valid))/gi,
+    ))
+      expect(made, `${name}: ${statement}`).toContain(table);
+    if (stepsOf(name, sql) === null)
+      for (const [statement, table] of sql.matchAll(/^\s*(?:update|delete from) (\w+)/gim))
+        expect([...made, "service_settings"], `${name}: ${statement}`).toContain(table);
+  }
 });
 
 test("refuses a database of newer code, and one migrated by other files, without touching them", async () => {

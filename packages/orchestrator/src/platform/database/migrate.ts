@@ -7,6 +7,7 @@ import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import { withClient } from "./client.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
+import { runSteps, stepsOf } from "./migration-steps.ts";
 import { ensureRoles, SERVICE_ROLE, type RolesOptions } from "./roles.ts";
 import { watched } from "./watched.ts";
 
@@ -33,6 +34,8 @@ const LOCK_TIMEOUT_MS = 800;
 const RETRY_MS = 250;
 const GIVE_UP_AFTER_MS = 120_000;
 const IDLE_MS = 60_000;
+/** Of the looks at what another replica does. */
+const TELL_EVERY = 40;
 /** Lock not available in time, deadlock, a time limit that a migration sets itself. */
 const LOCKED_OUT = new Set(["55P03", "40P01", "57014"]);
 /**
@@ -50,16 +53,18 @@ export async function readMigrations(directory: URL = DIRECTORY): Promise<Migrat
       if (!(version > (versions[index - 1] ?? 0)))
         throw new Error(`each migration must have its own number; ${name} does not`);
       const sql = await readFile(new URL(name, directory), "utf8");
+      stepsOf(name, sql); // A mistake shows before anything is migrated.
       return { version, name, sql, sha256: createHash("sha256").update(sql).digest("hex") };
     }),
   );
 }
 
 /**
- * Brings the database to this version of the code: forward only, each migration in a transaction of
- * its own together with the row that says it ran, so a crash leaves it done or not begun. Any
- * number of replicas may start at once: each transaction takes the same lock first and then looks
- * again at what is left to do. Says what it waits for.
+ * Brings the database to this version of the code: forward only. Each migration is a transaction of
+ * its own together with the row that says it ran, so a crash leaves it done or not begun; or it has
+ * steps, and after a crash begins with the first again (migration-steps.ts). Any number of replicas
+ * may start at once: whoever has the lock looks again at what is left to do. Says what it waits
+ * for.
  * @returns the versions applied now
  * @throws UserError if the database belongs to newer code, or was migrated by other files than
  * these
@@ -97,9 +102,14 @@ export async function migrate(
  * migration that did not get its locks, or was cancelled because of a deadlock, is tried again.
  */
 async function applyPatiently(client: pg.Client, known: Migration[], log: Logger): Promise<number | null> {
-  for (const until = Date.now() + GIVE_UP_AFTER_MS; ; await delay(RETRY_MS)) {
+  let until = Date.now() + GIVE_UP_AFTER_MS;
+  for (let round = 0; ; await delay(RETRY_MS)) {
     try {
-      return await applyNext(client, known);
+      const next = await applyNext(client, known, log);
+      if (next !== "elsewhere") return next;
+      // It may take as long as it needs.
+      until = Date.now() + GIVE_UP_AFTER_MS;
+      if (round++ % TELL_EVERY === 0) log.info({}, "waiting for another replica that migrates the database");
     } catch (error) {
       const code = errorCode(error);
       if (code === NO_ROLE) throw new UserError("database_unusable", errorMessage(error), { cause: error });
@@ -109,34 +119,75 @@ async function applyPatiently(client: pg.Client, known: Migration[], log: Logger
   }
 }
 
-async function applyNext(client: pg.Client, known: Migration[]): Promise<number | null> {
+/** `elsewhere`: another replica is at it. */
+async function applyNext(
+  client: pg.Client,
+  known: Migration[],
+  log: Logger,
+): Promise<number | null | "elsewhere"> {
   await client.query("begin");
   try {
-    await client.query("select pg_advisory_xact_lock($1)", [ADVISORY_LOCK]);
-    await client.query(
-      `create table if not exists schema_migrations (
-        version integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`,
-    );
-    const applied = await client.query<AppliedMigration>(
-      "select version, name, sha256 from schema_migrations order by version",
-    );
-    const next = nextMigration(known, applied.rows);
-    if (next !== null) {
-      // Only now: another replica that migrates may take as long as it needs.
+    // Whoever waits for a lock within a transaction holds up indexes that are made concurrently.
+    const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_xact_lock($1) as got", [
+      ADVISORY_LOCK,
+    ]);
+    const next = rows[0]?.got === true ? await readNext(client, known) : "elsewhere";
+    const steps = next === null || next === "elsewhere" ? null : stepsOf(next.name, next.sql);
+    if (next !== null && next !== "elsewhere" && steps === null) {
       await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
       await client.query(next.sql);
-      await client.query("insert into schema_migrations (version, name, sha256) values ($1, $2, $3)", [
-        next.version,
-        next.name,
-        next.sha256,
-      ]);
+      await recordApplied(client, next);
     }
     await client.query("commit");
-    return next?.version ?? null;
+    if (steps !== null) return await applySteps(client, known, log);
+    return next === null || next === "elsewhere" ? next : next.version;
   } catch (error) {
     await client.query("rollback").catch(() => undefined); // The connection may be what broke; the first error counts.
     throw error;
   }
+}
+
+/** Outside of any transaction, so the lock belongs to the connection, and ends with it. */
+async function applySteps(
+  client: pg.Client,
+  known: Migration[],
+  log: Logger,
+): Promise<number | null | "elsewhere"> {
+  const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [
+    ADVISORY_LOCK,
+  ]);
+  if (rows[0]?.got !== true) return "elsewhere";
+  try {
+    const next = await readNext(client, known);
+    if (next === null) return null;
+    const steps = stepsOf(next.name, next.sql);
+    // Another replica was faster.
+    if (steps === null) return "elsewhere";
+    await runSteps(client, steps, log);
+    await recordApplied(client, next);
+    return next.version;
+  } finally {
+    await client.query("select pg_advisory_unlock($1)", [ADVISORY_LOCK]).catch(() => undefined); // The first error counts.
+  }
+}
+
+async function readNext(client: pg.Client, known: Migration[]): Promise<Migration | null> {
+  await client.query(
+    `create table if not exists schema_migrations (
+      version integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`,
+  );
+  const applied = await client.query<AppliedMigration>(
+    "select version, name, sha256 from schema_migrations order by version",
+  );
+  return nextMigration(known, applied.rows);
+}
+
+async function recordApplied(client: pg.Client, { version, name, sha256 }: Migration): Promise<void> {
+  await client.query("insert into schema_migrations (version, name, sha256) values ($1, $2, $3)", [
+    version,
+    name,
+    sha256,
+  ]);
 }
 
 /** Whether the tables exist and belong to another role, which would make migrating impossible. */
