@@ -188,7 +188,9 @@ function restoreOutcome({ manifest, setBack, findings }: Restored): Outcome {
       findings,
     },
     result:
-      findings === 0 ? "restored, clean" : `restored, with ${findings} findings: run attestore-server fsck`,
+      findings === 0
+        ? "restored, clean"
+        : `restored, with ${plural(findings, "finding")}: run attestore-server fsck`,
     talk: [
       `The backup is of ${manifest.created_at}: ${plural(manifest.logs.logs, "log", "logs")} of ${manifest.log_host} with ${plural(manifest.logs.entries, "entry", "entries")}.`,
       ...(setBack.length === 0

@@ -12,6 +12,8 @@ export interface CheckpointPublisherOptions {
   pool: Pool;
   signer: CheckpointSigner;
   logger: Logger;
+  /** All logs have their checkpoint of this hour, whoever signed it. */
+  onDone?: (hour: Date) => void;
   /** Ends the schedule. A running publication finishes its page. */
   signal: AbortSignal;
 }
@@ -34,7 +36,9 @@ export function startCheckpointPublisher(options: CheckpointPublisherOptions): C
     const hour = now - (now % HOUR_MS);
     if (hour === doneHour || options.signal.aborted) return;
     try {
-      if (await emitHour(options, new Date(hour))) doneHour = hour;
+      if (!(await emitHour(options, new Date(hour)))) return;
+      doneHour = hour;
+      options.onDone?.(new Date(hour));
     } catch (error) {
       options.logger.warn(
         { reason: errorMessage(error) },

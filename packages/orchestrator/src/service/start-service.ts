@@ -14,6 +14,8 @@ import { readWebhookCa } from "../features/notifications/channels/webhook-ca.ts"
 import { guardDeletions } from "../features/installation/guarded-store.ts";
 import { Installation } from "../features/installation/installation.ts";
 import { watchInstallation } from "../features/installation/watch.ts";
+import { measureSurroundings } from "../features/metrics/measure-surroundings.ts";
+import { measureCheckpoints } from "../features/metrics/service-metrics.ts";
 import { measureServiceBackups } from "../features/service-backup/backup-gauges.ts";
 import { quotaDefaults } from "../features/quotas/settings.ts";
 import { startCheckpointPublisher } from "../log/checkpoint-publisher.ts";
@@ -246,10 +248,19 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     transport.close();
   });
 
+  let served = String(tls.options.cert);
+  measureSurroundings(sequencer.metrics.registry, {
+    dataDirectory: config.data,
+    certificate: () => served,
+    pools: { requests: pool, jobs: byClock.pool, log: sequencer.pool },
+    log: lookBack,
+    jobs: byClock.pool,
+  });
   const renew = (): void => {
     void loadServerTls(tlsSettings, log).then(
       ({ options }) => {
         if (app.server instanceof TlsServer) app.server.setSecureContext(options);
+        served = String(options.cert);
       },
       (error: unknown) =>
         log.error({ reason: errorMessage(error) }, "the server certificate could not be renewed"),
@@ -267,7 +278,13 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   await listen(app, config.listen);
   await keepServedAddress(config);
   await endHold(byClock.pool, HOLD_HEARTBEATS * config.heartbeatInterval_s);
-  startCheckpointPublisher({ pool: sequencer.pool, signer, logger: log, signal: shutdown.signal });
+  startCheckpointPublisher({
+    pool: sequencer.pool,
+    signer,
+    logger: log,
+    onDone: measureCheckpoints(sequencer.metrics),
+    signal: shutdown.signal,
+  });
   startAbandonedUploads({ db: byClock.database, objects, logger: log, signal: shutdown.signal });
   const jobs = runJobs({
     db: byClock.database,

@@ -45,6 +45,17 @@ export function createMetrics(): ServiceMetrics {
   };
 }
 
+/** @returns what the publisher of checkpoints calls */
+export function measureCheckpoints({ registry }: ServiceMetrics): (hour: Date) => void {
+  const newest = new Gauge({
+    name: "attestore_log_checkpoint_timestamp_seconds",
+    help: "Newest hour whose checkpoints of all logs are there, as far as this replica has seen; absent before the first.",
+    registers: [registry],
+  });
+  newest.remove();
+  return (hour) => newest.set(hour.getTime() / 1000);
+}
+
 /** Long polls for commands, which stay open although nothing is being done. */
 export function measureWaitingAgents({ registry }: ServiceMetrics, count: () => number): void {
   new Gauge({

@@ -1,0 +1,142 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { TestServer } from "../../../test/test-server.ts";
+
+const run = promisify(execFile);
+const here = (path: string): string => fileURLToPath(new URL(`../../../../../${path}`, import.meta.url));
+const RULES = here("packaging/prometheus/attestore-rules.yaml");
+const RUNBOOKS = here("docs/runbooks");
+
+interface Rule {
+  alert: string;
+  expr: string;
+  annotations: { summary: string; runbook_url: string };
+}
+
+const rules: Rule[] = [];
+let directory: string;
+let server: TestServer;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "alerts-"));
+  const { groups } = parse(await readFile(RULES, "utf8")) as { groups: { rules: Rule[] }[] };
+  rules.push(...groups.flatMap((group) => group.rules));
+  server = await TestServer.create();
+  await server.serve({
+    ATTESTORE_BACKUP_DIRECTORY: join(directory, "backups"),
+    ATTESTORE_BACKUP_RECIPIENTS: "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+  });
+});
+afterAll(async () => {
+  await server.remove();
+  await rm(directory, { recursive: true });
+});
+
+const metricsOf = ({ expr }: Rule): string[] => [...new Set(expr.match(/\battestore_[a-z_]+/g))];
+
+test("every metric that an alert looks at is one that a started service shows, with a value", async () => {
+  const scrape = async (): Promise<string> => (await server.send("GET", "/metrics")).body.toString();
+  // The first checkpoints and jobs come a moment after the start.
+  await expect.poll(scrape).toMatch(/^attestore_log_checkpoint_timestamp_seconds \d/m);
+  await expect.poll(scrape).toMatch(/^attestore_job_lag_seconds\{/m);
+  const scraped = await scrape();
+  for (const rule of rules)
+    for (const metric of metricsOf(rule))
+      expect(scraped, rule.alert).toMatch(new RegExp(`^${metric}(?:\\{[^}]*\\})? -?[0-9.e+]+$`, "m"));
+});
+
+test("every alert has a runbook that names it and its metric, and every runbook an alert", async () => {
+  for (const rule of rules) {
+    const page = await readFile(here(rule.annotations.runbook_url), "utf8");
+    expect(page, rule.alert).toContain(`\`${rule.alert}\``);
+    expect(page.split("\n## ").map((part) => part.split("\n")[0])).toEqual([
+      expect.stringMatching(/^# /),
+      "What it means",
+      "What to do",
+      "Afterwards",
+    ]);
+    const metrics = /Metric: `([^`]+)`/.exec(page)?.[1] ?? "";
+    const ofPage = rules.filter((other) => other.annotations.runbook_url === rule.annotations.runbook_url);
+    expect(
+      ofPage.some(({ expr }) => expr.includes(metrics)),
+      rule.alert,
+    ).toBe(true);
+  }
+  const linked = new Set(rules.map(({ annotations }) => basename(annotations.runbook_url)));
+  expect((await readdir(RUNBOOKS)).toSorted()).toEqual([...linked].toSorted());
+});
+
+/** Two hours into the test's time, which begins at 0, in seconds. */
+const AT_S = 7200;
+const series = (name: string, value: number): object => ({ series: name, values: `${value}x24` });
+
+/** What makes each alert fire, and the same in order. */
+const CASES: Readonly<Record<string, [alarming: object[], calm: object[]]>> = {
+  AttestoreDown: [[series('up{job="attestore"}', 0)], [series('up{job="attestore"}', 1)]],
+  AttestoreDatabaseUnreachable: one("attestore_database_up", 0, 1),
+  AttestoreLogReadOnly: one("attestore_logs_set_back", 1, 0),
+  AttestoreClocksApart: one("attestore_clocks_apart_seconds", 25, 0.2),
+  AttestoreStandbyNotAwaited: one("attestore_standbys_unawaited", 1, 0),
+  AttestoreDiskFull: one("attestore_disk_free_bytes", 2 ** 30, 2 ** 36),
+  AttestoreCheckpointNotPublished: one("attestore_log_checkpoint_timestamp_seconds", -6000, 3600),
+  AttestoreWitnessMissing: one("attestore_logs_unwitnessed", 2, 0),
+  AttestoreScheduleMissed: one('attestore_incidents_open{kind="restore_test_missed"}', 1, 0),
+  AttestoreAgentSilent: one('attestore_incidents_open{kind="agent_silent"}', 1, 0),
+  AttestoreServiceBackupOld: [
+    [
+      series("attestore_service_backup_newest_timestamp_seconds", -200_000),
+      series("attestore_service_backup_interval_seconds", 86_400),
+    ],
+    [
+      series("attestore_service_backup_newest_timestamp_seconds", -80_000),
+      series("attestore_service_backup_interval_seconds", 86_400),
+    ],
+  ],
+  AttestoreServiceBackupNotSet: [[], [series("attestore_service_backup_interval_seconds", 86_400)]],
+  AttestoreMailNotSent: one("attestore_mail_oldest_seconds", 4000, 3),
+  AttestoreCertificateExpires: one(
+    "attestore_certificate_not_after_timestamp_seconds",
+    86_400 * 3,
+    86_400 * 30,
+  ),
+  AttestoreDatabaseConnectionsExhausted: one('attestore_database_connections_waiting{pool="log"}', 3, 0),
+  AttestoreJobLate: one('attestore_job_lag_seconds{job="notify"}', 3000, 1),
+  AttestoreDeletionsHeld: one("attestore_deletions_held", 1, 0),
+  AttestoreSweepStopped: one("attestore_objects_sweep_stopped", 1, 0),
+};
+
+function one(name: string, alarming: number, calm: number): [object[], object[]] {
+  return [[series(name, alarming)], [series(name, calm)]];
+}
+
+test("each alert fires when it should and not otherwise, by Prometheus' own promtool", async () => {
+  expect(Object.keys(CASES).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+  const tests = Object.entries(CASES).flatMap(([alert, [alarming, calm]]) =>
+    [alarming, calm].map((input_series, isCalm) => ({
+      name: `${alert}, ${isCalm === 1 ? "calm" : "alarming"}`,
+      interval: "10m",
+      input_series,
+      promql_expr_test: [
+        {
+          expr: `count(ALERTS{alertname="${alert}", alertstate="firing"}) or vector(0)`,
+          eval_time: `${AT_S / 60}m`,
+          exp_samples: [{ labels: "{}", value: isCalm === 1 ? 0 : 1 }],
+        },
+      ],
+    })),
+  );
+  const file = join(directory, "rules.test.yaml");
+  await writeFile(file, stringify({ rule_files: [RULES], evaluation_interval: "10m", tests }));
+  await run("promtool", ["check", "rules", RULES]);
+  const { stdout } = await run("promtool", ["test", "rules", file]).catch(
+    (error: { stdout: string; stderr: string }) => ({ stdout: `${error.stdout}${error.stderr}` }),
+  );
+  expect(stdout).toContain("SUCCESS");
+  expect(stdout).not.toContain("FAILED");
+});
