@@ -58,11 +58,10 @@ export { type LookedAt, lookAtFile } from "./profile/look-at-file.ts";
 export { measureValue } from "./profile/measure-value.ts";
 export { kindsCheck } from "./kinds-check.ts";
 export { keptCheck, missedTables } from "./kept-check.ts";
+export { lossText, nextStep } from "./loss-texts.ts";
 export {
   type AcceptedLoss,
   FLOOR_DAYS,
-  lossText,
-  nextStep,
   type PassedTest,
   Seen,
   STEADY_DAYS,

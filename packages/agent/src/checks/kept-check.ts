@@ -5,7 +5,8 @@ import { formatRow } from "./format-row.ts";
 import { rowCheckId } from "./inferred-checks.ts";
 import { KINDS_ID } from "./kinds-check.ts";
 import { parseRow } from "./row.ts";
-import { goneText, type Seen } from "./seen.ts";
+import { goneText } from "./loss-texts.ts";
+import type { Seen } from "./seen.ts";
 
 /**
  * Every table that the newest passed test saw still exists. A backup says nothing about a table

@@ -1,7 +1,8 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { formatRow } from "./format-row.ts";
-import { nextStep, type Seen } from "./seen.ts";
+import { nextStep } from "./loss-texts.ts";
+import type { Seen } from "./seen.ts";
 
 export const KINDS_ID = "inferred:kinds";
 

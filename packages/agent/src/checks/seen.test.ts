@@ -1,7 +1,8 @@
 import { newId } from "@attestore/contract";
 import { describe, expect, test } from "vitest";
 import { keptCheck } from "./kept-check.ts";
-import { lossText, type PassedBefore, type PassedTest, Seen } from "./seen.ts";
+import { lossText } from "./loss-texts.ts";
+import { type PassedBefore, type PassedTest, Seen } from "./seen.ts";
 import { totalRowsCheck } from "./total-rows.ts";
 
 const NOW = Date.parse("2026-11-23T12:00:00.000Z");

@@ -2,7 +2,7 @@ import { type CheckOutcome, type Profile, suspicionText } from "@attestore/proof
 import { clip } from "./clip.ts";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { formatRow } from "./format-row.ts";
-import { nextStep } from "./seen.ts";
+import { nextStep } from "./loss-texts.ts";
 
 const MAX_TEXT = 120;
 

@@ -3,7 +3,8 @@ import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { formatRow } from "./format-row.ts";
 import { rowCheckId } from "./inferred-checks.ts";
-import { moreThanHalf, nextStep, type Seen } from "./seen.ts";
+import { nextStep } from "./loss-texts.ts";
+import { moreThanHalf, type Seen } from "./seen.ts";
 
 interface Observed {
   readonly id: string;
