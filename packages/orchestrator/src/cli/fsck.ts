@@ -1,12 +1,20 @@
 import type { Command } from "commander";
+import { join } from "node:path";
+import { errorMessage } from "@attestore/host/errno";
+import { readMarkedHeads } from "../features/installation/pairing.ts";
+import type { KeptHead } from "../log/fsck/check-kept-heads.ts";
 import { fsck } from "../log/fsck/fsck.ts";
 import { noCounts, type Finding } from "../log/fsck/finding.ts";
 import type { LogIdentity } from "../log/log-keys.ts";
-import { readConfig } from "../platform/config/read-config.ts";
+import { orgOfOrigin } from "../log/missing-heads.ts";
+import { readSignedHeads } from "../log/signed-heads.ts";
+import { type Config, readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { readIdentity } from "../platform/keys/service-identity.ts";
+import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
+import { objectStore } from "../service/open-objects.ts";
 import { logIdentityOf } from "../log/log-identity.ts";
 import { type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
 import { plainLine } from "@attestore/proof";
@@ -22,7 +30,7 @@ const MOST_IN_JSON = 1000;
 export function fsckCommand(): Command {
   return consoleCommand(
     "fsck",
-    "Rebuild every log from its leaves, and compare it with everything stored and signed",
+    "Rebuild every log from its leaves, and compare it with everything stored and signed, also outside the database",
   ).action(async (options: CommonOptions) => {
     const config = readConfig(process.env);
     const log = logOf(options);
@@ -41,10 +49,13 @@ export function fsckCommand(): Command {
       const identity = await readIdentity(access.pool);
       if (identity === null)
         printOutcome(
-          { json: { ok: true, counts: noCounts(), findings: [] }, result: "There is no log yet." },
+          {
+            json: { ok: true, counts: noCounts(), not_compared: [], findings: [] },
+            result: "There is no log yet.",
+          },
           options,
         );
-      else await run(access.pool, logIdentityOf(identity), options);
+      else await run(access.pool, logIdentityOf(identity), await readKept(config), options);
     } finally {
       await access.close();
       await opened.close();
@@ -52,15 +63,43 @@ export function fsckCommand(): Command {
   });
 }
 
+interface Kept {
+  heads: Map<string, KeptHead[]>;
+  /** What could not be looked at, and why. */
+  unread: string[];
+}
+
+/** What this machine and the object store know of heads that were signed. */
+async function readKept(config: Config): Promise<Kept> {
+  const heads = new Map<string, KeptHead[]>();
+  const unread: string[] = [];
+  const add = (head: KeptHead): void => {
+    const org = orgOfOrigin(head.origin);
+    heads.set(org, [...(heads.get(org) ?? []), head]);
+  };
+  for (const head of (await readSignedHeads(join(config.data, "signed-heads"))).values())
+    add({ ...head, where: "signed-heads" });
+  try {
+    const marked = await readMarkedHeads(objectStore(config, Buffer.alloc(32), silentLogger));
+    for (const [origin, { size, root }] of marked)
+      add({ origin, size, rootHash: Buffer.from(root, "hex"), where: "the object store's marker" });
+  } catch (error) {
+    unread.push(`the object store's marker (${errorMessage(error)})`);
+  }
+  return { heads, unread };
+}
+
 async function run(
   pool: Parameters<typeof fsck>[0]["pool"],
   identity: LogIdentity,
+  { heads, unread }: Kept,
   options: CommonOptions,
 ): Promise<void> {
   const kept: Finding[] = [];
   const { findings, counts } = await fsck({
     pool,
     identity,
+    kept: heads,
     onFinding: (finding) => {
       if (kept.length < MOST_IN_JSON) kept.push(finding);
       if (options.json !== true)
@@ -75,9 +114,11 @@ async function run(
       json: {
         ok: findings === 0,
         counts,
+        not_compared: unread,
         findings: kept.map(({ code, orgId, message }) => ({ code, org_id: orgId, message })),
       },
       result: findings === 0 ? `clean: ${looked}` : `${findings} findings in ${looked}`,
+      talk: unread.map((what) => `Not compared: ${what}.`),
     },
     options,
   );

@@ -150,6 +150,10 @@ test("a database set back is found at the start: its log takes nothing, and no o
     "unavailable",
     { reason: "log_set_back" },
   ]);
+  const { exitCode, stdout } = await server.run(["fsck", "--json"]).finished;
+  const { findings } = JSON.parse(stdout) as { findings: { code: string; message: string }[] };
+  const signed = { code: "signed_head", org_id: org };
+  expect([exitCode, findings]).toMatchObject([1, [signed, signed, signed]]);
   // Reads go on, and adopting the objects lets no log go on.
   expect((await json("org", "list")) as unknown).toHaveLength(1);
   await json("objects", "adopt", "--yes");

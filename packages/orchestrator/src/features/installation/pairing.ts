@@ -2,7 +2,7 @@ import { plural } from "@attestore/proof";
 import type { Pool } from "pg";
 import { findMissingHeads } from "../../log/missing-heads.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
-import { type Marker, MARKER, parseMarker } from "./marker.ts";
+import { type LogHead, type Marker, MARKER, parseMarker } from "./marker.ts";
 import { isSmallShare } from "./small-share.ts";
 import { type NamedInstallation, readInstallation, type Survey, surveyObjects } from "./store.ts";
 
@@ -31,6 +31,18 @@ export interface Compared {
   pairing: Pairing;
   marker: Marker | null;
   named: NamedInstallation | null;
+}
+
+/**
+ * The newest signed head of each log that the object store's marker has, by the log's name; none if
+ * there is no marker. Throws if it cannot be read.
+ */
+export async function readMarkedHeads(objects: ObjectStore): Promise<ReadonlyMap<string, LogHead>> {
+  const text = await objects.notes.read(MARKER);
+  if (text === null) return new Map();
+  const marker = parseMarker(text);
+  if (marker === null) throw new Error("the marker is damaged");
+  return marker.signed;
 }
 
 /** Compares the two. Reads only. */

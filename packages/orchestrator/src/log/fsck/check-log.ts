@@ -5,6 +5,7 @@ import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check, LeafRow } from "./check.ts";
 import { checkEntries } from "./check-entries.ts";
 import { HeadComparison } from "./check-heads.ts";
+import { type KeptHead, KeptHeadComparison } from "./check-kept-heads.ts";
 import { TileComparison } from "./check-tiles.ts";
 
 /** Leaves read at once: at most 6.5 MB. */
@@ -16,13 +17,18 @@ const LEAVES: PreparedQuery = {
     order by log_index limit $3`,
 };
 
-/** Rebuilds one tree and compares tiles, heads, entries and the log's row with it. */
-export async function checkLog(check: Check): Promise<void> {
+/**
+ * Rebuilds one tree and compares tiles, heads, entries and the log's row with it, and heads that
+ * are kept outside the database.
+ */
+export async function checkLog(check: Check, keptHeads: readonly KeptHead[]): Promise<void> {
   const { session, orgId, counts, report } = check;
   const range = CompactRange.empty();
   const tiles = new TileComparison(check);
   const heads = new HeadComparison(check);
+  const kept = new KeptHeadComparison(check, keptHeads);
   await heads.compare(range);
+  kept.compare(range);
   for (let after = -1; ;) {
     const page = await session.run<LeafRow>(LEAVES, [orgId, after, PAGE]);
     const last = page.at(-1);
@@ -36,12 +42,14 @@ export async function checkLog(check: Check): Promise<void> {
       }
       await appendLeaf(check, row, range, tiles);
       await heads.compare(range);
+      kept.compare(range);
     }
     counts.leaves += page.length;
     await checkEntries(check, page);
   }
   await tiles.finish(range.size);
   await heads.finish(range.size);
+  kept.finish(range.size);
   await checkRow(check, range);
 }
 

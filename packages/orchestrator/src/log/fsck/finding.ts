@@ -5,6 +5,7 @@ export type FindingCode =
   | "leaf"
   | "tile"
   | "head"
+  | "signed_head"
   | "checkpoint"
   | "entry_missing"
   | "entry_differs"

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import { appendInTransaction } from "../append-in-transaction.ts";
 import { emitHour } from "../checkpoint-publisher.ts";
@@ -6,6 +6,7 @@ import type { LogIdentity } from "../log-keys.ts";
 import { openLogWorld, type LogWorld } from "../../../test/log/log-world.ts";
 import { backupStatement, restoreTestStatement, signedEnvelope } from "../../../test/log/signed-receipt.ts";
 import { placed, submitReceipt } from "../../../test/log/submit.ts";
+import type { KeptHead } from "./check-kept-heads.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 import { fsck, type FsckResult } from "./fsck.ts";
 
@@ -55,9 +56,15 @@ afterAll(() => world.close());
 
 const hex = (n: number): string => n.toString(16).padStart(64, "0");
 
-async function check(): Promise<FsckResult & { found: Finding[] }> {
+async function check(kept?: Map<string, KeptHead[]>): Promise<FsckResult & { found: Finding[] }> {
   const found: Finding[] = [];
-  const result = await fsck({ pool: world.pool, identity, onFinding: (finding) => found.push(finding) });
+  const onFinding = (finding: Finding): unknown => found.push(finding);
+  const result = await fsck({
+    pool: world.pool,
+    identity,
+    onFinding,
+    ...(kept === undefined ? {} : { kept }),
+  });
   expect(result.findings).toBe(found.length);
   return { ...result, found };
 }
@@ -213,4 +220,54 @@ test("a service with other keys did not sign these heads", async () => {
   });
   await other.close();
   expect(found.map(({ code }) => code)).toEqual(["checkpoint", "checkpoint"]);
+});
+
+describe("heads that are kept outside the database", () => {
+  interface Row {
+    org_id: string;
+    tree_size: number;
+    root_hash: Buffer;
+  }
+  let newest: Row;
+  beforeEach(async () => {
+    const { rows } = await world.pool.query<Row>("select * from log_heads order by tree_size desc limit 1");
+    newest = rows[0] as Row;
+  });
+  const kept = (change: Partial<Row> = {}): Map<string, KeptHead[]> => {
+    const { org_id, tree_size: size, root_hash: rootHash } = { ...newest, ...change };
+    return new Map([[org_id, [{ origin: `log/${org_id}`, size, rootHash, where: "signed-heads" }]]]);
+  };
+
+  test("agree with the log that they were signed for", async () => {
+    expect((await check(kept())).found).toEqual([]);
+  });
+
+  test("show a log that was set back", async () => {
+    const { found } = await check(kept({ tree_size: newest.tree_size + 3 }));
+    expect(found).toMatchObject([{ code: "signed_head", orgId: newest.org_id }]);
+    expect(found[0]?.message).toMatch(/set back$/);
+  });
+
+  test("show a log that was set back and went on with others, which alone is intact", async () => {
+    expect((await check()).found).toEqual([]);
+    const { found } = await check(kept({ tree_size: newest.tree_size - 1 }));
+    expect(found).toMatchObject([{ code: "signed_head", orgId: newest.org_id }]);
+    expect(found[0]?.message).toMatch(/set back and went on$/);
+  });
+
+  test("include the one that stopped the log", async () => {
+    await world.pool.query(
+      "update logs set missing_head_size = tree_size + 1, missing_head_root = sha256('lost') where org_id = $1",
+      [newest.org_id],
+    );
+    expect((await check(new Map())).found).toMatchObject([
+      { code: "signed_head", message: expect.stringContaining("the mark that stopped this log") },
+    ]);
+  });
+
+  test("show a log that the database does not know", async () => {
+    expect((await check(kept({ org_id: "org_lost" }))).found).toMatchObject([
+      { code: "signed_head", orgId: "org_lost" },
+    ]);
+  });
 });

@@ -2,6 +2,8 @@ import type { Pool, PoolClient } from "pg";
 import type { LogIdentity } from "../log-keys.ts";
 import { clientSession, type PreparedQuery } from "../../platform/database/sql-session.ts";
 import { checkPublished } from "./check-published.ts";
+import type { Check } from "./check.ts";
+import { type KeptHead, keptHeads } from "./check-kept-heads.ts";
 import { checkLog } from "./check-log.ts";
 import { checkUnlogged } from "./check-unlogged.ts";
 import { noCounts, type Counts, type Finding, type Report } from "./finding.ts";
@@ -9,6 +11,11 @@ import { noCounts, type Counts, type Finding, type Report } from "./finding.ts";
 export interface FsckOptions {
   pool: Pool;
   identity: LogIdentity;
+  /**
+   * Signed heads that are kept outside the database, by organisation. Without it, the database is
+   * compared with itself alone.
+   */
+  kept?: ReadonlyMap<string, readonly KeptHead[]>;
   /**
    * Called for each finding. Findings are not kept, so memory stays bounded however many there are.
    */
@@ -26,25 +33,38 @@ export interface FsckResult {
 /**
  * Rebuilds every tree from its leaves and compares it with everything the database says about it:
  * the log's row, every full tile, every head that may have been signed, every hourly checkpoint and
- * its signatures, and each receipt and event with its leaf. Reads one snapshot per log, so the
+ * its signatures, each receipt and event with its leaf, and the log with the signed heads that are
+ * kept outside the database. Reads one snapshot per log, so the
  * service can keep running. Rejects if the database cannot be read; findings are not errors.
  */
 export async function fsck(options: FsckOptions): Promise<FsckResult> {
   const counts = noCounts();
   let findings = 0;
+  const { kept } = options;
+  const unknown = new Set(kept?.keys());
   const client = await options.pool.connect();
   try {
     for (let orgId = await nextOrg(client, ""); orgId !== null; orgId = await nextOrg(client, orgId)) {
       options.signal?.throwIfAborted();
       await client.query("begin isolation level repeatable read read only");
       const org = orgId;
-      await checkOrg(client, options.identity, org, counts, (code, message) => {
+      unknown.delete(org);
+      const report: Report = (code, message) => {
         findings++;
         options.onFinding({ code, orgId: org, message });
-      });
+      };
+      await checkOrg(
+        { session: clientSession(client), identity: options.identity, orgId, counts, report },
+        kept,
+      );
       await client.query("commit");
       counts.logs++;
       options.onProgress?.(counts);
+    }
+    for (const orgId of unknown) {
+      findings++;
+      const message = "heads of its log were signed, but the database does not know it";
+      options.onFinding({ code: "signed_head", orgId, message });
     }
     client.release();
   } catch (error) {
@@ -54,15 +74,8 @@ export async function fsck(options: FsckOptions): Promise<FsckResult> {
   return { findings, counts };
 }
 
-async function checkOrg(
-  client: PoolClient,
-  identity: LogIdentity,
-  orgId: string,
-  counts: Counts,
-  report: Report,
-): Promise<void> {
-  const check = { session: clientSession(client), identity, orgId, counts, report };
-  await checkLog(check);
+async function checkOrg(check: Check, kept: FsckOptions["kept"]): Promise<void> {
+  await checkLog(check, kept === undefined ? [] : await keptHeads(check, kept));
   await checkUnlogged(check);
   await checkPublished(check);
 }
