@@ -92,6 +92,25 @@ it("backs up, proves, restores and prunes without any service; receipts verify w
   expect(verify("00000001-backup.json")).toContain("TRUE");
   expect(verify("00000002-restore-test.json")).toContain("TRUE");
 
+  // Whoever has an identity and the ciphertext recomputes the receipt's digests, without the root.
+  const ciphertext = join(storage, "orders", `${first.backup_id}.age`);
+  const recompute = (receipt: string, file: string): Promise<Finished> =>
+    runCli(
+      `receipts recompute ${join(root, "receipts", receipt)} --file ${file} --identity ${join(root, "keys/age.key")} --root ${join(base, "none")}`.split(
+        " ",
+      ),
+      { env: {}, cwd: base },
+    );
+  const recomputed = await recompute("00000001-backup.json", ciphertext);
+  expect(`${recomputed.code} ${recomputed.stdout}${recomputed.stderr}`).toMatch(
+    /^0 ✓ inferred:content {2}recomputed ([0-9a-f]{64}), in the receipt \1\n✓ inferred:objects .*\ncontent of 1 table compared; /,
+  );
+  const bytes = readFileSync(ciphertext);
+  bytes[bytes.length >> 1]! ^= 1;
+  writeFileSync(join(base, "flipped.age"), bytes);
+  expect((await recompute("00000001-backup.json", join(base, "flipped.age"))).code).toBe(1);
+  const notBackup = await recompute("00000002-restore-test.json", ciphertext);
+  expect(`${notBackup.code} ${notBackup.stderr}`).toMatch(/^2 .* is not the receipt of a backup/);
   const restored = join(base, "restored.db");
   await json(["restore", "--output", restored]);
   const database = new DatabaseSync(restored, { readOnly: true });

@@ -280,6 +280,20 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./receipts-verify.ts")).receiptsVerify,
   },
   {
+    name: "receipts recompute",
+    summary: "recompute the digests in a backup's receipt from its ciphertext, with an identity",
+    flags: ["file", "identity", "json", "root", "quiet", "verbose"],
+    words: [{ form: "<receipt>", about: "its file, its number, or the bkp_… id of its backup" }],
+    examples: [
+      [
+        "attestore receipts recompute 00000001-backup.json --file BACKUP.age --identity age.key",
+        "on any host that has the engine's programs",
+      ],
+    ],
+    page: "formats.md#content",
+    load: async () => (await import("./receipts-recompute.ts")).receiptsRecompute,
+  },
+  {
     name: "keys export",
     summary: "print the public keys; with --secret, write the age identities to a file",
     flags: ["secret", "output", "json", "root", "quiet", "verbose"],

@@ -110,6 +110,7 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
       localCopy(request.ciphertext, request.scratchDir, signal, progressOf(request, "download")),
     ));
     await timed("decrypt_ms", () => verifyDigest(path, request));
+    const contentKey = await openContentKey(request.backupMetadata, request.identities);
     const within = (time = timeLimit(limits, signal)).signal;
     const opened = (restored = await timed("restore_ms", () => {
       const plaintext = unseal(readCiphertext({ path }), request.identities);
@@ -122,9 +123,9 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
         signal: within,
         limits,
         confinement,
+        ...(contentKey === null ? {} : { contentKey }),
       });
     }));
-    const contentKey = await openContentKey(request.backupMetadata, request.identities);
     const {
       outcomes: checks,
       readData,

@@ -7,8 +7,13 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** For a restore that has limits. */
   readonly confinement?: Confinement;
-  /** For a dump: the backup's own key, which signs what its tables hold. */
+  /** The backup's own key, which signs what its tables hold. */
   readonly contentKey?: Buffer;
+  /**
+   * For a restore: another program made the dump, so nobody has signed what its tables hold. It is
+   * read while it is restored.
+   */
+  readonly readsDump?: boolean;
   /** The source's limits; the built-in ones by default. */
   readonly limits?: SourceLimits;
 }

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parseSourceConfig, type SourceConfigOf } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
@@ -143,6 +144,8 @@ describe("a directory of dumps", () => {
     // What others dumped is ruined like any copy, to see whether the check can fail.
     const orders = format === "sqlite3-file" ? "orders" : "public.orders";
     expect(controlOf(tested, "orders")).toMatchObject({ noticed: [`an empty ${orders}`], not_tried: [] });
+    const tables = format === "sqlite3-file" ? "1 table" : "2 tables";
+    expect(comparedContentText(tested.checks)).toMatch(new RegExp(`^content of ${tables} compared; `));
 
     // Each has its way to be cut short, and to be changed afterwards.
     const whole = readFileSync(join(directory, name));
@@ -182,6 +185,7 @@ describe("a directory of dumps", () => {
       events: 1,
     });
     expect(controlOf(tested, "orders")?.noticed).toEqual(["an empty restored.orders"]);
+    expect(comparedContentText(tested.checks)).toContain("content of 2 tables compared");
     expect(constraintsOf(tested)).toMatchObject({ result: "passed", observed: { foreign_keys: 1 } });
     dump("--skip-triggers");
     const lost = await testIt(of, await back(of), tested);

@@ -112,3 +112,13 @@ test("for a tree of files, it says which attributes were compared", () => {
     "times compared, times not as archived; not compared: owners",
   );
 });
+
+test("the text says why another program's backup is not compared further, if its test does", () => {
+  const of = (id: string) => contentCheck({ why_not_compared: "nobody listed them" }, id);
+  expect(comparedContentText([of("inferred:data")])).toBe("content not compared (nobody listed them)");
+  expect(comparedContentText([contentCheck({ not_compared: 0 }), of("inferred:data")])).toBe(
+    "content of 3 tables compared; objects not compared (nobody listed them)",
+  );
+  expect(comparedContentText([of("inferred:files")])).toBe("content not compared (nobody listed them)");
+  expect(comparedContentText([of("another")])).toBe("content not compared");
+});

@@ -35,6 +35,8 @@ export interface ComparedContent {
 
 const CONTENT = /^inferred:content(?::|$)/;
 const OBJECTS = /^inferred:objects(?::|$)/;
+/** The checks of backups that other programs made. */
+const FOREIGN: ReadonlySet<string> = new Set(["inferred:data", "inferred:files"]);
 const ATTRIBUTES = "inferred:attributes";
 
 /** As the test's own checks say; null where it compared no table's content. */
@@ -67,13 +69,14 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
 export function comparedContentText(checks: readonly Observed[]): string {
   if (checks.some(({ id }) => id === "inferred:manifest")) return attributesText(checks);
   const content = comparedContent(checks);
-  if (content === null) return "content not compared";
+  const why = whyNotCompared(checks);
+  if (content === null) return `content not compared${why}`;
   const { tables, differing, notCompared, objects } = content;
-  if (tables === 0) return `${objectsText(objects)}; content not compared`;
+  if (tables === 0) return `${objectsText(objects, why)}; content not compared`;
   const differs = differing === 0 ? "" : `, ${differing} not what the dump holds`;
   const besides = notCompared === 0 ? "" : `; not compared: ${notCompared} more`;
   const rows = `content of ${plural(tables, "table")} compared${differs}${besides}`;
-  return `${rows}; ${objectsText(objects)}`;
+  return `${rows}; ${objectsText(objects, why)}`;
 }
 
 function attributesText(checks: readonly Observed[]): string {
@@ -94,8 +97,16 @@ function countedText(count: number, what: string): string | null {
   return count === 0 ? null : plural(count, what);
 }
 
-function objectsText(objects: ComparedContent["objects"]): string {
-  if (objects === null) return "objects not compared";
+/** Of a backup that another program made, its restore test says why; empty if nobody does. */
+function whyNotCompared(checks: readonly Observed[]): string {
+  const why = checks
+    .map(({ id, observed }) => (FOREIGN.has(id) ? observed["why_not_compared"] : undefined))
+    .find((each) => typeof each === "string");
+  return why === undefined ? "" : ` (${why})`;
+}
+
+function objectsText(objects: ComparedContent["objects"], why: string): string {
+  if (objects === null) return `objects not compared${why}`;
   const { count, differing, notCompared = 0, lessExactly = false } = objects;
   const differs = differing === 0 ? "" : `, ${differing} not as at the source`;
   const besides = notCompared === 0 ? "" : `, ${notCompared} not, because they changed during the dump`;

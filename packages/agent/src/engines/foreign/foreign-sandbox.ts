@@ -38,7 +38,8 @@ export async function findForeignSandbox(
       const most = plaintextBytes ?? (context.limits ?? DEFAULT_LIMITS).bytes;
       const tooLong = (): Error =>
         new RestoreRefused(`the dump decompresses to more than its limit of ${most} bytes`);
-      const restored = await inner.restore(atMost(found.content, most, tooLong), context);
+      const dump = atMost(found.content, most, tooLong);
+      const restored = await inner.restore(dump, { ...context, readsDump: true });
       return format === "tar" ? restored : new RestoredForeign(restored);
     },
   };

@@ -2,6 +2,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck, formatRow, kindsCheck, type QueryOutcome } from "../../checks/index.ts";
 import type {
   ConstraintLimits,
+  ContentComparison,
   FoundProfile,
   InferredContext,
   Profiling,
@@ -13,6 +14,8 @@ import type {
 } from "../engine.ts";
 import { MAX_TABLES_LISTED } from "../row-counts.ts";
 
+/** Why indexes and other objects are only counted. */
+const WHY_NOT_COMPARED = "nobody listed them when the dump was made";
 const ROWS = "inferred:rows:";
 
 /**
@@ -70,12 +73,18 @@ export class RestoredForeign implements Restored {
           formatRow([
             ["tables", present.length],
             ["rows", rows],
+            ["why_not_compared", WHY_NOT_COMPARED],
           ]),
         ],
       },
       performance.now() - started,
     );
     return [...outcomes, data, ...(await this.#kinds(context))];
+  }
+
+  /** With what the dump held when it was restored. */
+  compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
+    return this.#inner.compareContent?.(comparison) ?? Promise.resolve([]);
   }
 
   checkConstraints(limits: ConstraintLimits): Promise<readonly CheckOutcome[]> {

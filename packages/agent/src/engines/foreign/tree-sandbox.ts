@@ -42,6 +42,9 @@ export async function restoreTree(content: AsyncIterable<Buffer>, context: RunCo
   return new RestoredTree(place, tree, context.signal);
 }
 
+/** Why the files are not compared one by one. */
+const WHY_NOT_COMPARED = "nobody listed the files when they were stored";
+
 /**
  * A tree that others archived. Nobody wrote down what it should hold, but every byte of it must be
  * readable.
@@ -72,6 +75,7 @@ export class RestoredTree implements Restored {
     const row = formatRow([
       ["files", files],
       ["bytes", bytes],
+      ["why_not_compared", WHY_NOT_COMPARED],
     ]);
     return [
       withFilesLoss(

@@ -5,8 +5,10 @@ import type { RunContext } from "../../sandboxes/run-context.ts";
 import { textsOf } from "../foreign-texts.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { captureTail } from "../capture-tail.ts";
+import { productOf, rowLayoutOf } from "./programs.ts";
 import { refusalOf } from "./refusal.ts";
 import { createDefiners, limitAccounts, LOADER } from "./accounts.ts";
+import { DumpCounter } from "./content/dump-counter.ts";
 import { withoutOwnDatabases } from "./own-databases.ts";
 import { withoutPlacesOfFiles } from "./places-of-files.ts";
 import { productOf } from "./programs.ts";
@@ -27,8 +29,12 @@ export async function restoreInto(
   server: ScratchServer,
   metadata: ForeignMetadata,
   content: AsyncIterable<Buffer>,
-  { signal }: RunContext,
+  { signal, contentKey, readsDump }: RunContext,
 ): Promise<Restored> {
+  const { engine_version } = metadata;
+  const version = typeof engine_version === "string" ? engine_version : "";
+  const layout = rowLayoutOf({ product: productOf(version), version });
+  const dump = readsDump === true && contentKey !== undefined ? new DumpCounter(layout, contentKey) : null;
   let admin = null as MariadbSession | null;
   try {
     admin = await limitAccounts(server, signal);
@@ -36,23 +42,38 @@ export async function restoreInto(
     rowsOf(await admin.run(`create database ${quoted(DATABASE)}`), "preparing the scratch server");
     await createDefiners(admin, textsOf(metadata["definers"], 400));
     const asking = admin;
-    await load(server, content, signal).catch(async (error: unknown) => {
-      throw (await raisedByItself(asking, error))
-        ? new RestoreRefused("the dump cannot be loaded: code in it raised an error or closed the connection")
-        : error;
-    });
+    await load(server, dump === null ? content : counted(content, dump), signal).catch(
+      async (error: unknown) => {
+        throw (await raisedByItself(asking, error))
+          ? new RestoreRefused(
+              "the dump cannot be loaded: code in it raised an error or closed the connection",
+            )
+          : error;
+      },
+    );
     const databases = await restoredDatabases(admin);
     await createDefiners(admin, await definersOf(admin, databases));
     const named = textsOf(metadata["databases"], 64);
     const missing = named.filter((name) => !databases.includes(name));
     if (missing.length > 0)
       throw new RestoreRefused(`the dump has no database ${missing.join(", ").slice(0, 200)}`);
-    return new RestoredMariadb(server, admin, [...new Set([...named, ...databases])]);
+    const held = dump?.tables().map((each) => ({ ...each, database: each.database || DATABASE })) ?? null;
+    return new RestoredMariadb(server, admin, [...new Set([...named, ...databases])], held);
   } catch (error) {
     await admin?.close();
     await server.close();
     stopIfAborted(signal);
     throw error instanceof SessionEnded ? connectionFailed("the scratch server broke", error) : error;
+  }
+}
+
+async function* counted(
+  content: AsyncIterable<Buffer>,
+  dump: DumpCounter,
+): AsyncGenerator<Buffer, void, undefined> {
+  for await (const piece of content) {
+    dump.add(piece);
+    yield piece;
   }
 }
 

@@ -18,7 +18,8 @@ import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { openSession, READER } from "./accounts.ts";
 import { compareListed } from "./content/compare-objects.ts";
-import { compareRows } from "./content/compare-rows.ts";
+import type { DumpedTable } from "./content/dump-counter.ts";
+import { compareDump, compareRows } from "./content/compare-rows.ts";
 import { countKinds } from "./count-kinds.ts";
 import { checkForeignKeys } from "./foreign-keys.ts";
 import { profiledTables } from "./profile/profiled-tables.ts";
@@ -38,11 +39,20 @@ export class RestoredMariadb implements Restored {
   /** What `inferredChecks` counted, by the tables' names in the metadata. */
   readonly #counts = new Map<string, bigint>();
 
+  readonly #dump: readonly DumpedTable[] | null;
+
   /**
    * `admin` may do everything, so no query of a check runs in it. It is closed with the restored
-   * copy. Queries of checks run in the first of the databases.
+   * copy. Queries of checks run in the first of the databases. `dump` is what another program's
+   * dump holds, if it was read.
    */
-  constructor(server: ScratchServer, admin: MariadbSession, databases: readonly string[]) {
+  constructor(
+    server: ScratchServer,
+    admin: MariadbSession,
+    databases: readonly string[],
+    dump: readonly DumpedTable[] | null = null,
+  ) {
+    this.#dump = dump;
     this.#server = server;
     this.#admin = admin;
     this.#databases = databases;
@@ -143,6 +153,10 @@ export class RestoredMariadb implements Restored {
     return this.#guarded(comparison.signal, async () => {
       const tables = await tablesOf(this.#admin, this.#databases);
       const databases = this.#databases;
+      if (this.#dump !== null) {
+        const dumped = await compareDump(this.#server, { databases, tables }, this.#dump, comparison);
+        return dumped === null ? [] : [dumped];
+      }
       const rows = await compareRows(this.#server, { databases, tables }, comparison);
       const version = this.#server.runtime.engine_version;
       const objects = await compareListed(this.#admin, { databases, version }, comparison);

@@ -4,6 +4,7 @@ import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.t
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { textsOf } from "../foreign-texts.ts";
 import { withClient } from "./client.ts";
+import { ArchiveDigests } from "./content/archive-digests.ts";
 import { databasesOf } from "./describe.ts";
 import { refusalOf } from "./refusal.ts";
 import { RestoredMongodb } from "./restored.ts";
@@ -27,9 +28,11 @@ export async function restoreInto(
   server: ScratchMongodb,
   { mongorestore, version, metadata, content, context }: ToRestore,
 ): Promise<Restored> {
-  const { signal } = context;
+  const { signal, contentKey, readsDump } = context;
+  const digests = readsDump === true && contentKey !== undefined ? new ArchiveDigests(contentKey) : null;
   try {
-    await load(server, mongorestore, content, signal);
+    const dump = digests === null ? content : digested(content, digests);
+    await load(server, mongorestore, dump, signal);
     const databases = await withClient(
       server.uri,
       { what: "the scratch server broke", signal },
@@ -38,11 +41,21 @@ export async function restoreInto(
     const missing = textsOf(metadata["databases"], 64).filter((name) => !databases.includes(name));
     if (missing.length > 0)
       throw new RestoreRefused(`the dump has no database ${missing.join(", ").slice(0, 200)}`);
-    return new RestoredMongodb(server, version, databases);
+    return new RestoredMongodb(server, version, databases, digests?.end() ?? null);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);
     throw error;
+  }
+}
+
+async function* digested(
+  content: AsyncIterable<Buffer>,
+  digests: ArchiveDigests,
+): AsyncGenerator<Buffer, void, undefined> {
+  for await (const piece of content) {
+    digests.add(piece);
+    yield piece;
   }
 }
 

@@ -19,8 +19,11 @@ import { kindsOf, schemaHash } from "../schema.ts";
 import { aggregate } from "./aggregate.ts";
 import { parseCheckQuery } from "./check-query.ts";
 import { withClient } from "./client.ts";
+import { contentOfDump } from "../content/content-of-dump.ts";
+import { expectedContent } from "../content/expected-content.ts";
+import type { CollectionContent } from "./content/archive-digests.ts";
 import { compareDocuments } from "./content/compare-documents.ts";
-import { objectsOf } from "./content/sign-documents.ts";
+import { documentsTag, nameOf as documentsName, objectsOf } from "./content/sign-documents.ts";
 import { look, nameOf, type Namespace } from "./describe.ts";
 import { productOf, releaseOf } from "./product.ts";
 import { profileCollections } from "./profile/profile-collections.ts";
@@ -40,8 +43,17 @@ export class RestoredMongodb implements Restored {
   readonly #version: string;
   readonly #databases: readonly string[];
 
-  constructor(server: ScratchMongodb, version: string, databases: readonly string[]) {
+  readonly #dump: readonly CollectionContent[] | null;
+
+  /** `dump`: what another program's archive holds, if it was read. */
+  constructor(
+    server: ScratchMongodb,
+    version: string,
+    databases: readonly string[],
+    dump: readonly CollectionContent[] | null = null,
+  ) {
     this.#server = server;
+    this.#dump = dump;
     this.#version = version;
     this.#databases = databases;
   }
@@ -121,6 +133,7 @@ export class RestoredMongodb implements Restored {
   }
 
   async compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
+    if (this.#dump !== null) return this.#compareDump(this.#dump, comparison);
     const started = performance.now();
     const { metadata, key, signal } = comparison;
     const { lines, namespaces } = await this.#inClient(signal, (client) => look(client, this.#databases));
@@ -131,14 +144,50 @@ export class RestoredMongodb implements Restored {
     const keepsBytes = productOf(version) === "MongoDB" || this.#isLike(version);
     const mongodump = keepsBytes ? await findTool("mongodump").catch(() => null) : null;
     const names = namespaces.filter(({ isView }) => !isView).map(nameOf);
+    const content = expectedContent(metadata);
     const documents =
-      mongodump === null ? null : await compareDocuments(this.#server, mongodump, names, comparison);
+      mongodump === null || content === null
+        ? null
+        : await compareDocuments(this.#server, mongodump, names, content, comparison);
     return [
       ...(documents === null ? [] : [documents]),
       ...(expected === null
         ? []
         : [compareObjects(objectsOf(lines), expected, key, { of: null, duration_ms, words: OBJECTS_WORDS })]),
     ];
+  }
+
+  /** FerretDB builds documents again from what it stores, and not always as MongoDB wrote them. */
+  async #compareDump(
+    dump: readonly CollectionContent[],
+    comparison: ContentComparison,
+  ): Promise<readonly CheckOutcome[]> {
+    const { signal } = comparison;
+    const namespaces = await this.#inClient(signal, (client) => this.#collections(client));
+    const names = namespaces.map(nameOf);
+    const held = new Map(dump.map((each) => [documentsName(each), each]));
+    const lost = names.filter((name) => !held.has(name));
+    const expected = contentOfDump(
+      new Map(
+        names.flatMap((name) => {
+          const documents = held.get(name);
+          return documents === undefined ? [] : [[name, documentsTag(comparison.key, documents)] as const];
+        }),
+      ),
+      lost.map((name) => ({ name, why: "not_in_dump" })),
+    );
+    const mongodump = await findTool("mongodump").catch(() => null);
+    if (mongodump === null || expected === null) return [];
+    const isRebuilt = productOf(this.#version) === "FerretDB";
+    const compared = await compareDocuments(
+      this.#server,
+      mongodump,
+      names,
+      expected,
+      comparison,
+      isRebuilt ? "rebuilt" : null,
+    );
+    return compared === null ? [] : [compared];
   }
 
   profile(profiling: Profiling): Promise<FoundProfile> {

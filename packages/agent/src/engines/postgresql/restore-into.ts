@@ -1,6 +1,7 @@
 import { stopIfAborted } from "../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
+import { DumpReader } from "./content/dump-reader.ts";
 import { captureTail } from "../capture-tail.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";
@@ -24,24 +25,31 @@ export async function restoreInto(
   server: ScratchServer,
   metadata: ForeignMetadata,
   content: AsyncIterable<Buffer>,
-  { signal, jobs = 1 }: RunContext & { readonly jobs?: number },
+  { signal, jobs = 1, readsDump }: RunContext & { readonly jobs?: number },
 ): Promise<Restored> {
+  let reader: DumpReader | null = null;
   try {
     if (metadata["dump_format"] === SET_FORMAT) return await restoreSet(server, metadata, content, signal);
     await prepareDatabase(server, DATABASE, metadata, signal);
-    const keepsOrder = await restoreOf(metadata["dump_format"])(
+    const format = metadata["dump_format"];
+    if (readsDump === true)
+      reader = await DumpReader.start(content, { isPlain: format === PLAIN, run: server.run, signal });
+    const keepsOrder = await restoreOf(format)(
       server,
       DATABASE,
-      content,
+      reader?.content ?? content,
       signal,
       await jobsWithRoom(server, metadata, jobs, signal),
     );
     await dropWhatSourceLacks(server, DATABASE, metadata, signal);
-    return new RestoredPostgresql(server, DATABASE, null, LOADING_ROLE, keepsOrder);
+    const dump = (await reader?.end()) ?? null;
+    return new RestoredPostgresql(server, DATABASE, null, LOADING_ROLE, keepsOrder, dump);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);
     throw error;
+  } finally {
+    await reader?.close();
   }
 }
 

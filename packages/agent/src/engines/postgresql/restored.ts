@@ -19,11 +19,14 @@ import { compareObjects, expectedObjects } from "../content/compare-objects.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { checkConstraints } from "./constraints.ts";
+import { recordOf } from "../content/expected-content.ts";
 import { compareContent } from "./content/compare-content.ts";
+import { compareDump, UNCERTAIN_TABLES } from "./content/compare-dump.ts";
 import { expectedRows } from "./content/expected-content.ts";
 import { EARLIER_OBJECTS, earlierObjects, listedThen } from "./content/earlier-objects.ts";
 import { databaseObjects, OBJECT_KINDS, OBJECTS_WORDS, RESTORED_OBJECTS } from "./content/objects.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./content/tables.ts";
+import type { ArchiveContent } from "./content/read-archive.ts";
 import { profileTables } from "./profile/profile-tables.ts";
 import { PROFILED_TABLES, profiledTables } from "./profile/profiled-tables.ts";
 import { majorOf } from "./version.ts";
@@ -44,11 +47,13 @@ export class RestoredPostgresql implements Restored {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #ownName: string | null;
   readonly #keepsOrder: boolean;
+  readonly #dump: ArchiveContent | null;
 
   /**
    * `ownName` is the source's name of the database if there are several. The names of its tables
    * then begin with it. `role` runs the queries, if it is not the server's own. `keepsOrder` says
-   * that rows came back in the dump's order.
+   * that rows came back in the dump's order. `dump` is what another program's dump holds, if it was
+   * read.
    */
   constructor(
     server: ScratchServer,
@@ -56,8 +61,10 @@ export class RestoredPostgresql implements Restored {
     ownName: string | null = null,
     role: string | null = null,
     keepsOrder = false,
+    dump: ArchiveContent | null = null,
   ) {
     this.#server = server;
+    this.#dump = dump;
     this.#ownName = ownName;
     this.#keepsOrder = keepsOrder;
     // No query may change what was restored.
@@ -132,6 +139,7 @@ export class RestoredPostgresql implements Restored {
 
   /** Another major version may print the same value in another way. */
   async compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
+    if (this.#dump !== null) return this.#compareDump(this.#dump, comparison);
     const { engine_version } = comparison.metadata;
     if (majorOf(engine_version) !== majorOf(this.#server.runtime.engine_version)) return [];
     const started = performance.now();
@@ -199,6 +207,34 @@ export class RestoredPostgresql implements Restored {
       keepsOrder: this.#keepsOrder,
     };
     const outcome = await compareContent(restored, expected, { key, budget_ms, signal });
+    return outcome === null ? [] : [outcome];
+  }
+
+  async #compareDump(
+    dump: ArchiveContent,
+    { metadata, key, budget_ms, signal }: ContentComparison,
+  ): Promise<readonly CheckOutcome[]> {
+    const [tables, uncertain] = await this.#inSession(signal, async (session) => [
+      catalogueTables(ownOutput(await session.run(RESTORED_CONTENT_TABLES))),
+      new Map(
+        rowsOf(ownOutput(await session.run(UNCERTAIN_TABLES))).map(([table = "", why = ""]) => [table, why]),
+      ),
+    ]);
+    const version = recordOf(metadata["original"])["server_version"];
+    const isLike = majorOf(version) === majorOf(this.#server.runtime.engine_version);
+    const restored = {
+      server: this.#server,
+      environment: this.#environment,
+      of: null,
+      tables,
+      keepsOrder: this.#keepsOrder,
+    };
+    const outcome = await compareDump(restored, dump, {
+      whyUncertain: (table) => (isLike ? (uncertain.get(table) ?? null) : "other_release"),
+      key,
+      budget_ms,
+      signal,
+    });
     return outcome === null ? [] : [outcome];
   }
 

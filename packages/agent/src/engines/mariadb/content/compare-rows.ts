@@ -3,7 +3,9 @@ import type { CheckOutcome } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import { releasing } from "../../../processes/gather.ts";
 import { compareTags } from "../../content/compare-tags.ts";
-import { expectedContent } from "../../content/expected-content.ts";
+import { contentOfDump } from "../../content/content-of-dump.ts";
+import type { NotCompared } from "../../content/signed-content.ts";
+import { type ExpectedContent, expectedContent } from "../../content/expected-content.ts";
 import type { ContentComparison, ForeignMetadata } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { READER } from "../accounts.ts";
@@ -35,6 +37,12 @@ export function isDumper(name: string): boolean {
   return Object.values(DUMPERS).includes(name);
 }
 
+/** Of the copy. */
+interface RestoredTables {
+  readonly databases: readonly string[];
+  readonly tables: readonly ListedTable[];
+}
+
 /**
  * Dumps the rows of the restored copy again, as long as there is time, and compares what its tables
  * hold. Null if nothing could be compared.
@@ -42,13 +50,57 @@ export function isDumper(name: string): boolean {
  */
 export async function compareRows(
   server: ScratchServer,
-  /** Of the copy. */
-  { databases, tables }: { readonly databases: readonly string[]; readonly tables: readonly ListedTable[] },
-  { metadata, key, budget_ms, signal }: ContentComparison,
+  copy: RestoredTables,
+  comparison: ContentComparison,
 ): Promise<CheckOutcome | null> {
+  const { metadata, signal } = comparison;
   const expected = expectedContent(metadata);
   const dumper = expected === null ? null : await dumperOf(server, metadata, signal);
   if (expected === null || dumper === null) return null;
+  return compare({ server, dumper, copy, uncertain: null }, expected, comparison);
+}
+
+/**
+ * The same with the dump of another program. Nobody knows with which options and which release it
+ * printed values, so other rows prove nothing, and only equal ones count.
+ * @throws RunError
+ */
+export async function compareDump(
+  server: ScratchServer,
+  copy: RestoredTables,
+  dump: readonly DumpedTable[],
+  comparison: ContentComparison,
+): Promise<CheckOutcome | null> {
+  const held = new Map(dump.map((each) => [tableName(each.database, each.table), each]));
+  const tags = new Map<string, string>();
+  const notCompared: NotCompared[] = [];
+  for (const table of copy.tables) {
+    const name = contentName(table);
+    const rows = held.get(table.name);
+    const tag = rows === undefined ? null : rowsTag(comparison.key, rows);
+    if (tag === null) notCompared.push({ name, why: rows === undefined ? "not_in_dump" : "dump_not_read" });
+    else tags.set(name, tag);
+  }
+  const expected = contentOfDump(tags, notCompared);
+  const dumper = expected === null ? null : await dumperBeside(server, comparison.signal);
+  if (expected === null || dumper === null) return null;
+  return compare({ server, dumper, copy, uncertain: "printed_otherwise" }, expected, comparison);
+}
+
+interface Comparing {
+  readonly server: ScratchServer;
+  readonly dumper: Program;
+  readonly copy: RestoredTables;
+  /** Why other rows prove nothing; null if they do. */
+  readonly uncertain: string | null;
+}
+
+async function compare(
+  { server, dumper, copy, uncertain }: Comparing,
+  expected: ExpectedContent,
+  { key, budget_ms, signal }: ContentComparison,
+): Promise<CheckOutcome | null> {
+  const { databases, tables } = copy;
   const started = performance.now();
   const time = budget_ms < 1 ? AbortSignal.abort() : AbortSignal.timeout(Math.floor(budget_ms));
   const history = tables.some(({ isVersioned }) => isVersioned) ? ["--dump-history"] : [];
@@ -69,6 +121,7 @@ export async function compareRows(
     unnamed: [...names.values()].filter((name) => !expected.named.has(name)),
     whyNot: () => (time.aborted ? "no_time" : "not_read"),
     keepsOrder: true,
+    whyUncertain: () => uncertain,
     of: null,
     nameOf: (name) => name,
     query: `the rows of each table, as ${DUMPERS[dumper.product]} writes them, in any order`,
@@ -85,9 +138,14 @@ async function dumperOf(
   { engine_version, dump_version }: ForeignMetadata,
   signal: AbortSignal,
 ): Promise<Program | null> {
-  const { engine_version: version } = server.runtime;
-  if (releaseOf(engine_version) !== releaseOf(version)) return null;
-  const product = productOf(version);
+  if (releaseOf(engine_version) !== releaseOf(server.runtime.engine_version)) return null;
+  const dumper = await dumperBeside(server, signal);
+  return dumper !== null && releaseOf(dumper.version) === releaseOf(dump_version) ? dumper : null;
+}
+
+/** Null if there is none of the server's product. */
+async function dumperBeside(server: ScratchServer, signal: AbortSignal): Promise<Program | null> {
+  const product = productOf(server.runtime.engine_version);
   const name = DUMPERS[product];
   try {
     const child = await server.run(name, { args: ["--version"], signal });
@@ -95,8 +153,7 @@ async function dumperOf(
     const said = await text(child.stdout);
     await child.exited;
     const program = programOf(name, said);
-    const isAlike = program?.product === product && releaseOf(program.version) === releaseOf(dump_version);
-    return isAlike ? program : null;
+    return program?.product === product ? program : null;
   } catch (error) {
     stopIfAborted(signal);
     if (error instanceof RunError) return null;

@@ -2,7 +2,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import { releasing } from "../../../processes/gather.ts";
 import { compareTags } from "../../content/compare-tags.ts";
-import { expectedContent } from "../../content/expected-content.ts";
+import type { ExpectedContent } from "../../content/expected-content.ts";
 import type { ContentComparison } from "../../engine.ts";
 import type { ScratchMongodb } from "../scratch-mongodb.ts";
 import { ArchiveDigests, type CollectionContent } from "./archive-digests.ts";
@@ -19,10 +19,11 @@ export async function compareDocuments(
   command: string,
   /** The URI of the copy. */
   names: readonly string[],
-  { metadata, key, budget_ms, signal }: ContentComparison,
+  expected: ExpectedContent,
+  { key, budget_ms, signal }: Omit<ContentComparison, "metadata">,
+  /** Why other documents than the archive's prove nothing. */
+  uncertain: string | null = null,
 ): Promise<CheckOutcome | null> {
-  const expected = expectedContent(metadata);
-  if (expected === null) return null;
   const started = performance.now();
   const time = budget_ms < 1 ? AbortSignal.abort() : AbortSignal.timeout(Math.floor(budget_ms));
   const found = await dumpedAgain(server, command, key, { signal, time });
@@ -34,6 +35,7 @@ export async function compareDocuments(
     unnamed: names.filter((name) => !expected.named.has(name)),
     whyNot: () => (time.aborted ? "no_time" : "not_read"),
     keepsOrder: true,
+    whyUncertain: () => uncertain,
     of: null,
     nameOf: (name) => name,
     query: "the documents of each collection, as mongodump dumps them, in any order",

@@ -20,6 +20,8 @@ export interface RestoredTables {
   readonly tables: readonly CatalogueTable[];
   /** Whether rows come back in the dump's order. If not, two different digests prove nothing. */
   readonly keepsOrder: boolean;
+  /** Why two different digests of a table prove nothing; null if they do. */
+  readonly whyUncertain?: (table: string) => string | null;
 }
 
 /** Each is a psql, its server process and one that hashes: two of them keep two cores busy. */
@@ -64,6 +66,7 @@ export async function compareContent(
     unnamed: rest.map(({ name }) => name),
     whyNot: () => (time.aborted ? "no_time" : "not_read"),
     keepsOrder: restored.keepsOrder,
+    ...(restored.whyUncertain === undefined ? {} : { whyUncertain: restored.whyUncertain }),
     of,
     nameOf: (name) => (of === null ? name : nameInSet(of, name)),
     query: "the rows of each table, as COPY gives them in the dump's order",

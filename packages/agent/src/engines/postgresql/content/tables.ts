@@ -22,16 +22,19 @@ export interface CatalogueTable {
  */
 export const LARGE_OBJECTS = "pg_catalog.pg_largeobject";
 
-const TABLES = (largeObjects: string): string => `
-  with recursive money(type) as (
-    select 790::oid
-    union
-    select made.type from money join (
+/** Types, each with one that its values contain. */
+export const MADE_OF = `
       select oid as type, typelem as of_type from pg_type where typelem <> 0
       union all select oid, typbasetype from pg_type where typbasetype <> 0
       union all select rngtypid, rngsubtype from pg_range
       union all select t.oid, a.atttypid from pg_type t join pg_attribute a on a.attrelid = t.typrelid
-        where t.typrelid <> 0 and a.attnum > 0 and not a.attisdropped
+        where t.typrelid <> 0 and a.attnum > 0 and not a.attisdropped`;
+
+const TABLES = (largeObjects: string): string => `
+  with recursive money(type) as (
+    select 790::oid
+    union
+    select made.type from money join (${MADE_OF}
     ) made on made.of_type = money.type
   )
   select json_build_array(format('%I.%I', n.nspname, c.relname), n.nspname, c.relname,
