@@ -11,7 +11,6 @@ import { createDefiners, limitAccounts, LOADER } from "./accounts.ts";
 import { DumpCounter } from "./content/dump-counter.ts";
 import { withoutOwnDatabases } from "./own-databases.ts";
 import { withoutPlacesOfFiles } from "./places-of-files.ts";
-import { productOf } from "./programs.ts";
 import { RestoredMariadb } from "./restored.ts";
 import { definersOf, OWN_DATABASES } from "./schema.ts";
 import { type MariadbSession, quoted, SessionEnded } from "./session.ts";
