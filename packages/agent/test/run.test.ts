@@ -194,6 +194,31 @@ it("reports a restore test that kill -9 cut off as interrupted, and does not run
   expect((await agent.finished).code).toBe(130);
 });
 
+it("declares tags and environments, and sends heartbeats without them to a service that takes none", async () => {
+  const text = readFileSync(root.layout.config, "utf8");
+  writeFileSync(
+    root.layout.config,
+    text.replace("engine: sqlite", "engine: sqlite, tags: [eu, billing], environment: production"),
+  );
+  const labelled = (): boolean =>
+    service.heartbeats.some(({ sources }) => sources.some(({ tags }) => tags?.[0] === "billing"));
+  let agent = await startAgent();
+  await until(labelled);
+  agent.process.kill("SIGTERM");
+  await agent.finished;
+  service.interfere = ({ route, body }) =>
+    route === "POST /v1/heartbeat" && body.includes('"environment"')
+      ? failure(400, "invalid_request", "an earlier version")
+      : undefined;
+  service.heartbeats.length = 0;
+  agent = await startAgent();
+  await until(() => service.heartbeats.length > 0);
+  expect(labelled()).toBe(false);
+  expect(service.heartbeats[0]?.sources.map(({ slug }) => slug)).toContain("invoices");
+  agent.process.kill("SIGTERM");
+  expect((await agent.finished).code).toBe(0);
+});
+
 it("at SIGTERM the agent ends its run cleanly, and reports it before it exits", async () => {
   await runCli(["backup"], { env: { ATTESTORE_HOME: root.layout.root } });
   const agent = await startAgent();

@@ -64,7 +64,7 @@ export const RIGHTS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     recovery_codes: "select, insert, update, delete",
     service_settings: "select",
     sessions: "select, insert, update",
-    sources: "select(id org_id slug engine agent_id removed_at)",
+    sources: "select(id org_id slug engine agent_id removed_at labels)",
     users: "select, update(name removed_at status)",
   },
   attestore_log: {

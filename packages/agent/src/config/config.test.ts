@@ -160,3 +160,18 @@ it("YAML aliases that lead nowhere, or that are far too many, are mistakes of th
   expect(issuesOf(many).length).toBeGreaterThan(0);
   expect(issuesOf(bomb)).toEqual([expect.stringContaining("alias")]);
 });
+
+it("a source's tags are sorted, and with the environment have the form that the service takes", () => {
+  const source = (more: string): string => `sources: { a: { engine: sqlite, path: /x, ${more} } }`;
+  const { tags, environment } =
+    parseConfig(source("tags: [eu, billing], environment: production"), FILE, "/r").sources.get("a") ?? {};
+  expect({ tags, environment }).toEqual({ tags: ["billing", "eu"], environment: "production" });
+  for (const wrong of [
+    "tags: [Upper]",
+    "tags: [a, a]",
+    "tags: production",
+    "environment: [a]",
+    "environment: 'a b'",
+  ])
+    expect(issuesOf(source(wrong)), wrong).toHaveLength(1);
+});

@@ -31,6 +31,9 @@ export interface SourceCommon {
   readonly pick?: Pick;
   /** What a restore test does where the restored data stand out; it tells by default. */
   readonly onSuspicion?: "tell" | "fail";
+  /** For people: what it belongs to, and where it runs. The service shows them. */
+  readonly tags?: readonly string[];
+  readonly environment?: string;
   /** How long it may take to get its data back: download, decryption and restore. */
   readonly rto_s?: number;
   /** How old its newest backup may be. A service has an objective of its own for this. */
@@ -64,6 +67,8 @@ const COMMON = [
   "objectives",
   "restore_test",
   "limits",
+  "tags",
+  "environment",
 ];
 const NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
 
@@ -122,6 +127,7 @@ export function parseSourceConfig(
   const fields = new SourceFields(value, at, baseDir);
   const rowFloors = fields.flag("row_floors", true);
   const mayShrink = fields.texts("may_shrink", "names of tables, as in the ids of checks") ?? [];
+  const labels = parseLabels(fields);
   const onSuspicion = parseOnSuspicion(value["on_suspicion"], `${at}.on_suspicion`, issue);
   const own = settings.parse(fields);
   issues.push(...fields.issues);
@@ -130,6 +136,7 @@ export function parseSourceConfig(
   return {
     ...common,
     limits,
+    ...labels,
     rowFloors,
     mayShrink,
     ...objectives,
@@ -137,6 +144,26 @@ export function parseSourceConfig(
     ...(onSuspicion === null ? {} : { onSuspicion }),
     ...own,
   } as SourceConfig;
+}
+
+const TAG = /^[a-z0-9][a-z0-9._-]{0,62}$/;
+const TAG_FORM = "up to 63 characters of a-z, 0-9, . - and _, beginning with a letter or digit";
+const MAX_TAGS = 20;
+
+/** Sorted, so that their order makes no difference. */
+function parseLabels(fields: SourceFields): {
+  readonly tags?: readonly string[];
+  readonly environment?: string;
+} {
+  const tags = fields.has("tags") ? (fields.texts("tags", "a list of tags") ?? []) : [];
+  if (tags.length > MAX_TAGS || new Set(tags).size < tags.length || !tags.every((tag) => TAG.test(tag)))
+    fields.issue("tags", `takes up to ${MAX_TAGS} different tags, each of ${TAG_FORM}`);
+  const environment = fields.has("environment") ? fields.text("environment", "such as production") : null;
+  if (environment !== null && !TAG.test(environment)) fields.issue("environment", `takes ${TAG_FORM}`);
+  return {
+    ...(tags.length === 0 ? {} : { tags: tags.toSorted() }),
+    ...(environment === null ? {} : { environment }),
+  };
 }
 
 function nearest(typed: unknown, names: readonly string[]): string {

@@ -386,6 +386,8 @@ export interface Schemas {
     slug: string;
     engine: string;
     name?: string;
+    tags?: string[];
+    environment?: string;
   };
   DeliveredCommand: {
     id: string;
@@ -982,6 +984,8 @@ export interface Schemas {
     engine: string;
     agent_id: string;
     test_agent_id: string | null;
+    tags: string[];
+    environment: string | null;
     schedule: Schemas["Schedule"] | null;
     retention: Schemas["Retention"] | null;
     objectives: Schemas["Objectives"] | null;
@@ -1033,6 +1037,8 @@ export interface Schemas {
     engine: string;
     agent_id: string;
     test_agent_id: string | null;
+    tags: string[];
+    environment: string | null;
     schedule: Schemas["Schedule"] | null;
     retention: Schemas["Retention"] | null;
     objectives: Schemas["Objectives"] | null;

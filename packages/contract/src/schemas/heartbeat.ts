@@ -1,10 +1,19 @@
 import { Type, type Static } from "typebox";
 import { AgentEncryption, AgentSpool } from "./agents.ts";
-import { Count, EngineName, Id, Label, Slug, strict, Timestamp } from "./scalars.ts";
+import { Count, EngineName, Id, Label, Slug, strict, Tag, Tags, Timestamp } from "./scalars.ts";
 
-/** A source that an agent declares. The first declaration registers it with the organisation. */
+/**
+ * A source that an agent declares. The first declaration registers it with the organisation. Its
+ * tags and environment are those of the newest declaration: none if the agent sends none.
+ */
 export const DeclaredSource = Type.Object(
-  { slug: Slug, engine: EngineName, name: Type.Optional(Label(100)) },
+  {
+    slug: Slug,
+    engine: EngineName,
+    name: Type.Optional(Label(100)),
+    tags: Type.Optional(Tags),
+    environment: Type.Optional(Tag),
+  },
   strict,
 );
 export type DeclaredSource = Static<typeof DeclaredSource>;

@@ -42,6 +42,12 @@ export const Label = (maxLength: number) =>
 /** The short name of a source, unique in its organisation. */
 export const Slug = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,62}$", examples: ["orders-db"] });
 
+/** A tag or the environment of a source, e.g. `billing`, `production`. */
+export const Tag = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,62}$", examples: ["production"] });
+
+/** Sorted, none twice. */
+export const Tags = Type.Array(Tag, { maxItems: 20, uniqueItems: true });
+
 /** The name of an engine, e.g. `postgresql`. */
 export const EngineName = Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$", examples: ["postgresql"] });
 

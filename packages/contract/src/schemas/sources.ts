@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { CommandKind } from "./heartbeat.ts";
 import { IncidentRecord } from "./incidents.ts";
-import { Count, EngineName, Id, Label, OrNull, Slug, strict, Timestamp } from "./scalars.ts";
+import { Count, EngineName, Id, Label, OrNull, Slug, strict, Tag, Tags, Timestamp } from "./scalars.ts";
 
 /**
  * Five fields: minute, hour, day of month, month, day of week. The reader checks that they match
@@ -73,6 +73,9 @@ const record = {
   engine: EngineName,
   agent_id: Id("agent"),
   test_agent_id: OrNull(Id("agent")),
+  /** Of the agent's config.yaml. */
+  tags: Tags,
+  environment: OrNull(Tag),
   schedule: OrNull(Schedule),
   retention: OrNull(Retention),
   objectives: OrNull(Objectives),

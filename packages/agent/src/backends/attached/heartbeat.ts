@@ -41,18 +41,31 @@ export async function sendHeartbeat(
 ): Promise<Heartbeat> {
   const { layout, service } = attachment;
   const held = await cosignKeptCheckpoint(attachment);
-  const { response, unknownCommands } = await service.heartbeat(
-    {
-      ...hostFacts(),
-      uptime_s: Math.floor(uptime()),
-      sources: [...config.sources.values()].map(({ slug, engine }) => ({ slug, engine })),
-      acks: acks.map((command_id) => ({ command_id })),
-      spool: await spoolDepth(layout),
-      encryption: await reportEncryption(layout, config),
-      ...(held === null ? {} : { log_head: held.checkpoint, cosignature: held.cosignature }),
-    },
-    { signal, once },
-  );
+  const declared = [...config.sources.values()];
+  const body = {
+    ...hostFacts(),
+    uptime_s: Math.floor(uptime()),
+    sources: declared.map(({ slug, engine, tags, environment }) => ({
+      slug,
+      engine,
+      ...(tags === undefined ? {} : { tags: [...tags] }),
+      ...(environment === undefined ? {} : { environment }),
+    })),
+    acks: acks.map((command_id) => ({ command_id })),
+    spool: await spoolDepth(layout),
+    encryption: await reportEncryption(layout, config),
+    ...(held === null ? {} : { log_head: held.checkpoint, cosignature: held.cosignature }),
+  };
+  const hasLabels = declared.some(({ tags, environment }) => tags !== undefined || environment !== undefined);
+  const { response, unknownCommands } = await service
+    .heartbeat(body, { signal, once })
+    .catch((error: unknown) => {
+      // A service of an earlier version takes no tags, and everything else is more important.
+      if (!hasLabels || !(error instanceof ServiceError) || error.refusal?.error !== "invalid_request")
+        throw error;
+      const sources = declared.map(({ slug, engine }) => ({ slug, engine }));
+      return service.heartbeat({ ...body, sources }, { signal, once });
+    });
   await rememberSourceIds(layout, [
     ...(response.sources ?? []),
     ...response.commands.map(({ source: { id, slug } }) => ({ id, slug })),

@@ -1,6 +1,7 @@
 import type { HeartbeatRequest, RegisteredSource } from "@attestore/contract";
 import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
 import { type NewestHead, newestHeadOf } from "../../log/heads.ts";
+import { labelsOf } from "../sources/declared-sources.ts";
 import type { Database } from "../../platform/database/schema.ts";
 
 /**
@@ -15,13 +16,13 @@ export interface FastPath extends NewestHead {
 
 /**
  * $1 agent, $2 organisation, $3 to $5 what it says about its host, $6 now, $7 spool, $8 encryption,
- * $9 and $10 what it declares, $11 see redeliveryDue. The commit does not wait for the disk:
+ * $9, $10 and $12 what it declares, $11 see redeliveryDue. The commit does not wait for the disk:
  * whatever a database crash takes back, the agent says again within a minute.
  */
 const NOTE: PreparedQuery = {
   name: "heartbeat_note_routine",
   text: `with known as (
-      select id, slug, engine, agent_id from sources where org_id = $2 and slug = any ($9::text[]) and removed_at is null
+      select id, slug, engine, agent_id, labels from sources where org_id = $2 and slug = any ($9::text[]) and removed_at is null
     ), before as (
       select last_seen_at from agents where id = $1
     ), noted as (
@@ -34,8 +35,8 @@ const NOTE: PreparedQuery = {
             and (commands.status = 'queued' or (commands.status = 'delivered' and commands.delivered_at < $11))
         )
         and not exists (
-          select from unnest($9::text[], $10::text[]) as declared (slug, engine) left join known using (slug)
-          where case when known.id is not null then known.agent_id = $1 and known.engine <> declared.engine
+          select from unnest($9::text[], $10::text[], $12::jsonb[]) as declared (slug, engine, labels) left join known using (slug)
+          where case when known.id is not null then known.agent_id = $1 and (known.engine <> declared.engine or known.labels <> declared.labels)
             else not exists (
               select from sources as removed
               where removed.org_id = $2 and removed.slug = declared.slug and removed.agent_id = $1
@@ -76,6 +77,7 @@ export async function noteOnFastPath(
     sources.map(({ slug }) => slug),
     sources.map(({ engine }) => engine),
     due,
+    sources.map((source) => JSON.stringify(labelsOf(source))),
   ]);
   return row ?? null;
 }

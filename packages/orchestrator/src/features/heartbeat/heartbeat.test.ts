@@ -89,9 +89,12 @@ describe("a heartbeat", () => {
       [declared, 1],
       [declared, 1],
       [{ sources: [{ slug: "quiet", engine: "sqlite" }] }, 2],
-      [{ agent_version: "0.2.0" }, 3],
-      [{ agent_version: "0.2.0", acks: [{ command_id: newId("command") }] }, 4],
-      [{ agent_version: "0.2.0" }, 4],
+      [{ sources: [{ slug: "quiet", engine: "sqlite", tags: ["b", "a"], environment: "production" }] }, 3],
+      [{ sources: [{ slug: "quiet", engine: "sqlite", tags: ["a", "b"], environment: "production" }] }, 3],
+      [{ sources: [{ slug: "quiet", engine: "sqlite" }] }, 4],
+      [{ agent_version: "0.2.0" }, 5],
+      [{ agent_version: "0.2.0", acks: [{ command_id: newId("command") }] }, 6],
+      [{ agent_version: "0.2.0" }, 6],
     ];
     for (const [more, count] of steps) {
       await beat(quiet, more as Record<string, unknown>);
@@ -187,6 +190,36 @@ describe("declared sources", () => {
       changed,
     ]);
     expect(rows).toEqual([{ engine: "files", agent_id: agent.id }]);
+  });
+
+  test("have the tags and the environment that their own agent declared last, and nobody else's", async () => {
+    const labels = async (by: TestAgent, more: object): Promise<unknown> => {
+      await beat(by, { sources: [{ slug: "labelled", engine: "files", ...more }] });
+      const { rows } = await service.pool.query<{ labels: unknown }>(
+        "select labels from sources where org_id = $1 and slug = 'labelled'",
+        [org.id],
+      );
+      return rows[0]?.labels;
+    };
+    const declared = { tags: ["eu", "billing"], environment: "production" };
+    expect(await labels(agent, declared)).toEqual({ tags: ["billing", "eu"], environment: "production" });
+    expect(await labels(await service.attach(org), { tags: ["mine"] })).toMatchObject({
+      environment: "production",
+    });
+    expect(await labels(agent, { environment: "staging" })).toEqual({ environment: "staging" });
+    expect(await labels(agent, {})).toEqual({});
+  });
+
+  test.each([
+    ["tags", ["Upper"]],
+    ["tags", ["a b"]],
+    ["tags", ["a", "a"]],
+    ["tags", Array.from({ length: 21 }, (_, n) => `t${n}`)],
+    ["environment", "x".repeat(64)],
+    ["environment", ["production"]],
+  ])("are refused with a wrong label: %s %j", async (field, value) => {
+    const sources = [{ slug: "labelled", engine: "files", [field]: value }];
+    expect((await agent.post("/v1/heartbeat", heartbeat({ sources }))).status).toBe(400);
   });
 
   test("are answered with the agent that makes their backups if it is another, by a routine heartbeat too", async () => {

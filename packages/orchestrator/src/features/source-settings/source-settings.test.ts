@@ -60,6 +60,8 @@ describe("registering a source", () => {
       engine: "postgresql",
       agent_id: agent.id,
       test_agent_id: tester.id,
+      tags: [],
+      environment: null,
       schedule: null,
       retention: null,
       objectives: null,

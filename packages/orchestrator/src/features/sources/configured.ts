@@ -1,6 +1,11 @@
 import type { Objectives, Retention, Schedule } from "@attestore/contract";
 import type { Insertable, Updateable } from "kysely";
-import type { Database, DatabaseTransaction, SourcesTable } from "../../platform/database/schema.ts";
+import type {
+  Database,
+  DatabaseTransaction,
+  SourceLabels,
+  SourcesTable,
+} from "../../platform/database/schema.ts";
 
 /** A source with everything that is configured and known about it. */
 export interface ConfiguredSource {
@@ -14,6 +19,7 @@ export interface ConfiguredSource {
   schedule: Schedule | null;
   retention: Retention | null;
   objectives: Objectives | null;
+  labels: SourceLabels;
   last_backup_at: Date | null;
   last_proven_at: Date | null;
   next_backup_at: Date | null;
@@ -33,6 +39,7 @@ export const SOURCE_COLUMNS = [
   "schedule",
   "retention",
   "objectives",
+  "labels",
   "last_backup_at",
   "last_proven_at",
   "next_backup_at",

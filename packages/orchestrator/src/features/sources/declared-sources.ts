@@ -1,6 +1,7 @@
 import type { DeclaredSource, RegisteredSource } from "@attestore/contract";
-import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { insertDeclared, listSourcesNamed, setEngine, type Source } from "./store.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { DatabaseTransaction, SourceLabels } from "../../platform/database/schema.ts";
+import { type DeclaredBefore, insertDeclared, listSourcesNamed, setDeclared } from "./store.ts";
 
 /**
  * Takes what an agent's heartbeat declares: registers sources that the organisation does not know,
@@ -22,25 +23,40 @@ export async function takeDeclaredSources(
     await insertDeclared(
       tx,
       { orgId: agent.orgId, agentId: agent.id },
-      unknown.map(({ slug, engine, name }) => ({ slug, engine, name: name ?? slug })),
+      unknown.map((source) => ({
+        slug: source.slug,
+        engine: source.engine,
+        name: source.name ?? source.slug,
+        labels: labelsOf(source),
+      })),
     );
     // Reads again instead of using what was inserted: another agent may have registered some of
     // them first.
     known = await listSourcesNamed(tx, agent.orgId, slugs);
   }
-  for (const source of known) await followEngine(tx, agent.id, source, bySlug.get(source.slug));
+  for (const source of known) await followDeclared(tx, agent.id, source, bySlug.get(source.slug));
   return known.map(({ id, slug, agent_id }) =>
     agent_id === agent.id ? { id, slug } : { id, slug, agent_id },
   );
 }
 
 /** The host that makes the backups says what it backs up. */
-async function followEngine(
+async function followDeclared(
   tx: DatabaseTransaction,
   agentId: string,
-  source: Source,
+  source: DeclaredBefore,
   declared: DeclaredSource | undefined,
 ): Promise<void> {
-  if (declared !== undefined && source.agent_id === agentId && declared.engine !== source.engine)
-    await setEngine(tx, source.id, declared.engine);
+  if (declared === undefined || source.agent_id !== agentId) return;
+  const labels = labelsOf(declared);
+  if (declared.engine !== source.engine || !isDeepStrictEqual(labels, source.labels))
+    await setDeclared(tx, source.id, { engine: declared.engine, labels });
+}
+
+/** As they are stored: sorted tags, and nothing in place of none. */
+export function labelsOf({ tags = [], environment }: DeclaredSource): SourceLabels {
+  return {
+    ...(tags.length === 0 ? {} : { tags: tags.toSorted() }),
+    ...(environment === undefined ? {} : { environment }),
+  };
 }

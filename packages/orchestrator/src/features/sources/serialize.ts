@@ -24,7 +24,7 @@ export async function sourceRecord(db: Database, source: ConfiguredSource, at: D
 
 function serialize(source: ConfiguredSource, proof: SourceProof | undefined): SourceRecord {
   const { id, org_id, slug, name, engine, agent_id, test_agent_id } = source;
-  const { schedule, retention, objectives } = source;
+  const { schedule, retention, objectives, labels } = source;
   // A source that is gone by now counts as never backed up.
   const because = proof === undefined ? "never_backed_up" : proof.because;
   return {
@@ -36,6 +36,8 @@ function serialize(source: ConfiguredSource, proof: SourceProof | undefined): So
     engine,
     agent_id,
     test_agent_id,
+    tags: labels.tags ?? [],
+    environment: labels.environment ?? null,
     schedule,
     retention,
     objectives,

@@ -1,7 +1,7 @@
 import { isId, newId } from "@attestore/contract";
 import { sql } from "kysely";
 import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
-import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { Database, DatabaseTransaction, SourceLabels } from "../../platform/database/schema.ts";
 
 export interface Source {
   id: string;
@@ -13,6 +13,11 @@ export interface Source {
 }
 
 const COLUMNS = ["id", "org_id", "slug", "engine", "agent_id", "test_agent_id"] as const;
+
+/** A source as its agent declared it last. */
+export interface DeclaredBefore extends Source {
+  labels: SourceLabels;
+}
 
 /** Null for a removed one too. */
 export async function findSource(db: Database, orgId: string, id: string): Promise<Source | null> {
@@ -44,15 +49,15 @@ export async function findSourceByName(
 
 const NAMED: PreparedQuery = {
   name: "sources_named",
-  text: `select ${COLUMNS.join()} from sources where org_id = $1 and slug = any($2::text[]) and removed_at is null order by id`,
+  text: `select ${COLUMNS.join()}, labels from sources where org_id = $1 and slug = any($2::text[]) and removed_at is null order by id`,
 };
 
 export async function listSourcesNamed(
   tx: DatabaseTransaction,
   orgId: string,
   slugs: readonly string[],
-): Promise<Source[]> {
-  return runPrepared<Source>(tx, NAMED, [orgId, slugs]);
+): Promise<DeclaredBefore[]> {
+  return runPrepared<DeclaredBefore>(tx, NAMED, [orgId, slugs]);
 }
 
 /** Who makes its backups and who tests them, also for a removed source. Null if there is none. */
@@ -70,6 +75,7 @@ export interface SourceDeclaration {
   slug: string;
   engine: string;
   name: string;
+  labels: SourceLabels;
 }
 
 /**
@@ -83,9 +89,9 @@ export async function insertDeclared(
 ): Promise<void> {
   const rows = declared.map((source) => ({ id: newId("source"), ...source }));
   await sql`
-    insert into sources (id, org_id, slug, name, engine, agent_id)
-    select id, ${owner.orgId}, slug, name, engine, ${owner.agentId}
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as declared (id text, slug text, name text, engine text)
+    insert into sources (id, org_id, slug, name, engine, agent_id, labels)
+    select id, ${owner.orgId}, slug, name, engine, ${owner.agentId}, labels
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as declared (id text, slug text, name text, engine text, labels jsonb)
     where not exists (
       select from sources as removed
       where removed.org_id = ${owner.orgId} and removed.slug = declared.slug and removed.agent_id = ${owner.agentId}
@@ -93,8 +99,17 @@ export async function insertDeclared(
     on conflict (org_id, slug) where removed_at is null do nothing`.execute(tx);
 }
 
-export async function setEngine(tx: DatabaseTransaction, id: string, engine: string): Promise<void> {
-  await tx.updateTable("sources").set({ engine }).where("id", "=", id).execute();
+/** What the host that makes the backups says of a source it has. */
+export async function setDeclared(
+  tx: DatabaseTransaction,
+  id: string,
+  { engine, labels }: Pick<SourceDeclaration, "engine" | "labels">,
+): Promise<void> {
+  await tx
+    .updateTable("sources")
+    .set({ engine, labels: JSON.stringify(labels) })
+    .where("id", "=", id)
+    .execute();
 }
 
 /**

@@ -272,6 +272,12 @@ export interface BootstrapsTable {
   sealed_token: Nullable<Buffer>;
 }
 
+/** What a source's agent declares about it for people. */
+export interface SourceLabels {
+  tags?: string[];
+  environment?: string;
+}
+
 export interface SourcesTable {
   id: string;
   org_id: string;
@@ -283,6 +289,7 @@ export interface SourcesTable {
   schedule: NullableJson<Schedule>;
   retention: NullableJson<Retention>;
   objectives: NullableJson<Objectives>;
+  labels: Defaulted<SourceLabels>;
   last_backup_at: NullableTimestamp;
   last_proven_at: NullableTimestamp;
   next_backup_at: NullableTimestamp;
