@@ -109,6 +109,33 @@ test("a service is not ready while its database's disk is full, and says so", as
   }
 });
 
+test("a replica with another tls/ says so at its start, and doctor says so of the others", async () => {
+  const environment = { DATABASE_URL: primary.url };
+  const first = await server.serve(environment);
+  const other = await TestServer.create({ first: true });
+  try {
+    await mkdir(other.data);
+    await run("cp", ["-a", join(server.data, "keys"), other.data]);
+    const second = await other.serve(environment);
+    await second.said("Replicas need the same tls/");
+    const doctor = await server.run(["doctor", "--json"], environment).finished;
+    const { findings } = JSON.parse(doctor.stdout) as { findings: unknown[] };
+    expect(findings).toContainEqual(expect.objectContaining({ check: "authority", level: "warning" }));
+    second.process.kill("SIGTERM");
+    await second.finished;
+    // With the same one, nobody has anything to say.
+    await run("rm", ["-r", join(other.data, "tls")]);
+    await run("cp", ["-a", join(server.data, "tls"), other.data]);
+    await other.serve(environment);
+    const again = await server.run(["doctor", "--json"], environment).finished;
+    expect(again.stdout).not.toContain('"authority"');
+  } finally {
+    await other.remove();
+  }
+  first.process.kill("SIGTERM");
+  expect((await first.finished).exitCode).toBe(0);
+});
+
 test("a standby alone is refused, by its name", async () => {
   const alone = `${standby.url}?target_session_attrs=read-write`;
   const { exitCode, stderr } = await server.run(["serve"], { DATABASE_URL: alone }).finished;

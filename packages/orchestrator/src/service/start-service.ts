@@ -37,6 +37,7 @@ import { startHousekeeping } from "../platform/http/housekeeping.ts";
 import { runJobs } from "../platform/jobs/run-jobs.ts";
 import { RATE_LIMITS } from "../platform/http/rate-limits.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
+import { recordAuthority } from "../platform/keys/recorded-authority.ts";
 import { openServiceKeys } from "../platform/keys/service-keys.ts";
 import { keySlots, leftFiles } from "../platform/keys/key-slots.ts";
 import type { Logger } from "../platform/logging/logger.ts";
@@ -134,6 +135,12 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   }
   const downloads = config.downloads ?? BUILT_HERE;
   const caPem = tls.caFile === null ? null : await readFile(tls.caFile, "utf8");
+  const otherAuthority = caPem === null ? null : await recordAuthority(byClock.pool, caPem);
+  if (otherAuthority !== null)
+    log.warn(
+      { ca_file: tls.caFile ?? undefined, other_sha256: otherAuthority },
+      "the start before this one, perhaps another replica's, served with another certificate authority: agents that know its ca.pem refuse this one. Replicas need the same tls/, or a certificate of your own (ATTESTORE_TLS_CERT)",
+    );
   const { objects: store, routes: objectRoutes } = await openObjects(config, keys.objectUrls, log);
 
   const signed = await SignedHeads.open(join(config.data, "signed-heads"));

@@ -8,7 +8,7 @@ import { silentLogger } from "../../platform/logging/logger.ts";
 import { openDatabase, type OpenDatabase } from "../../platform/postgres/open-database.ts";
 import { logIdentityOf } from "../../log/log-identity.ts";
 import { examineBackup } from "./examine-backup.ts";
-import { examineCertificate } from "./examine-certificate.ts";
+import { examineAuthority, examineCertificate } from "./examine-certificate.ts";
 import { appliedMigrations, examineClock, examineDatabase, examineStandbys } from "./examine-database.ts";
 import { examineDisk } from "./examine-disk.ts";
 import { examineHeads } from "./examine-heads.ts";
@@ -102,6 +102,7 @@ async function examineRecords(
   return [
     ...(await guarded("clock", async () => [await examineClock(pool)])),
     ...(await guarded("keys", async () => [await examineKeys(config, pool)])),
+    ...(await guarded("authority", () => examineAuthority(config, pool))),
     ...(await guarded("passkeys", async () => [await examinePasskeys(config.publicUrl, database)])),
     ...(await guarded("log", () => examineHeads(pool, logIdentityOf(identity), isServing))),
     ...(await guarded("installation", () => examineInstallation(config, pool, database))),

@@ -2,6 +2,9 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode, errorMessage } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
+import type { Pool } from "pg";
+import { fingerprintOf, recordedAuthority } from "../../platform/keys/recorded-authority.ts";
 import type { Config } from "../../platform/config/read-config.ts";
 import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
 
@@ -45,6 +48,22 @@ export async function examineCertificate(config: Config, now: Date): Promise<Fin
       ),
     ];
   }
+}
+
+/** Whether replicas serve with the same local authority, as far as the database knows. */
+export async function examineAuthority(config: Config, pool: Pool): Promise<Finding[]> {
+  if (config.tlsCertificate !== undefined) return [];
+  const caFile = join(config.data, "tls", "ca.pem");
+  const caPem = await nullIfMissing(readFile(caFile, "utf8"));
+  const recorded = await recordedAuthority(pool);
+  if (caPem === null || recorded === null || recorded === fingerprintOf(caPem)) return [];
+  return [
+    warning(
+      "authority",
+      `The replica that started last serves with another certificate authority than ${caFile} (SHA-256 ${recorded}). Agents know only one of them.`,
+      "Copy tls/ of one replica to all others and restart them, or set a certificate of your own (ATTESTORE_TLS_CERT).",
+    ),
+  ];
 }
 
 export function expiryFinding(
