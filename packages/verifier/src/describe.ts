@@ -16,7 +16,7 @@ export function describe(statement: Statement): string[] {
   const engine = `${visible(runtime.engine)} ${visible(runtime.engine_version)} (${runtime.kind})`;
   const why = reason === undefined ? "" : `: ${brief(reason)}`;
   const suspicious = profile?.suspicious ?? [];
-  const content = comparedContentText(checks);
+  const content = brief(comparedContentText(checks), 600);
   return [
     `${where}: restored into ${engine}, the restore test ${result.toUpperCase()}${suspicious.length === 0 ? "" : ", SUSPICIOUS"}${why}`,
     ...suspicious.map((each) => `suspicious: ${brief(suspicionText(each))}`),

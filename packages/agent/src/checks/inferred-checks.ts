@@ -118,8 +118,8 @@ export function contentCheckId(of?: string): string {
 }
 
 /** `of` is the database, if there are several. */
-export function objectsCheckId(of?: string): string {
-  return `${INFERRED}objects${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
+export function objectsCheckId(of?: string, what: "objects" | "privileges" = "objects"): string {
+  return `${INFERRED}${what}${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
 }
 
 /** `of` is the database, if there are several. */

@@ -25,6 +25,8 @@ export interface ComparedObjects {
   readonly words: ObjectsWords;
   /** False if definitions are compared without a part of them; true if absent. */
   readonly isExact?: boolean;
+  /** For the check's id; `objects` if absent. */
+  readonly what?: "objects" | "privileges";
 }
 
 /** What is different from engine to engine. */
@@ -53,6 +55,7 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
     duration_ms,
     words,
     isExact = true,
+    what = "objects",
   } = compared;
   const row = formatRow([
     ["objects", objects],
@@ -73,7 +76,7 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
   ]);
   const outcome = evaluateCheck(
     {
-      id: objectsCheckId(of),
+      id: objectsCheckId(of, what),
       query: words.query,
       expect: `differing = 0 and sha256 = ${quoteText(signedSha256)}`,
     },

@@ -94,6 +94,7 @@ describe.each(["disk", "memory"] as const)("a restore test with its data in %s",
       "inferred:schema",
       "inferred:content",
       "inferred:objects",
+      "inferred:privileges",
     ]);
     expect(tested.phases.restore_ms).toBeGreaterThan(0);
   });

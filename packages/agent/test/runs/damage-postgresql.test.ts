@@ -49,6 +49,9 @@ const MORE = `
   create collation german (provider = icu, locale = 'de-DE');
     create table moods (m mood, n positive_n);
   alter table lines enable row level security;
+  grant select on steady to pg_monitor; grant update (note) on steady to pg_read_all_data;
+  alter table changed owner to pg_monitor; revoke execute on function twice(int) from public;
+  alter default privileges in schema public grant select on tables to pg_monitor;
   create statistics of_lines on of_steady, n from lines;
     create table parts (d date) partition by range (d);
     create table parts_1 partition of parts for values from ('2026-01-01') to ('2027-01-01');
@@ -153,15 +156,19 @@ test("at the source", async () => {
   table.says("an index dropped at the source", "told as drift");
 });
 
-test("at the source, what only earlier tests or the profile show", async () => {
-  const days = (count: number, test: (day: number) => Partial<PassedTest>): Seen =>
-    new Seen({
-      source: "shop",
-      tests: Array.from({ length: count }, (_, day) => {
-        const at = new Date(Date.now() - (day + 0.5) * 24 * 3600_000).toISOString();
-        return { at, madeAt: at, backupId: newId("backup", Date.parse(at)), checks: [], ...test(day) };
-      }),
-    });
+/** One test a day. */
+const days = (count: number, test: (day: number) => Partial<PassedTest>): Seen =>
+  new Seen({
+    source: "shop",
+    tests: Array.from({ length: count }, (_, day) => {
+      const at = new Date(Date.now() - (day + 0.5) * 24 * 3600_000).toISOString();
+      return { at, madeAt: at, backupId: newId("backup", Date.parse(at)), checks: [], ...test(day) };
+    }),
+  });
+
+const usual = (): Seen => days(5, () => ({ checks: passed.checks, profile: passed.profile! }));
+
+test("at the source, what only earlier tests show", async () => {
   const less = await damaged("delete from halved where id > 30; delete from small_24", back);
   const halved = (rows: number) => [{ id: "inferred:rows:public.halved", observed: { rows } }];
   const crept = await testIt(
@@ -176,24 +183,25 @@ test("at the source, what only earlier tests or the profile show", async () => {
     days(3, () => ({ checks: passed.checks })),
   );
   own.noticed("the 24th of many small tables emptied", emptied, "public.small_24");
+});
 
-  const usual = days(5, () => ({ checks: passed.checks, profile: passed.profile! }));
-  for (const [what, sql, column] of [
-    ["every value of a column set to NULL", "update letters set mail = null", "mail"],
-    [
-      "a column overwritten by what ransomware writes",
-      "update letters set note = encode(sha256(note::bytea) || sha256(id::text::bytea), 'base64')",
-      "note",
-    ],
-  ] as const) {
-    const made = await damaged(sql, back);
-    const tested = await testIt(made, made, usual);
-    expect(tested.profile?.suspicious, what).toContainEqual(
-      expect.objectContaining({ table: "public.letters", column }),
-    );
-    own.says(what, "told as suspicious");
-  }
+test.each([
+  ["every value of a column set to NULL", "update letters set mail = null", "mail"],
+  [
+    "a column overwritten by what ransomware writes",
+    "update letters set note = encode(sha256(note::bytea) || sha256(id::text::bytea), 'base64')",
+    "note",
+  ],
+])("at the source, what the profile shows: %s", async (what, sql, column) => {
+  const made = await damaged(sql, back);
+  const tested = await testIt(made, made, usual());
+  expect(tested.profile?.suspicious).toContainEqual(
+    expect.objectContaining({ table: "public.letters", column }),
+  );
+  own.says(what, "told as suspicious");
+});
 
+test("at the source, pages without checksums, and another database", async () => {
   const path = server.sql("\\connect shop\nselect pg_relation_filepath('letters')");
   const zeroed = await damaged("", back, () => {
     const oid = server.sql("select oid from pg_database where datname = 'damaged'");
@@ -323,7 +331,33 @@ const OF_POSTGRESQL: typeof ON_THE_WAY = [
   ],
 ];
 
-const CASES = [...ON_THE_WAY, ...OF_POSTGRESQL];
+/** Rights are granted to roles that every server has. */
+const PRIVILEGES: typeof ON_THE_WAY = [
+  [
+    [
+      "a grant lost on the way",
+      "revoke select on steady from pg_monitor",
+      "privileges table public.steady (other)",
+    ],
+    [
+      "a right that was revoked from PUBLIC given back on the way",
+      "grant execute on function twice(int) to public",
+      "privileges function public.twice(integer) (other)",
+    ],
+    [
+      "an owner changed on the way",
+      "alter table changed owner to current_user",
+      "privileges table public.changed (other)",
+    ],
+    [
+      "default privileges lost on the way",
+      "alter default privileges in schema public revoke select on tables from pg_monitor",
+      "default privileges",
+    ],
+  ],
+];
+
+const CASES = [...ON_THE_WAY, ...OF_POSTGRESQL, ...PRIVILEGES];
 
 test.each(CASES.map((each) => [each]))("on the way: %#", async (damages) => {
   const dump = await damaged(damages.map((each) => each[1]).join(";\n"), (name) =>

@@ -24,7 +24,7 @@ beforeAll(async () => {
   place = await makeTestPlace();
   server = await startSourcePostgres(place.dir);
   server.sql(`
-    create role app;
+    create role app; create role reader; create role "an ""other""";
     create database shop template template0;
     create database other template template0;
     \\connect other
@@ -129,6 +129,19 @@ const EVERYTHING = `
   comment on constraint above on domain pos is 'a constraint';
   select lo_from_bytea(4711, 'large');
   grant select on s.t to app;
+  create schema owned authorization app;
+  create table owned.t (id serial primary key, note text);
+  create view owned.v as select * from owned.t;
+  create function owned.f() returns int language sql as 'select 1';
+  alter table owned.t owner to app; alter view owned.v owner to app; alter function owned.f() owner to "an ""other""";
+  alter type mood owner to app; alter domain pos owner to app; alter collation s.de owner to app; alter statistics s.st owner to app;
+  alter text search configuration s.ts owner to app; alter operator s.=== (int, int) owner to app;
+  grant select, update on owned.t to reader with grant option; grant insert (note) on owned.t to reader; revoke delete on owned.t from app;
+  grant usage on schema owned to reader; set session authorization reader; grant select on owned.t to "an ""other"""; reset session authorization;
+  revoke execute on function owned.f() from public; revoke usage on type mood from public;
+  revoke all on schema public from public; grant usage on sequence owned.t_id_seq to reader;
+  alter default privileges for role app in schema owned grant select on tables to reader;
+  alter default privileges for role app revoke execute on functions from public;
   ${LOGIC}
   ${PRINTED_OTHERWISE}
 `;
@@ -183,7 +196,10 @@ async function dumpedAfter(sql: string, database = "shop"): Promise<Resealed> {
 
 test("with something of every kind, all of it is compared and the test passes", async () => {
   const { content } = backup.sourceMetadata as unknown as {
-    content: { objects: { total: number; sha256: string; kinds: Record<string, { count: number }> } };
+    content: {
+      objects: { total: number; sha256: string; kinds: Record<string, { count: number }> };
+      privileges: { total: number };
+    };
   };
   expect(Object.keys(content.objects.kinds).toSorted()).toEqual(
     [
@@ -224,6 +240,13 @@ test("with something of every kind, all of it is compared and the test passes", 
     },
   });
   expect(comparedContentText(tested.checks)).toContain(`; ${content.objects.total} objects compared`);
+  expect(objectsOf(tested, "inferred:privileges")).toMatchObject({
+    result: "passed",
+    observed: { objects: content.privileges.total, found: content.privileges.total, differing: 0 },
+  });
+  expect(comparedContentText(tested.checks)).toContain(
+    `; owners and grants of ${content.privileges.total} objects compared`,
+  );
 });
 
 test.each([
@@ -346,13 +369,32 @@ test("a backup by an earlier agent is compared as it was then, and the receipt s
   expect(objectsOf(failed, "inferred:schema")).toMatchObject({ result: "failed" });
 });
 
+test("owners and grants that the dump gives otherwise fail the test, which names them", async () => {
+  const damages = {
+    "revoke update on owned.t from reader cascade": "privileges table owned.t (other)",
+    "alter view owned.v owner to reader": "privileges table owned.v (other)",
+    "grant execute on function owned.f() to public": "privileges function owned.f() (other)",
+    "grant usage on schema public to public": "privileges schema public (other)",
+    "alter type mood owner to reader": "privileges type public.mood (other)",
+    "alter default privileges for role app in schema owned revoke select on tables from reader":
+      "default privileges app r owned (missing)",
+  };
+  const tested = await testIt(backup, await dumpedAfter(Object.keys(damages).join(";\n")));
+  expect(tested.result).toBe("failed");
+  expect(objectsOf(tested)).toMatchObject({ result: "passed" });
+  const observed = objectsOf(tested, "inferred:privileges")?.observed ?? {};
+  for (const named of Object.values(damages)) expect(observed["differing_objects"]).toContain(named);
+  expect(observed["differing"]).toBe(Object.keys(damages).length);
+});
+
 test("several databases, and a dump of several jobs", async () => {
   const made = await back({ databases: ["shop", "other"], jobs: 2 });
   const tested = await testIt(made);
   expect(tested.reason).toBeUndefined();
   for (const name of ["shop", "other"])
-    expect(objectsOf(tested, `inferred:objects:${name}`)).toMatchObject({
-      result: "passed",
-      observed: { differing: 0 },
-    });
+    for (const what of ["objects", "privileges"])
+      expect(objectsOf(tested, `inferred:${what}:${name}`)).toMatchObject({
+        result: "passed",
+        observed: { differing: 0 },
+      });
 });

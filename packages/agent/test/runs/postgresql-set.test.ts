@@ -166,11 +166,15 @@ test("several databases and the server's globals, there and back", async () => {
     "inferred:schema",
     "inferred:content:Bill ing",
     "inferred:objects:Bill ing",
+    "inferred:privileges:Bill ing",
     "inferred:objects:empty",
+    "inferred:privileges:empty",
     "inferred:content:orders",
     "inferred:objects:orders",
+    "inferred:privileges:orders",
     "inferred:content:postgres",
     "inferred:objects:postgres",
+    "inferred:privileges:postgres",
     "inferred:foreign_keys:orders",
   ]);
   expect(tested.profile).toMatchObject({

@@ -91,6 +91,39 @@ test("where no table's content was compared, the text does not count tables", ()
   );
 });
 
+test("what was not compared is named with its reason, as far as the receipt has names", () => {
+  const named = (not_compared: number, not_compared_tables: unknown, id?: string) =>
+    contentCheck({ not_compared, not_compared_tables }, id);
+  const text = (...checks: ReturnType<typeof named>[]) => comparedContentText(checks).split(";")[1];
+  expect(text(named(1, "public.prices (money)"))).toBe(" not compared: public.prices (money)");
+  // The end of the names is cut off.
+  expect(text(named(4, "a (money), b (no_time), publ…"))).toBe(
+    " not compared: a (money), b (no_time) and 2 more",
+  );
+  expect(
+    text(named(1, "a, b (money)", "inferred:content:x"), named(1, "c (money)", "inferred:content:y")),
+  ).toBe(" not compared: a, b (money), c (money)");
+  const many = Array.from({ length: 9 }, (_, n) => `t${n} (money)`).join(", ");
+  expect(text(named(9, many))).toContain("t4 (money) and 4 more");
+  expect(text(named(2, { text: "long" }))).toBe(" not compared: 2 more");
+  expect(text(named(1, many))).toBe(" not compared: t0 (money)");
+});
+
+test("owners and grants are told beside objects, and a pass that contradicts them is refused", () => {
+  const privileges = (observed: Record<string, unknown>) =>
+    contentCheck({ objects: 4, not_compared: 0, ...observed }, "inferred:privileges");
+  const objects = contentCheck({ objects: 9, not_compared: 0 }, "inferred:objects");
+  expect(comparedContent([objects, privileges({})])?.privileges).toEqual({ count: 4, differing: 0 });
+  expect(
+    comparedContentText([contentCheck({ not_compared: 0 }), objects, privileges({ differing: 1 })]),
+  ).toBe(
+    "content of 3 tables compared; 9 objects compared; owners and grants of 4 objects compared, 1 not as at the source",
+  );
+  expect(readStatement(payloadWith(privileges({}))).issues).toEqual([]);
+  expect(readStatement(payloadWith(privileges({ differing: 1 }))).issues).toHaveLength(1);
+  expect(readStatement(payloadWith(privileges({ sha256: B }))).issues).toHaveLength(1);
+});
+
 test("where a part of the definitions was left out, the text says so", () => {
   const less_exactly = "expressions without casts, parentheses and spaces";
   const earlier = contentCheck({ objects: 9, not_compared: 0, less_exactly }, "inferred:objects");

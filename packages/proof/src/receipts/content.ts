@@ -31,12 +31,15 @@ export interface ComparedContent {
     readonly notCompared?: number;
     readonly lessExactly?: true;
   } | null;
+  /** Objects whose owner and grants were compared; absent if none was. */
+  readonly privileges?: { readonly count: number; readonly differing: number };
 }
 
 const CONTENT = /^inferred:content(?::|$)/;
 const OBJECTS = /^inferred:objects(?::|$)/;
 /** The checks of backups that other programs made. */
 const FOREIGN: ReadonlySet<string> = new Set(["inferred:data", "inferred:files"]);
+const PRIVILEGES = /^inferred:privileges(?::|$)/;
 const ATTRIBUTES = "inferred:attributes";
 
 /** As the test's own checks say; null where it compared no table's content. */
@@ -44,6 +47,7 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
   const content = checks.filter(({ id }) => CONTENT.test(id));
   const objects = checks.filter(({ id }) => OBJECTS.test(id));
   if (content.length === 0 && objects.length === 0) return null;
+  const privileges = checks.filter(({ id }) => PRIVILEGES.test(id));
   const leftOut = sum(objects, "not_compared");
   return {
     tables: sum(content, "tables"),
@@ -60,6 +64,9 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
               ? { lessExactly: true as const }
               : {}),
           },
+    ...(privileges.length === 0
+      ? {}
+      : { privileges: { count: sum(privileges, "objects"), differing: sum(privileges, "differing") } }),
   };
 }
 
@@ -72,11 +79,43 @@ export function comparedContentText(checks: readonly Observed[]): string {
   const why = whyNotCompared(checks);
   if (content === null) return `content not compared${why}`;
   const { tables, differing, notCompared, objects } = content;
-  if (tables === 0) return `${objectsText(objects, why)}; content not compared`;
+  const privileges = privilegesText(content.privileges);
+  if (tables === 0) return `${objectsText(objects, why)}${privileges}; content not compared`;
   const differs = differing === 0 ? "" : `, ${differing} not what the dump holds`;
-  const besides = notCompared === 0 ? "" : `; not compared: ${notCompared} more`;
+  const besides =
+    notCompared === 0 ? "" : `; not compared: ${namedText(namesNotCompared(checks), notCompared)}`;
   const rows = `content of ${plural(tables, "table")} compared${differs}${besides}`;
-  return `${rows}; ${objectsText(objects, why)}`;
+  return `${rows}; ${objectsText(objects, why)}${privileges}`;
+}
+
+const MAX_NAMED = 5;
+
+/** `a, b and 3 more`: some of them have no name here. */
+function namedText(names: readonly string[], count: number): string {
+  const shown = names.slice(0, Math.min(MAX_NAMED, count));
+  const more = count - shown.length;
+  if (shown.length === 0) return `${more} more`;
+  return `${shown.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
+}
+
+/**
+ * Tables that were not compared, each with the reason, as far as the receipt has their names: texts
+ * of somebody else's.
+ */
+function namesNotCompared(checks: readonly Observed[]): string[] {
+  return checks
+    .filter(({ id }) => CONTENT.test(id))
+    .flatMap(({ observed }) => {
+      const names = observed["not_compared_tables"];
+      return typeof names === "string" ? names.split(/(?<=\)), /) : [];
+    })
+    .filter((name) => / \([a-z_]{1,40}\)$/.test(name));
+}
+
+function privilegesText(privileges: ComparedContent["privileges"]): string {
+  if (privileges === undefined) return "";
+  const differs = privileges.differing === 0 ? "" : `, ${privileges.differing} not as at the source`;
+  return `; owners and grants of ${plural(privileges.count, "object")} compared${differs}`;
 }
 
 function attributesText(checks: readonly Observed[]): string {
@@ -120,7 +159,8 @@ function objectsText(objects: ComparedContent["objects"], why: string): string {
  */
 export function contradictedContent(checks: readonly Observed[]): number {
   return checks.findIndex(({ id, result, expectation, observed }) => {
-    if ((!CONTENT.test(id) && !OBJECTS.test(id) && id !== ATTRIBUTES) || result !== "passed") return false;
+    const isCompared = [CONTENT, OBJECTS, PRIVILEGES].some((ids) => ids.test(id)) || id === ATTRIBUTES;
+    if (!isCompared || result !== "passed") return false;
     const signed = /\bsha256 = '([0-9a-f]{64})'/.exec(expectation ?? "")?.[1];
     const { differing, sha256, tables } = observed;
     return (

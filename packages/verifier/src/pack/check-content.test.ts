@@ -13,7 +13,12 @@ function receipt(id: string, predicate: Record<string, unknown>): CheckedReceipt
 
 const BACKUP = receipt("rcpt_backup", {
   source_metadata: {
-    content: { tables: 3, sha256: A, objects: { count: 9, sha256: B } },
+    content: {
+      tables: 3,
+      sha256: A,
+      objects: { count: 9, sha256: B },
+      privileges: { v: 2, total: 4, sha256: A },
+    },
     databases: [{ name: "shop", content: { tables: 2, sha256: B } }],
   },
 });
@@ -23,6 +28,13 @@ const tested = (observed: Record<string, unknown>, id = "inferred:content"): Che
     result: "passed",
     checks: [{ id, observed: { tables: 3, signed_sha256: A, sha256: A, ...observed } }],
   });
+
+/** Together with objects that are the backup's. */
+function withObjects({ statement }: CheckedReceipt): CheckedReceipt {
+  const objects = { id: "inferred:objects", observed: { objects: 9, signed_sha256: B, sha256: B } };
+  const { checks } = statement.predicate as unknown as { checks: readonly unknown[] };
+  return receipt("rcpt_test", { result: "passed", checks: [objects, ...checks] });
+}
 
 function lineOf(receipts: readonly CheckedReceipt[]) {
   const findings = new Findings();
@@ -41,6 +53,8 @@ test("tests that compared with their backup's digests are true, and the amount c
   expect(lineOf([BACKUP, none])).toBeUndefined();
   const objects = tested({ signed_sha256: B, sha256: B, objects: 9 }, "inferred:objects");
   expect(lineOf([BACKUP, objects])).toMatchObject({ result: "held" });
+  const privileges = tested({ signed_sha256: A, sha256: A, objects: 4 }, "inferred:privileges");
+  expect(lineOf([BACKUP, withObjects(privileges)])).toMatchObject({ result: "held" });
 });
 
 test.each([
@@ -48,6 +62,7 @@ test.each([
   ["another digest over all of it", tested({ sha256: B })],
   ["other objects", tested({ signed_sha256: A, sha256: A }, "inferred:objects")],
   ["another digest over the objects", tested({ signed_sha256: B, sha256: A }, "inferred:objects")],
+  ["other owners and grants", withObjects(tested({ signed_sha256: B, sha256: B }, "inferred:privileges"))],
   ["objects that the backup does not have", tested({ signed_sha256: B }, "inferred:objects:shop")],
   ["those of another database", tested({ tables: 2 }, "inferred:content:shop")],
   ["those of a database that the backup does not have", tested({}, "inferred:content:other")],

@@ -34,7 +34,7 @@ export function checkContent(findings: Findings, receipts: readonly CheckedRecei
     );
 }
 
-const COMPARED = /^inferred:(content|objects)(?::([^]*))?$/;
+const COMPARED = /^inferred:(content|objects|privileges)(?::([^]*))?$/;
 
 /** The id of a check that used other digests than the backup's; null if there is none. */
 function comparedWithOther({ predicate }: RestoreTestStatement, backup: Statement): string | null {
@@ -42,11 +42,11 @@ function comparedWithOther({ predicate }: RestoreTestStatement, backup: Statemen
     const [, what, database] = COMPARED.exec(id) ?? [];
     if (what === undefined) continue;
     const content = signedContent(backup, database);
-    const signed = what === "content" ? content : objectsOf(content);
+    const signed = what === "content" ? content : partOf(content, what);
     const { signed_sha256, sha256, tables } = observed;
     if (signed === null || signed["sha256"] !== signed_sha256) return id;
     // If everything was compared, the digest over it is the signed one.
-    const isAll = what === "objects" || tables === signed["tables"];
+    const isAll = what !== "content" || tables === signed["tables"];
     if (isAll && sha256 !== signed_sha256) return id;
   }
   return null;
@@ -65,11 +65,12 @@ function signedContent(
   return isObject(own?.["content"]) ? own["content"] : null;
 }
 
-function objectsOf(
+function partOf(
   content: Readonly<Record<string, unknown>> | null,
+  name: string,
 ): Readonly<Record<string, unknown>> | null {
-  const objects = content?.["objects"];
-  return isObject(objects) ? objects : null;
+  const part = content?.[name];
+  return isObject(part) ? part : null;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

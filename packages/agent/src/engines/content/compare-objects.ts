@@ -29,8 +29,11 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const KIND = /^[a-z_]{1,40}$/;
 
 /** We received the metadata: null if they contain nothing to compare with. */
-export function expectedObjects(metadata: ForeignMetadata): ExpectedObjects | null {
-  const signed = recordOf(recordOf(metadata["content"])["objects"]);
+export function expectedObjects(
+  metadata: ForeignMetadata,
+  what: "objects" | "privileges" = "objects",
+): ExpectedObjects | null {
+  const signed = recordOf(recordOf(metadata["content"])[what]);
   const { v, sha256, kinds, named, left_out } = signed;
   if (v !== undefined && v !== 2) return null;
   const version = v ?? 1;
@@ -70,6 +73,7 @@ export interface ObjectsContext {
   readonly words: ObjectsWords;
   /** False if definitions are compared without a part of them; true if absent. */
   readonly isExact?: boolean;
+  readonly what?: "objects" | "privileges";
 }
 
 /** Checks whether the restored copy has exactly the objects that the backup names. */
@@ -77,7 +81,7 @@ export function compareObjects(
   restored: readonly DatabaseObject[],
   expected: ExpectedObjects,
   key: Buffer,
-  { of, duration_ms, words, isExact }: ObjectsContext,
+  { of, duration_ms, words, isExact = true, what = "objects" }: ObjectsContext,
 ): CheckOutcome {
   const isLeftOut = ({ kind, name }: DatabaseObject): boolean =>
     expected.leftOut.some(([of, one]) => of === kind && (one === null || one === name));
@@ -99,7 +103,8 @@ export function compareObjects(
     signedSha256: expected.sha256,
     duration_ms,
     words,
-    ...(isExact === undefined ? {} : { isExact }),
+    isExact,
+    what,
   });
 }
 

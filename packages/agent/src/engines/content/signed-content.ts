@@ -23,6 +23,8 @@ export interface ContentMetadata<Settings = unknown> {
   readonly not_compared: { readonly count: number; readonly named: readonly NotCompared[] };
   /** Everything besides rows; absent if it could not be listed, or changed during the dump. */
   readonly objects?: ObjectsMetadata | ExactObjectsMetadata;
+  /** Owners and grants, of PostgreSQL; absent for the same reasons. */
+  readonly privileges?: ExactObjectsMetadata;
 }
 
 /** Stands for all tables without a name in the metadata, in the digest over everything. */
@@ -40,12 +42,13 @@ export interface KnownContent<Settings> {
   readonly notCompared: readonly NotCompared[];
   readonly settings: Settings | null;
   readonly objects: ObjectsMetadata | ExactObjectsMetadata | null;
+  readonly privileges?: ExactObjectsMetadata | null;
 }
 
 /** Adds what is known about the content to the metadata. */
 export function signContent<Settings>(
   metadata: SourceMetadata,
-  { tags, apart = {}, notCompared, settings, objects }: KnownContent<Settings>,
+  { tags, apart = {}, notCompared, settings, objects, privileges = null }: KnownContent<Settings>,
 ): SourceMetadata {
   const named = (metadata["tables"] as readonly { readonly name: string }[]).map((table) => {
     const tag = tags.get(table.name);
@@ -72,6 +75,7 @@ export function signContent<Settings>(
         .map(({ name, why }) => ({ name: name.slice(0, MAX_NAME), why })),
     },
     ...(objects === null ? {} : { objects }),
+    ...(privileges === null ? {} : { privileges }),
   };
   return { ...metadata, tables: named, content };
 }

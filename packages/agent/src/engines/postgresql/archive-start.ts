@@ -3,6 +3,7 @@ import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { type Needs, needsOf } from "./loading-role.ts";
+import { type PrivilegeStatements, privilegeStatements } from "./privileges/privilege-statements.ts";
 
 /** The table of contents is at the start of an archive, and is no longer than this. */
 const MAX_HEAD = 256 << 20;
@@ -11,6 +12,8 @@ const MAX_SQL = 64 << 20;
 
 export interface LookedInto {
   readonly needs: Needs;
+  /** Null if nobody asked for them, or if they cannot be read. */
+  readonly privileges: PrivilegeStatements | null;
   /** All of the archive, from its beginning. */
   readonly content: AsyncIterable<Buffer>;
   /** For a caller that does not want the content. */
@@ -26,6 +29,7 @@ export interface LookedInto {
 export async function lookIntoArchive(
   server: ScratchServer,
   content: AsyncIterable<Buffer>,
+  wantsPrivileges: boolean,
   signal: AbortSignal,
 ): Promise<LookedInto> {
   const pieces = content[Symbol.asyncIterator]();
@@ -50,7 +54,7 @@ export async function lookIntoArchive(
     await child.exited;
     stopIfAborted(signal);
     return {
-      needs: needsOf(await sql),
+      ...lookedInto(await sql, wantsPrivileges),
       content: all(head, pieces),
       close: async () => {
         await pieces.return?.();
@@ -70,27 +74,24 @@ export async function lookIntoArchive(
 export async function lookIntoDirectory(
   server: ScratchServer,
   path: string,
+  wantsPrivileges: boolean,
   signal: AbortSignal,
-): Promise<Needs> {
+): Promise<Pick<LookedInto, "needs" | "privileges">> {
   const child = await listing(server, ["--format=directory", path], signal);
   child.stdin.end();
   const sql = await beginningOf(child);
   await child.exited;
   stopIfAborted(signal);
-  return needsOf(sql);
+  return lookedInto(sql, wantsPrivileges);
+}
+
+function lookedInto(sql: string, wantsPrivileges: boolean): Pick<LookedInto, "needs" | "privileges"> {
+  return { needs: needsOf(sql), privileges: wantsPrivileges ? privilegeStatements(sql) : null };
 }
 
 function listing(server: ScratchServer, args: readonly string[], signal: AbortSignal): Promise<Child> {
   return server.run("pg_restore", {
-    args: [
-      "--file=-",
-      "--create",
-      "--section=pre-data",
-      "--section=post-data",
-      "--no-owner",
-      "--no-privileges",
-      ...args,
-    ],
+    args: ["--file=-", "--create", "--section=pre-data", "--section=post-data", ...args],
     isFed: true,
     signal,
   });
@@ -104,7 +105,8 @@ async function beginningOf({ stdout }: Child): Promise<string> {
     if (bytes < MAX_SQL) pieces.push(Buffer.from(bytesOf));
     bytes += bytesOf.length;
   }
-  return Buffer.concat(pieces).toString("utf8");
+  // A part of the privileges is none.
+  return Buffer.concat(pieces).toString("utf8") + (bytes > MAX_SQL ? "'" : "");
 }
 
 async function* all(head: Buffer[], pieces: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void, undefined> {

@@ -9,8 +9,7 @@ import type { Installation } from "./installations.ts";
 import { connectionArguments, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
 import { type ContentFacts, contentFacts, withContent } from "./content/describe-content.ts";
-import { listObjects } from "./content/describe-objects.ts";
-import type { DatabaseObject } from "../content/tagged-objects.ts";
+import { type ListedObjects, listObjects, NOTHING_LISTED } from "./content/describe-objects.ts";
 import { type ArchiveContent, ArchiveReader } from "./content/read-archive.ts";
 import { connectionFailed, outputOf } from "./session-error.ts";
 import { describeSnapshot, exportSnapshot } from "./snapshot.ts";
@@ -51,7 +50,7 @@ export class DatabaseDump {
   #reader: ArchiveReader | null = null;
   #content: ArchiveContent | null = null;
   /** As listed before pg_dump read them. */
-  #objects: readonly DatabaseObject[] | null = null;
+  #objects: ListedObjects = NOTHING_LISTED;
 
   private constructor(database: DatabaseToDump, session: PsqlSession, version: string, snapshot: string) {
     this.#database = database;
@@ -156,9 +155,10 @@ export class DatabaseDump {
     return this.#metadata;
   }
 
-  /** Also null if the connection broke, because a complete dump must not fail for that. */
-  async #listObjects(): Promise<readonly DatabaseObject[] | null> {
-    return this.#database.contentKey === undefined ? null : listObjects(this.#session).catch(() => null);
+  /** Also nothing if the connection broke, because a complete dump must not fail for that. */
+  async #listObjects(): Promise<ListedObjects> {
+    if (this.#database.contentKey === undefined) return NOTHING_LISTED;
+    return listObjects(this.#session).catch(() => NOTHING_LISTED);
   }
 
   /** This asks the source for nothing more. */

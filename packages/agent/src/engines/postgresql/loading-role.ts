@@ -76,7 +76,7 @@ export function needsOf(sql: string): Needs {
   return {
     extensions: wantedExtensions(sql),
     roles: policyRoles(sql),
-    statements: (sql.match(/^(?:CREATE|ALTER|COMMENT) /gm) ?? []).length,
+    statements: (sql.match(/^(?:CREATE|ALTER(?! [^\n]* OWNER TO )|COMMENT) /gm) ?? []).length,
     // An archive always lists the database itself.
     isAlone: ALONE.test(sql.replace(/^CREATE DATABASE [^\n]*$/m, "")),
     makesPublic: /^CREATE SCHEMA public;$/m.test(sql),

@@ -2,13 +2,14 @@ import { stopIfAborted } from "../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { DumpReader } from "./content/dump-reader.ts";
+import { expectedObjects } from "../content/compare-objects.ts";
 import { captureTail } from "../capture-tail.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";
 import { dropWhatSourceLacks, prepareDatabase } from "./prepare-database.ts";
 import { restorePlain } from "./restore-plain.ts";
 import { RestoredPostgresql } from "./restored.ts";
-import { runPgRestore } from "./run-pg-restore.ts";
+import { type Loaded, runPgRestore } from "./run-pg-restore.ts";
 import { hasRoom, plaintextBytesOf } from "./several-jobs.ts";
 import { SET_FORMAT } from "./set/describe-set.ts";
 import { restoreSet } from "./set/restore-set.ts";
@@ -34,16 +35,13 @@ export async function restoreInto(
     const format = metadata["dump_format"];
     if (readsDump === true)
       reader = await DumpReader.start(content, { isPlain: format === PLAIN, run: server.run, signal });
-    const keepsOrder = await restoreOf(format)(
-      server,
-      DATABASE,
-      reader?.content ?? content,
-      signal,
-      await jobsWithRoom(server, metadata, jobs, signal),
-    );
+    const loaded = await restoreOf(format)(server, DATABASE, reader?.content ?? content, signal, {
+      jobs: await jobsWithRoom(server, metadata, jobs, signal),
+      wantsPrivileges: expectedObjects(metadata, "privileges") !== null,
+    });
     await dropWhatSourceLacks(server, DATABASE, metadata, signal);
     const dump = (await reader?.end()) ?? null;
-    return new RestoredPostgresql(server, DATABASE, null, LOADING_ROLE, keepsOrder, dump);
+    return new RestoredPostgresql(server, DATABASE, null, LOADING_ROLE, loaded, dump);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);
@@ -72,17 +70,17 @@ function restoreOf(format: unknown): typeof runPgRestore {
  */
 async function restoreSql(
   ...[server, database, content, signal]: Parameters<typeof runPgRestore>
-): Promise<boolean> {
+): Promise<Loaded> {
   await restorePlain(server, database, content, signal);
-  return false;
+  return { keepsOrder: false, privileges: null };
 }
 
 /** pg_restore accepts an archive without its end, as long as it finds the tables. */
 async function restoreTar(
   ...[server, database, content, signal]: Parameters<typeof runPgRestore>
-): Promise<boolean> {
+): Promise<Loaded> {
   const end = captureTail(content);
-  const keepsOrder = await runPgRestore(server, database, end.content, signal);
+  const loaded = await runPgRestore(server, database, end.content, signal);
   if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive ends too early");
-  return keepsOrder;
+  return loaded;
 }

@@ -27,8 +27,10 @@ import { EARLIER_OBJECTS, earlierObjects, listedThen } from "./content/earlier-o
 import { databaseObjects, OBJECT_KINDS, OBJECTS_WORDS, RESTORED_OBJECTS } from "./content/objects.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./content/tables.ts";
 import type { ArchiveContent } from "./content/read-archive.ts";
+import { PRIVILEGES_WORDS } from "./privileges/list-privileges.ts";
 import { profileTables } from "./profile/profile-tables.ts";
 import { PROFILED_TABLES, profiledTables } from "./profile/profiled-tables.ts";
+import type { Loaded } from "./run-pg-restore.ts";
 import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { exactSchemaHash, PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
@@ -46,27 +48,26 @@ export class RestoredPostgresql implements Restored {
   readonly #server: ScratchServer;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #ownName: string | null;
-  readonly #keepsOrder: boolean;
+  readonly #loaded: Loaded;
   readonly #dump: ArchiveContent | null;
 
   /**
    * `ownName` is the source's name of the database if there are several. The names of its tables
-   * then begin with it. `role` runs the queries, if it is not the server's own. `keepsOrder` says
-   * that rows came back in the dump's order. `dump` is what another program's dump holds, if it was
-   * read.
+   * then begin with it. `role` runs the queries, if it is not the server's own. `dump` is what
+   * another program's dump holds, if it was read.
    */
   constructor(
     server: ScratchServer,
     database: string,
     ownName: string | null = null,
     role: string | null = null,
-    keepsOrder = false,
+    loaded: Loaded = { keepsOrder: false, privileges: null },
     dump: ArchiveContent | null = null,
   ) {
     this.#server = server;
     this.#dump = dump;
     this.#ownName = ownName;
-    this.#keepsOrder = keepsOrder;
+    this.#loaded = loaded;
     // No query may change what was restored.
     this.#environment = {
       PGDATABASE: database,
@@ -145,7 +146,22 @@ export class RestoredPostgresql implements Restored {
     const started = performance.now();
     const objects = await this.#compareObjects(comparison);
     const budget_ms = comparison.budget_ms - (performance.now() - started);
-    return [...(await this.#compareTables({ ...comparison, budget_ms })), ...objects];
+    return [
+      ...(await this.#compareTables({ ...comparison, budget_ms })),
+      ...objects,
+      ...this.#comparePrivileges(comparison),
+    ];
+  }
+
+  #comparePrivileges({ metadata, key }: ContentComparison): readonly CheckOutcome[] {
+    const expected = expectedObjects(metadata, "privileges");
+    const { privileges } = this.#loaded;
+    if (expected === null || privileges === null) return [];
+    const started = performance.now();
+    const lacksPublic = metadata["lacks_public"] === true;
+    const found = privileges.filter(({ name }) => !lacksPublic || name !== "schema public");
+    const context = { of: this.#ownName, words: PRIVILEGES_WORDS, what: "privileges" as const };
+    return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];
   }
 
   /** Null if the major version is another: it may print the same schema in another way. */
@@ -204,7 +220,7 @@ export class RestoredPostgresql implements Restored {
       environment: this.#environment,
       of: this.#ownName,
       tables,
-      keepsOrder: this.#keepsOrder,
+      keepsOrder: this.#loaded.keepsOrder,
     };
     const outcome = await compareContent(restored, expected, { key, budget_ms, signal });
     return outcome === null ? [] : [outcome];
@@ -227,7 +243,7 @@ export class RestoredPostgresql implements Restored {
       environment: this.#environment,
       of: null,
       tables,
-      keepsOrder: this.#keepsOrder,
+      keepsOrder: this.#loaded.keepsOrder,
     };
     const outcome = await compareDump(restored, dump, {
       whyUncertain: (table) => (isLike ? (uncertain.get(table) ?? null) : "other_release"),

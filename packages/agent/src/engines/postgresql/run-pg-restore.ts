@@ -2,13 +2,30 @@ import { join } from "node:path";
 import type { Child, Exit } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
+import type { DatabaseObject } from "../content/tagged-objects.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { lookIntoArchive, lookIntoDirectory } from "./archive-start.ts";
 import { applySettings } from "./database-settings.ts";
 import { giveToLoader, LOADING_ROLE, type Needs } from "./loading-role.ts";
 import { firstError } from "./own-error.ts";
 import { passingOver } from "./passing-over.ts";
+import type { PrivilegeStatements } from "./privileges/privilege-statements.ts";
+import { tryPrivileges } from "./privileges/try-privileges.ts";
 import { refusalOf } from "./refusal.ts";
+
+/** What is known of a copy after its dump was loaded. */
+export interface Loaded {
+  /** Whether each table has its rows in the dump's order. */
+  readonly keepsOrder: boolean;
+  /** Owners and grants as the dump gives them; null if that is unknown. */
+  readonly privileges: readonly DatabaseObject[] | null;
+}
+
+export interface LoadOptions {
+  readonly jobs?: number;
+  /** Whether the backup says something about owners and grants. */
+  readonly wantsPrivileges?: boolean;
+}
 
 /** Where several jobs read it. */
 const DUMP = "dump";
@@ -40,10 +57,9 @@ const MAX_IN_TRANSACTION = 10_000;
 
 /**
  * Restores a dump in custom or tar format: while it comes, or, with several jobs, from a file
- * beside the server. Then it has to be in custom format.
- * @returns whether each table has its rows in the dump's order. It has if the table was created in
- * the transaction that fills it. Otherwise PostgreSQL puts short rows into gaps that longer rows
- * left before them.
+ * beside the server. Then it has to be in custom format. Rows come in the dump's order if their
+ * table was created in the transaction that fills it. Otherwise PostgreSQL puts short rows into
+ * gaps that longer rows left before them.
  * @throws RestoreRefused, RunError, and any error from the content.
  */
 export async function runPgRestore(
@@ -51,15 +67,17 @@ export async function runPgRestore(
   database: string,
   content: AsyncIterable<Buffer>,
   signal: AbortSignal,
-  jobs = 1,
-): Promise<boolean> {
+  { jobs = 1, wantsPrivileges = false }: LoadOptions = {},
+): Promise<Loaded> {
   const role = loaderOf(server);
   let schemas: ReadonlySet<string> = new Set();
   let isAtOnce = false;
   let dump = content;
+  let privileges: PrivilegeStatements | null = null;
   if (role !== null) {
-    const looked = await lookIntoArchive(server, content, signal);
+    const looked = await lookIntoArchive(server, content, wantsPrivileges, signal);
     dump = looked.content;
+    privileges = looked.privileges;
     isAtOnce = !looked.needs.isAlone && looked.needs.statements <= MAX_IN_TRANSACTION;
     schemas = await prepareFor(server, database, looked.needs, signal).catch(async (error: unknown) => {
       await looked.close();
@@ -70,7 +88,7 @@ export async function runPgRestore(
     await server.files.write(DUMP, dump, signal);
     const path = join(server.files.directory, DUMP);
     await restoreFile({ server, database, role, schemas, signal }, { format: "custom", path, jobs });
-    return true;
+    return { keepsOrder: true, privileges: await listed(server, database, privileges, signal) };
   }
   isAtOnce &&= schemas.size === 0;
   const args = isAtOnce ? ["--single-transaction"] : [];
@@ -82,28 +100,38 @@ export async function runPgRestore(
       throw error;
     }
   });
-  return isAtOnce;
+  return { keepsOrder: isAtOnce, privileges: await listed(server, database, privileges, signal) };
+}
+
+async function listed(
+  server: ScratchServer,
+  database: string,
+  privileges: PrivilegeStatements | null,
+  signal: AbortSignal,
+): Promise<Loaded["privileges"]> {
+  return privileges === null ? null : tryPrivileges(server, database, privileges, signal);
 }
 
 /**
  * Restores a dump in directory format, several tables at once.
- * @returns as above.
  * @throws RestoreRefused, RunError.
  */
 export async function restoreDirectory(
   server: ScratchServer,
   database: string,
-  { path, jobs }: { readonly path: string; readonly jobs: number },
+  { path, jobs, wantsPrivileges }: Required<LoadOptions> & { readonly path: string },
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Loaded> {
   const role = loaderOf(server);
+  const looked = role === null ? null : await lookIntoDirectory(server, path, wantsPrivileges, signal);
   const schemas =
-    role === null
-      ? new Set<string>()
-      : await prepareFor(server, database, await lookIntoDirectory(server, path, signal), signal);
+    looked === null ? new Set<string>() : await prepareFor(server, database, looked.needs, signal);
   await restoreFile({ server, database, role, schemas, signal }, { format: "directory", path, jobs });
-  // With several jobs, pg_restore truncates each table in the transaction that fills it.
-  return jobs > 1;
+  return {
+    // With several jobs, pg_restore truncates each table in the transaction that fills it.
+    keepsOrder: jobs > 1,
+    privileges: await listed(server, database, looked?.privileges ?? null, signal),
+  };
 }
 
 function restoreFile(

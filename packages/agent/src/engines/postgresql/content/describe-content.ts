@@ -2,12 +2,11 @@ import { createHmac } from "node:crypto";
 import type { SourceMetadata } from "../../engine.ts";
 import { contentTag } from "../../content/content-tag.ts";
 import { type NotCompared, signContent } from "../../content/signed-content.ts";
-import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { rowsOf } from "../schema.ts";
 import { outputOf } from "../session-error.ts";
 import type { TableContent } from "./copy-digests.ts";
-import { describeObjects } from "./describe-objects.ts";
+import { describeObjects, describePrivileges, type ListedObjects } from "./describe-objects.ts";
 import type { ArchiveContent } from "./read-archive.ts";
 import {
   type CatalogueTable,
@@ -61,12 +60,6 @@ export function contentKeyOf(key: Buffer, database: string): Buffer {
   return createHmac("sha256", key).update(database).digest();
 }
 
-/** The objects as listed before and after the dump. */
-export interface ListedObjects {
-  readonly before: readonly DatabaseObject[] | null;
-  readonly after: readonly DatabaseObject[] | null;
-}
-
 /**
  * Adds what is known about the content to the metadata. `archive` is null if the dump could not be
  * read.
@@ -74,11 +67,12 @@ export interface ListedObjects {
 export function withContent(
   metadata: SourceMetadata,
   { settings, tables, others }: ContentFacts,
-  { before, after }: ListedObjects,
+  { before, after }: { readonly before: ListedObjects; readonly after: ListedObjects },
   archive: ArchiveContent | null,
   key: Buffer,
 ): SourceMetadata {
-  const objects = describeObjects(before, after, archive?.sequences ?? null, key);
+  const objects = describeObjects(before.objects, after.objects, archive?.sequences ?? null, key);
+  const privileges = describePrivileges(before.privileges, after.privileges, key);
   const found = new Map(archive?.tables.map((each) => [nameKey(each), each]));
   const lines = archive?.largeObjects ?? null;
   const tags = new Map<string, string>();
@@ -103,6 +97,7 @@ export function withContent(
     notCompared: [...notCompared, ...others],
     settings: archive === null ? null : { ...settings, client_encoding: archive.encoding },
     objects,
+    privileges,
   });
 }
 

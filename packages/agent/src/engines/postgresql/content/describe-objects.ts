@@ -4,6 +4,7 @@ import {
   exactObjectsMetadata,
   type ExactObjectsMetadata,
 } from "../../content/tagged-objects.ts";
+import { LIST_PRIVILEGES, privilegesOf } from "../privileges/list-privileges.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import type { SequenceValue } from "./copy-digests.ts";
 import { databaseObjects, SEQUENCE_VALUE, SOURCE_OBJECTS } from "./objects.ts";
@@ -12,16 +13,30 @@ const LISTING_MS = 60_000;
 /** A view that is being changed is locked. pg_dump may wait for it, but this must not. */
 const LOCKED_MS = 2_000;
 
+/** Null: not known. */
+export interface ListedObjects {
+  readonly objects: readonly DatabaseObject[] | null;
+  readonly privileges: readonly DatabaseObject[] | null;
+}
+
+export const NOTHING_LISTED: ListedObjects = { objects: null, privileges: null };
+
 /**
  * Lists the objects of the open transaction's database; null if the server does not list them in
  * time. The transaction goes on in both cases.
  */
-export async function listObjects(session: PsqlSession): Promise<readonly DatabaseObject[] | null> {
-  await session.run("savepoint objects");
-  await session.run(`set local statement_timeout = ${LISTING_MS}; set local lock_timeout = ${LOCKED_MS}`);
-  const listed = await session.run(SOURCE_OBJECTS);
-  await session.run("rollback to savepoint objects");
-  return listed.ok ? databaseObjects(listed.output) : null;
+export async function listObjects(session: PsqlSession): Promise<ListedObjects> {
+  const list = async (sql: string, read: (output: string) => DatabaseObject[]) => {
+    await session.run("savepoint objects");
+    await session.run(`set local statement_timeout = ${LISTING_MS}; set local lock_timeout = ${LOCKED_MS}`);
+    const listed = await session.run(sql);
+    await session.run("rollback to savepoint objects");
+    return listed.ok ? read(listed.output) : null;
+  };
+  return {
+    objects: await list(SOURCE_OBJECTS, databaseObjects),
+    privileges: await list(LIST_PRIVILEGES, privilegesOf),
+  };
 }
 
 /**
@@ -34,17 +49,36 @@ export function describeObjects(
   sequences: readonly SequenceValue[] | null,
   key: Buffer,
 ): ExactObjectsMetadata | null {
-  if (before === null || after === null || sequences === null) return null;
-  if (listing(before) !== listing(after)) return null;
+  if (sequences === null) return null;
+  const listed = unchanged(before, after);
+  if (listed === null) return null;
   const values = new Map<string, string>(
     sequences.map(({ schema, sequence, value }) => [`${schema}.${sequence}`, value ?? ""]),
   );
-  const inDump = before.flatMap((object) => {
+  const inDump = listed.flatMap((object) => {
     if (object.kind !== SEQUENCE_VALUE) return [object];
     const value = values.get(object.name);
     return value === undefined ? [] : [{ ...object, definition: valueDefinition(value) }];
   });
   return exactObjectsMetadata(inDump, key);
+}
+
+/** The same for owners and grants. */
+export function describePrivileges(
+  before: readonly DatabaseObject[] | null,
+  after: readonly DatabaseObject[] | null,
+  key: Buffer,
+): ExactObjectsMetadata | null {
+  const listed = unchanged(before, after);
+  return listed === null ? null : exactObjectsMetadata(listed, key);
+}
+
+function unchanged(
+  before: readonly DatabaseObject[] | null,
+  after: readonly DatabaseObject[] | null,
+): readonly DatabaseObject[] | null {
+  if (before === null || after === null) return null;
+  return listing(before) === listing(after) ? before : null;
 }
 
 /** The definition of a value as `objects.ts` lists it in a restored copy. */

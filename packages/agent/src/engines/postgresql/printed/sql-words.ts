@@ -48,6 +48,34 @@ export function sqlText(parts: readonly Part[]): string {
   return words.join(" ");
 }
 
+/**
+ * The words of each statement that begins with one of `beginnings`, without its semicolon, in SQL
+ * with comments and with commands of psql on lines of their own. A null ends them, where no word
+ * can be seen.
+ */
+export function* statementsOf(
+  sql: string,
+  beginnings: ReadonlySet<string>,
+): Generator<readonly string[] | null, void, undefined> {
+  let words: string[] = [];
+  let isWanted = false;
+  let isFirst = true;
+  for (const word of wordsOf(sql, BETWEEN_STATEMENTS)) {
+    if (word === null) return yield null;
+    if (word !== ";") {
+      if (isFirst) isWanted = beginnings.has(word);
+      if (isWanted) words.push(word);
+      isFirst = false;
+      continue;
+    }
+    if (isWanted) yield words;
+    words = [];
+    isFirst = true;
+  }
+}
+
+/** Space, comments and psql's commands. */
+const BETWEEN_STATEMENTS = /(?:[ \t\n\r\f\v]|--[^\n]*|(?<=\n)\\[^\n]*)+/y;
 /** Not what JavaScript takes for space: a name may have U+00A0. */
 const SPACE = /[ \t\n\r\f\v]+/y;
 /** What begins a quoted text or name, or all of another word. */
@@ -55,13 +83,13 @@ const WORD =
   /(?:[eEbBxXnN]|[uU]&)?['"]|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|\$?\d[\w.]*|[+\-*/<>=~!@#%^&|`?:]+|[()[\],.;]/y;
 
 /** Each word; a quoted text or name is one. A null ends them, where none can be seen. */
-function* wordsOf(text: string): Generator<string | null, void, undefined> {
+function* wordsOf(text: string, space = SPACE): Generator<string | null, void, undefined> {
   const matched = (pattern: RegExp, at: number): string => {
     pattern.lastIndex = at;
     return pattern.exec(text)?.[0] ?? "";
   };
   for (let at = 0; ;) {
-    at += matched(SPACE, at).length;
+    at += matched(space, at).length;
     if (at === text.length) return;
     const begin = matched(WORD, at);
     const end = begin === "" ? null : endOfWord(text, at, begin);

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { RunError } from "../../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
+import { expectedObjects } from "../../content/compare-objects.ts";
 import { dropWhatSourceLacks, prepareDatabase } from "../prepare-database.ts";
 import { LOADING_ROLE } from "../loading-role.ts";
-import { restoreDirectory, runPgRestore } from "../run-pg-restore.ts";
+import { type Loaded, restoreDirectory, runPgRestore } from "../run-pg-restore.ts";
 import { RestoredPostgresql } from "../restored.ts";
 import { RestoredSet } from "./restored-set.ts";
 import { restoreGlobals } from "./restore-globals.ts";
@@ -41,13 +42,14 @@ export async function restoreSet(
       throw new RestoreRefused("the server's globals differ from the backup's metadata");
     if (globals !== null) await restoreGlobals(server, globals, signal);
     let restored = 0;
-    const keepsOrder: boolean[] = [];
+    const loaded: Loaded[] = [];
     for (; (await reading.peek()) !== null; restored++) {
       const database = expected[restored];
       if (database === undefined)
         throw new RestoreRefused("the archive has a database that the backup does not name");
       await prepareDatabase(server, scratchName(restored), database.metadata, signal);
-      keepsOrder.push(await restoreOne(server, reading, restored, signal));
+      const wantsPrivileges = expectedObjects(database.metadata, "privileges") !== null;
+      loaded.push(await restoreOne(server, reading, restored, wantsPrivileges, signal));
       await dropWhatSourceLacks(server, scratchName(restored), database.metadata, signal);
     }
     if (restored < expected.length || restored === 0)
@@ -57,7 +59,7 @@ export async function restoreSet(
     const databases = new Map(
       expected.map(({ name }, index) => [
         name,
-        new RestoredPostgresql(server, scratchName(index), name, LOADING_ROLE, keepsOrder[index] ?? false),
+        new RestoredPostgresql(server, scratchName(index), name, LOADING_ROLE, loaded[index]),
       ]),
     );
     const own = databases.get(String(metadata["own_database"])) ?? databases.values().next().value;
@@ -82,11 +84,14 @@ async function restoreOne(
   server: ScratchServer,
   reading: SetReader,
   database: number,
+  wantsPrivileges: boolean,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Loaded> {
   const first = await reading.peek();
   if (first?.entry.kind === "part") {
-    return runPgRestore(server, scratchName(database), partsOf(reading, database), signal);
+    return runPgRestore(server, scratchName(database), partsOf(reading, database), signal, {
+      wantsPrivileges,
+    });
   }
   if (server.files === null) {
     throw new RunError(
@@ -104,7 +109,7 @@ async function restoreOne(
   return restoreDirectory(
     server,
     scratchName(database),
-    { path: join(server.files.directory, name), jobs },
+    { path: join(server.files.directory, name), jobs, wantsPrivileges },
     signal,
   );
 }

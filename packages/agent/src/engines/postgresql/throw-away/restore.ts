@@ -29,8 +29,8 @@ export async function restoreIntoDatabase(
   signal: AbortSignal,
 ): Promise<Restored> {
   try {
-    const keepsOrder = await runPgRestore(server, database, content, signal);
-    return new RestoredPostgresql(server, database, null, null, keepsOrder);
+    const loaded = await runPgRestore(server, database, content, signal);
+    return new RestoredPostgresql(server, database, null, null, loaded);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);

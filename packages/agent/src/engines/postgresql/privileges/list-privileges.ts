@@ -1,0 +1,70 @@
+import type { ObjectsWords } from "../../../checks/index.ts";
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
+
+/**
+ * Who may do what, whoever the owner is: each grant with its grantee, whether it may be passed on,
+ * and who granted it. Without grants of its own, an object has those of its kind.
+ */
+const GRANTS = (acl: string, kind: string, owner: string): string => `(
+  select json_agg(json_build_array(a.grantee = ${owner}, case when a.grantee not in (0, ${owner}) then pg_get_userbyid(a.grantee) end, a.privilege_type, a.is_grantable,
+    case when a.grantor <> ${owner} then pg_get_userbyid(a.grantor) end) order by a.grantee = ${owner}, pg_get_userbyid(a.grantee), a.grantee = 0, a.privilege_type, pg_get_userbyid(a.grantor))
+  from aclexplode(coalesce(${acl}, acldefault('${kind}', ${owner}))) a)`;
+
+/** Columns with grants of their own. */
+const OF_COLUMNS = `(select json_agg(json_build_array(attname, ${GRANTS("attacl", "c", "c.relowner")}) order by attname)
+  from pg_attribute where attrelid = c.oid and attacl is not null and not attisdropped)`;
+
+const OWN = (from: string, catalog: string, namespace: string): string =>
+  `from ${catalog} ${from} join pg_namespace n on n.oid = ${from}.${namespace} where ${OWN_SCHEMAS} and ${notOfExtension(catalog, `${from}.oid`)}`;
+
+/**
+ * Each row is a JSON array: kind, name, and the SHA-256 of a JSON array of the owner and the
+ * grants. The owner of the schema `public` is the server's own matter. An extension's objects,
+ * large objects and the database itself are not among them.
+ */
+export const LIST_PRIVILEGES = `
+  with object(kind, name, exact) as (
+    select 'privileges', format('%s %I.%I', case c.relkind when 'S' then 'sequence' else 'table' end, n.nspname, c.relname),
+      json_build_array(pg_get_userbyid(c.relowner), case when c.relkind = 'S' then ${GRANTS("c.relacl", "s", "c.relowner")} else ${GRANTS("c.relacl", "r", "c.relowner")} end, ${OF_COLUMNS})
+    ${OWN("c", "pg_class", "relnamespace")} and c.relkind in ('r', 'p', 'f', 'm', 'v', 'S')
+    union all
+    select 'privileges', format('schema %I', n.nspname), json_build_array(case when n.nspname <> 'public' then pg_get_userbyid(n.nspowner) end, ${GRANTS("n.nspacl", "n", "n.nspowner")})
+    from pg_namespace n where ${OWN_SCHEMAS} and ${notOfExtension("pg_namespace", "n.oid")}
+    union all
+    select 'privileges', format('function %s', p.oid::regprocedure), json_build_array(pg_get_userbyid(p.proowner), ${GRANTS("p.proacl", "f", "p.proowner")})
+    ${OWN("p", "pg_proc", "pronamespace")}
+    union all
+    select 'privileges', format('type %I.%I', n.nspname, t.typname), json_build_array(pg_get_userbyid(t.typowner), ${GRANTS("t.typacl", "T", "t.typowner")})
+    ${OWN("t", "pg_type", "typnamespace")} and t.typtype in ('b', 'd', 'e', 'r', 'c') and not exists (select from pg_type e where e.typarray = t.oid)
+      and (t.typrelid = 0 or (select relkind = 'c' from pg_class where oid = t.typrelid))
+    union all
+    select 'privileges', format('operator %s', o.oid::regoperator), json_build_array(pg_get_userbyid(o.oprowner)) ${OWN("o", "pg_operator", "oprnamespace")}
+    union all
+    select 'privileges', format('collation %I.%I', n.nspname, l.collname), json_build_array(pg_get_userbyid(l.collowner)) ${OWN("l", "pg_collation", "collnamespace")}
+    union all
+    select 'privileges', format('text search configuration %I.%I', n.nspname, x.cfgname), json_build_array(pg_get_userbyid(x.cfgowner)) ${OWN("x", "pg_ts_config", "cfgnamespace")}
+    union all
+    select 'privileges', format('text search dictionary %I.%I', n.nspname, w.dictname), json_build_array(pg_get_userbyid(w.dictowner)) ${OWN("w", "pg_ts_dict", "dictnamespace")}
+    union all
+    select 'privileges', format('statistics %I.%I', n.nspname, s.stxname), json_build_array(pg_get_userbyid(s.stxowner)) ${OWN("s", "pg_statistic_ext", "stxnamespace")}
+    union all
+    select 'privileges', format('server %I', v.srvname), json_build_array(pg_get_userbyid(v.srvowner), ${GRANTS("v.srvacl", "S", "v.srvowner")})
+    from pg_foreign_server v where ${notOfExtension("pg_foreign_server", "v.oid")}
+    union all
+    select 'default_privileges', concat_ws(' ', quote_ident(pg_get_userbyid(d.defaclrole)), d.defaclobjtype, quote_ident(n.nspname)), json_build_array(
+      (select json_agg(json_build_array(a.grantee = d.defaclrole, case when a.grantee not in (0, d.defaclrole) then pg_get_userbyid(a.grantee) end, a.privilege_type, a.is_grantable)
+         order by a.grantee = 0, pg_get_userbyid(a.grantee), a.privilege_type) from aclexplode(d.defaclacl) a))
+    from pg_default_acl d left join pg_namespace n on n.oid = d.defaclnamespace
+  )
+  select json_build_array(kind, name, encode(sha256(convert_to(exact::text, 'UTF8')), 'hex')) from object`;
+
+export function privilegesOf(output: string): DatabaseObject[] {
+  return rowsOf(output).map(([kind = "", name = "", definition = ""]) => ({ kind, name, definition }));
+}
+
+/** For people, in the definition of the check. */
+export const PRIVILEGES_WORDS: ObjectsWords = {
+  query: "the owner and the grants of each table, schema, function and so on, as the dump gives them",
+  hint: "compare the lines with OWNER TO, GRANT and REVOKE that pg_dump --schema-only prints of both",
+};

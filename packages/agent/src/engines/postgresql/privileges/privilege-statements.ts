@@ -1,0 +1,111 @@
+import { statementsOf } from "../printed/sql-words.ts";
+
+/** What a dump says about owners and grants. */
+export interface PrivilegeStatements {
+  /** In the dump's order: owners come before grants. */
+  readonly statements: readonly string[];
+  /** The roles that they name. */
+  readonly roles: readonly string[];
+}
+
+/** What may get an owner. Extensions, subscriptions and large objects are not compared. */
+const OWNED =
+  /^(?:TABLE|VIEW|MATERIALIZED VIEW|FOREIGN TABLE|SEQUENCE|TYPE|DOMAIN|SCHEMA|COLLATION|STATISTICS|SERVER|TEXT SEARCH CONFIGURATION|TEXT SEARCH DICTIONARY)$/;
+/** Here, the arguments' types follow the name. */
+const OWNED_WITH_TYPES = /^(?:FUNCTION|PROCEDURE|AGGREGATE|OPERATOR)$/;
+/** Without quotes, a name has no capital letters, and a keyword has no others. */
+const NAME = /^(?:[a-z_\u0080-\uffff][a-z0-9_$\u0080-\uffff]*|"[^]*")$/;
+const KEYWORD = /^[A-Z]+$/;
+/** Names, keywords, numbers and signs. Nothing that could be evaluated. */
+const PLAIN = /^(?:[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|"[^]*"|\d+|[(),.[\]])$/;
+const OPERATOR = /^[+\-*/<>=~!@#%^&|`?]+$/;
+const SET_ROLE = ["SET", "SESSION", "AUTHORIZATION"];
+
+/**
+ * Finds in pg_dump's SQL what it says about owners and grants, and nothing else: each is exactly
+ * one `GRANT`, `REVOKE`, `ALTER … OWNER TO` or `ALTER DEFAULT PRIVILEGES` of names. Null if the SQL
+ * cannot be read.
+ */
+export function privilegeStatements(sql: string): PrivilegeStatements | null {
+  const statements: string[] = [];
+  const roles = new Set<string>();
+  let grantor: string | null = null;
+  for (const words of statementsOf(sql, BEGINNINGS)) {
+    if (words === null) return null;
+    if (words[0] === "RESET") grantor = null;
+    else if (SET_ROLE.every((word, at) => words[at] === word) && words.length === 4)
+      grantor = words[3] ?? null;
+    else if (isPrivilege(words)) {
+      for (const role of rolesIn(words)) roles.add(role);
+      if (grantor !== null && NAME.test(grantor)) {
+        roles.add(nameOf(grantor));
+        statements.push(`${SET_ROLE.join(" ")} ${grantor}; ${words.join(" ")}; RESET SESSION AUTHORIZATION`);
+      } else statements.push(words.join(" "));
+    }
+  }
+  roles.delete("PUBLIC");
+  return { statements, roles: [...roles] };
+}
+
+const BEGINNINGS: ReadonlySet<string> = new Set(["GRANT", "REVOKE", "ALTER", "SET", "RESET"]);
+
+function isPrivilege(words: readonly string[]): boolean {
+  const [first, second, third] = words;
+  if (first === "GRANT" || first === "REVOKE") {
+    const on = words.indexOf("ON");
+    return on !== -1 && words[on + 1] !== "LARGE" && words.every((word) => PLAIN.test(word));
+  }
+  if (first !== "ALTER") return false;
+  if (second === "DEFAULT") return third === "PRIVILEGES" && words.every((word) => PLAIN.test(word));
+  return setsOwner(words);
+}
+
+/** One object and one role, and nothing between or after them. */
+function setsOwner(words: readonly string[]): boolean {
+  if (words.at(-3) !== "OWNER" || words.at(-2) !== "TO" || !NAME.test(words.at(-1) ?? "")) return false;
+  const object = words.slice(1, -3);
+  const names = object.findIndex((word) => !KEYWORD.test(word));
+  const kind = object.slice(0, names).join(" ");
+  const named = object.slice(names);
+  if (OWNED.test(kind)) return named.every(isOfName);
+  const types = named.indexOf("(");
+  if (!OWNED_WITH_TYPES.test(kind) || types === -1) return false;
+  const isSigned = (word: string): boolean => OPERATOR.test(word) && (kind === "OPERATOR" || word === "*");
+  return (
+    named
+      .slice(0, types)
+      .every((word, at) => isOfName(word, at) || (kind === "OPERATOR" && isSigned(word))) &&
+    isOneGroup(named.slice(types)) &&
+    named.slice(types).every((word) => PLAIN.test(word) || (kind === "AGGREGATE" && isSigned(word)))
+  );
+}
+
+/** Of `schema.name`. */
+function isOfName(word: string, at: number): boolean {
+  return at % 2 === 0 ? NAME.test(word) : word === ".";
+}
+
+function isOneGroup(words: readonly string[]): boolean {
+  let depth = 0;
+  return words.every((word, at) => {
+    depth += word === "(" ? 1 : word === ")" ? -1 : 0;
+    return depth > 0 || at === words.length - 1;
+  });
+}
+
+/** What follows TO, FROM and ROLE: in pg_dump's SQL, only keywords are in capitals. */
+function rolesIn(words: readonly string[]): string[] {
+  return words.flatMap((word, at) => {
+    if (word !== "TO" && word !== "FROM" && word !== "ROLE") return [];
+    const names: string[] = [];
+    for (let next = at + 1; next < words.length; next += 2) {
+      names.push(nameOf(words[next] ?? ""));
+      if (words[next + 1] !== ",") break;
+    }
+    return names;
+  });
+}
+
+function nameOf(word: string): string {
+  return word.startsWith('"') ? word.slice(1, -1).replaceAll('""', '"') : word;
+}

@@ -1,0 +1,62 @@
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import type { ScratchServer } from "../../scratch-server.ts";
+import { literal, PsqlSession, SessionEnded } from "../psql-session.ts";
+import { PRINTING } from "../schema.ts";
+import { connectionFailed } from "../session-error.ts";
+import { LIST_PRIVILEGES, privilegesOf } from "./list-privileges.ts";
+import type { PrivilegeStatements } from "./privilege-statements.ts";
+
+/** A dump with more takes too long, and is not compared. */
+const TIME_MS = 60_000;
+
+/**
+ * Gives the copy the owners and grants that its dump names, lists them, and takes all of it back:
+ * the loading role must still own what the checks read. Null if that takes too long. Nothing else
+ * may use the copy meanwhile. The statements are the server's own superuser's, so they must be
+ * those of `privilegeStatements`.
+ * @throws RunError
+ */
+export async function tryPrivileges(
+  server: ScratchServer,
+  database: string,
+  { statements, roles }: PrivilegeStatements,
+  signal: AbortSignal,
+): Promise<readonly DatabaseObject[] | null> {
+  const session = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
+  try {
+    for (const setting of [...PRINTING, `statement_timeout = ${TIME_MS}`])
+      await session.run(`set ${setting}`);
+    await session.run("begin");
+    const names = `${literal(JSON.stringify(roles))}::json`;
+    await session.run(
+      `do $$ begin execute (select coalesce(string_agg(format('create role %I;', name), ''), '')
+         from (select distinct each::name from json_array_elements_text(${names}) each) named(name)
+         where name operator(pg_catalog.!~) '^(pg_|public$|none$)' and name <> all (select rolname from pg_roles)); end $$`,
+    );
+    const applied = await session.run(APPLY(`${literal(JSON.stringify(statements))}::json`));
+    const listed = await session.run(LIST_PRIVILEGES);
+    await session.run("rollback");
+    return applied.ok && listed.ok ? privilegesOf(listed.output) : null;
+  } catch (error) {
+    throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
+  } finally {
+    await session.close();
+  }
+}
+
+/**
+ * The owner of a sequence cannot change before that of its table, so what fails is tried again.
+ * What fails then shows in the list.
+ */
+const APPLY = (statements: string): string => `
+  do $$ declare statement text; left_over text[]; failed text[]; begin
+    left_over := array(select json_array_elements_text(${statements}));
+    for attempt in 1..2 loop
+      failed := '{}';
+      foreach statement in array left_over loop
+        begin execute statement;
+        exception when others then failed := failed || statement; end;
+      end loop;
+      left_over := failed;
+    end loop;
+  end $$`;
