@@ -22,6 +22,8 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "tests/e2e/agent-trouble.test.ts",
     "packages/agent/test/runs/content.test.ts",
     "packages/agent/test/runs/mongodb.test.ts",
+    "packages/agent/test/runs/damage-dumps.test.ts",
+    "packages/agent/test/runs/damage-files.test.ts",
     "packages/agent/test/pick.test.ts",
     "packages/agent/test/runs/hostile-bounds.test.ts",
     "tests/e2e/dashboard/people.test.ts",

@@ -88,6 +88,11 @@ export const STEADY_DAYS = 90;
 /** A table is steady if this many tests over this many days saw it lose nothing significant. */
 const STEADY_TESTS = 4;
 const STEADY_SPAN_DAYS = 7;
+/**
+ * Whoever accepted that a table lost rows is not asked again by this rule for so long: otherwise one
+ * that varies at random would alarm several times a year.
+ */
+const SHRINKS_DAYS = 365;
 /** What a steady table may lose: this share of its rows, or this many if it is small. */
 const SLACK_SHARE = 0.05;
 const SLACK_ROWS = 5;
@@ -169,8 +174,8 @@ export class Seen {
   }
 
   /** Whether a person accepted, within the time considered, that it lost rows or is gone. */
-  wasAccepted(table: string): boolean {
-    const from = this.#daysAgo(STEADY_DAYS);
+  wasAccepted(table: string, days = STEADY_DAYS): boolean {
+    const from = this.#daysAgo(days);
     return (this.#before.accepted ?? []).some(
       (each) => each.at >= from && meansTable(each.table, nameInId(table)),
     );
@@ -326,7 +331,7 @@ export class Seen {
   }
 
   #isSteady(table: string, seen: readonly SeenRows[], share = SLACK_SHARE): boolean {
-    if (this.wasAccepted(table)) return false;
+    if (this.wasAccepted(table, SHRINKS_DAYS)) return false;
     const from = this.#daysAgo(STEADY_DAYS);
     const looked = seen.filter(({ test }) => test.madeAt >= from);
     const [first, last] = [looked[0], looked.at(-1)];
