@@ -1,4 +1,7 @@
 import { Command } from "commander";
+import { UserError } from "../platform/errors/user-error.ts";
+import { consoleCommand } from "./console-command.ts";
+import { printOutcome } from "./outcome.ts";
 import { readConfig } from "../platform/config/read-config.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
@@ -9,7 +12,7 @@ import { makeRoles } from "../platform/database/roles.ts";
  * can be dumped or filled while no service uses it. Prints a line when it accepts connections.
  */
 export function databaseCommand(): Command {
-  return new Command("database")
+  const command = new Command("database")
     .description("Run only the embedded database, to dump or load it, until stopped (SIGTERM, Ctrl-C)")
     .action(async () => {
       const stopped = new Promise<void>((resolve) => {
@@ -30,5 +33,37 @@ export function databaseCommand(): Command {
       } finally {
         await opened.close();
       }
+    });
+  command.addCommand(upgradeCommand());
+  return command;
+}
+
+/** `attestore-server database upgrade` */
+function upgradeCommand(): Command {
+  return consoleCommand("upgrade", "Move the embedded database to this PostgreSQL's major version")
+    .requiredOption("--from <directory>", "directory of the old PostgreSQL, such as /usr/lib/postgresql/15")
+    .action(async (options: { json?: boolean; from: string }) => {
+      const config = readConfig(process.env);
+      if (config.databaseUrl !== undefined)
+        throw new UserError(
+          "invalid_argument",
+          "DATABASE_URL is set: upgrade that PostgreSQL by its own means.",
+        );
+      const { upgradeDatabase } = await import("../features/service-backup/upgrade-database.ts");
+      const { versions } = await upgradeDatabase(config, options.from);
+      printOutcome(
+        {
+          json: { from: versions?.from ?? null, to: versions?.to ?? null },
+          result:
+            versions === null
+              ? "The interrupted upgrade is done."
+              : `The database is one of PostgreSQL ${versions.to} now, no longer of ${versions.from}.`,
+          talk: [
+            "The old database is in postgres.old. Remove it when attestore-server doctor finds nothing.",
+          ],
+          next: "attestore-server serve",
+        },
+        options,
+      );
     });
 }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -9,6 +9,7 @@ import { recordBackup } from "../../test/recorded.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
+import { postgresClient } from "../../test/postgres-client.ts";
 import { answerTo, TestServer } from "../../test/test-server.ts";
 
 /** Debian's, of which there are pg_dump, pg_restore and psql. */
@@ -176,12 +177,23 @@ test(
     expect(await look()).toMatchObject(well);
     await rm(join(root, "attestore-server.broken"), { recursive: true });
 
-    await follow("major-dump");
-    await follow("major-restore", {});
+    const programs = { ATTESTORE_POSTGRES_CLIENT: postgresClient() };
+    // As a kill -9 at the last step leaves it, and before that.
+    await mkdir(join(server.data, "postgres-upgrade", "postgres"), { recursive: true });
+    await follow("major-upgrade", programs);
     expect(await readFile(join(server.data, "postgres", "data", "PG_VERSION"), "utf8")).toBe("18\n");
     expect(await look({})).toMatchObject(well);
-    for (const name of ["attestore-server.new", "postgres.old"])
-      await rm(join(root, name), { recursive: true });
+    const at = (name: string): string => join(server.data, name);
+    await mkdir(at("postgres-upgrade"));
+    await rename(at("postgres"), at("postgres-upgrade/postgres"));
+    const refused = await server.run(["serve"], {}).finished;
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("database upgrade again"),
+    ]);
+    await follow("major-upgrade", programs);
+    expect(await look({})).toMatchObject(well);
+    await rm(at("postgres.old"), { recursive: true });
   },
   TIMEOUT_MS,
 );

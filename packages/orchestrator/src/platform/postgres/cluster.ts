@@ -86,7 +86,7 @@ async function requireVersion(location: ClusterLocation, cluster: string, direct
   if (server === cluster) return;
   throw new UserError(
     "postgres_version",
-    `${directory} was created by PostgreSQL ${cluster}, but the PostgreSQL here is ${server}. Nothing was changed. Run the version of this service that created it, or set ATTESTORE_POSTGRES to a PostgreSQL ${cluster}, and move the data with a dump (docs/operate.md, "A new major version of PostgreSQL").`,
+    `${directory} was created by PostgreSQL ${cluster}, but the PostgreSQL here is ${server}. Nothing was changed. Run attestore-server database upgrade --from DIRECTORY, with the directory of a PostgreSQL ${cluster} (docs/operate.md, "A new major version of PostgreSQL"), or set ATTESTORE_POSTGRES to it.`,
   );
 }
 

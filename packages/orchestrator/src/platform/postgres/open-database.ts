@@ -87,6 +87,11 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDa
 async function open(options: OpenDatabaseOptions): Promise<OpenDatabase> {
   await makeDirectory(options.dataDirectory, process.geteuid?.() === 0 ? 0o711 : 0o700);
   if (options.restoring !== true) await requireRestored(options.dataDirectory);
+  if (options.databaseUrl === undefined && (await isHalfUpgraded(options.dataDirectory)))
+    throw new UserError(
+      "data_directory",
+      `The upgrade of the database in ${options.dataDirectory} was interrupted at its last step. Run attestore-server database upgrade again.`,
+    );
   if (options.databaseUrl !== undefined) return openExternal(options.databaseUrl, options);
   const owned = await lockOrJoin(options);
   if ("connection" in owned)
@@ -99,6 +104,16 @@ async function open(options: OpenDatabaseOptions): Promise<OpenDatabase> {
       close: () => server.stop(),
     };
   });
+}
+
+/** In the data directory while the embedded database is moved to another major version. */
+export const UPGRADE = "postgres-upgrade";
+
+/** The old database was put aside, and the new one is not in its place yet. */
+export async function isHalfUpgraded(directory: string): Promise<boolean> {
+  const has = async (...names: string[]): Promise<boolean> =>
+    (await nullIfMissing(stat(join(directory, ...names)))) !== null;
+  return !(await has("postgres")) && (await has("postgres.old")) && (await has(UPGRADE, "postgres"));
 }
 
 /** In the data directory during a restore of the service, and after one that was cut off. */

@@ -1,0 +1,142 @@
+import { spawn } from "node:child_process";
+import { rename, rm, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { makeDirectory, syncDirectory } from "@attestore/host/durable-files";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
+import type { Config } from "../../platform/config/read-config.ts";
+import { withClient } from "../../platform/database/client.ts";
+import { makeRoles } from "../../platform/database/roles.ts";
+import { UserError } from "../../platform/errors/user-error.ts";
+import { tryLockDirectory } from "../../platform/files/directory-lock.ts";
+import { silentLogger } from "../../platform/logging/logger.ts";
+import { findClientPrograms } from "../../platform/postgres/client-programs.ts";
+import { libpqConnection } from "../../platform/postgres/libpq-connection.ts";
+import {
+  isHalfUpgraded,
+  openDatabase,
+  type OpenDatabase,
+  UPGRADE,
+} from "../../platform/postgres/open-database.ts";
+import { type LogsDigest, readLogsDigest } from "./contents.ts";
+import { endOf } from "./program-end.ts";
+
+export interface UpgradedDatabase {
+  /** Major versions; null if only the last step of an interrupted upgrade was left to do. */
+  versions: { from: number; to: number } | null;
+}
+
+interface Found {
+  major: number;
+  digest: LogsDigest;
+}
+
+/**
+ * Moves the embedded database to another major version of PostgreSQL while no service runs: dumps
+ * it from the old one, loads it into a new one beside it, compares the logs, and only then changes
+ * places. The old one is kept as `postgres.old`. After an interruption the same command goes on.
+ * @param binaries of the old version, such as /usr/lib/postgresql/15
+ * @throws UserError
+ */
+export async function upgradeDatabase(config: Config, binaries: string): Promise<UpgradedDatabase> {
+  const stage = join(config.data, UPGRADE);
+  const current = join(config.data, "postgres");
+  const made = join(stage, "postgres");
+  const kept = join(config.data, "postgres.old");
+  if (await isHalfUpgraded(config.data)) {
+    await locked(config.data, () => swapIn(config.data, made, current, stage));
+    return { versions: null };
+  }
+  if (await exists(kept))
+    throw new UserError("data_directory", `${kept} is there already. Move it away, then run this again.`);
+  await rm(stage, { recursive: true, force: true });
+  await makeDirectory(stage, process.geteuid?.() === 0 ? 0o711 : 0o700);
+  const fresh = await openDatabase({ ...common(config), dataDirectory: stage, binaries: config.postgres });
+  let versions: { from: number; to: number };
+  try {
+    versions = await copy(config, binaries, fresh, join(stage, "database.dump"));
+  } finally {
+    await fresh.close();
+  }
+  await locked(config.data, async () => {
+    await rename(current, kept);
+    await syncDirectory(config.data);
+    await swapIn(config.data, made, current, stage);
+  });
+  return { versions };
+}
+
+/** From the old database, which nobody else uses, into the new one. */
+async function copy(
+  config: Config,
+  binaries: string,
+  fresh: OpenDatabase,
+  dump: string,
+): Promise<{ from: number; to: number }> {
+  const to = await majorOf(fresh);
+  const programs = await findClientPrograms({ client: config.postgresClient, postgres: config.postgres }, to);
+  const old = await openDatabase({ ...common(config), dataDirectory: config.data, binaries });
+  let before: Found;
+  try {
+    before = { major: await majorOf(old), digest: await digestOf(old) };
+    await run(programs.dump, old, ["--format=custom", `--file=${dump}`]);
+  } finally {
+    await old.close();
+  }
+  await makeRoles(fresh.connection, fresh);
+  await run(programs.restore, fresh, ["--no-owner", "--single-transaction", "--exit-on-error", dump]);
+  const digest = await digestOf(fresh);
+  if (digest.sha256 === before.digest.sha256) return { from: before.major, to };
+  throw new UserError(
+    "backup_failed",
+    "The logs of the new database are not those of the old one. The old one was not changed.",
+  );
+}
+
+async function run(program: string, { connection }: OpenDatabase, more: string[]): Promise<void> {
+  const { args, environment } = libpqConnection(connection);
+  const child = spawn(program, [...args, "--no-password", ...more], {
+    env: { ...environment, LC_ALL: "C" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  await endOf(child, basename(program));
+}
+
+function common(config: Config) {
+  return { user: config.postgresUser, role: "serve", log: silentLogger } as const;
+}
+
+function digestOf({ connection }: OpenDatabase): Promise<LogsDigest> {
+  return withClient(connection, { name: "upgrade", statement_ms: 0 }, readLogsDigest);
+}
+
+async function majorOf({ connection }: OpenDatabase): Promise<number> {
+  const { rows } = await withClient(connection, { name: "upgrade", statement_ms: 0 }, (client) =>
+    client.query<{ major: number }>("select current_setting('server_version_num')::int / 10000 as major"),
+  );
+  return rows[0]?.major ?? 0;
+}
+
+/** The last step: only a database that is whole gets here. */
+async function swapIn(data: string, made: string, current: string, stage: string): Promise<void> {
+  await rename(made, current);
+  await syncDirectory(data);
+  await rm(stage, { recursive: true });
+}
+
+async function locked(data: string, work: () => Promise<void>): Promise<void> {
+  const attempt = tryLockDirectory(data, "command");
+  if (!("lock" in attempt))
+    throw new UserError(
+      "data_directory_in_use",
+      `A service has started on ${data}. Stop it, and run this again.`,
+    );
+  try {
+    await work();
+  } finally {
+    attempt.lock.release();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await nullIfMissing(stat(path))) !== null;
+}
