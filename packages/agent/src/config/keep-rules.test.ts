@@ -32,3 +32,21 @@ it("the last clean backup stays while later ones are suspicious", () => {
   expect(kept(all, all, ["day-1"])).toEqual({ "day-4": ["last"], "day-3": ["proven"], "day-1": ["clean"] });
   expect(kept(all, all, all)).toEqual({ "day-4": ["last"], "day-3": ["proven"] });
 });
+
+const noneProven = { ever: new Set<string>(), lately: new Set<string>(), clean: new Set<string>() };
+const ids = (rules: object, all = backups): string[] =>
+  [...keptBy(all, { ...NONE, ...rules }, { passed: noneProven, now }).keys()].toSorted();
+
+it("days count from the newest backup, so nothing goes only because no backup was made for a while", () => {
+  expect(ids({ days: 2 })).toEqual(["day-3", "day-4"]);
+});
+
+it("a backup that is dated in the future takes no other with it", () => {
+  const future = { id: "future", at: "2099-01-01T00:00:00.000Z" };
+  const today = { id: "today", at: "2026-11-21T02:00:00.000Z" };
+  expect(ids({ days: 2 }, [...backups, today, future])).toEqual(["future", "today"]);
+});
+
+it("while fewer months have a backup than are to be kept, the oldest stays too", () => {
+  expect(ids({ monthly: 3 })).toEqual(["day-1", "day-4"]);
+});

@@ -1,13 +1,16 @@
+import * as shared from "@attestore/host/keep-rules";
+
 /**
  * How many backups each rule keeps; 0 keeps none. What any rule keeps stays (contract section 11).
  */
 export interface KeepRules {
   /** The newest n. */
   readonly last: number;
-  /** All of the last n times 24 hours. */
+  /** All that are at most n times 24 hours older than the newest. */
   readonly days: number;
   /**
    * The newest of each of the n newest days (UTC) that have one; weeks start on Monday (ISO 8601).
+   * While fewer have one, the oldest stays too.
    */
   readonly daily: number;
   readonly weekly: number;
@@ -22,7 +25,7 @@ export interface Datable {
 }
 
 export function hasRules(rules: KeepRules): boolean {
-  return Object.values(rules).some((count: number) => count > 0);
+  return shared.hasRules(named(rules));
 }
 
 /**
@@ -39,40 +42,29 @@ export function keptBy(
     now,
   }: { readonly passed: Record<"ever" | "lately" | "clean", ReadonlySet<string>>; readonly now: Date },
 ): ReadonlyMap<string, string[]> {
-  const newestFirst = backups.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  const dated = backups.map(({ id, at }) => ({ id, at: new Date(at) }));
+  const newestFirst = dated.toSorted(shared.byTime).toReversed();
+  const reasons = shared.keepReasons(dated, named(rules), { localOf: (at) => at, now });
   const kept = new Map<string, string[]>();
-  const keep = ({ id }: Datable, why: string): void => void kept.set(id, [...(kept.get(id) ?? []), why]);
-
-  for (const backup of newestFirst.slice(0, rules.last)) keep(backup, "last");
-  const since = now.getTime() - rules.days * 86_400_000;
-  if (rules.days > 0)
-    for (const backup of newestFirst) if (Date.parse(backup.at) >= since) keep(backup, "days");
-  for (const [rule, periodOf] of PERIODS) {
-    const periods = new Set<string>();
-    for (const backup of newestFirst) {
-      const period = periodOf(new Date(backup.at));
-      if (periods.has(period) || periods.size >= rules[rule]) continue;
-      periods.add(period);
-      keep(backup, rule);
-    }
-  }
-  const newestOf = (ids: ReadonlySet<string>): Datable | undefined =>
-    newestFirst.find(({ id }) => ids.has(id));
+  const keep = (id: string, why: string): void => void kept.set(id, [...(kept.get(id) ?? []), why]);
+  for (const [id, why] of reasons) for (const { rule } of why) keep(id, rule.replace("keep_", ""));
+  const newestOf = (ids: ReadonlySet<string>): string | undefined =>
+    newestFirst.find(({ id }) => ids.has(id))?.id;
   for (const proven of new Set([newestOf(passed.ever), newestOf(passed.lately)]))
     if (proven !== undefined) keep(proven, "proven");
   const clean = newestOf(passed.clean);
-  if (clean !== undefined && kept.get(clean.id)?.includes("proven") !== true) keep(clean, "clean");
+  if (clean !== undefined && kept.get(clean)?.includes("proven") !== true) keep(clean, "clean");
   return kept;
 }
 
-const PERIODS: readonly (readonly ["daily" | "weekly" | "monthly" | "yearly", (date: Date) => string])[] = [
-  ["daily", (date) => date.toISOString().slice(0, 10)],
-  ["weekly", mondayOf],
-  ["monthly", (date) => date.toISOString().slice(0, 7)],
-  ["yearly", (date) => date.toISOString().slice(0, 4)],
-];
-
-function mondayOf(date: Date): string {
-  const day = (date.getUTCDay() + 6) % 7;
-  return new Date(date.getTime() - day * 86_400_000).toISOString().slice(0, 10);
+/** As the service has the same rules. */
+function named(rules: KeepRules): shared.KeepRules {
+  return {
+    keep_last: rules.last,
+    keep_days: rules.days,
+    keep_daily: rules.daily,
+    keep_weekly: rules.weekly,
+    keep_monthly: rules.monthly,
+    keep_yearly: rules.yearly,
+  };
 }

@@ -1,81 +1,24 @@
 import type { Retention, RetentionReason } from "@attestore/contract";
+import * as shared from "@attestore/host/keep-rules";
 import { wallClock } from "../schedules/time-zone.ts";
 
-/** A backup as the rules see it. */
-export interface Kept {
-  id: string;
-  /**
-   * When the service received it, by the service's own clock. The agent's clock decides nothing.
-   */
-  at: Date;
-}
-
-type Rule = keyof Retention;
-type Period = (local: Date) => string;
-
-const DAY_MS = 86_400_000;
-
-/** The day, week, … of a moment. */
-const PERIODS = {
-  keep_daily: (local) => local.toISOString().slice(0, 10),
-  keep_weekly: isoWeek,
-  keep_monthly: (local) => local.toISOString().slice(0, 7),
-  keep_yearly: (local) => local.toISOString().slice(0, 4),
-} as const satisfies Partial<Record<Rule, Period>>;
+/**
+ * A backup with the time when the service received it, by the service's own clock. The agent's
+ * clock decides nothing.
+ */
+export type { Kept } from "@attestore/host/keep-rules";
+export { byTime } from "@attestore/host/keep-rules";
 
 /** Whether any rule keeps something. Without one nothing is ever removed. */
 export function hasRules(rules: Retention | null): rules is Retention {
-  return rules !== null && Object.values(rules).some((count) => count > 0);
+  return rules !== null && shared.hasRules(rules);
 }
 
-/**
- * Why each backup stays: the union of the rules, as in restic's `forget`. `keep_last` keeps that
- * many of the newest. `keep_days` keeps what is at most that many days older than the newest
- * backup, so nothing goes only because no backup was made for a while. The others keep the newest
- * backup of each of that many days, ISO weeks, months or years that have one, in the source's time
- * zone. While fewer than that have one, the oldest backup stays too.
- */
+/** Why each backup stays, with days, weeks and months in the source's time zone. */
 export function keepReasons(
-  backups: readonly Kept[],
+  backups: readonly shared.Kept[],
   rules: Retention,
   zone: string,
 ): Map<string, RetentionReason[]> {
-  const newestFirst = backups.toSorted(byTime).toReversed();
-  const reasons = new Map<string, RetentionReason[]>();
-  const keep = ({ id }: Kept, reason: RetentionReason): void => {
-    reasons.set(id, [...(reasons.get(id) ?? []), reason]);
-  };
-  for (const backup of newestFirst.slice(0, rules.keep_last ?? 0)) keep(backup, { rule: "keep_last" });
-  const [newest] = newestFirst;
-  if (newest !== undefined && (rules.keep_days ?? 0) > 0) {
-    const since = newest.at.getTime() - (rules.keep_days ?? 0) * DAY_MS;
-    for (const backup of newestFirst) if (backup.at.getTime() > since) keep(backup, { rule: "keep_days" });
-  }
-  const local = new Map(newestFirst.map(({ id, at }) => [id, wallClock(zone, at)]));
-  for (const [rule, periodOf] of Object.entries(PERIODS) as [keyof typeof PERIODS, Period][]) {
-    let left = rules[rule] ?? 0;
-    let last: string | null = null;
-    for (const [index, backup] of newestFirst.entries()) {
-      if (left === 0) break;
-      const period = periodOf(local.get(backup.id) ?? backup.at);
-      if (period === last && index < newestFirst.length - 1) continue;
-      keep(backup, { rule, period });
-      last = period;
-      left -= 1;
-    }
-  }
-  return reasons;
-}
-
-/** Oldest first; of two at the same moment, the one with the greater id is newer. */
-export function byTime(a: Kept, b: Kept): number {
-  return a.at.getTime() - b.at.getTime() || (a.id < b.id ? -1 : 1);
-}
-
-/** ISO 8601: a week belongs to the year that has its Thursday. */
-function isoWeek(local: Date): string {
-  const thursday = new Date(local.getTime() + (3 - ((local.getUTCDay() + 6) % 7)) * DAY_MS);
-  const year = thursday.getUTCFullYear();
-  const day = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / DAY_MS);
-  return `${year}-W${String(Math.floor(day / 7) + 1).padStart(2, "0")}`;
+  return shared.keepReasons(backups, rules, { localOf: (at) => wallClock(zone, at) });
 }
