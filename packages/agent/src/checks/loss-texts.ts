@@ -1,3 +1,4 @@
+import { shellWord } from "@attestore/host/shell-word";
 import { plural } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import type { Floor, PassedTest, Seen, SeenTable } from "./seen.ts";
@@ -51,8 +52,4 @@ export function goneText(
 export function nextStep(tables: readonly string[], source: string): string {
   if (tables.length === 0) return `To list all: attestore accept ${source}`;
   return `If that is right: attestore accept ${source} ${tables.map(shellWord).join(" ")} --because REASON`;
-}
-
-function shellWord(text: string): string {
-  return /^[\w.,:/@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

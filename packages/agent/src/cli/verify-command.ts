@@ -1,3 +1,4 @@
+import { shellWord } from "@attestore/host/shell-word";
 import { basename } from "node:path";
 import { listRotations } from "../key-rotation/rotation.ts";
 import type { Layout } from "../state/layout.ts";
@@ -19,9 +20,4 @@ export async function verifyCommand(layout: Layout, receipt: string, isInLog: bo
   ]
     .map((word) => shellWord(word))
     .join(" ");
-}
-
-/** Quotes one word for a POSIX shell, so that people can paste it. A root may have any path. */
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

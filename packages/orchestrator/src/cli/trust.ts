@@ -1,3 +1,4 @@
+import { shellWord } from "@attestore/host/shell-word";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { readCommandConfig } from "../platform/config/served-address.ts";
@@ -96,8 +97,4 @@ function asRoot(data: string, isUndo: boolean): string {
   const [node, program] = [process.execPath, process.argv[1] ?? "attestore-server"];
   const call = ["sudo", `ATTESTORE_DATA=${data}`, node, program, "trust", ...(isUndo ? ["--undo"] : [])];
   return `Only root may change which authorities this machine trusts. Run:\n  ${call.map(shellWord).join(" ")}`;
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

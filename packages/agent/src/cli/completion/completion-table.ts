@@ -60,8 +60,3 @@ export function firstWords(table: readonly CompletedCommand[]): ReadonlyMap<stri
  * A command that prints the names of the sources, one per line. Without a root it prints nothing.
  */
 export const LIST_SOURCES = "attestore source list 2>/dev/null | cut -d' ' -f1";
-
-/** Escapes a text for single quotes, in all three shells. */
-export function singleQuoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}

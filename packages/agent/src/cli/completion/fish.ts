@@ -1,10 +1,5 @@
-import {
-  firstWords,
-  LIST_SOURCES,
-  singleQuoted,
-  type CompletedCommand,
-  type Values,
-} from "./completion-table.ts";
+import { singleQuoted } from "@attestore/host/shell-word";
+import { firstWords, LIST_SOURCES, type CompletedCommand, type Values } from "./completion-table.ts";
 
 /** Completions for fish 3. */
 export function fishCompletion(table: readonly CompletedCommand[]): string {

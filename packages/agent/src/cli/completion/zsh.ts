@@ -1,10 +1,5 @@
-import {
-  firstWords,
-  LIST_SOURCES,
-  singleQuoted,
-  type CompletedCommand,
-  type Values,
-} from "./completion-table.ts";
+import { singleQuoted } from "@attestore/host/shell-word";
+import { firstWords, LIST_SOURCES, type CompletedCommand, type Values } from "./completion-table.ts";
 
 /** A completion function for zsh 5. It uses zsh's own `_arguments`. */
 export function zshCompletion(table: readonly CompletedCommand[]): string {

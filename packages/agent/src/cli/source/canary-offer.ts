@@ -1,3 +1,4 @@
+import { shellWord } from "@attestore/host/shell-word";
 import { join } from "node:path";
 import type { SourceConfig } from "../../config/source-config.ts";
 
@@ -19,15 +20,11 @@ export function canaryOffer({ engine, slug }: SourceConfig, root: string): Canar
   const file = `keys/${slug}.canary`;
   const path = join(root, file);
   return {
-    make: `(umask 077; od -An -N24 -tx1 /dev/urandom | tr -d ' \\n' >${quoted(path)})`,
+    make: `(umask 077; od -An -N24 -tx1 /dev/urandom | tr -d ' \\n' >${shellWord(path)})`,
     sql: [
       `create table ${TABLE} (token text not null);`,
       `insert into ${TABLE} values ('the text in ${path}');`,
     ],
     check: { id: "canary", query: `select token from ${TABLE}`, canary: `file:${file}` },
   };
-}
-
-function quoted(path: string): string {
-  return /^[A-Za-z0-9_./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
