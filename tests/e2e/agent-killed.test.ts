@@ -65,7 +65,7 @@ describe.each(["backup", "restore-test"])("the agent killed during %s", (command
       clearTimeout(timer);
       const context = `killed ${command} after ${moment_ms.toFixed(0)} of ${whole_ms.toFixed(0)} ms`;
 
-      await until(`no process is left: ${context}`, () => host.processes().length === 0, 10).catch(() => {
+      await until(`no process is left: ${context}`, () => host.processes().length === 0, 30).catch(() => {
         expect(host.processes(), context).toEqual([]);
       });
       const rerun = await host.run(command, "--source", "shop");

@@ -417,7 +417,7 @@ describe("an upload in parts", () => {
     // Whether it is answered or cut off, the same request afterwards finds one backup.
     const underWay = agent.call("POST", "/v1/backups", body).catch((error: unknown) => error);
     const object = join(server.data, "objects", upload.object_key);
-    await until("the parts are one object", () => existsSync(object), 20);
+    await until("the parts are one object", () => existsSync(object));
     await server.kill();
     await underWay;
     await server.start();

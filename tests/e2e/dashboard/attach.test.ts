@@ -202,7 +202,7 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Revoke ledger-1 (Rotterdam)" }).click();
     await page.getByText("revoked", { exact: true }).first().waitFor();
-    await until("the agent is told", () => running.talk().includes("revoked"), 20);
+    await until("the agent is told", () => running.talk().includes("revoked"));
   } finally {
     running.child.kill("SIGTERM");
     await running.finished;

@@ -44,7 +44,8 @@ export class ReusedPages {
       locale: "en-GB",
       timezoneId: "Europe/Berlin",
     });
-    context.setDefaultTimeout(20_000);
+    // As for `until`: a busy machine takes long for what it does in a second when idle.
+    context.setDefaultTimeout(60_000);
     return context.newPage();
   }
 

@@ -114,7 +114,7 @@ export async function startServer(
 /** Ends what still runs on the directory, then removes it; answers what had to be ended. */
 async function sweep(data: string): Promise<string[]> {
   let left = processesUnder(data);
-  await until("its processes end", () => (left = processesUnder(data)).length === 0, 10).catch(
+  await until("its processes end", () => (left = processesUnder(data)).length === 0, 30).catch(
     () => undefined,
   );
   for (const { pid } of left) {
@@ -124,7 +124,7 @@ async function sweep(data: string): Promise<string[]> {
       // It ended by itself.
     }
   }
-  await until("its processes are gone", () => processesUnder(data).length === 0, 10);
+  await until("its processes are gone", () => processesUnder(data).length === 0, 30);
   rmSync(data, { recursive: true, force: true });
   return left.map(({ pid, command }) => `${pid} ${command}`);
 }

@@ -1,11 +1,11 @@
 /**
  * Asks again and again until the answer is neither undefined, null nor false; throws after the
- * deadline.
+ * deadline, which is far beyond what a busy machine takes: nothing here measures speed.
  */
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  deadline_s = 20,
+  deadline_s = 60,
 ): Promise<Exclude<T, undefined | null | false>> {
   const end = performance.now() + deadline_s * 1000;
   for (;;) {

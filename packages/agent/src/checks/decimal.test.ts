@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compareDecimals, type Decimal, parseDecimal } from "./decimal.ts";
+import { processorTime_ms } from "../../test/processor-time.ts";
 
 function decimal(text: string): Decimal {
   const value = parseDecimal(text);
@@ -85,9 +86,10 @@ test("numbers are ordered by value, however they are written", () => {
 
 test("a hundred thousand digits are read and compared in no time", () => {
   const zeros = "0".repeat(100_000);
-  const started = performance.now();
-  expect(compareDecimals(decimal(`1${zeros}1`), decimal(`1${zeros}2`))).toBeLessThan(0);
-  expect(compareDecimals(decimal(`0.${zeros}1`), decimal("0"))).toBeGreaterThan(0);
-  expect(parseDecimal(`${zeros}x`)).toBeNull();
-  expect(performance.now() - started).toBeLessThan(1_000);
+  const used_ms = processorTime_ms(() => {
+    expect(compareDecimals(decimal(`1${zeros}1`), decimal(`1${zeros}2`))).toBeLessThan(0);
+    expect(compareDecimals(decimal(`0.${zeros}1`), decimal("0"))).toBeGreaterThan(0);
+    expect(parseDecimal(`${zeros}x`)).toBeNull();
+  });
+  expect(used_ms).toBeLessThan(1_000);
 });

@@ -177,7 +177,7 @@ COPY public.t (n) FROM stdin;
 });
 
 describe("what is no file where one should be", () => {
-  const TESTED = { timeout: 20_000 };
+  const TESTED = { timeout: 60_000 };
 
   it("a pipe in the store is refused without being opened", TESTED, async () => {
     execFileSync("mkfifo", [join(theirs, "one.age")]);

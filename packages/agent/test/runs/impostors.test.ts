@@ -44,7 +44,7 @@ const dumping = (dump: Promise<unknown>): Promise<Error> =>
     () => new Error("no error"),
     (error: Error) => error,
   );
-const context = () => ({ scratchDir: place.scratch, signal: AbortSignal.timeout(20_000) });
+const context = () => ({ scratchDir: place.scratch, signal: AbortSignal.timeout(60_000) });
 
 test("a remote PostgreSQL without a certificate receives neither user name nor password", async () => {
   const server = await impostor((socket, bytes) => {
