@@ -2,9 +2,9 @@ import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * What takes long, by about how many seconds it takes beside five others. A file that begins late and
- * takes minutes leaves the second core with nothing to do at the end. A fresh checkout knows of no
- * earlier run, and by their size these could not be told.
+ * What takes long, by about how many seconds it takes beside five others. A file that begins late
+ * and takes minutes leaves the second core with nothing to do at the end. A fresh checkout knows
+ * of no earlier run, and by their size these could not be told.
  */
 const LONGEST: Readonly<Record<number, readonly string[]>> = {
   200: [
@@ -84,9 +84,10 @@ const EXPECTED_S = new Map(
 const LONG_S = 30;
 
 /**
- * The files that take long, the longest first, whichever project they belong to: as long as when they
- * last ran as a whole in this checkout, or as `LONGEST` says. Then all others. Those that share
- * processes come last and one after the other: a process ends when the next file is not for it.
+ * The files that take long, the longest first, whichever project they belong to: as long as when
+ * they last ran as a whole in this checkout, or as `LONGEST` says. Then all others. Those that
+ * share processes come last and one after the other: a process ends when the next file is not for
+ * it.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -89,8 +89,8 @@ export const STEADY_DAYS = 90;
 const STEADY_TESTS = 4;
 const STEADY_SPAN_DAYS = 7;
 /**
- * Whoever accepted that a table lost rows is not asked again by this rule for so long: otherwise one
- * that varies at random would alarm several times a year.
+ * Whoever accepted that a table lost rows is not asked again by this rule for so long: otherwise
+ * one that varies at random would alarm several times a year.
  */
 const SHRINKS_DAYS = 365;
 /** What a steady table may lose: this share of its rows, or this many if it is small. */

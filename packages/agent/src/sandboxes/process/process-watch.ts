@@ -155,8 +155,9 @@ function processes(): Map<number, Seen> {
 
 /**
  * Those processes and all that descend from them, without a look at the rest of the host's, which
- * may be thousands. Each thread has its own children (proc(5), /proc/PID/task/TID/children). A child
- * that is missed while others end is there at the next look. Null if the kernel lists no children.
+ * may be thousands. Each thread has its own children (proc(5), /proc/PID/task/TID/children). A
+ * child that is missed while others end is there at the next look. Null if the kernel lists no
+ * children.
  */
 function processesBelow(roots: Iterable<number>): Map<number, Seen> | null {
   if (!existsSync("/proc/thread-self/children")) return null;

@@ -34,8 +34,8 @@ interface Section extends Omit<DumpedTable, "rows" | "sum"> {
 /**
  * Counts the rows of each table in a dump program's output while it passes. With a key, it also
  * adds up the digests of the rows. Line breaks in values are escaped, so no row is on two lines.
- * Only lines between `LOCK TABLES` and `UNLOCK TABLES` count, where there is nothing but rows. The text
- * of a routine or trigger, between two `DELIMITER` lines, never counts.
+ * Only lines between `LOCK TABLES` and `UNLOCK TABLES` count, where there is nothing but rows. The
+ * text of a routine or trigger, between two `DELIMITER` lines, never counts.
  */
 export class DumpCounter {
   readonly #key: Buffer | null;
