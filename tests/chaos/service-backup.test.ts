@@ -107,6 +107,16 @@ const newestBackup = (): string => {
   return join(backups, name);
 };
 
+/** In the database of the service that runs on the directory. */
+async function requireThere(data: string, receipts: readonly Acknowledged[]): Promise<void> {
+  const stored = await storedReceipts(data);
+  for (const { receipt, envelopeSha256 } of receipts)
+    expect(stored.get(receipt.receipt_id)).toEqual({
+      log_index: receipt.log_index,
+      envelope: envelopeSha256,
+    });
+}
+
 let acknowledged: Acknowledged[];
 /** Some of them after the backup. */
 let later: Acknowledged[];
@@ -171,12 +181,7 @@ test("after kill -9 the service is restored elsewhere: every receipt acknowledge
 
   const running = await other.serve();
   const [{ agent, backup }] = submitters as [(typeof submitters)[0]];
-  const stored = await storedReceipts(other.data);
-  for (const { receipt, envelopeSha256 } of acknowledged)
-    expect(stored.get(receipt.receipt_id)).toEqual({
-      log_index: receipt.log_index,
-      envelope: envelopeSha256,
-    });
+  await requireThere(other.data, acknowledged);
   // For three heartbeats it listens to what agents know, and the stream repeats what it refuses.
   await using stream = new ReceiptStream([{ agent, backup }], 1);
   await stream.advance(3);
@@ -194,6 +199,9 @@ test("a backup older than what was signed: agents' heads make its logs read-only
   // Nobody here knows better: no signed-heads, no objects.
   expect(JSON.parse(restored.stdout)).toMatchObject({ logs_set_back: [], findings: 0 });
   const running = await other.serve();
+  // This is the backup that was made under load.
+  expect(acknowledged.length).toBeGreaterThan(0);
+  await requireThere(other.data, acknowledged);
   const [{ agent, backup }] = submitters as [(typeof submitters)[0]];
   const { checkpoint } = newestOf(agent);
   const told = await agent.call("POST", "/v1/heartbeat", heartbeatBody({ log_head: checkpoint }));
