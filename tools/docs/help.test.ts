@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { COMMANDS } from "../../packages/agent/src/cli/all.ts";
 import { FLAGS } from "../../packages/agent/src/config/flag-table.ts";
 import { HELP } from "../../packages/orchestrator/src/cli/help-texts.ts";
-import { commandPath, serverProgram } from "../../packages/orchestrator/src/cli/program.ts";
+import { commandPath, runnable, serverProgram } from "../../packages/orchestrator/src/cli/program.ts";
 import { HELP as VERIFIER_HELP } from "../../packages/verifier/src/help.ts";
 import { anchorsOf } from "./anchors.ts";
 
@@ -27,9 +27,7 @@ function optionsIn(line: string, program: string): string[] {
   return own.flatMap((part) => part.match(/(?<=\s)--[a-z0-9-]+/g) ?? []);
 }
 
-const serverCommands = serverProgram([]).commands.flatMap((command) =>
-  command.commands.length === 0 ? [command] : [...command.commands],
-);
+const serverCommands = runnable(serverProgram([]));
 
 test("attestore: each command's examples call it with flags that it has, and its page exists", () => {
   for (const { name, examples, page, flags } of COMMANDS) {

@@ -184,6 +184,15 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     examples: [["attestore-server database", "then, in another terminal: pg_dump --host=DATA/run …"]],
     page: "operate.md#back-up-the-service-itself",
   },
+  "database upgrade": {
+    examples: [
+      [
+        "attestore-server database upgrade --from /usr/lib/postgresql/15",
+        "after the program was replaced; the service is stopped",
+      ],
+    ],
+    page: "operate.md#a-new-major-version-of-postgresql",
+  },
   "service backup": {
     examples: [
       [

@@ -81,12 +81,19 @@ export function serverProgram(args: readonly string[]): Command {
   ]) {
     program.addCommand(command);
   }
-  for (const command of program.commands)
-    for (const each of command.commands.length === 0 ? [command] : command.commands)
-      addCommandHelp(each, HELP[commandPath(each)] ?? { examples: [], page: "operate.md" });
+  for (const each of runnable(program))
+    addCommandHelp(each, HELP[commandPath(each)] ?? { examples: [], page: "operate.md" });
   addCommandHelp(program, { examples: FIRST_STEPS, page: "operate.md" });
   groupCommands(program, HELP_GROUPS, asksForAllCommands(args));
   return program;
+}
+
+/** The commands that can be run: those of groups, and those that have none or help of their own. */
+export function runnable(program: Command): Command[] {
+  return program.commands.flatMap((command) => {
+    const isGroup = command.commands.length > 0 && HELP[command.name()] === undefined;
+    return isGroup ? [...command.commands] : [command, ...command.commands];
+  });
 }
 
 /** `org add` */
