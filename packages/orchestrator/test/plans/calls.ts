@@ -21,6 +21,7 @@ export function tokenOf(route: Route, world: World, operator: string): string | 
     case "auth_key":
       return world.org.authKey;
     case "user":
+    case "session":
       return (POLICY[route.action] as readonly string[]).includes("owner") ? world.tokens.owner : operator;
     case "anonymous":
       return undefined;
