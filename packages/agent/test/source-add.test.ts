@@ -307,6 +307,7 @@ it("source add asks a person on a terminal, again after a typo, and does not sho
     ["source", "add"],
     { ATTESTORE_HOME: root },
   );
+  expect(declined).toContain("Nothing was changed.");
   expect(declined).toContain("exit 1");
   const ended = typeInto([["What do you want to back up?", "\x04"]], ["source", "add"], {
     ATTESTORE_HOME: root,

@@ -46,7 +46,7 @@ export async function askUntil(question: string, { proposal, problem, say, signa
 }
 
 /**
- * Asks for yes or no.
+ * Asks for yes or no, and says that nothing was changed after a no.
  * @throws UserError if nobody can be asked and `--yes` was not given
  */
 export async function confirm(
@@ -56,5 +56,7 @@ export async function confirm(
   if (yes) return true;
   if (!canAsk())
     throw new UserError("usage", `${question} There is no terminal to ask on: to go ahead, give --yes.`);
-  return /^y(es)?$/i.test(await ask(`${question} (y/n)`, "n", signal));
+  const agreed = /^y(es)?$/i.test(await ask(`${question} (y/n)`, "n", signal));
+  if (!agreed) process.stderr.write("Nothing was changed.\n");
+  return agreed;
 }
