@@ -133,6 +133,9 @@ test("an empty organisation sees seven steps; each is done without a reload, out
   await expect.poll(() => page.getByText("Your first proof").count()).toBe(0);
   await page.getByRole("button", { name: "Hide these steps" }).click();
   await page.getByText("Your next step").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await step.getByText("Have it done every day").waitFor();
 });
 
 describe("an organisation with a history", () => {
@@ -243,6 +246,61 @@ describe("an organisation with a history", () => {
     const heard = await agent.call("POST", "/v1/heartbeat", heartbeatBody());
     const [command] = heard.json<{ commands: { id: string }[] }>().commands;
     expect(command?.id).toMatch(/^cmd_/);
+  });
+
+  test("the palette opens with Ctrl+K, finds a source and starts a backup of it; single keys move through pages and rows", async () => {
+    const page = await dashboard.open(org.owner);
+    await headline(page).waitFor();
+    await page.keyboard.press("Control+k");
+    const dialog = page.getByRole("dialog", { name: "Search" });
+    const field = dialog.getByRole("combobox", { name: "What to look for" });
+    await field.fill("arch");
+    await dialog.getByRole("option", { name: "archive" }).first().waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "archive", level: 1 }).waitFor();
+    await page.keyboard.press("Control+k");
+    await field.fill("back up billing");
+    await expect
+      .poll(() => dialog.getByRole("option", { selected: true }).textContent())
+      .toBe("Back up now: billingAction");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "billing", level: 1 }).waitFor();
+    await page.getByText("waiting for the agent").waitFor();
+    const heard = await agent.call("POST", "/v1/heartbeat", heartbeatBody());
+    expect(heard.json<{ commands: unknown[] }>().commands).toHaveLength(1);
+
+    await page.keyboard.press("g");
+    await page.keyboard.press("s");
+    await page.getByRole("heading", { name: "Sources", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "archive" }).waitFor();
+    await page.keyboard.press("/");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("type"))).toBe("search");
+    await page.keyboard.type("gs");
+    await expect.poll(() => page.getByRole("searchbox").inputValue()).toBe("gs");
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("heading", { level: 1 }).click();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    const names = await page.locator("tbody tr a[href^='/sources/']").allTextContents();
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    for (const [key, index] of [
+      ["j", 0],
+      ["j", 1],
+      ["k", 0],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(focused).toBe(names[index]);
+    }
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await help.getByRole("switch", { name: "Use the keys without Ctrl or ⌘" }).click();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "detached" });
+    await page.keyboard.press("?");
+    await page.keyboard.press("Control+k");
+    await dialog.waitFor();
+    await expect.poll(() => help.count()).toBe(0);
   });
 
   test("a change updates its row in place; rows move only when the reader sorts again", async () => {

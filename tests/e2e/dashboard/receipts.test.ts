@@ -148,6 +148,14 @@ describe("receipts", () => {
     const invoices = checks.getByRole("row", { name: /held has-invoices .*n >= 100 n = 500/ });
     await invoices.getByText(/^Last shown to fail on .*, by an empty invoices$/).waitFor();
     await page.getByText("Restoring").waitFor();
+    // What this browser verified by itself; nobody has cosigned.
+    const certificate = page.getByRole("region", { name: "Certificate" });
+    await expect
+      .poll(() => certificate.getByRole("status").getByRole("listitem").allTextContents())
+      .toEqual(["Signature valid", "In the log", "No witness checked"]);
+    await certificate.getByText("with keys that the service gave").waitFor();
+    await certificate.getByText("Details", { exact: true }).click();
+    await certificate.getByText("SHA-256 of the ciphertext").waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "receipt");
   });
@@ -250,6 +258,9 @@ describe("verified in the browser", () => {
     });
     await page.reload();
     await page.getByText("n = 900").waitFor();
+    // No seal on what the agent did not sign.
+    await page.getByText("Do not rely on this receipt").waitFor();
+    await page.getByText("Signature NOT valid").waitFor();
     await page.getByRole("button", { name: "Verify here" }).click();
     await verdictIs(page, "false");
     await expect.poll(() => checksThat(page, "failed")).toEqual(["signature", "leaf"]);

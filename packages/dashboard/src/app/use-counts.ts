@@ -1,3 +1,4 @@
+import type { Schemas } from "@attestore/contract/client";
 import { useQuery } from "@tanstack/react-query";
 import { useMe } from "../api/session.ts";
 import { overviewQuery } from "../api/overview.ts";
@@ -15,15 +16,20 @@ export interface Count {
 const words = strings.navigation.counts;
 
 /**
- * Counts by page. None for readers, who may not see the overview, and while an operator acts as a
- * member: each call adds an entry to the organisation's log.
+ * What home shows, for the frame around every page. Undefined for readers, who may not see it, and
+ * while an operator acts as a member: each call adds an entry to the organisation's log.
  */
-export function useCounts(): Readonly<Record<string, Count | undefined>> {
+export function useShellOverview(): Schemas["Overview"] | undefined {
   const { user, org, impersonated_by } = useMe();
-  const { data } = useQuery({
+  return useQuery({
     ...overviewQuery(org?.id ?? "", 30),
     enabled: org !== null && user.role !== "reader" && impersonated_by === null,
-  });
+  }).data;
+}
+
+/** Counts by page. */
+export function useCounts(): Readonly<Record<string, Count | undefined>> {
+  const data = useShellOverview();
   if (data === undefined) return {};
   const { sources, agents } = data;
   const broken = sources.filter(({ state }) => state === "failed" || state === "missed").length;

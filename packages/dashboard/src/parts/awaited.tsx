@@ -15,11 +15,14 @@ interface Query<Data> {
 export function Awaited<Data>({
   query,
   isPage = false,
+  skeleton = <PageSkeleton />,
   children,
 }: {
   query: Query<Data>;
   /** The content is a whole page with its own heading. */
   isPage?: boolean;
+  /** In the shape of the content. */
+  skeleton?: ReactNode;
   children: (data: Data) => ReactNode;
 }) {
   const { data, error } = query;
@@ -34,7 +37,7 @@ export function Awaited<Data>({
         {children(data)}
       </Stack>
     );
-  if (error === null) return <PageSkeleton />;
+  if (error === null) return skeleton;
   if (isPage && error instanceof CallRefused && error.status === 404) return <NotFoundPanel />;
   return <FailurePanel error={error} onRetry={retry} isPage={isPage} />;
 }

@@ -14,9 +14,7 @@ interface PageProps {
 
 /** A page's frame: its only level-1 heading, and the browser's title. */
 export function Page({ title, mark, lead, actions, children }: PageProps) {
-  useEffect(() => {
-    document.title = `${title} · Attestore`;
-  }, [title]);
+  usePageTitle(title);
   return (
     <Stack gap="lg" maw={1200}>
       <Group justify="space-between" align="flex-start" gap="sm">
@@ -38,4 +36,11 @@ export function Page({ title, mark, lead, actions, children }: PageProps) {
       {children}
     </Stack>
   );
+}
+
+/** The browser's title. */
+export function usePageTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Attestore`;
+  }, [title]);
 }

@@ -3,11 +3,13 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { Link, useRouterState } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ListPage } from "../api/paged-query.ts";
+import { useMe } from "../api/session.ts";
 import { strings } from "../text/strings.ts";
 import { Awaited } from "./awaited.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import { MoreButton } from "./more-button.tsx";
 import { SteadyRows } from "./steady-rows.tsx";
+import { TableSkeleton } from "./table-skeleton.tsx";
 import { type Column, RecordTable } from "./record-table.tsx";
 
 interface RecordListProps<Item> {
@@ -28,7 +30,7 @@ export function RecordList<Item extends { id: string }>({
 }: RecordListProps<Item>) {
   const search = useRouterState({ select: ({ location }) => location.href });
   return (
-    <Awaited query={list}>
+    <Awaited query={list} skeleton={<TableSkeleton />}>
       {({ pages }) => {
         const found = pages.flatMap(({ items }) => items);
         if (found.length === 0) return empty;
@@ -59,11 +61,23 @@ interface NoneFoundProps {
  * the filter.
  */
 export function NoneFound({ search, none, noMatch }: NoneFoundProps) {
-  if (Object.keys(search).length === 0) return <EmptyState>{none}</EmptyState>;
+  const { org, user } = useMe();
+  const hasSteps = org !== null && user.role !== "reader";
+  if (Object.keys(search).length === 0)
+    return <EmptyState action={hasSteps ? <NextLink /> : undefined}>{none}</EmptyState>;
   const all = (
     <Button variant="default" renderRoot={(props) => <Link to="." search={{}} {...props} />}>
       {strings.list.all}
     </Button>
   );
   return <EmptyState action={all}>{noMatch}</EmptyState>;
+}
+
+/** Home says what is missing. */
+function NextLink() {
+  return (
+    <Button variant="default" renderRoot={(props) => <Link to="/" {...props} />}>
+      {strings.empty.next}
+    </Button>
+  );
 }

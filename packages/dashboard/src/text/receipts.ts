@@ -100,6 +100,43 @@ export const receipts = {
     column: { id: "Check", expectation: "Expected", observed: "Observed", result: "Outcome", took: "Took" },
     outcome: { passed: "held", failed: "did NOT hold" },
   },
+  certificate: {
+    label: "Certificate",
+    took: (duration: string) => `took ${duration}`,
+    held: (held: number, all: string) => `${held} of ${all} held`,
+    details: "Details",
+    leafHash: "Hash of the log's entry",
+    id: "Receipt",
+    share: "Share",
+    shared: "Its address is copied",
+    shareHint:
+      "Copies the address of this page. It opens for people of your organisation. For others, download the bundle below.",
+    print: "Print",
+    marks: {
+      label: "Signed, in the log, witnessed",
+      held: { signature: "Signature valid", log: "In the log", witnesses: "Witnessed" },
+      failed: {
+        signature: "Signature NOT valid",
+        log: "NOT proven to be in the log",
+        witnesses: "A witness's signature is NOT valid",
+      },
+      not_checked: {
+        signature: "Signature not checked",
+        log: "Log not checked",
+        witnesses: "No witness checked",
+      },
+      unknown: {
+        signature: "Signature not checked yet",
+        log: "Log not checked yet",
+        witnesses: "Witnesses not checked yet",
+      },
+      servedKeys:
+        "This browser checked that, with keys that the service gave. To rely on nobody, use your own keys under “Verify here”.",
+      ownKeys: "This browser checked that, with keys that did not come with this page.",
+      isFalse: "Do not rely on this receipt: its proof does not hold. “Verify here” says what is wrong.",
+      notVerified: "The proof could not be checked. “Verify here” says why.",
+    },
+  },
   here: {
     title: "Verify here",
     explanation:

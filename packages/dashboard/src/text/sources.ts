@@ -90,6 +90,10 @@ export const sourceText = {
       acked: "Accepted by the agent",
       ended: "Done",
     },
+    requested: {
+      backup: (source: string) => `A backup of ${source} is requested.`,
+      restore_test: (source: string) => `A restore test of ${source} is requested.`,
+    },
     waiting: "waiting for the agent",
     notRunning: (agent: string) =>
       `The service does not hear from the agent ${agent}. It begins as soon as the agent runs. On its host, start it and leave it running:`,

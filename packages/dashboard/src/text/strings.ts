@@ -86,5 +86,7 @@ export const strings = {
     all: "Show all",
     came: (rows: number) => `${plural(rows, "new row", "new rows")} at the top`,
   },
+  toast: { undo: "Undo" },
+  empty: { next: "See what to do next" },
   dialog: { cancel: "Cancel", close: "Close" },
 } as const;

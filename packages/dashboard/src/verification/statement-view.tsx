@@ -30,36 +30,40 @@ export function whatItIs(statement: Statement): string {
   return isRestoreTest(statement) ? receipts.what[statement.predicate.result] : receipts.what.backup;
 }
 
-type IdView = (id: string) => ReactNode;
+export type IdView = (id: string) => ReactNode;
 
 /** What a statement says, in plain words: what was done, how long it took, and each check. */
 export function StatementView({
   statement,
   id = (plain) => <Code>{plain}</Code>,
-  more = [],
 }: {
   statement: Statement;
   /** Renders an id: as a link if its record has a page. */
   id?: IdView;
-  /** Facts that are not in the statement. */
-  more?: readonly (readonly [name: string, value: ReactNode])[];
 }) {
+  const { main, technical } = factsOf(statement, id);
   return (
     <>
       <Section title={text.says}>
-        <Text>{sentence(statement)}</Text>
-        <FactList facts={[...facts(statement, id), ...more]} />
+        <Text>{sentenceOf(statement)}</Text>
+        <FactList facts={[...main, ...technical]} />
       </Section>
-      {isRestoreTest(statement) && <RestoreTest predicate={statement.predicate} />}
+      <StatementChecks statement={statement} />
     </>
   );
+}
+
+/** Each check of a restore test, and where its time went; nothing for a backup. */
+export function StatementChecks({ statement }: { statement: Statement }) {
+  return isRestoreTest(statement) ? <RestoreTest predicate={statement.predicate} /> : null;
 }
 
 function isRestoreTest(statement: Statement): statement is RestoreTestStatement {
   return "result" in statement.predicate;
 }
 
-function sentence(statement: Statement): string {
+/** What was done, in one sentence. */
+export function sentenceOf(statement: Statement): string {
   if (!isRestoreTest(statement)) {
     const { source_metadata, size_bytes } = statement.predicate;
     return text.backedUp(
@@ -79,41 +83,50 @@ function runtimeOf({ runtime }: RestoreTestPredicate): string {
   return `${engine}, ${text.runtime[runtime.kind]}`;
 }
 
-function facts(statement: Statement, id: IdView): (readonly [string, ReactNode])[] {
+type Fact = readonly [name: string, value: ReactNode];
+
+/**
+ * What a statement says besides: what a reader must not miss, such as what was not looked at, and
+ * what only tells for whom and with what.
+ */
+export function factsOf(statement: Statement, id: IdView): { main: Fact[]; technical: Fact[] } {
   const { predicate, subject } = statement;
   const took = (Date.parse(predicate.finished_at) - Date.parse(predicate.started_at)) / 1000;
   const previous = predicate.previous_receipt_sha256;
-  return [
+  const main: Fact[] = [
     [text.source, id(predicate.source_id)],
     [text.backup, id(predicate.backup_id)],
-    [text.agent, id(predicate.agent_id)],
     [
       text.ran,
       <>
         <Moment at={predicate.started_at} />, {formatDuration(took)}
       </>,
     ],
-    ...(isRestoreTest(statement)
-      ? ([
-          ...(statement.predicate.reason === undefined
-            ? []
-            : [[text.reason, visible(statement.predicate.reason, 1000)] as const]),
-          ...tablesFact(text.notCounted, text.tables, namedNotCounted(statement.predicate.checks)),
-          ...tablesFact(text.notLookedAt, text.notLookedAtCount, notLookedAt(statement.predicate.checks)),
-          ...tablesFact(text.empty, text.emptyTables, emptyTables(statement.predicate.checks)),
-          ...suspicionFact(statement),
-          ...contentFact(statement),
-          ...drawFact(statement),
-          [text.runtimeName, runtimeOf(statement.predicate)],
-        ] as const)
-      : ([
-          [text.size, formatBytes(statement.predicate.size_bytes)],
-          [text.recipients, statement.predicate.cipher.recipients.map((key) => visible(key)).join(", ")],
-        ] as const)),
+  ];
+  const technical: Fact[] = [[text.agent, id(predicate.agent_id)]];
+  if (isRestoreTest(statement)) {
+    const { reason, checks } = statement.predicate;
+    if (reason !== undefined) main.push([text.reason, visible(reason, 1000)]);
+    main.push(
+      ...tablesFact(text.notCounted, text.tables, namedNotCounted(checks)),
+      ...tablesFact(text.notLookedAt, text.notLookedAtCount, notLookedAt(checks)),
+      ...tablesFact(text.empty, text.emptyTables, emptyTables(checks)),
+      ...suspicionFact(statement),
+      ...contentFact(statement),
+      ...drawFact(statement),
+    );
+    technical.push([text.runtimeName, runtimeOf(statement.predicate)]);
+  } else {
+    main.push([text.size, formatBytes(statement.predicate.size_bytes)]);
+    const { recipients } = statement.predicate.cipher;
+    technical.push([text.recipients, recipients.map((key) => visible(key)).join(", ")]);
+  }
+  technical.push(
     [text.ciphertext, <Code>{subject[0].digest.sha256}</Code>],
     [text.version, visible(predicate.agent_version, 100)],
     [text.previous, previous === null ? text.first : <Code>{previous}</Code>],
-  ];
+  );
+  return { main, technical };
 }
 
 function tablesFact(

@@ -8,6 +8,7 @@ import { Page } from "../../parts/page.tsx";
 import { answer, home, type Source } from "../../text/home.ts";
 import { AgentsSection } from "./agents-section.tsx";
 import { FirstProof } from "./first-proof.tsx";
+import { HomeSkeleton } from "./home-skeleton.tsx";
 import { LogSection } from "./log-section.tsx";
 import { NextStep } from "./next-step.tsx";
 import { Onboarding } from "./onboarding.tsx";
@@ -26,14 +27,14 @@ export function HomePage() {
   useEffect(() => {
     document.title = `${home.title} · Attestore`;
   }, []);
-  if (overview.data === undefined)
+  if (overview.data === undefined && overview.error !== null)
     return (
       <Page title={home.title}>
         <Awaited query={overview}>{() => null}</Awaited>
       </Page>
     );
   return (
-    <Awaited query={overview}>
+    <Awaited query={overview} skeleton={<HomeSkeleton />}>
       {(found) => (
         <Stack gap="lg" maw={1400}>
           <Answer overview={found} />

@@ -1,6 +1,8 @@
 import type { Schemas } from "@attestore/contract/client";
 import { useEffect, useState } from "react";
 import { useMayManage, useOrgId } from "../../api/session.ts";
+import { showToast } from "../../parts/toasts.ts";
+import { onboarding } from "../../text/onboarding.ts";
 import { browserStorage } from "../../verification/browser-storage.ts";
 import { currentStep, stepsDone } from "./onboarding-steps.ts";
 
@@ -10,8 +12,6 @@ export interface OnboardingState {
   isFirstProof: boolean;
   /** Undefined before the first proof: the steps to it stay. */
   hide: (() => void) | undefined;
-  /** Undoes `hide`. */
-  show: () => void;
   onSeen: () => void;
 }
 
@@ -30,8 +30,12 @@ export function useOnboarding(overview: Schemas["Overview"] | undefined): Onboar
   return {
     isShown: mayManage && done !== null && currentStep(done) !== null && !(isProven && isHidden),
     isFirstProof: mayManage && isProven && isAwaited,
-    hide: isProven ? () => setHidden(true) : undefined,
-    show: () => setHidden(false),
+    hide: isProven
+      ? () => {
+          setHidden(true);
+          showToast(onboarding.hidden, () => setHidden(false));
+        }
+      : undefined,
     onSeen: () => setAwaited(false),
   };
 }

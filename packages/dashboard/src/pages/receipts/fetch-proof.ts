@@ -1,6 +1,8 @@
 import { CallRefused } from "@attestore/contract/client";
 import {
   bundleFromJson,
+  envelopeFromJson,
+  equalBytes,
   parsePublicKeyWire,
   parseVerifierKey,
   ProofError,
@@ -10,7 +12,9 @@ import { api } from "../../api/client.ts";
 import { pageOf } from "../../api/paged-query.ts";
 import { readHeldHead } from "../../verifier/held-head.ts";
 import { browserStorage } from "../../verification/browser-storage.ts";
+import { receipts } from "../../text/receipts.ts";
 import type { Keys } from "../../verifier/verify-in-browser.ts";
+import type { ReceiptDetail } from "./queries.ts";
 
 /**
  * Fetches a receipt's bundle and the keys to verify it with: those that the reader gave, else the
@@ -59,4 +63,11 @@ async function servedWitnesses(orgID: string): Promise<Keys["witnesses"]> {
     if (error instanceof CallRefused && error.status === 403) return [];
     throw error;
   }
+}
+
+/** A different receipt, even a true one, is not an answer. Throws ProofError. */
+export function requireSame(receipt: ReceiptDetail, bundle: ReceiptBundle): void {
+  const [shown, proven] = [envelopeFromJson(receipt.envelope), envelopeFromJson(bundle.envelope)];
+  if (bundle.leaf.id !== receipt.id || !equalBytes(shown.payload, proven.payload))
+    throw new ProofError("malformed_bundle", receipts.here.wrongReceipt);
 }

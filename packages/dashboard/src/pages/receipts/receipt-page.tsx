@@ -1,18 +1,18 @@
 import { envelopeFromJson, parseStatement, ProofError, type ParsedStatement } from "@attestore/proof";
-import { Alert, Code } from "@mantine/core";
+import { Alert, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { useOrgId } from "../../api/session.ts";
 import { AgentName } from "../../parts/agent-name.tsx";
 import { Awaited } from "../../parts/awaited.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
+import { Page, usePageTitle } from "../../parts/page.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
-import { PlainSourceName, SourceName } from "../../parts/source-choice.tsx";
+import { SourceName } from "../../parts/source-choice.tsx";
 import { receipts as text } from "../../text/receipts.ts";
 import { visible } from "../../text/visible.ts";
-import { StatementView } from "../../verification/statement-view.tsx";
+import { StatementChecks } from "../../verification/statement-view.tsx";
+import { Certificate } from "./certificate.tsx";
 import { CheckElsewhere } from "./check-elsewhere.tsx";
 import { type ReceiptDetail, receiptQuery } from "./queries.ts";
 import { ReceiptMark } from "./receipt-mark.tsx";
@@ -31,37 +31,28 @@ export function ReceiptPage() {
 
 function Receipt({ receipt }: { receipt: ReceiptDetail }) {
   const parsed = useMemo(() => statementOf(receipt), [receipt]);
-  const lead = (
-    <>
-      <PlainSourceName id={receipt.source_id} />, <Moment at={receipt.created_at} />,{" "}
-      <Code>{receipt.id}</Code>
-    </>
-  );
-  return (
-    <Page
-      title={text.what[receipt.result ?? "backup"]}
-      mark={<ReceiptMark receipt={receipt} size={24} />}
-      lead={lead}
-    >
-      {parsed.ok ? (
-        <StatementView
-          statement={parsed.statement}
-          id={(id) => <RecordName id={id} />}
-          more={[
-            [text.page.recorded, <Moment at={receipt.created_at} />],
-            [text.page.index, receipt.log_index.toLocaleString("en-GB")],
-          ]}
-        />
-      ) : (
+  const title = text.what[receipt.result ?? "backup"];
+  const more = <VerifyHere key={receipt.id} receipt={receipt} />;
+  usePageTitle(title);
+  if (!parsed.ok)
+    return (
+      <Page title={title} mark={<ReceiptMark receipt={receipt} size={24} />}>
         <Alert color="red" variant="light" role="alert" title={text.page.unreadable}>
           {parsed.issues.map(({ path, message }) => visible(`${path} ${message}`)).join("; ")}
         </Alert>
-      )}
-      <VerifyHere key={receipt.id} receipt={receipt} />
-      {parsed.ok && (
-        <CheckElsewhere receipt={receipt} ciphertextSha256={parsed.statement.subject[0].digest.sha256} />
-      )}
-    </Page>
+        {more}
+      </Page>
+    );
+  const { statement } = parsed;
+  return (
+    <Stack gap="lg" maw={1000}>
+      <Certificate receipt={receipt} statement={statement} id={(id) => <RecordName id={id} />} />
+      <StatementChecks statement={statement} />
+      <Stack gap="lg" className="screen-only">
+        {more}
+        <CheckElsewhere receipt={receipt} ciphertextSha256={statement.subject[0].digest.sha256} />
+      </Stack>
+    </Stack>
   );
 }
 

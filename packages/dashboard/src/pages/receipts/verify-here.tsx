@@ -1,4 +1,4 @@
-import { equalBytes, envelopeFromJson, ProofError } from "@attestore/proof";
+import { ProofError } from "@attestore/proof";
 import { Button, Collapse, Group, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
@@ -14,7 +14,7 @@ import { KeyFields } from "../../verification/key-fields.tsx";
 import { NO_TEXTS, readTexts } from "../../verification/key-texts.ts";
 import { MalformedResult, ReceiptResult } from "../../verification/receipt-result.tsx";
 import { verifyInBrowser } from "../../verifier/verify-in-browser.ts";
-import { fetchProof } from "./fetch-proof.ts";
+import { fetchProof, requireSame } from "./fetch-proof.ts";
 import type { ReceiptDetail } from "./queries.ts";
 
 const text = receipts.here;
@@ -73,11 +73,4 @@ export function VerifyHere({ receipt }: { receipt: ReceiptDetail }) {
       )}
     </Section>
   );
-}
-
-/** A different receipt, even a true one, is not an answer. */
-function requireSame(receipt: ReceiptDetail, bundle: Awaited<ReturnType<typeof fetchProof>>["bundle"]): void {
-  const [shown, proven] = [envelopeFromJson(receipt.envelope), envelopeFromJson(bundle.envelope)];
-  if (bundle.leaf.id !== receipt.id || !equalBytes(shown.payload, proven.payload))
-    throw new ProofError("malformed_bundle", text.wrongReceipt);
 }

@@ -1,7 +1,7 @@
 import { Stack } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { api } from "../../../api/client.ts";
 import { useMayManage, useOrgId } from "../../../api/session.ts";
+import { startRun } from "../../../api/start-run.ts";
 import { useNow } from "../../../parts/age.tsx";
 import { FailurePanel } from "../../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../../parts/reasoned-button.tsx";
@@ -37,15 +37,10 @@ function TriggerButton({
   const agent = useAgents().find(runnerOf(source, kind));
   const now = useNow();
   const trigger = useMutation({
-    mutationFn: () =>
-      api.call("post", "/api/orgs/{orgID}/sources/{sourceID}/trigger", {
-        path: { orgID, sourceID: source.id },
-        body: { kind },
-        idempotencyKey: crypto.randomUUID(),
-      }),
+    mutationFn: () => startRun(orgID, source.id, kind),
     // Until the new command is loaded, a second press would start another one.
-    onSuccess: ({ body }) => {
-      commands.follow(body.command_id);
+    onSuccess: (commandId) => {
+      commands.follow(commandId);
       return client.invalidateQueries(recentCommandsQuery(orgID, source.id));
     },
   });

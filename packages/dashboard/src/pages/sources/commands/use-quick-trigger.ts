@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Schemas } from "@attestore/contract/client";
-import { api } from "../../../api/client.ts";
 import { useMayManage, useOrgId } from "../../../api/session.ts";
+import { startRun } from "../../../api/start-run.ts";
+import { showToast } from "../../../parts/toasts.ts";
 import { sourceText } from "../../../text/sources.ts";
 import type { Command } from "../../commands/command-state.ts";
 
@@ -19,21 +20,19 @@ export interface QuickTrigger {
 }
 
 export function useQuickTrigger(
-  source: Pick<Schemas["SourceOverview"], "id" | "last_backup_at" | "running">,
+  source: Pick<Schemas["SourceOverview"], "id" | "name" | "last_backup_at" | "running">,
   kind: Command["kind"],
 ): QuickTrigger {
   const orgID = useOrgId();
   const client = useQueryClient();
   const mayManage = useMayManage();
   const trigger = useMutation({
-    mutationFn: () =>
-      api.call("post", "/api/orgs/{orgID}/sources/{sourceID}/trigger", {
-        path: { orgID, sourceID: source.id },
-        body: { kind },
-        idempotencyKey: crypto.randomUUID(),
-      }),
+    mutationFn: () => startRun(orgID, source.id, kind),
     // Until the overview has it, a second press would start another one.
-    onSuccess: () => client.invalidateQueries({ queryKey: ["overview", orgID] }),
+    onSuccess: () => {
+      showToast(text.requested[kind](source.name));
+      return client.invalidateQueries({ queryKey: ["overview", orgID] });
+    },
   });
   const isRunning = source.running.includes(kind);
   return {

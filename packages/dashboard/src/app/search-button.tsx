@@ -1,0 +1,19 @@
+import { UnstyledButton } from "@mantine/core";
+import { Icon } from "../parts/icon.tsx";
+import { palette as text } from "../text/palette.ts";
+import classes from "./header.module.css";
+
+/** Opens the search over everything; on a phone, only its icon. */
+export function SearchButton({ onClick }: { onClick: () => void }) {
+  return (
+    <UnstyledButton
+      className={classes["search"] ?? ""}
+      aria-label={text.open}
+      aria-keyshortcuts="Control+K Meta+K"
+      onClick={onClick}
+    >
+      <Icon name="search" size={16} />
+      <span className={classes["searchWords"] ?? ""}>{text.open}</span>
+    </UnstyledButton>
+  );
+}
