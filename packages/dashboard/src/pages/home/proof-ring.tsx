@@ -10,17 +10,20 @@ const STATES = [
 
 const RADIUS = 34;
 const AROUND = 2 * Math.PI * RADIUS;
+/** The font size at which one character is as wide as the ring's inside. */
+const ROOM = 80;
 
 /** How many of the sources are proven, as a ring. The heading beside it says the same in words. */
 export function ProofRing({ sources }: { sources: readonly Source[] }) {
   const proven = sources.filter(({ state }) => state === "proven").length;
+  const count = `${proven}/${sources.length}`;
   let at = 0;
   const arcs = STATES.flatMap(([state, colour]) => {
-    const count = sources.filter((source) => source.state === state).length;
-    if (count === 0) return [];
-    const length = (count / sources.length) * AROUND;
+    const ofState = sources.filter((source) => source.state === state).length;
+    if (ofState === 0) return [];
+    const length = (ofState / sources.length) * AROUND;
     // A gap after each arc, unless it is the only one.
-    const drawn = count === sources.length ? length : Math.max(1, length - 2);
+    const drawn = ofState === sources.length ? length : Math.max(1, length - 2);
     const arc = { colour, drawn, offset: -at };
     at += length;
     return [arc];
@@ -46,10 +49,10 @@ export function ProofRing({ sources }: { sources: readonly Source[] }) {
         y="50"
         textAnchor="middle"
         fill="currentColor"
-        fontSize={sources.length > 99 ? 15 : 19}
+        fontSize={Math.min(19, ROOM / count.length)}
         fontWeight="600"
       >
-        {proven}/{sources.length}
+        {count}
       </text>
     </svg>
   );
