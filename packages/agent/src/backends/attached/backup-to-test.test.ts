@@ -324,7 +324,7 @@ it("what this agent signed about its own backup counts: a service that says othe
     return { ...rest, subject: [{ ...subject[0], name: id }], predicate: said };
   };
   await signReceipt(root.layout, own, { commandId: null });
-  const backup = await made();
+  const backup = await made(statementOf({ started_at: "2026-01-01T00:00:00.000Z" }));
   serve({ ...backup, record: { ...backup.record, id } });
   await expect(find(id, null)).rejects.toMatchObject({ code: "record_mismatch" });
   expect(service.calls.some(({ route }) => route.endsWith("/receipt"))).toBe(false);

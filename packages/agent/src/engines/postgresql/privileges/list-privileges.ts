@@ -15,13 +15,23 @@ const GRANTS = (acl: string, kind: string, owner: string): string => `(
 const OF_COLUMNS = `(select json_agg(json_build_array(attname, ${GRANTS("attacl", "c", "c.relowner")}) order by attname)
   from pg_attribute where attrelid = c.oid and attacl is not null and not attisdropped)`;
 
+/**
+ * The schema `public` as a new database has it. A dump says nothing of such a one, nor of one that
+ * the source has dropped, which the copy has again.
+ */
+const IS_NEW_PUBLIC = `(n.nspname = 'public' and (
+  select array_agg(concat_ws(' ', case a.grantee when 0 then 'public' when n.nspowner then 'owner' else 'other' end, a.privilege_type, a.is_grantable) order by a.grantee <> 0, a.privilege_type)
+  from aclexplode(n.nspacl) a
+) = case when current_setting('server_version_num')::int < 150000 then array['public CREATE f'] else '{}' end || array['public USAGE f', 'owner CREATE f', 'owner USAGE f'])`;
+
 const OWN = (from: string, catalog: string, namespace: string): string =>
   `from ${catalog} ${from} join pg_namespace n on n.oid = ${from}.${namespace} where ${OWN_SCHEMAS} and ${notOfExtension(catalog, `${from}.oid`)}`;
 
 /**
  * Each row is a JSON array: kind, name, and the SHA-256 of a JSON array of the owner and the
- * grants. The owner of the schema `public` is the server's own matter. An extension's objects,
- * large objects and the database itself are not among them.
+ * grants. The owner of the schema `public` is the server's own matter, and so is all of it while its
+ * grants are those of a new database. An extension's objects, large objects and the database itself
+ * are not among them.
  */
 export const LIST_PRIVILEGES = `
   with object(kind, name, exact) as (
@@ -30,7 +40,7 @@ export const LIST_PRIVILEGES = `
     ${OWN("c", "pg_class", "relnamespace")} and c.relkind in ('r', 'p', 'f', 'm', 'v', 'S')
     union all
     select 'privileges', format('schema %I', n.nspname), json_build_array(case when n.nspname <> 'public' then pg_get_userbyid(n.nspowner) end, ${GRANTS("n.nspacl", "n", "n.nspowner")})
-    from pg_namespace n where ${OWN_SCHEMAS} and ${notOfExtension("pg_namespace", "n.oid")}
+    from pg_namespace n where ${OWN_SCHEMAS} and ${notOfExtension("pg_namespace", "n.oid")} and ${IS_NEW_PUBLIC} is not true
     union all
     select 'privileges', format('function %s', p.oid::regprocedure), json_build_array(pg_get_userbyid(p.proowner), ${GRANTS("p.proacl", "f", "p.proowner")})
     ${OWN("p", "pg_proc", "pronamespace")}
