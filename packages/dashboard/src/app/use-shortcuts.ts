@@ -19,7 +19,9 @@ const GO: Readonly<Record<string, string>> = {
 const PATIENCE_MS = 1_500;
 const OFF = "attestore-single-keys-off";
 
-/** Keyboard shortcuts of every page. Single keys can be turned off, and this browser remembers it. */
+/**
+ * Keyboard shortcuts of every page. Single keys can be turned off, and this browser remembers it.
+ */
 export function useShortcuts(on: { onSearch: () => void; onHelp: () => void }): {
   isOn: boolean;
   setOn: (isOn: boolean) => void;

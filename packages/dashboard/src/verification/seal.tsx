@@ -14,8 +14,8 @@ const SIGNS = {
 } as const;
 
 /**
- * A receipt's seal: its outcome in colour and shape. Grey until its proof was found to hold, and a red
- * cross if it does not. The words beside it say the same.
+ * A receipt's seal: its outcome in colour and shape. Grey until its proof was found to hold, and a
+ * red cross if it does not. The words beside it say the same.
  */
 export function Seal({
   outcome: claimed,

@@ -15,7 +15,9 @@ import { ThreeMarks, useProofHere } from "./three-marks.tsx";
 const text = receipts.certificate;
 const OUTCOMES = { passed: "proven", failed: "failed", backup: "backed_up" } as const;
 
-/** A receipt as a certificate: its outcome, when, and whether it is signed, logged and witnessed. */
+/**
+ * A receipt as a certificate: its outcome, when, and whether it is signed, logged and witnessed.
+ */
 export function Certificate({
   receipt,
   statement,

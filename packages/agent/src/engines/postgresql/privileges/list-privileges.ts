@@ -29,9 +29,9 @@ const OWN = (from: string, catalog: string, namespace: string): string =>
 
 /**
  * Each row is a JSON array: kind, name, and the SHA-256 of a JSON array of the owner and the
- * grants. The owner of the schema `public` is the server's own matter, and so is all of it while its
- * grants are those of a new database. An extension's objects, large objects and the database itself
- * are not among them.
+ * grants. The owner of the schema `public` is the server's own matter, and so is all of it while
+ * its grants are those of a new database. An extension's objects, large objects and the database
+ * itself are not among them.
  */
 export const LIST_PRIVILEGES = `
   with object(kind, name, exact) as (
