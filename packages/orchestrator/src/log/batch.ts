@@ -19,8 +19,8 @@ export interface CommittedBatch<Call, Answer> {
  * One transaction for many submissions:
  *
  * 1. lock the logs' rows (other replicas now wait), then look up what the decisions need: agents
- *   still active, earlier calls, and
- *    what each kind of entry asks for. Every lookup comes after the lock, so it sees everything committed before it.
+ *    still active, earlier calls, and what each kind of entry asks for. Every lookup comes after
+ *    the lock, so it sees everything committed before it.
  * 2. decide, and give each new entry the next index of its log.
  * 3. write entries, leaves, full tiles, sizes, heads and the records of the calls; commit.
  *

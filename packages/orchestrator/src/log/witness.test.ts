@@ -72,7 +72,7 @@ test("keeps the newest head: a smaller one that arrives late changes nothing", a
   expect(await stored(agent)).toEqual([{ tree_size: 2, checkpoint: newer, cosignature: null }]);
 });
 
-test("a head cosigned minutes ago is not stored again; a larger head, or one under a new key, is", async () => {
+test("a head that an agent has just cosigned is not stored again for some minutes; a larger head, or one under a new key, is stored", async () => {
   const { agent, checkpoint } = await agentWithHead();
   const { accept } = witness();
   const first = cosign(agent, checkpoint);

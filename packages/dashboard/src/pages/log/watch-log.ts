@@ -61,7 +61,7 @@ async function watch(
   try {
     const observation = await observeHead(offered, held, consistencySource(orgID), new Date());
     const splitView = readSplitView(storage, orgID);
-    // After a splitView, the log is not trusted again until a person says so.
+    // After a split view, the log is not trusted again until a person says so.
     if (splitView !== null) return { observation: null, splitView, held, damage: null };
     keepHead(storage, orgID, observation.keep);
     return { observation, splitView: null, held: observation.keep, damage: null };
