@@ -1,10 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { objectsMetadata } from "../../src/engines/content/tagged-objects.ts";
 import { EARLIER_OBJECTS, earlierObjects } from "../../src/engines/postgresql/content/earlier-objects.ts";
+import { lookIntoArchive } from "../../src/engines/postgresql/archive-start.ts";
+import { tryPrivileges } from "../../src/engines/postgresql/privileges/try-privileges.ts";
+import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
 import { PRINTING } from "../../src/engines/postgresql/schema.ts";
+import type { ScratchServer } from "../../src/engines/scratch-server.ts";
+import { programsIn } from "../../src/processes/run-program.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
@@ -385,6 +391,51 @@ test("owners and grants that the dump gives otherwise fail the test, which names
   const observed = objectsOf(tested, "inferred:privileges")?.observed ?? {};
   for (const named of Object.values(damages)) expect(observed["differing_objects"]).toContain(named);
   expect(observed["differing"]).toBe(Object.keys(damages).length);
+});
+
+/** The source, in the place of a scratch server. */
+const asScratch = () => ({ run: programsIn(server.bin, server.environment) }) as unknown as ScratchServer;
+
+test("of a dump with more than 64 MiB of SQL, owners and grants are not known, wherever it is cut off", async () => {
+  server.sql(`create database large template template0;
+    \\connect large
+    create table t ();
+    do $$ begin execute format('comment on table t is %L', repeat('x', 65 << 20)); end $$;
+    grant select on t to reader;`);
+  const dump = execFileSync(join(server.bin, "pg_dump"), ["--format=custom", "--compress=0", "large"], {
+    env: { ...process.env, ...server.environment },
+    maxBuffer: 128 << 20,
+  });
+  server.sql("drop database large");
+  const looked = await lookIntoArchive(asScratch(), Readable.from([dump]), true, never);
+  await looked.close();
+  expect(looked.privileges).toBeNull();
+});
+
+test("where the server has no room for all owners and grants, they are not known", async () => {
+  server.sql(`create database wide template template0;
+    \\connect wide
+    create table t (id int);
+    do $$ begin for n in 1..100 loop execute 'create index on t (id)'; end loop; end $$`);
+  const tried = () =>
+    tryPrivileges(
+      asScratch(),
+      "wide",
+      { statements: ["ALTER TABLE public . t OWNER TO reader"], roles: ["reader"] },
+      never,
+    );
+  expect(await tried()).toHaveLength(1);
+  const holder = await PsqlSession.open(programsIn(server.bin, server.environment), {}, never);
+  try {
+    const locked = await holder.run("select pg_advisory_lock(n) from generate_series(1, 1000000) n");
+    expect(locked).toMatchObject({ ok: false, sqlstate: "53200" });
+    // That is room for the list, and not for the locks of all indexes.
+    await holder.run("select pg_advisory_unlock(n) from generate_series(1, 80) n");
+    expect(await tried()).toBeNull();
+  } finally {
+    await holder.run("select pg_advisory_unlock_all()");
+    await holder.close();
+  }
 });
 
 test("several databases, and a dump of several jobs", async () => {

@@ -35,7 +35,7 @@ export async function lookIntoArchive(
   const pieces = content[Symbol.asyncIterator]();
   const head: Buffer[] = [];
   const child = await listing(server, [], signal);
-  const sql = beginningOf(child);
+  const beginning = beginningOf(child);
   let isOver = false;
   void child.exited.then(() => (isOver = true));
   async function* untilOver(): AsyncGenerator<Buffer, void, undefined> {
@@ -54,7 +54,7 @@ export async function lookIntoArchive(
     await child.exited;
     stopIfAborted(signal);
     return {
-      ...lookedInto(await sql, wantsPrivileges),
+      ...lookedInto(await beginning, wantsPrivileges),
       content: all(head, pieces),
       close: async () => {
         await pieces.return?.();
@@ -79,14 +79,23 @@ export async function lookIntoDirectory(
 ): Promise<Pick<LookedInto, "needs" | "privileges">> {
   const child = await listing(server, ["--format=directory", path], signal);
   child.stdin.end();
-  const sql = await beginningOf(child);
+  const beginning = await beginningOf(child);
   await child.exited;
   stopIfAborted(signal);
-  return lookedInto(sql, wantsPrivileges);
+  return lookedInto(beginning, wantsPrivileges);
 }
 
-function lookedInto(sql: string, wantsPrivileges: boolean): Pick<LookedInto, "needs" | "privileges"> {
-  return { needs: needsOf(sql), privileges: wantsPrivileges ? privilegeStatements(sql) : null };
+interface Beginning {
+  readonly sql: string;
+  readonly isWhole: boolean;
+}
+
+/** A part of the privileges is none. */
+function lookedInto(
+  { sql, isWhole }: Beginning,
+  wantsPrivileges: boolean,
+): Pick<LookedInto, "needs" | "privileges"> {
+  return { needs: needsOf(sql), privileges: wantsPrivileges && isWhole ? privilegeStatements(sql) : null };
 }
 
 function listing(server: ScratchServer, args: readonly string[], signal: AbortSignal): Promise<Child> {
@@ -97,7 +106,7 @@ function listing(server: ScratchServer, args: readonly string[], signal: AbortSi
   });
 }
 
-async function beginningOf({ stdout }: Child): Promise<string> {
+async function beginningOf({ stdout }: Child): Promise<Beginning> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of stdout) {
@@ -105,8 +114,8 @@ async function beginningOf({ stdout }: Child): Promise<string> {
     if (bytes < MAX_SQL) pieces.push(Buffer.from(bytesOf));
     bytes += bytesOf.length;
   }
-  // A part of the privileges is none.
-  return Buffer.concat(pieces).toString("utf8") + (bytes > MAX_SQL ? "'" : "");
+  const beginning = Buffer.concat(pieces);
+  return { sql: beginning.toString("utf8"), isWhole: beginning.length === bytes };
 }
 
 async function* all(head: Buffer[], pieces: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void, undefined> {

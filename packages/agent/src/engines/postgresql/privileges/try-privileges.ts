@@ -11,9 +11,9 @@ const TIME_MS = 60_000;
 
 /**
  * Gives the copy the owners and grants that its dump names, lists them, and takes all of it back:
- * the loading role must still own what the checks read. Null if that takes too long. Nothing else
- * may use the copy meanwhile. The statements are the server's own superuser's, so they must be
- * those of `privilegeStatements`.
+ * the loading role must still own what the checks read. Null if that takes too long, or more than
+ * the server has room for. Nothing else may use the copy meanwhile. The statements are the server's
+ * own superuser's, so they must be those of `privilegeStatements`.
  * @throws RunError
  */
 export async function tryPrivileges(
@@ -46,7 +46,8 @@ export async function tryPrivileges(
 
 /**
  * The owner of a sequence cannot change before that of its table, so what fails is tried again.
- * What fails then shows in the list.
+ * What fails then shows in the list, unless only this server has no room for it: each statement
+ * holds locks until the end.
  */
 const APPLY = (statements: string): string => `
   do $$ declare statement text; left_over text[]; failed text[]; begin
@@ -55,7 +56,7 @@ const APPLY = (statements: string): string => `
       failed := '{}';
       foreach statement in array left_over loop
         begin execute statement;
-        exception when others then failed := failed || statement; end;
+        exception when insufficient_resources then raise; when others then failed := failed || statement; end;
       end loop;
       left_over := failed;
     end loop;
