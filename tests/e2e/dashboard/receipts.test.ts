@@ -100,6 +100,13 @@ const checksThat = (page: Page, result: string): Promise<(string | null)[]> =>
 const agentKey = (): string => readFileSync(join(host.root, "keys/agent.pub"), "utf8");
 const logKey = (): string => readFileSync(join(host.root, "keys/log.vkey"), "utf8");
 
+interface Detail {
+  result: string;
+  source_id: string;
+  backup_id: string;
+  envelope: { payload: string };
+}
+
 interface Listed {
   id: string;
   kind: string;
@@ -114,12 +121,33 @@ async function receiptsOf(agentId: string): Promise<Listed[]> {
   return answer.json<{ items: Listed[] }>().items;
 }
 
+async function bundleOf(id: string): Promise<string> {
+  const answer = await wire.call("GET", `/api/receipts/${id}/bundle`, undefined, {
+    token: org.owner.token,
+  });
+  return answer.body.toString();
+}
+
 /** The real agent's receipt of its restore test. */
 async function passed(): Promise<Listed> {
   const [statement] = host.receipts().map(({ statement: { predicate } }) => predicate);
   const found = (await receiptsOf(String(statement?.["agent_id"]))).find(({ result }) => result === "passed");
   if (found === undefined) throw new Error("the agent's restore test has no receipt");
   return found;
+}
+
+const marks = (page: Page): Promise<string[]> =>
+  page.getByRole("region", { name: "Certificate" }).getByRole("listitem").allTextContents();
+const sealOf = (page: Page): Promise<string | null> => page.locator("[data-seal]").getAttribute("data-seal");
+
+/** The service answers a call with something else than it has. */
+async function misstate(page: Page, path: string, change: (answer: Detail) => void): Promise<void> {
+  await page.route(path, async (route) => {
+    const response = await route.fetch();
+    const answer = (await response.json()) as Detail;
+    change(answer);
+    await route.fulfill({ response, json: answer });
+  });
 }
 
 describe("receipts", () => {
@@ -244,29 +272,87 @@ describe("verified in the browser", () => {
   test("a receipt that the service changed is false, and the page says why", async () => {
     const { id } = await passed();
     const page = await dashboard.open(org.owner, `/receipts/${id}`);
-    await page.route("**/bundle", async (route) => {
-      const response = await route.fetch();
-      const bundle = (await response.json()) as { envelope: { payload: string } };
-      bundle.envelope.payload = changed(bundle.envelope.payload);
-      await route.fulfill({ response, json: bundle });
-    });
-    await page.route(`**/api/receipts/${id}`, async (route) => {
-      const response = await route.fetch();
-      const receipt = (await response.json()) as { envelope: { payload: string } };
-      receipt.envelope.payload = changed(receipt.envelope.payload);
-      await route.fulfill({ response, json: receipt });
-    });
+    for (const path of ["**/bundle", `**/api/receipts/${id}`])
+      await misstate(page, path, ({ envelope }) => {
+        envelope.payload = changed(envelope.payload);
+      });
     await page.reload();
     await page.getByText("n = 900").waitFor();
     // No seal on what the agent did not sign.
     await page.getByText("Do not rely on this receipt").waitFor();
     await page.getByText("Signature NOT valid").waitFor();
+    expect(await sealOf(page)).toBe("failed");
     await page.getByRole("button", { name: "Verify here" }).click();
     await verdictIs(page, "false");
     await expect.poll(() => checksThat(page, "failed")).toEqual(["signature", "leaf"]);
     await line(page, "signature").getByText("is not what the agent signed").waitFor();
     await line(page, "leaf").getByText("body_sha256 is not the SHA-256 of the payload").waitFor();
     await screenshotsOf(page, "receipt-false");
+  });
+
+  test("a certificate shows what the agent signed, whatever result and source the service says", async () => {
+    const good = await passed();
+    const page = await dashboard.open(org.owner);
+    await misstate(page, `**/api/receipts/${failedReceipt}`, (receipt) => {
+      receipt.result = "passed";
+      receipt.source_id = receipt.backup_id;
+    });
+    await page.goto(`${dashboard.server.url}/receipts/${failedReceipt}`);
+    await heading(page, "Restore test FAILED").waitFor();
+    await expect.poll(() => marks(page)).toEqual(["Signature valid", "In the log", "No witness checked"]);
+    expect(await sealOf(page)).toBe("failed");
+    expect(await page.title()).toBe("Restore test FAILED · Attestore");
+    const source = page.getByRole("region", { name: "Certificate" }).locator("h1 + p");
+    await expect.poll(() => source.textContent()).toBe("orders");
+
+    await misstate(page, `**/api/receipts/${good.id}`, (receipt) => {
+      receipt.envelope.payload = Buffer.from("{}").toString("base64");
+    });
+    await page.goto(`${dashboard.server.url}/receipts/${good.id}`);
+    await page.getByText("statement cannot be read").waitFor();
+    await heading(page, "Receipt").waitFor();
+    expect(await page.locator("[data-seal]").count()).toBe(0);
+    expect(await page.getByText("Restore test passed").count()).toBe(0);
+  });
+
+  test("a receipt whose proof cannot be had, or is another's, has no seal", async () => {
+    const { id, backup_id } = await passed();
+    const page = await dashboard.open(org.owner);
+    await page.route(`**/api/receipts/${id}/bundle`, (route) => route.fulfill({ status: 500, json: BROKEN }));
+    await page.goto(`${dashboard.server.url}/receipts/${id}`);
+    await page.getByText("The proof could not be checked.").waitFor();
+    const unknown = ["Signature not checked yet", "Log not checked yet", "Witnesses not checked yet"];
+    expect(await marks(page)).toEqual(unknown);
+    expect(await sealOf(page)).toBe("unverified");
+    await expectAccessible(page);
+    await screenshotsOf(page, "receipt-unverified");
+
+    // A true bundle, of another receipt.
+    await page.unrouteAll();
+    const other = (await receiptsOf(wire.id)).find((each) => each.backup_id !== backup_id);
+    const bundle = await bundleOf(other?.id ?? "");
+    await page.route(`**/api/receipts/${id}/bundle`, (route) =>
+      route.fulfill({ contentType: "application/json", body: bundle }),
+    );
+    await page.reload();
+    await page.getByText("Do not rely on this receipt").waitFor();
+    expect(await sealOf(page)).toBe("failed");
+    expect(await marks(page)).toEqual(unknown);
+  });
+
+  test("what was verified for one statement is not shown for the one that the service gives later", async () => {
+    const { id } = await passed();
+    const page = await dashboard.open(org.owner, `/receipts/${id}`);
+    await expect.poll(() => sealOf(page)).toBe("proven");
+    await misstate(page, `**/api/receipts/${id}`, (receipt) => {
+      receipt.envelope.payload = changed(receipt.envelope.payload);
+    });
+    // An announced change makes the page read the receipt again.
+    const dump = await writeEncryptedDump(wire, await declareSource(wire, "later"));
+    await accepted(wire, backupStatement(wire, dump));
+    await page.getByText("n = 900").waitFor();
+    await page.getByText("Do not rely on this receipt").waitFor();
+    expect(await sealOf(page)).toBe("failed");
   });
 
   test("other tools verify it too, with the commands that the page shows", async () => {
@@ -311,13 +397,6 @@ const file = (name: string, content: string | Buffer) => ({
 });
 
 describe("/verify", () => {
-  async function bundleOf(id: string): Promise<string> {
-    const answer = await wire.call("GET", `/api/receipts/${id}/bundle`, undefined, {
-      token: org.owner.token,
-    });
-    return answer.body.toString();
-  }
-
   test("the page verifies files without a session and offline, and sends nothing", async () => {
     const { id } = await passed();
     const bundle = await bundleOf(id);

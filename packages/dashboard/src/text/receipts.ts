@@ -132,7 +132,6 @@ export const receipts = {
       },
       servedKeys:
         "This browser checked that, with keys that the service gave. To rely on nobody, use your own keys under “Verify here”.",
-      ownKeys: "This browser checked that, with keys that did not come with this page.",
       isFalse: "Do not rely on this receipt: its proof does not hold. “Verify here” says what is wrong.",
       notVerified: "The proof could not be checked. “Verify here” says why.",
     },

@@ -5,6 +5,7 @@ import { verify as text } from "../text/verify.ts";
 import { visible } from "../text/visible.ts";
 import { CheckList } from "./check-list.tsx";
 import { KeySources } from "./key-sources.tsx";
+import { outcomeOf } from "./statement-view.tsx";
 import { VerdictBanner } from "./verdict-banner.tsx";
 import type { Keys, VerdictHere } from "../verifier/verify-in-browser.ts";
 
@@ -57,7 +58,5 @@ function explanation({ verdict, heldByServed }: VerdictHere): string {
 }
 
 function saysTestFailed({ statement }: VerdictHere): boolean {
-  return (
-    statement !== undefined && "result" in statement.predicate && statement.predicate.result === "failed"
-  );
+  return statement !== undefined && outcomeOf(statement) === "failed";
 }

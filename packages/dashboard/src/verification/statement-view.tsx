@@ -27,7 +27,11 @@ const text = receipts.page;
 
 /** A receipt in two words. */
 export function whatItIs(statement: Statement): string {
-  return isRestoreTest(statement) ? receipts.what[statement.predicate.result] : receipts.what.backup;
+  return receipts.what[outcomeOf(statement)];
+}
+
+export function outcomeOf(statement: Statement): keyof typeof receipts.what {
+  return isRestoreTest(statement) ? statement.predicate.result : "backup";
 }
 
 export type IdView = (id: string) => ReactNode;

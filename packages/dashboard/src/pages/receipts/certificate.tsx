@@ -5,7 +5,7 @@ import { Moment } from "../../parts/moment.tsx";
 import { PlainSourceName } from "../../parts/source-choice.tsx";
 import { formatDuration, plural } from "../../text/format.ts";
 import { receipts } from "../../text/receipts.ts";
-import { factsOf, type IdView, sentenceOf } from "../../verification/statement-view.tsx";
+import { factsOf, type IdView, outcomeOf, sentenceOf, whatItIs } from "../../verification/statement-view.tsx";
 import { Seal } from "../../verification/seal.tsx";
 import classes from "./certificate.module.css";
 import type { ReceiptDetail } from "./queries.ts";
@@ -16,7 +16,8 @@ const text = receipts.certificate;
 const OUTCOMES = { passed: "proven", failed: "failed", backup: "backed_up" } as const;
 
 /**
- * A receipt as a certificate: its outcome, when, and whether it is signed, logged and witnessed.
+ * A receipt as a certificate: its outcome, when, and whether it is signed, logged and witnessed. All
+ * of it is what the statement says, since only that is verified here: never the service's summary.
  */
 export function Certificate({
   receipt,
@@ -31,16 +32,17 @@ export function Certificate({
   const took = (Date.parse(predicate.finished_at) - Date.parse(predicate.started_at)) / 1000;
   const proof = useProofHere(receipt);
   const { main, technical } = factsOf(statement, id);
+  const outcome = outcomeOf(statement);
   return (
     <section className={classes["certificate"]} aria-label={text.label}>
       <div className={classes["head"]}>
-        <Seal outcome={OUTCOMES[receipt.result ?? "backup"]} proof={proof.state} />
+        <Seal outcome={OUTCOMES[outcome]} proof={proof.state} />
         <div>
           <Title order={1} className={classes["outcome"] ?? ""}>
-            {receipts.what[receipt.result ?? "backup"]}
+            {whatItIs(statement)}
           </Title>
           <Text size="lg" fw={600} style={{ overflowWrap: "anywhere" }}>
-            <PlainSourceName id={receipt.source_id} />
+            <PlainSourceName id={predicate.source_id} />
           </Text>
           <Text c="dimmed">
             <Moment at={predicate.started_at} /> · {text.took(formatDuration(took))}
@@ -48,7 +50,7 @@ export function Certificate({
           </Text>
         </div>
       </div>
-      <ThreeMarks proof={proof} isOfFailedTest={receipt.result === "failed"} />
+      <ThreeMarks proof={proof} isOfFailedTest={outcome === "failed"} />
       <Text>{sentenceOf(statement)}</Text>
       <FactList facts={main} />
       <details className={classes["details"]}>

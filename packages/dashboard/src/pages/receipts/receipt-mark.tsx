@@ -8,12 +8,6 @@ const MARKS: Record<"backup" | "passed" | "failed", Status> = {
 };
 
 /** The mark for a receipt's result; the words are beside it. */
-export function ReceiptMark({ receipt, size }: { receipt: Pick<Receipt, "result">; size?: number }) {
-  return (
-    <StatusMark
-      status={MARKS[receipt.result ?? "backup"]}
-      label=""
-      {...(size === undefined ? {} : { size })}
-    />
-  );
+export function ReceiptMark({ receipt }: { receipt: Pick<Receipt, "result"> }) {
+  return <StatusMark status={MARKS[receipt.result ?? "backup"]} label="" />;
 }

@@ -11,11 +11,10 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { SourceName } from "../../parts/source-choice.tsx";
 import { receipts as text } from "../../text/receipts.ts";
 import { visible } from "../../text/visible.ts";
-import { StatementChecks } from "../../verification/statement-view.tsx";
+import { StatementChecks, whatItIs } from "../../verification/statement-view.tsx";
 import { Certificate } from "./certificate.tsx";
 import { CheckElsewhere } from "./check-elsewhere.tsx";
 import { type ReceiptDetail, receiptQuery } from "./queries.ts";
-import { ReceiptMark } from "./receipt-mark.tsx";
 import { VerifyHere } from "./verify-here.tsx";
 
 const route = getRouteApi("/signed-in/receipts/$receiptId");
@@ -31,12 +30,13 @@ export function ReceiptPage() {
 
 function Receipt({ receipt }: { receipt: ReceiptDetail }) {
   const parsed = useMemo(() => statementOf(receipt), [receipt]);
-  const title = text.what[receipt.result ?? "backup"];
-  const more = <VerifyHere key={receipt.id} receipt={receipt} />;
+  // The outcome is the statement's: the service may say another.
+  const title = parsed.ok ? whatItIs(parsed.statement) : text.certificate.id;
+  const more = <VerifyHere key={receipt.envelope.payload} receipt={receipt} />;
   usePageTitle(title);
   if (!parsed.ok)
     return (
-      <Page title={title} mark={<ReceiptMark receipt={receipt} size={24} />}>
+      <Page title={title}>
         <Alert color="red" variant="light" role="alert" title={text.page.unreadable}>
           {parsed.issues.map(({ path, message }) => visible(`${path} ${message}`)).join("; ")}
         </Alert>

@@ -26,7 +26,8 @@ export interface ProofHere {
   results: Readonly<Record<Mark, ReceiptCheck["result"] | null>>;
   /** `held` if signature and log hold, whatever the witnesses; `failed` if anything does not. */
   state: "unknown" | "held" | "failed";
-  verdict: VerdictHere | undefined;
+  /** Whether anything was verified. */
+  isDone: boolean;
   error: Error | null;
 }
 
@@ -38,7 +39,8 @@ export function useProofHere(receipt: ReceiptDetail): ProofHere {
   const orgId = useOrgId();
   const { impersonated_by } = useMe();
   const { data, error } = useQuery({
-    queryKey: ["certificate", orgId, receipt.id],
+    // Another statement of the same receipt is verified anew.
+    queryKey: ["certificate", orgId, receipt.id, receipt.envelope.payload],
     queryFn: async () => {
       const { bundle, keys } = await fetchProof(orgId, receipt.id, NO_KEYS);
       requireSame(receipt, bundle);
@@ -59,14 +61,14 @@ export function useProofHere(receipt: ReceiptDetail): ProofHere {
   return {
     results,
     state: isFalse ? "failed" : holds ? "held" : "unknown",
-    verdict: data,
+    isDone: data !== undefined,
     error,
   };
 }
 
-/** Three marks, and whose keys they rest on. Nothing is claimed before it was verified. */
+/** Three marks, and that they rest on the service's keys. Nothing is claimed before it was verified. */
 export function ThreeMarks({
-  proof: { results, state, verdict, error },
+  proof: { results, state, isDone, error },
   isOfFailedTest,
 }: {
   proof: ProofHere;
@@ -93,9 +95,9 @@ export function ThreeMarks({
           );
         })}
       </ul>
-      {verdict !== undefined && state !== "failed" && (
+      {isDone && state !== "failed" && (
         <Text size="sm" c="dimmed">
-          {verdict.independent ? text.ownKeys : text.servedKeys}
+          {text.servedKeys}
         </Text>
       )}
       {state === "failed" ? (
