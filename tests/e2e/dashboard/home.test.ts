@@ -134,6 +134,12 @@ test("an empty organisation sees seven steps; each is done without a reload, out
   await page.getByRole("button", { name: "Hide these steps" }).click();
   await page.getByText("Your next step").waitFor();
   await expectAccessible(page);
+  // Also when the page was left meanwhile.
+  const pages = page.getByRole("navigation").first();
+  await pages.getByRole("link", { name: /^Agents/ }).click();
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await pages.getByRole("link", { name: "Home" }).click();
+  await page.getByText("Your next step").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await step.getByText("Have it done every day").waitFor();
 });
@@ -223,6 +229,11 @@ describe("an organisation with a history", () => {
     await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining("billing")]);
     await page.getByText("All 4", { exact: true }).click();
     await expect.poll(() => rows.count()).toBe(4);
+    // A chip that was pressed takes no text, so the keys still work.
+    await page.keyboard.press("j");
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.closest("tr")?.textContent))
+      .toContain("billing");
 
     const strip = rowOf(page, "orders-db").getByRole("img");
     const { width } = (await strip.boundingBox()) ?? { width: 0 };

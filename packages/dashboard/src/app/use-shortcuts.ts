@@ -41,7 +41,7 @@ export function useShortcuts(on: { onSearch: () => void; onHelp: () => void }): 
         return;
       }
       if (!isOn || isDialogOpen || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTyping(event.target)) return;
+      if (event.defaultPrevented || event.isComposing || isTyping(event.target)) return;
       const goes = goesSince !== null && event.timeStamp - goesSince < PATIENCE_MS;
       goesSince = null;
       if (goes) {
@@ -75,11 +75,10 @@ export function useShortcuts(on: { onSearch: () => void; onHelp: () => void }): 
 }
 
 /** Keys belong to whoever takes text, or moves through choices by their first letters. */
+const TAKES_TEXT = 'input:not([type="checkbox"], [type="radio"]), textarea, select, [role="menu"]';
+
 function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || target.closest('input, textarea, select, [role="menu"]') !== null)
-  );
+  return target instanceof HTMLElement && (target.isContentEditable || target.closest(TAKES_TEXT) !== null);
 }
 
 /** Moves the focus to the link of the next row, or the one before. */

@@ -7,6 +7,12 @@ import classes from "./first-proof.module.css";
 
 const text = onboarding.first;
 const PIECES = 14;
+const COLOURS = [
+  "var(--status-proven)",
+  "var(--status-backed-up)",
+  "var(--status-missed)",
+  "var(--mantine-color-anchor)",
+];
 
 /** Celebrates that a backup of this organisation was proven for the first time. */
 export function FirstProof({ source, onSeen }: { source: string; onSeen: () => void }) {
@@ -14,7 +20,15 @@ export function FirstProof({ source, onSeen }: { source: string; onSeen: () => v
     <div role="status" className={classes["first"]}>
       <div aria-hidden="true" className={classes["confetti"]}>
         {Array.from({ length: PIECES }, (_, index) => (
-          <i key={index} />
+          <i
+            key={index}
+            style={{
+              left: `${4 + index * 7}%`,
+              background: COLOURS[index % COLOURS.length],
+              // Spread without order, the same each time.
+              animationDelay: `${((index * 5) % 9) / 10}s`,
+            }}
+          />
         ))}
       </div>
       <Section title={text.heading}>

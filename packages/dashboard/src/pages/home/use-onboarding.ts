@@ -1,10 +1,10 @@
 import type { Schemas } from "@attestore/contract/client";
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
 import { useMayManage, useOrgId } from "../../api/session.ts";
 import { showToast } from "../../parts/toasts.ts";
 import { onboarding } from "../../text/onboarding.ts";
-import { browserStorage } from "../../verification/browser-storage.ts";
 import { currentStep, stepsDone } from "./onboarding-steps.ts";
+import { useRemembered } from "./use-remembered.ts";
 
 export interface OnboardingState {
   isShown: boolean;
@@ -38,16 +38,4 @@ export function useOnboarding(overview: Schemas["Overview"] | undefined): Onboar
       : undefined,
     onSeen: () => setAwaited(false),
   };
-}
-
-/** Something that this browser remembers, or only this page where it may not store anything. */
-function useRemembered(key: string): [boolean, (value: boolean) => void] {
-  const [value, setValue] = useState(() => browserStorage().getItem(key) !== null);
-  const [set] = useState(() => (next: boolean) => {
-    setValue(next);
-    const storage = browserStorage();
-    if (next) storage.setItem(key, "yes");
-    else storage.removeItem(key);
-  });
-  return [value, set];
 }
