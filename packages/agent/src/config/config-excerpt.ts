@@ -1,22 +1,25 @@
+import { isOwnWord, type Span } from "./harmless-spans.ts";
+
 /** A mistake in config.yaml, and where it is. */
 export interface ConfigIssue {
   readonly line: number;
   readonly column: number;
   readonly message: string;
-  /** Whether only the field's name may be shown, because nobody knows what it holds. */
-  readonly keyOnly?: boolean;
+  /** Whether it is about a field that nobody knows: its name is shown, and not what it holds. */
+  readonly isUnknownField?: boolean;
 }
 
 /** The longest part of a line that is shown. */
 const WIDTH = 96;
 
-/**
- * What in a line may be a secret. Nobody should write one into config.yaml, but whoever does is
- * shown this line just then, on a screen or in a log.
- */
+const WORD = /(?!-(?:\s|$))[^\s,:{}[\]"'#|>&*!?]+/gu;
+/** Between two words of one value. */
+const INNER = /^(\s+|[^\s{}[\]]{1,3})$/u;
+
+/** What in a line may be a secret, also where usually none is. */
 const SECRETS: readonly RegExp[] = [
   // postgresql://user:password@host
-  /(?<=[a-z]:\/\/)[^\s@/]*(?=@)/giu,
+  /(?<=[a-z]:\/\/)\S*(?=@)/giu,
   // password: hunter2, secret_key=…, and all that follows on the line
   /(?<=(?:pass|pwd|secret|token|credential|connection|api_?key|access_?key|private|auth)[\w-]*["']?\s*[:=]\s*)\S.*/giu,
   /AGE-SECRET-KEY-[^\s'",]*/giu,
@@ -31,17 +34,24 @@ const SECRETS: readonly RegExp[] = [
  *     12 |     path: /x
  *        |     ^
  *
- * What may be a secret is shown as `…`.
+ * Nobody should write a secret into config.yaml, but whoever does is shown this line just then, on
+ * a screen or in a log. So only what is known to be harmless is shown, and `…` for all else.
  */
-export function excerptOf(text: string, { line, column, keyOnly }: ConfigIssue): string {
+export function excerptOf(text: string, issue: ConfigIssue, harmless: readonly Span[]): string {
+  const { line, column, isUnknownField } = issue;
+  const before = text.split("\n").slice(0, line - 1);
+  const start = before.reduce((length, each) => length + each.length + 1, 0);
   const whole = (text.split("\n")[line - 1] ?? "").replace(/\r$/, "").replaceAll("\t", " ");
-  const secrets = SECRETS.flatMap((pattern) =>
-    Array.from(whole.matchAll(pattern), (found): Span => [found.index, found.index + found[0].length]),
-  );
-  // Nobody knows what an unknown field holds.
-  const value = keyOnly === true ? whole.slice(column - 1).search(/:\s*\S/) : -1;
-  if (value !== -1) secrets.push([column + value, whole.length]);
-  const { shown, caret } = masked(whole, merged(secrets), column - 1);
+  const open = harmless.map(([from, to]): Span => [from - start, to - start]);
+  // The message has this name too.
+  const own = isUnknownField === true ? /^["']?[\w-]{1,64}/.exec(whole.slice(column - 1)) : null;
+  if (own !== null) open.push([column - 1, column - 1 + own[0].length]);
+  const isOpen = ([from, to]: Span): boolean => open.some((span) => span[0] <= from && to <= span[1]);
+  const hidden = [
+    ...spansOf(WORD, whole).filter((span) => !isOpen(span) && !isOwnWord(whole.slice(...span))),
+    ...SECRETS.flatMap((pattern) => spansOf(pattern, whole)),
+  ];
+  const { shown, caret } = masked(whole, merged(hidden, whole), column - 1);
   const from = Math.max(0, Math.min(caret - WIDTH / 2, shown.length - WIDTH));
   const cut = `${from > 0 ? "…" : ""}${shown.slice(from, from + WIDTH)}${shown.length > from + WIDTH ? "…" : ""}`;
   const number = String(line);
@@ -51,14 +61,16 @@ export function excerptOf(text: string, { line, column, keyOnly }: ConfigIssue):
   ].join("\n");
 }
 
-/** From and to, in characters of the line. */
-type Span = readonly [number, number];
+function spansOf(pattern: RegExp, whole: string): Span[] {
+  return Array.from(whole.matchAll(pattern), ({ index, 0: found }): Span => [index, index + found.length]);
+}
 
-function merged(spans: readonly Span[]): Span[] {
+function merged(spans: readonly Span[], whole: string): Span[] {
   const all: Span[] = [];
   for (const [from, to] of spans.toSorted((a, b) => a[0] - b[0])) {
     const last = all.at(-1);
-    if (last !== undefined && from <= last[1]) all[all.length - 1] = [last[0], Math.max(last[1], to)];
+    const isNext = last !== undefined && (from <= last[1] || INNER.test(whole.slice(last[1], from)));
+    if (isNext) all[all.length - 1] = [last[0], Math.max(last[1], to)];
     else all.push([from, to]);
   }
   return all;

@@ -1,13 +1,16 @@
 import { resolve } from "node:path";
 import { wrongKey } from "../errors/wrong-key.ts";
 import { nearestName } from "@attestore/host/nearest-name";
+
 import { Value } from "typebox/value";
-import { type Document, LineCounter, parseDocument } from "yaml";
-import { ConfigFile, EXPECTED, type Defaults } from "./config-schema.ts";
+import { type Document, LineCounter, parseDocument, visit, type YAMLParseError } from "yaml";
+import { ConfigFile, type Defaults } from "./config-schema.ts";
 import { normalRecipient, recipientFrom } from "../crypto/recipient.ts";
 import { credentialPath, isCredentialName } from "../secrets/credential.ts";
 import { type ConfigIssue, excerptOf } from "./config-excerpt.ts";
+import { harmlessSpans, type Span } from "./harmless-spans.ts";
 import { positionOf, type ConfigPath } from "./config-position.ts";
+import { schemaIssues, suggestion } from "./schema-issues.ts";
 import { layoutOf } from "../state/layout.ts";
 import { DEFAULT_LIMITS, parseLimits } from "./source-limits.ts";
 import { readText } from "../state/read-json.ts";
@@ -52,13 +55,14 @@ export class ConfigError extends UserError {
   /** The message with each mistake's line and a caret: for this host, never for the service. */
   readonly shown: string;
 
-  constructor(file: string, issues: readonly ConfigIssue[], text: string) {
+  /** `harmless`: what in the text may be shown, if it could be parsed. */
+  constructor(file: string, issues: readonly ConfigIssue[], text: string, harmless: readonly Span[] = []) {
     const ordered = issues.toSorted((a, b) => a.line - b.line || a.column - b.column);
     const told = ordered.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
     super("config_invalid", told.join("\n"));
     this.name = "ConfigError";
     this.issues = ordered;
-    this.shown = ordered.map((issue, at) => `${told[at]}\n${excerptOf(text, issue)}`).join("\n");
+    this.shown = ordered.map((issue, at) => `${told[at]}\n${excerptOf(text, issue, harmless)}`).join("\n");
   }
 }
 
@@ -91,9 +95,9 @@ export function parseConfig(text: string, file: string, root: string): Config {
   if (document.errors.length > 0) {
     throw new ConfigError(
       file,
-      document.errors.map(({ pos: [offset], message }) => {
-        const { line, col } = lines.linePos(offset);
-        return { line, column: col, message };
+      document.errors.map((error) => {
+        const { line, col } = lines.linePos(error.pos[0]);
+        return { line, column: col, message: withoutQuotation(error) };
       }),
       text,
     );
@@ -103,15 +107,15 @@ export function parseConfig(text: string, file: string, root: string): Config {
     issues.push({
       ...positionOf(document, lines, path),
       message: `${formatPath(path)}${message}`,
-      keyOnly: UNKNOWN_FIELD.test(message),
+      isUnknownField: UNKNOWN_FIELD.test(message),
     });
   };
 
-  const value = withoutEmptyBlocks(valueOf(document, file, text));
+  const value = withoutEmptyBlocks(valueOf(document, lines, file, text));
   const isValid = Value.Check(ConfigFile, value);
   // Finding out what is wrong takes far longer than seeing that nothing is.
   if (!isValid) for (const issue of schemaIssues(value)) report(issue.path, issue.message);
-  if (issues.length > 0 || !isValid) throw new ConfigError(file, issues, text);
+  if (issues.length > 0 || !isValid) throw new ConfigError(file, issues, text, harmlessSpans(document));
 
   const limits = parseLimits(value.limits, DEFAULT_LIMITS, (field, message) =>
     report(field === "" ? ["limits"] : ["limits", field], message),
@@ -162,7 +166,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
   if (storage?.path !== undefined && storage.s3 !== undefined)
     report(["standalone", "storage"], "takes path or s3, not both");
   const upload = uploadConfig(value.upload ?? {}, (path, message) => report(["upload", ...path], message));
-  if (issues.length > 0) throw new ConfigError(file, issues, text);
+  if (issues.length > 0) throw new ConfigError(file, issues, text, harmlessSpans(document));
 
   const { service, standalone, agent, encryption } = value;
   return {
@@ -191,13 +195,27 @@ export function parseConfig(text: string, file: string, root: string): Config {
 }
 
 /** @throws ConfigError for an alias without a target, and for more aliases than anybody writes */
-function valueOf(document: Document.Parsed, file: string, text: string): unknown {
+function valueOf(document: Document.Parsed, lines: LineCounter, file: string, text: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    throw new ConfigError(file, [{ line: 1, column: 1, message: error.message }], text);
+    let offset = 0;
+    visit(document, {
+      Alias: (_, alias) => {
+        if (alias.resolve(document) !== undefined) return undefined;
+        offset = alias.range?.[0] ?? 0;
+        return visit.BREAK;
+      },
+    });
+    const { line, col } = lines.linePos(offset);
+    throw new ConfigError(file, [{ line, column: col, message: withoutQuotation(error) }], text);
   }
+}
+
+/** The parser's message without the text that it quotes, which may be a secret. */
+function withoutQuotation({ message }: YAMLParseError | ReferenceError): string {
+  return message.replace(/(?<=[\w)]):\s[\s\S]*$/, "").replace(/(?<=^Invalid escape sequence)[\s\S]*$/, "");
 }
 
 /** A path, or a systemd credential. */
@@ -206,55 +224,11 @@ function identityFile(text: string, root: string): string {
   return name === undefined ? resolve(root, text.replace(/^file:/, "")) : credentialPath(name);
 }
 
-interface SchemaIssue {
-  readonly path: ConfigPath;
-  readonly message: string;
-}
-
-function schemaIssues(value: unknown): SchemaIssue[] {
-  return Value.Errors(ConfigFile, value).flatMap((error): SchemaIssue[] => {
-    const path = fromPointer(error.instancePath);
-    // The validator reports an unknown key a second time.
-    if (error.keyword === "boolean") return [];
-    if (error.keyword === "additionalProperties") {
-      const known = fieldsAt(path);
-      return error.params.additionalProperties.map((key) => ({
-        path: [...path, key],
-        message: `is not a known field${suggestion(nearestName(key, known)) || `; there are ${known.join(", ")}`}`,
-      }));
-    }
-    if (error.keyword === "required") {
-      return error.params.requiredProperties.map((key) => ({ path: [...path, key], message: "is missing" }));
-    }
-    return [{ path, message: EXPECTED[error.instancePath] ?? error.message }];
-  });
-}
-
-/** The keys that the schema has at a path. */
-function fieldsAt(path: ConfigPath): string[] {
-  let schema: unknown = ConfigFile;
-  for (const step of path) schema = propertiesOf(schema)[String(step)];
-  return Object.keys(propertiesOf(schema));
-}
-
-function propertiesOf(schema: unknown): Record<string, unknown> {
-  if (typeof schema !== "object" || schema === null || !("properties" in schema)) return {};
-  return schema.properties as Record<string, unknown>;
-}
-
 /** `sources:` with nothing below it means the same as no `sources:` at all. */
 function withoutEmptyBlocks(value: unknown): unknown {
   if (value === null || value === undefined) return {};
   if (typeof value !== "object" || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([, block]) => block !== null));
-}
-
-function fromPointer(pointer: string): ConfigPath {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .map((step) => (/^(0|[1-9][0-9]*)$/.test(step) ? Number(step) : step));
 }
 
 /** `sources.<slug>.checks[0].expect` of parseSourceConfig as a path. */
@@ -267,11 +241,9 @@ function sourcePath(slug: string, path: string): ConfigPath {
 function formatPath(path: ConfigPath): string {
   if (path.length === 0) return "";
   const steps = path.map((step, at) =>
-    typeof step === "number" ? `[${step}]` : `${at === 0 ? "" : "."}${step}`,
+    typeof step === "number"
+      ? `[${step}]`
+      : `${at === 0 ? "" : "."}${/^[\w-]{1,64}$/.test(step) ? step : "…"}`,
   );
   return `${steps.join("")} `;
-}
-
-function suggestion(near: string | null): string {
-  return near === null ? "" : `; did you mean "${near}"?`;
 }

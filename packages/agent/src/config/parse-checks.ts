@@ -9,8 +9,8 @@ const MAX_EXPECT = 500;
 const MAX_ARGUMENTS = 64;
 export const MAX_CHECKS = 100;
 
-/** The three kinds, by the field that only they have. */
-const KINDS = {
+/** The fields of the three kinds, by the field that only they have. */
+export const CHECK_FIELDS = {
   command: ["id", "command", "expect"],
   canary: ["id", "query", "canary"],
   query: ["id", "query", "expect"],
@@ -49,7 +49,7 @@ export function parseChecks(value: unknown, at: string, baseDir: string): Parsed
 
 function parseCheck(item: Record<string, unknown>, fields: SourceFields): CheckConfig | null {
   const kind = fields.has("command") ? "command" : fields.has("canary") ? "canary" : "query";
-  const known: readonly string[] = KINDS[kind];
+  const known: readonly string[] = CHECK_FIELDS[kind];
   for (const field of Object.keys(item)) {
     if (!known.includes(field))
       fields.issue(field, `not a field of this kind of check; its fields are ${known.join(", ")}`);

@@ -35,8 +35,8 @@ export function kindOf(sandbox: SandboxConfig): SandboxKind {
   return sandbox === "process" ? sandbox : sandbox.kind;
 }
 
-const CONTAINER_FIELDS = ["kind", "image", "memory_mb", "cpus", "pids", "time_limit_s", "storage"];
-const URI_FIELDS = ["kind", "database"];
+export const CONTAINER_FIELDS = ["kind", "image", "memory_mb", "cpus", "pids", "time_limit_s", "storage"];
+export const URI_FIELDS = ["kind", "database"];
 const IMAGE = /^[a-z0-9][A-Za-z0-9._:/@{}-]{0,254}$/;
 
 export const CONTAINER_DEFAULTS: ContainerSandboxConfig = {

@@ -56,7 +56,7 @@ export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MAX_TIMEOUT_S = 24 * 3600;
 
 /** The fields of every source. */
-const COMMON = [
+export const SOURCE_FIELDS = [
   "engine",
   "sandbox",
   "checks",
@@ -101,7 +101,7 @@ export function parseSourceConfig(
     throw new SourceConfigError(issues);
   }
   const settings = ENGINE_SETTINGS[engine];
-  const known = [...COMMON, ...settings.fields];
+  const known = [...SOURCE_FIELDS, ...settings.fields];
   for (const field of Object.keys(value)) {
     if (known.includes(field)) continue;
     const near = nearest(field, known);
@@ -173,7 +173,7 @@ function nearest(typed: unknown, names: readonly string[]): string {
 
 type Report = (path: string, message: string) => void;
 
-const OBJECTIVES = ["rpo_s", "rto_s"] as const;
+export const OBJECTIVES = ["rpo_s", "rto_s"] as const;
 
 function parseObjectives(
   value: unknown,

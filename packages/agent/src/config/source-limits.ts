@@ -28,7 +28,7 @@ export const DEFAULT_LIMITS: SourceLimits = {
 
 const MAX_TIME_S = 14 * 24 * 3600;
 const MAX_BYTES = 2 ** 50;
-const FIELDS = ["time_s", "bytes", "logical_bytes", "restore_disk", "restore_memory"];
+export const LIMIT_FIELDS = ["time_s", "bytes", "logical_bytes", "restore_disk", "restore_memory"];
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 
 /**
@@ -42,12 +42,13 @@ export function parseLimits(
 ): SourceLimits {
   if (value === undefined || value === null) return builtIn;
   if (typeof value !== "object" || Array.isArray(value)) {
-    report("", `must be a mapping with ${FIELDS.join(", ")}`);
+    report("", `must be a mapping with ${LIMIT_FIELDS.join(", ")}`);
     return builtIn;
   }
   const given = value as Record<string, unknown>;
   for (const field of Object.keys(given))
-    if (!FIELDS.includes(field)) report(field, `is not a limit; the limits are ${FIELDS.join(", ")}`);
+    if (!LIMIT_FIELDS.includes(field))
+      report(field, `is not a limit; the limits are ${LIMIT_FIELDS.join(", ")}`);
   const within = <Otherwise extends number | undefined>(
     field: string,
     most: number,
