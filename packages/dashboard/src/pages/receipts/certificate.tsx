@@ -16,8 +16,9 @@ const text = receipts.certificate;
 const OUTCOMES = { passed: "proven", failed: "failed", backup: "backed_up" } as const;
 
 /**
- * A receipt as a certificate: its outcome, when, and whether it is signed, logged and witnessed. All
- * of it is what the statement says, since only that is verified here: never the service's summary.
+ * A receipt as a certificate: its outcome, when, and whether it is signed, logged and witnessed.
+ * All of it is what the statement says, since only that is verified here: never the service's
+ * summary.
  */
 export function Certificate({
   receipt,

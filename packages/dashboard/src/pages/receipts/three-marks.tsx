@@ -66,7 +66,9 @@ export function useProofHere(receipt: ReceiptDetail): ProofHere {
   };
 }
 
-/** Three marks, and that they rest on the service's keys. Nothing is claimed before it was verified. */
+/**
+ * Three marks, and that they rest on the service's keys. Nothing is claimed before it was verified.
+ */
 export function ThreeMarks({
   proof: { results, state, isDone, error },
   isOfFailedTest,

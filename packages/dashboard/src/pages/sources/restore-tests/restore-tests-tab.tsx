@@ -6,7 +6,7 @@ import { EmptyState } from "../../../parts/empty-state.tsx";
 import { MoreButton } from "../../../parts/more-button.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import { LastChecks } from "./last-checks.tsx";
-import { PhaseChart } from "./phase-chart.tsx";
+import { PhaseChart } from "./restore-time-chart.tsx";
 import { restoreTestsQuery, type SourceDetail } from "../queries.ts";
 import { RestoreTestTable } from "./restore-test-table.tsx";
 import { exactDuration } from "../typed-duration.ts";

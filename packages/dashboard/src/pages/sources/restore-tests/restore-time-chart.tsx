@@ -1,7 +1,7 @@
 import { Text } from "@mantine/core";
 import { formatAge, formatMilliseconds } from "../../../text/format.ts";
 import { sourceText } from "../../../text/sources.ts";
-import classes from "./phase-chart.module.css";
+import classes from "./restore-time-chart.module.css";
 import type { RestoreTest } from "../queries.ts";
 import { exactDuration } from "../typed-duration.ts";
 import { chartWidth_ms, dataBack_ms, PHASES } from "./restore-phases.ts";
