@@ -8,15 +8,17 @@ import { declareSource, writeEncryptedDump, type BackupRecord } from "../e2e/har
 import { attach, createOrganisation, type WireAgent } from "../e2e/harness/organisation.ts";
 import { startServer, type Server } from "../e2e/harness/server.ts";
 import { ReceiptStream } from "./receipt-stream.ts";
+import { storedReceipts } from "./stored-receipts.ts";
 
 /**
- * The next release's migration of a large table, while this release serves. With a million rows:
+ * The next release's migration of a large table, while this release serves. To measure what
+ * receipts feel of it (docs/reliability.md), which no test judges:
  * `MIGRATION_ROWS=1000000 npx vitest run --project chaos tests/chaos/migration.test.ts`
  */
-const ROWS = Number(process.env["MIGRATION_ROWS"] ?? 10_000);
-/** Receipts that stream in before and after: some for the quiet, the rest while it migrates. */
-const QUIET = 100;
-const P99_MS = 1000;
+const MEASURED = process.env["MIGRATION_ROWS"];
+const ROWS = Number(MEASURED ?? 10_000);
+/** Receipts that stream in before it, for the comparison. */
+const QUIET = MEASURED === undefined ? 10 : 100;
 
 /** As docs/migrations.md says that large tables are migrated. */
 const NEXT = `
@@ -84,7 +86,7 @@ const p99 = (times: readonly number[]): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
 
 test(
-  `a migration of ${ROWS} receipts is not felt by those that stream in`,
+  `a migration of ${ROWS} receipts refuses and loses none of those that stream in`,
   async () => {
     await using stream = new ReceiptStream(submitters, 1);
     await stream.advance(1);
@@ -99,22 +101,33 @@ test(
     const started = performance.now();
     expect(await migrate(connection(), silentLogger, [...known, next])).toEqual([9000]);
     const seconds = (performance.now() - started) / 1000;
+    const answered = stream.took_ms.length - began;
     await stream.advance(10);
     await stream.stop();
-    const meanwhile = stream.took_ms.slice(began);
-    process.stdout.write(
-      `${ROWS} rows in ${seconds.toFixed(1)} s; receipts: p99 ${p99(quiet).toFixed(0)} ms before, ` +
-        `${p99(meanwhile).toFixed(0)} ms meanwhile (${meanwhile.length}), longest ${Math.max(...meanwhile).toFixed(0)} ms\n`,
-    );
+    if (MEASURED !== undefined) print(seconds, quiet, stream.took_ms.slice(began));
+
     expect(stream.disturbed).toBe(0);
-    expect(p99(meanwhile)).toBeLessThan(P99_MS);
+    expect(answered).toBeGreaterThan(0);
     const counted = await query<{ rows: number; filled: number }>(
       `select count(*)::int as rows, count(envelope_bytes)::int as filled from receipts where id < 'rcpt_01'`,
     );
     expect(counted).toEqual([{ rows: ROWS, filled: ROWS }]);
+    const stored = await storedReceipts(server.data);
+    for (const { receipt, envelopeSha256 } of stream.acknowledged)
+      expect(stored.get(receipt.receipt_id)).toEqual({
+        log_index: receipt.log_index,
+        envelope: envelopeSha256,
+      });
   },
   30 * 60_000,
 );
+
+function print(seconds: number, quiet: readonly number[], meanwhile: readonly number[]): void {
+  process.stdout.write(
+    `${ROWS} rows in ${seconds.toFixed(1)} s; receipts: p99 ${p99(quiet).toFixed(0)} ms before, ` +
+      `${p99(meanwhile).toFixed(0)} ms meanwhile (${meanwhile.length}), longest ${Math.max(...meanwhile).toFixed(0)} ms\n`,
+  );
+}
 
 test("this release does not start on a database that the next one has migrated, and changes nothing", async () => {
   await server.stop();
