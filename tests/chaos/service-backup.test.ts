@@ -260,6 +260,20 @@ test("a restore takes an empty directory only, the right key, and a whole file; 
   }
 });
 
+test("a restore takes away nothing that a service made in its directory meanwhile", async () => {
+  const other = elsewhere("raced");
+  const pipe = join(root, "raced.age");
+  execFileSync("mkfifo", [pipe]);
+  const restoring = restore(pipe, other.env);
+  await until("the restore has begun", () => existsSync(join(other.data, "restore-unfinished")), 30);
+  mkdirSync(join(other.data, "keys"));
+  writeFileSync(join(other.data, "keys", "log-signing.pem"), "another service's");
+  execFileSync("sh", ["-c", 'cat "$1" > "$2"', "sh", file, pipe]);
+  expect(await restoring).toMatchObject({ code: 2, stderr: /is not empty/ });
+  expect(readdirSync(join(other.data, "keys"))).toEqual(["log-signing.pem"]);
+  expect(existsSync(join(other.data, "restore-unfinished"))).toBe(false);
+});
+
 test("no service starts where a restore was cut off", async () => {
   const other = elsewhere("cut-off");
   mkdirSync(join(other.data, "restore-unfinished"), { recursive: true });

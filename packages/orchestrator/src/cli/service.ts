@@ -103,7 +103,8 @@ async function runBackup({ to, recipient }: BackupFlags): Promise<BackupFile & B
       recipients,
       now: new Date(),
     });
-    if (directory === config.backupDirectory) await removeOldBackupFiles(directory, config.backupKeep);
+    if (directory === config.backupDirectory)
+      await removeOldBackupFiles(directory, config.backupKeep, written.path);
     return written;
   } finally {
     await access.close();

@@ -153,6 +153,35 @@ async function addBackups(agentId: string, count: number): Promise<string[]> {
   return rows.map(({ object_key }) => object_key);
 }
 
+/**
+ * pg_dump, and a pg_restore that first writes down the dump's mode and whether the data directory is
+ * locked.
+ */
+async function watchedPrograms(): Promise<string> {
+  const real = postgresClient();
+  const directory = join(root, "watched-programs");
+  await mkdir(directory);
+  const look = `
+    const { statSync, writeFileSync } = require("node:fs");
+    const { DatabaseSync } = require("node:sqlite");
+    const at = (name) => require("node:path").join(${JSON.stringify(server.data)}, name);
+    let lock = "free";
+    try { new DatabaseSync(at("owner.lock")).exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"); } catch { lock = "locked"; }
+    const mode = statSync(at("postgres-upgrade/database.dump")).mode & 0o777;
+    writeFileSync(${JSON.stringify(join(root, "watched"))}, mode.toString(8) + " " + lock);
+  `;
+  await writeFile(join(directory, "look.cjs"), look);
+  const first = `[ "$1" = --version ] || '${process.execPath}' --no-warnings '${join(directory, "look.cjs")}' || exit 9\n`;
+  for (const [name, before] of [
+    ["pg_dump", ""],
+    ["pg_restore", first],
+  ] as const)
+    await writeFile(join(directory, name), `#!/bin/sh\n${before}exec '${join(real, name)}' "$@"\n`, {
+      mode: 0o755,
+    });
+  return directory;
+}
+
 const well = {
   warnings: [],
   sweep: { objects: 15, quarantined: 0, removed: 0 },
@@ -177,10 +206,12 @@ test(
     expect(await look()).toMatchObject(well);
     await rm(join(root, "attestore-server.broken"), { recursive: true });
 
-    const programs = { ATTESTORE_POSTGRES_CLIENT: postgresClient() };
+    const programs = { ATTESTORE_POSTGRES_CLIENT: await watchedPrograms() };
     // As a kill -9 at the last step leaves it, and before that.
     await mkdir(join(server.data, "postgres-upgrade", "postgres"), { recursive: true });
     await follow("major-upgrade", programs);
+    // Nobody else may read the dump, and no service may begin on the old database after it.
+    expect(await readFile(join(root, "watched"), "utf8")).toBe("600 locked");
     expect(await readFile(join(server.data, "postgres", "data", "PG_VERSION"), "utf8")).toBe("18\n");
     expect(await look({})).toMatchObject(well);
     const at = (name: string): string => join(server.data, name);

@@ -16,7 +16,12 @@ export function backupFileName(at: Date): string {
   return `attestore-service-${at.toISOString().replace(/\.\d+/, "").replaceAll(/[-:]/g, "")}.age`;
 }
 
-/** Newest first; none without the directory. */
+const CLOCKS_APART_MS = 3_600_000;
+
+/**
+ * Newest first; none without the directory. One whose name is of the future is left alone: it says
+ * nothing about how old the newest is, and pushes no other one out.
+ */
 export async function listBackupFiles(directory: string): Promise<BackupFile[]> {
   const names = (await nullIfMissing(readdir(directory))) ?? [];
   const files: BackupFile[] = [];
@@ -27,14 +32,16 @@ export async function listBackupFiles(directory: string): Promise<BackupFile[]> 
     const found = await nullIfMissing(stat(path));
     if (found?.isFile() !== true) continue;
     const createdAt = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-    files.push({ path, createdAt, bytes: found.size });
+    if (createdAt.getTime() - Date.now() <= CLOCKS_APART_MS)
+      files.push({ path, createdAt, bytes: found.size });
   }
   return files;
 }
 
-/** Removes all but the newest `keep`. */
-export async function removeOldBackupFiles(directory: string, keep: number): Promise<void> {
-  for (const { path } of (await listBackupFiles(directory)).slice(keep)) await removeFile(path);
+/** Keeps `keep`: the one just written, whatever the clock said then, and the newest others. */
+export async function removeOldBackupFiles(directory: string, keep: number, written: string): Promise<void> {
+  const others = (await listBackupFiles(directory)).filter(({ path }) => path !== written);
+  for (const { path } of others.slice(keep - 1)) await removeFile(path);
 }
 
 const UNFINISHED = /^\.attestore-service-.*\.age\.[0-9a-f]{12}\.tmp$/;

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createFile, makeDirectory, syncDirectory } from "@attestore/host/durable-files";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
+import type { HeldLock } from "@attestore/host/process-lock";
 import type { Head } from "../../log/checkpoint-signer.ts";
 import { holdLogs } from "../../log/held-logs.ts";
 import { stopSetBackLogs } from "../../log/missing-heads.ts";
@@ -19,6 +20,7 @@ import { silentLogger } from "../../platform/logging/logger.ts";
 import { findClientPrograms } from "../../platform/postgres/client-programs.ts";
 import { libpqConnection } from "../../platform/postgres/libpq-connection.ts";
 import {
+  lockDataDirectory,
   openDatabase,
   type OpenDatabase,
   UNFINISHED_RESTORE,
@@ -52,7 +54,7 @@ export interface Restored {
 
 /** What may be in the directory before: objects, and locks of an attempt that failed. */
 const MAY_BE_THERE = new Set(["objects", "lost+found", "owner.lock", "owner.json"]);
-const MADE = ["postgres", "keys", "tls", "signed-heads", UNFINISHED_RESTORE];
+const MADE = ["postgres", "keys", "tls", "signed-heads"];
 
 /**
  * Restores into an empty data directory and an empty database. What is interrupted is started by no
@@ -73,19 +75,19 @@ export async function restoreServiceBackup(options: RestoreOptions): Promise<Res
   try {
     // All of it, before anything is made of it: only the end says that it is whole.
     const manifest = await unpack(options, stage);
-    const restored = await fill(options, stage, manifest);
+    using held = await lockDataDirectory(config.data);
+    // What a service has made in the meantime is not ours to take away.
+    await requireEmpty(config.data, UNFINISHED_RESTORE);
+    return await fill(options, stage, manifest, held);
+  } finally {
     await rm(stage, { recursive: true });
     await syncDirectory(config.data);
-    return restored;
-  } catch (error) {
-    for (const name of MADE) await rm(join(config.data, name), { recursive: true, force: true });
-    throw error;
   }
 }
 
-async function requireEmpty(directory: string): Promise<void> {
+async function requireEmpty(directory: string, besides?: string): Promise<void> {
   const names = (await nullIfMissing(readdir(directory))) ?? [];
-  const others = names.filter((name) => !MAY_BE_THERE.has(name));
+  const others = names.filter((name) => !MAY_BE_THERE.has(name) && name !== besides);
   if (others.length > 0)
     throw new UserError(
       "data_directory",
@@ -106,25 +108,37 @@ async function unpack({ file, identities }: RestoreOptions, stage: string): Prom
   }
 }
 
-async function fill(options: RestoreOptions, stage: string, manifest: BackupManifest): Promise<Restored> {
+/** What fails is taken away again, but for a database of the user's own. */
+async function fill(
+  options: RestoreOptions,
+  stage: string,
+  manifest: BackupManifest,
+  held: HeldLock,
+): Promise<Restored> {
   const { config } = options;
-  const opened = await openDatabase({
-    dataDirectory: config.data,
-    databaseUrl: config.databaseUrl,
-    migrationsUrl: config.migrationsUrl,
-    binaries: config.postgres,
-    user: config.postgresUser,
-    role: "serve",
-    restoring: true,
-    log: silentLogger,
-  });
   try {
-    await loadDump(options, opened, join(stage, "database.dump"), manifest);
-    await migrate(opened.connection, silentLogger, undefined, opened);
-    for (const directory of ["keys", "tls"]) await place(stage, config.data, directory);
-    return { manifest, ...(await check(options, opened)) };
-  } finally {
-    await opened.close();
+    const opened = await openDatabase({
+      dataDirectory: config.data,
+      databaseUrl: config.databaseUrl,
+      migrationsUrl: config.migrationsUrl,
+      binaries: config.postgres,
+      user: config.postgresUser,
+      role: "serve",
+      restoring: true,
+      held,
+      log: silentLogger,
+    });
+    try {
+      await loadDump(options, opened, join(stage, "database.dump"), manifest);
+      await migrate(opened.connection, silentLogger, undefined, opened);
+      for (const directory of ["keys", "tls"]) await place(stage, config.data, directory);
+      return { manifest, ...(await check(options, opened)) };
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    for (const name of MADE) await rm(join(config.data, name), { recursive: true, force: true });
+    throw error;
   }
 }
 

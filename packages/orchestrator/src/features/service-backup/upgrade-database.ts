@@ -1,18 +1,19 @@
 import { spawn } from "node:child_process";
 import { rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { makeDirectory, syncDirectory } from "@attestore/host/durable-files";
+import { createFile, makeDirectory, syncDirectory } from "@attestore/host/durable-files";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
+import type { HeldLock } from "@attestore/host/process-lock";
 import type { Config } from "../../platform/config/read-config.ts";
 import { withClient } from "../../platform/database/client.ts";
 import { makeRoles } from "../../platform/database/roles.ts";
 import { UserError } from "../../platform/errors/user-error.ts";
-import { tryLockDirectory } from "../../platform/files/directory-lock.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import { findClientPrograms } from "../../platform/postgres/client-programs.ts";
 import { libpqConnection } from "../../platform/postgres/libpq-connection.ts";
 import {
   isHalfUpgraded,
+  lockDataDirectory,
   openDatabase,
   type OpenDatabase,
   UPGRADE,
@@ -38,43 +39,46 @@ interface Found {
  * @throws UserError
  */
 export async function upgradeDatabase(config: Config, binaries: string): Promise<UpgradedDatabase> {
+  // To the end: what a service accepts after the dump would be in the old database alone.
+  using held = await lockDataDirectory(config.data);
   const stage = join(config.data, UPGRADE);
   const current = join(config.data, "postgres");
   const made = join(stage, "postgres");
   const kept = join(config.data, "postgres.old");
   if (await isHalfUpgraded(config.data)) {
-    await locked(config.data, () => swapIn(config.data, made, current, stage));
+    await swapIn(config.data, made, current, stage);
     return { versions: null };
   }
   if (await exists(kept))
     throw new UserError("data_directory", `${kept} is there already. Move it away, then run this again.`);
   await rm(stage, { recursive: true, force: true });
   await makeDirectory(stage, process.geteuid?.() === 0 ? 0o711 : 0o700);
+  const dump = join(stage, "database.dump");
   const fresh = await openDatabase({ ...common(config), dataDirectory: stage, binaries: config.postgres });
   let versions: { from: number; to: number };
   try {
-    versions = await copy(config, binaries, fresh, join(stage, "database.dump"));
+    // pg_dump would let everybody on the machine read it.
+    await createFile(dump, "", { mode: 0o600 });
+    versions = await copy({ config, binaries, held }, fresh, dump);
   } finally {
+    await rm(dump, { force: true });
     await fresh.close();
   }
-  await locked(config.data, async () => {
-    await rename(current, kept);
-    await syncDirectory(config.data);
-    await swapIn(config.data, made, current, stage);
-  });
+  await rename(current, kept);
+  await syncDirectory(config.data);
+  await swapIn(config.data, made, current, stage);
   return { versions };
 }
 
 /** From the old database, which nobody else uses, into the new one. */
 async function copy(
-  config: Config,
-  binaries: string,
+  { config, binaries, held }: { config: Config; binaries: string; held: HeldLock },
   fresh: OpenDatabase,
   dump: string,
 ): Promise<{ from: number; to: number }> {
   const to = await majorOf(fresh);
   const programs = await findClientPrograms({ client: config.postgresClient, postgres: config.postgres }, to);
-  const old = await openDatabase({ ...common(config), dataDirectory: config.data, binaries });
+  const old = await openDatabase({ ...common(config), dataDirectory: config.data, binaries, held });
   let before: Found;
   try {
     before = { major: await majorOf(old), digest: await digestOf(old) };
@@ -121,20 +125,6 @@ async function swapIn(data: string, made: string, current: string, stage: string
   await rename(made, current);
   await syncDirectory(data);
   await rm(stage, { recursive: true });
-}
-
-async function locked(data: string, work: () => Promise<void>): Promise<void> {
-  const attempt = tryLockDirectory(data, "command");
-  if (!("lock" in attempt))
-    throw new UserError(
-      "data_directory_in_use",
-      `A service has started on ${data}. Stop it, and run this again.`,
-    );
-  try {
-    await work();
-  } finally {
-    attempt.lock.release();
-  }
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -37,6 +37,8 @@ export interface OpenDatabaseOptions extends Omit<EmbeddedPostgresOptions, "lock
   waitMs?: number;
   /** Only a restore may use a directory whose restore is unfinished. */
   restoring?: boolean;
+  /** Of a caller that has locked the data directory for longer, and releases it itself. */
+  held?: HeldLock;
 }
 
 export interface OpenDatabase {
@@ -185,9 +187,23 @@ async function closingLock(lock: HeldLock, open: () => Promise<OpenDatabase>): P
   }
 }
 
+const leave = (): void => undefined;
+const borrowed: HeldLock = { release: leave, [Symbol.dispose]: leave };
+
+/**
+ * Keeps services and commands off a data directory, for work that takes more than its database.
+ * @throws UserError `data_directory_in_use`
+ */
+export async function lockDataDirectory(dataDirectory: string): Promise<HeldLock> {
+  const owned = await lockOrJoin({ dataDirectory, role: "serve" });
+  if ("connection" in owned) throw new Error("a service never joins another");
+  return owned.lock;
+}
+
 async function lockOrJoin(
-  options: OpenDatabaseOptions,
+  options: Pick<OpenDatabaseOptions, "dataDirectory" | "role" | "waitMs" | "held">,
 ): Promise<{ lock: HeldLock } | { connection: ConnectionSettings }> {
+  if (options.held !== undefined) return { lock: borrowed };
   for (const until = Date.now() + (options.waitMs ?? 30_000); ; await delay(100)) {
     const attempt = tryLockDirectory(options.dataDirectory, options.role);
     if ("lock" in attempt) return attempt;
