@@ -137,15 +137,16 @@ describe("with a real agent", () => {
     await screenshotsOf(page, "source-new");
   });
 
-  test("Back up now shows each step until the receipt", async () => {
+  test("Back up now shows each step until the receipt, and leaves the backup in the timeline", async () => {
     await page.getByRole("button", { name: "Back up now" }).click();
     const underWay = page.getByRole("region", { name: "Under way" });
     await underWay.getByRole("list", { name: "Progress" }).waitFor();
-    await underWay
-      .getByText("The backup was made and its receipt is in the log")
-      .waitFor({ timeout: 60_000 });
-    await underWay.getByRole("link", { name: "Receipt" }).waitFor();
-    await page.getByRole("list", { name: "Everything" }).getByRole("link", { name: "Backup made" }).waitFor();
+    await page.getByText("The backup of ledger is made. Its receipt is in the log.").waitFor();
+    const entry = page.getByRole("list", { name: "Everything" }).getByRole("listitem");
+    await entry.getByRole("link", { name: "Backup made" }).waitFor();
+    await entry.getByRole("link", { name: "receipt", exact: true }).waitFor();
+    await entry.getByRole("link", { name: "backup requested" }).waitFor();
+    await expect.poll(() => underWay.count()).toBe(0);
     await expect
       .poll(() => page.getByRole("button", { name: "Back up now" }).getAttribute("aria-disabled"))
       .toBeNull();
@@ -154,16 +155,13 @@ describe("with a real agent", () => {
 
   test("Test a restore now shows the proof, its checks and where the time went", async () => {
     await page.getByRole("button", { name: "Test a restore now" }).click();
-    const underWay = page.getByRole("region", { name: "Under way" });
-    await underWay
-      .getByText("The restore test ran; its receipt says what it found")
-      .waitFor({ timeout: 60_000 });
-    await page.getByRole("button", { name: "Hide: Backup" }).click();
+    await page.getByText("The restore test of ledger passed.").waitFor();
     await page.getByRole("list", { name: "Everything" }).getByText("Restore test passed").waitFor();
     await page.getByRole("tab", { name: "Restore tests" }).click();
     const checks = page.getByRole("table", { name: "Checks of the last restore test" });
     await checks.getByRole("row", { name: /has-entries.*n >= 3.*n = 3.*passed/ }).waitFor();
     await page.getByRole("table", { name: "Restore tests, newest first" }).getByRole("row").nth(1).waitFor();
+    await page.getByRole("slider", { name: "Restore test in the chart" }).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "source-tests");
   });
@@ -180,12 +178,15 @@ describe("with a real agent", () => {
       .waitFor();
     await difference.getByRole("region", { name: "table drafts, removed" }).waitFor();
     await difference.getByRole("region", { name: "table tags, added" }).waitFor();
+    await page
+      .getByRole("region", { name: "Status" })
+      .getByText(/Last change: .*Schema/)
+      .waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "source-drift");
   });
 
   test("a command that ended before the page was updated is shown, and so is what it changed", async () => {
-    await page.getByRole("button", { name: "Hide: Backup" }).click();
     change("create table late (id integer primary key)");
     const inLog = (): number => host.receipts().filter(({ bundle }) => bundle.inclusion_proof).length;
     const before = inLog();
@@ -198,8 +199,7 @@ describe("with a real agent", () => {
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByRole("button", { name: "Show the difference" }).first().click({ timeout: 60_000 });
     await page.getByRole("region", { name: "table late, added" }).waitFor();
-    const underWay = page.getByRole("region", { name: "Under way" });
-    await underWay.getByText("The backup was made and its receipt is in the log").waitFor();
+    await page.getByText("The backup of ledger is made.").first().waitFor();
     expect(held).toBeGreaterThan(0);
     await page.unrouteAll();
   });
@@ -478,6 +478,52 @@ describe("lists", () => {
     await eventually(() => trouble.getByRole("listitem").count()).toBe(2);
     await page.getByRole("combobox", { name: "Show" }).selectOption({ label: "Jobs" });
     await page.getByText("Nothing of this kind has been recorded.").waitFor();
+  });
+
+  test("the restore-time chart has the objective's line, says each test's values by pointer and keys, and leaves out what was not measured", async () => {
+    const timed = await declareSource(wire, "timed");
+    await call(org.owner, "POST", `/api/orgs/${org.id}/sources/${timed}/configure`, {
+      objectives: { rto_s: 60 },
+    });
+    const [backup] = await history(wire, timed, { days: [0] });
+    if (backup === undefined) throw new Error("no backup was made");
+    const tested = (days: number, restore_ms: number | null, result: "passed" | "failed" = "passed") => {
+      const statement = restoreTestStatement(wire, backup, result);
+      const finished_at = new Date(Date.now() - days * 86_400_000).toISOString();
+      const phases = { download_ms: 2000, decrypt_ms: 500, restore_ms, checks_ms: 900 };
+      Object.assign(statement.predicate, {
+        started_at: finished_at,
+        finished_at,
+        phases: restore_ms === null ? undefined : phases,
+      });
+      return accepted(wire, statement);
+    };
+    for (const days of [20, 16, 12, 8, 4]) await tested(days, 30_000 + days * 500);
+    await tested(3, 12_000, "failed");
+    await tested(2, null, "failed");
+    await tested(0, 64_500);
+    await page.goto(`${dashboard.server.url}/sources/${timed}?tab=tests`);
+    const chart = page.getByRole("figure", { name: "Time until the data was back" });
+    const slider = chart.getByRole("slider", { name: "Restore test in the chart" });
+    const value = () => slider.getAttribute("aria-valuetext");
+    await eventually(value).toMatch(/passed, data back in 1 min 7 s$/);
+    await chart.getByText("7.0 s over the objective").waitFor();
+    await chart.getByText("1 test without a measured time: see the table.").waitFor();
+    expect(await slider.locator("svg text").allTextContents()).toEqual(
+      expect.arrayContaining(["0", "30 s", "1 min", "objective 1 minute"]),
+    );
+    await slider.focus();
+    await page.keyboard.press("ArrowLeft");
+    await eventually(value).toMatch(/failed, data back in 14\.5 s$/);
+    await chart.getByText("within the objective").waitFor();
+    const { width = 0 } = (await slider.boundingBox()) ?? {};
+    await slider.hover({ position: { x: 70, y: 100 } });
+    await eventually(value).toMatch(/passed, data back in 42\.5 s$/);
+    await chart.getByRole("list", { name: "Where the time went" }).getByText("Restore 40.0 s").waitFor();
+    await slider.hover({ position: { x: width - 16, y: 100 } });
+    await eventually(value).toMatch(/1 min 7 s$/);
+    await expectAccessible(page);
+    await screenshotsOf(page, "source-chart");
   });
 
   test("a failed test shows which check did not hold", async () => {

@@ -37,6 +37,7 @@ export const sourceText = {
     proven: "Proven",
   },
   page: {
+    status: "Status",
     seeReceipt: "See the receipt",
     tabs: {
       timeline: "Timeline",
@@ -48,6 +49,7 @@ export const sourceText = {
     backLink: "All sources",
   },
   clocks: {
+    heading: "Backups and proofs",
     lastBackup: "Last backup",
     lastProof: "Last proof",
     nextBackup: "Next backup",
@@ -106,6 +108,12 @@ export const sourceText = {
     event: "What went wrong",
     failed: "It could not run",
     withdrawn: "It was withdrawn",
+    finished: {
+      backup: (source: string) => `The backup of ${source} is made. Its receipt is in the log.`,
+      passed: (source: string) => `The restore test of ${source} passed.`,
+      failed: (source: string) => `The restore test of ${source} failed.`,
+      ended: (source: string) => `The restore test of ${source} ended. The timeline has its result.`,
+    },
     stored: "stored; its receipt has not arrived yet",
     command: "Command",
     dismiss: "Hide",
@@ -164,9 +172,18 @@ export const sourceText = {
     over: (by: string) => `${by} over`,
     notMeasured: "not measured",
     results: { passed: "passed", failed: "failed" },
-    chart: "Where the time went",
+    chart: {
+      heading: "Time until the data was back",
+      choose: "Restore test in the chart",
+      value: (at: string, result: string, took: string) => `${at}: ${result}, data back in ${took}`,
+      unmeasured: (count: number) => `${plural(count, "test")} without a measured time: see the table.`,
+      above: (rto: string) => `The objective of ${rto} is far above this chart.`,
+      line: (rto: string) => `objective ${rto}`,
+      back: (took: string) => `data back in ${took}`,
+      objective: (how: string) => `${how} the objective`,
+      phases: "Where the time went",
+    },
     phases: { download: "Download", decrypt: "Decrypt", restore: "Restore", checks: "Checks" },
-    chartLine: (rto: string) => `objective ${rto}`,
     last: "Checks of the last test",
     lastCaption: "Checks of the last restore test",
     checkColumns: {
@@ -186,6 +203,8 @@ export const sourceText = {
   },
   drift: {
     heading: "Drift",
+    lately: "Last change",
+    see: "What changed",
     lead: "What changed from one backup to the next, and where a restore test ran in another environment than the backup came from.",
     none: "Nothing has changed between backups so far.",
     noneMore: "Nothing has changed in these backups.",

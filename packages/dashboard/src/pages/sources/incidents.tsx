@@ -1,4 +1,4 @@
-import { Group, List, Paper, Text } from "@mantine/core";
+import { Group, List, Text } from "@mantine/core";
 import { Age } from "../../parts/age.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
@@ -13,14 +13,8 @@ export function Incidents({ source }: { source: SourceDetail }) {
   const agents = useAgents();
   if (source.incidents.length === 0) return null;
   return (
-    <Paper
-      withBorder
-      p="md"
-      component="section"
-      aria-label={text.heading}
-      bd="1px solid var(--status-missed)"
-    >
-      <Group gap="xs" mb="xs">
+    <section aria-label={text.heading}>
+      <Group gap="xs" mb={4}>
         <StatusMark status="missed" label="" />
         <Text fw={600} component="h2">
           {text.heading}
@@ -37,7 +31,7 @@ export function Incidents({ source }: { source: SourceDetail }) {
           </List.Item>
         ))}
       </List>
-    </Paper>
+    </section>
   );
 }
 

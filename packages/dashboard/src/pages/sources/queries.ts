@@ -58,7 +58,8 @@ export function restoreTestsQuery(orgID: string, sourceID: string) {
       (
         await api.call("get", "/api/orgs/{orgID}/sources/{sourceID}/restore-tests", {
           path: { orgID, sourceID },
-          query: pageOf(cursor, 20),
+          // A month of nightly tests.
+          query: pageOf(cursor, 31),
         })
       ).body,
   );

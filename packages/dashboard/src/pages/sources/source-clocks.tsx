@@ -1,4 +1,4 @@
-import { Paper, SimpleGrid, Stack, Text } from "@mantine/core";
+import { SimpleGrid, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Age, useNow } from "../../parts/age.tsx";
 import { Moment } from "../../parts/moment.tsx";
@@ -13,7 +13,7 @@ const text = sourceText.clocks;
 export function SourceClocks({ source }: { source: SourceDetail }) {
   const { last_backup_at, last_proven_at, next_backup_at, next_restore_test_at } = source;
   return (
-    <SimpleGrid cols={{ base: 2, md: 4 }} component="section" aria-label={text.lastBackup}>
+    <SimpleGrid cols={{ base: 2, md: 4 }} component="section" aria-label={text.heading}>
       <Clock label={text.lastBackup} at={last_backup_at} note={<RpoNote source={source} />} />
       <Clock label={text.lastProof} at={last_proven_at} note={text.proofHint} />
       <Due label={text.nextBackup} at={next_backup_at} />
@@ -54,17 +54,15 @@ function Due({ label, at }: { label: string; at: string | null }) {
 
 function Tile({ label, value, children }: { label: string; value: ReactNode; children: ReactNode }) {
   return (
-    <Paper withBorder p="md">
-      <Stack gap={4}>
-        <Text size="sm" fw={600} component="h2">
-          {label}
-        </Text>
-        <Text size="xl" fw={600} component="div">
-          {value}
-        </Text>
-        {children}
-      </Stack>
-    </Paper>
+    <div>
+      <Text size="sm" c="dimmed" component="h2">
+        {label}
+      </Text>
+      <Text size="lg" fw={600} component="div">
+        {value}
+      </Text>
+      {children}
+    </div>
   );
 }
 

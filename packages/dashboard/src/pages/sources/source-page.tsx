@@ -7,13 +7,11 @@ import { Page } from "../../parts/page.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { CommandsUnderWay } from "./commands/commands-under-way.tsx";
 import { DriftTab } from "./drift/drift-tab.tsx";
-import { Incidents } from "./incidents.tsx";
 import { type SourceDetail, sourceQuery } from "./queries.ts";
 import { RestoreTestsTab } from "./restore-tests/restore-tests-tab.tsx";
 import { TABS } from "./search.ts";
 import { SettingsTab } from "./settings/settings-tab.tsx";
-import { StateNow } from "./state-now.tsx";
-import { SourceClocks } from "./source-clocks.tsx";
+import { StatusCard } from "./status-card.tsx";
 import { TimelineTab } from "./timeline/timeline-tab.tsx";
 import { TriggerButtons } from "./commands/trigger-buttons.tsx";
 import { useFollowedCommands } from "./commands/use-followed-commands.ts";
@@ -68,9 +66,7 @@ function SourceFrame({ source }: { source: SourceDetail }) {
       }
       actions={isReader ? undefined : <TriggerButtons source={source} commands={commands} />}
     >
-      {!isReader && <StateNow sourceId={source.id} />}
-      <Incidents source={source} />
-      <SourceClocks source={source} />
+      <StatusCard source={source} />
       <CommandsUnderWay commands={commands} />
       <Tabs value={tab} onChange={open} keepMounted={false}>
         <Tabs.List aria-label={sourceText.page.sections} mb="md">

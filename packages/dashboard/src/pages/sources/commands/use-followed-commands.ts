@@ -4,6 +4,7 @@ import { useMe, useOrgId } from "../../../api/session.ts";
 import { useNow } from "../../../parts/age.tsx";
 import { endOf, isUnderWay } from "../../commands/command-state.ts";
 import { recentCommandsQuery, type Source } from "../queries.ts";
+import { useSayFinished } from "./use-say-finished.ts";
 import type { Command } from "../../commands/command-state.ts";
 
 export interface FollowedCommands {
@@ -11,7 +12,7 @@ export interface FollowedCommands {
   recent: readonly Command[] | undefined;
   /**
    * Commands that ran at some time since the page was opened, or that it started, and that were not
-   * hidden.
+   * hidden. One that ended with a receipt is left to the timeline.
    */
   shown: readonly Command[];
   /** For a command that this page starts: it may have ended before the page hears of it again. */
@@ -45,13 +46,14 @@ export function useFollowedCommands(source: Source): FollowedCommands {
     .filter((command) => isUnderWay(command, now));
   if (fresh.length > 0) setFollowed(new Set([...followed, ...fresh.map(({ id }) => id)]));
 
-  const shown = useMemo(
+  const seen = useMemo(
     () => (recent ?? []).filter(({ id }) => followed.has(id) && !hidden.has(id)),
     [recent, followed, hidden],
   );
+  useSayFinished(source, seen);
   // Refetch what they changed on this page: clocks, timeline, tests.
-  const progress = shown.map(({ id, outcome }) => `${id} ${JSON.stringify(outcome)}`).join();
-  const anyOutcome = shown.some(
+  const progress = seen.map(({ id, outcome }) => `${id} ${JSON.stringify(outcome)}`).join();
+  const anyOutcome = seen.some(
     (command) => endOf(command) !== null || command.outcome.backup_id !== undefined,
   );
   useEffect(() => {
@@ -61,7 +63,7 @@ export function useFollowedCommands(source: Source): FollowedCommands {
   }, [anyOutcome, progress, client, orgId, source.id]);
   return {
     recent,
-    shown,
+    shown: seen.filter((command) => endOf(command) !== "receipt"),
     follow: (id) => setFollowed((before) => new Set([...before, id])),
     hide: (id) => setHidden(new Set([...hidden, id])),
   };

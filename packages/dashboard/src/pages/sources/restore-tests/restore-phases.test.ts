@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RestoreTest } from "../queries.ts";
-import { chartWidth_ms, checkChanges, dataBack_ms } from "./restore-phases.ts";
+import { chartTop_ms, checkChanges, dataBack_ms } from "./restore-phases.ts";
 
 const phases = { download_ms: 100, decrypt_ms: 200, restore_ms: 700, checks_ms: 500 };
 const tested = (
@@ -32,9 +32,9 @@ test("the data is back before the checks begin", () => {
 });
 
 test("the chart extends to the objective unless that would make the tests too small to see", () => {
-  const tests = [tested([])];
-  expect([null, 1, 5, 3600].map((rto_s) => chartWidth_ms(tests, rto_s))).toEqual([1500, 1500, 5000, 1500]);
-  expect(chartWidth_ms([], null)).toBe(1);
+  const tests = [{ ...tested([]), phases }];
+  expect([null, 1, 4, 3600].map((rto_s) => chartTop_ms(tests, rto_s))).toEqual([1000, 1000, 4000, 1000]);
+  expect(chartTop_ms([], null)).toBe(1);
 });
 
 test("checks that changed, were added or removed since the previous test", () => {

@@ -1,6 +1,7 @@
 import type { RestoreTest } from "../queries.ts";
 
 export type Phases = NonNullable<RestoreTest["phases"]>;
+export type MeasuredTest = RestoreTest & { phases: Phases };
 export const PHASES = ["download", "decrypt", "restore", "checks"] as const;
 
 /** Time until the data is back; checks run after that. */
@@ -8,13 +9,10 @@ export function dataBack_ms({ download_ms, decrypt_ms, restore_ms }: Phases): nu
   return download_ms + decrypt_ms + restore_ms;
 }
 
-/** The chart's full width: the longest test, or the objective if it is not too much longer. */
-export function chartWidth_ms(tests: readonly RestoreTest[], rto_s: number | null): number {
-  const longest = Math.max(
-    1,
-    ...tests.map(({ phases }) => (phases === undefined ? 0 : dataBack_ms(phases) + phases.checks_ms)),
-  );
-  // Beside an objective of hours, restores of seconds would be too small to see.
+/** The chart's height: the longest test, or the objective if it is not too much longer. */
+export function chartTop_ms(tests: readonly MeasuredTest[], rto_s: number | null): number {
+  const longest = Math.max(1, ...tests.map(({ phases }) => dataBack_ms(phases)));
+  // Below an objective of hours, restores of seconds would be too low to see.
   return rto_s !== null && rto_s * 1000 <= longest * 4 ? Math.max(longest, rto_s * 1000) : longest;
 }
 

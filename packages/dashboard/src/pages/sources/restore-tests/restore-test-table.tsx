@@ -67,6 +67,7 @@ export function RestoreTestTable({ tests, rto_s }: { tests: readonly RestoreTest
   );
 }
 
-function againstRto(over_ms: number): string {
+/** `within`, or by how much over. */
+export function againstRto(over_ms: number): string {
   return over_ms <= 0 ? text.within : text.over(formatMilliseconds(over_ms));
 }

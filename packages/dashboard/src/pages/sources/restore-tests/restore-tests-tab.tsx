@@ -6,7 +6,7 @@ import { EmptyState } from "../../../parts/empty-state.tsx";
 import { MoreButton } from "../../../parts/more-button.tsx";
 import { sourceText } from "../../../text/sources.ts";
 import { LastChecks } from "./last-checks.tsx";
-import { PhaseChart } from "./restore-time-chart.tsx";
+import { RestoreTimeChart } from "./restore-time-chart.tsx";
 import { restoreTestsQuery, type SourceDetail } from "../queries.ts";
 import { RestoreTestTable } from "./restore-test-table.tsx";
 import { exactDuration } from "../typed-duration.ts";
@@ -32,8 +32,8 @@ export function RestoreTestsTab({ source }: { source: SourceDetail }) {
             <Stack gap="lg">
               <Text>{rto_s === null ? text.noRto : text.rto(exactDuration(rto_s))}</Text>
               {older > 0 && <Text>{text.coverage(tested, older)}</Text>}
+              <RestoreTimeChart tests={all} rto_s={rto_s} />
               <LastChecks test={last} before={before} />
-              <PhaseChart tests={all} rto_s={rto_s} />
               <RestoreTestTable tests={all} rto_s={rto_s} />
               <MoreButton list={tests} />
             </Stack>

@@ -1,36 +1,51 @@
 import { Text } from "@mantine/core";
+import type { Schemas } from "@attestore/contract/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useRunCommand } from "../../api/served-for-hosts.ts";
-import { useOrgId } from "../../api/session.ts";
+import { useMe, useOrgId } from "../../api/session.ts";
 import { CommandText } from "../../parts/command-text.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { CONCERNS } from "../../text/home.ts";
 import { sourceText } from "../../text/sources.ts";
 import { overviewQuery } from "../../api/overview.ts";
-import { restoreTestsQuery } from "./queries.ts";
-import classes from "./state-now.module.css";
+import { WhatChanged } from "./drift/what-changed.tsx";
+import { Incidents } from "./incidents.tsx";
+import { restoreTestsQuery, type SourceDetail } from "./queries.ts";
+import { SourceClocks } from "./source-clocks.tsx";
+import classes from "./status-card.module.css";
+
+type Overview = Schemas["Overview"];
 
 /**
- * The source's state and its reasons, the same as on the home page and in the list; empty until
- * loaded.
+ * Everything about the source at this moment: its state and why, the same as on the home page and in
+ * the list, its clocks and what changed. A reader with an auditor link sees the clocks alone.
  */
-export function StateNow({ sourceId }: { sourceId: string }) {
-  const { data: overview } = useQuery(overviewQuery(useOrgId(), 30));
-  const source = overview?.sources.find(({ id }) => id === sourceId);
-  if (source === undefined) return null;
+export function StatusCard({ source }: { source: SourceDetail }) {
+  const isReader = useMe().user.role === "reader";
+  const { data: overview } = useQuery({ ...overviewQuery(useOrgId(), 30), enabled: !isReader });
+  const now = overview?.sources.find(({ id }) => id === source.id);
   const stopped = overview?.agents.find(({ id, is_running }) => id === source.agent_id && !is_running);
-  const { state, concerns } = source;
-  const words: Readonly<Record<string, string>> = CONCERNS;
   return (
-    <div className={classes["state"]} data-state={state}>
+    <section className={classes["card"]} data-state={now?.state} aria-label={sourceText.page.status}>
+      {now !== undefined && <StateNow {...now} />}
+      {stopped !== undefined && <AgentStopped name={stopped.name} />}
+      <Incidents source={source} />
+      <SourceClocks source={source} />
+      {!isReader && <WhatChanged source={source} />}
+    </section>
+  );
+}
+
+function StateNow({ id, state, concerns }: Overview["sources"][number]) {
+  return (
+    <div>
       <div className={classes["word"]}>
         <StatusMark status={state} label="" size={20} />
         {sourceText.states[state]}
       </div>
-      {concerns.length > 0 && <Text>{concerns.map((concern) => words[concern] ?? concern).join("; ")}</Text>}
-      {concerns.includes("restore_test_failed") && <WhyFailed sourceId={sourceId} />}
-      {stopped !== undefined && <AgentStopped name={stopped.name} />}
+      {concerns.length > 0 && <Text>{concerns.map((concern) => CONCERNS[concern]).join("; ")}</Text>}
+      {concerns.includes("restore_test_failed") && <WhyFailed sourceId={id} />}
     </div>
   );
 }

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import type { Drift } from "../queries.ts";
+import { changeWords } from "./change-words.ts";
+
+const drift = (more: Partial<Drift>): Drift => ({
+  kind: "environment",
+  field: "engine_version",
+  before: "15.3",
+  after: "15.4",
+  since: "2026-11-21T12:00:00.000Z",
+  backup_id: "bkp_1",
+  ...more,
+});
+const names = (count: number) => Array.from({ length: count }, (_, n) => `table t${n}`);
+const schema = {
+  kind: "schema",
+  field: "schema_hash",
+  before: "a".repeat(64),
+  after: "b".repeat(64),
+} as const;
+
+test("a change says its field, and both values if they are short words", () => {
+  expect(changeWords(drift({}))).toBe("Engine version: 15.3 → 15.4");
+  expect(changeWords(drift({ field: "cipher.recipients", before: ["age1x"], after: [] }))).toBe(
+    "Encrypted to",
+  );
+  expect(changeWords(drift({ field: "of a later version" }))).toBe("of a later version: 15.3 → 15.4");
+});
+
+test("a change of the schema says counts, and no digests", () => {
+  const changes = { added: names(1), removed: [], altered: names(2) };
+  expect(changeWords(drift({ ...schema, changes }))).toBe("Schema: 1 added, 2 altered");
+  expect(changeWords(drift(schema))).toBe("Schema");
+  const none = { added: [], removed: [], altered: [] };
+  expect(changeWords(drift({ ...schema, changes: none }))).toBe("Schema");
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { durationTicks, nearestIndex, timeTicks } from "./chart-scale.ts";
+
+const HOUR = 3_600_000;
+
+test.each([
+  [0, [0, 1]],
+  [4, [0, 1, 2, 3, 4]],
+  [1234, [0, 500, 1000, 1500]],
+  [61_000, [0, 15_000, 30_000, 45_000, 60_000, 75_000]],
+  [7 * HOUR, [0, 2 * HOUR, 4 * HOUR, 6 * HOUR, 8 * HOUR]],
+  [20 * 24 * HOUR, [0, 96 * HOUR, 192 * HOUR, 288 * HOUR, 384 * HOUR, 480 * HOUR]],
+])("an axis for durations up to %d ms has round marks that reach beyond it", (max, ticks) => {
+  expect(durationTicks(max)).toEqual(ticks);
+});
+
+test("marks of time are within the axis, and as many as fit", () => {
+  const from = new Date(2026, 10, 1, 13, 20).getTime();
+  for (const hours of [0.2, 1, 5, 24, 100, 24 * 30, 24 * 400, 24 * 4000])
+    for (const most of [3, 8]) {
+      const to = from + hours * HOUR;
+      const { at } = timeTicks(from, to, most);
+      expect(at.length).toBeLessThanOrEqual(most + 1);
+      expect(at.every((time) => time >= from && time <= to)).toBe(true);
+      if (hours > 24) expect(at.length).toBeGreaterThan(0);
+    }
+});
+
+test("marks of several days are at midnight, also where the clocks change", () => {
+  const from = new Date(2026, 2, 20, 13).getTime();
+  const { at, areDays } = timeTicks(from, from + 20 * 24 * HOUR, 8);
+  expect(areDays).toBe(true);
+  expect(new Set(at.map((time) => new Date(time).getHours()))).toEqual(new Set([0]));
+});
+
+test("the nearest of several values, the last of equals", () => {
+  expect(nearestIndex([], 3)).toBe(-1);
+  expect(nearestIndex([1, 5, 5, 9], 6)).toBe(2);
+  expect(nearestIndex([1, 5], -7)).toBe(0);
+});
