@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openMariadbTarget } from "../src/engines/mariadb/target.ts";
 import { renamed } from "../src/engines/mariadb/rename-database.ts";
 import { makeTestPlace, type TestPlace } from "./runs/scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./runs/source-mariadb.ts";
@@ -126,6 +127,12 @@ describe("PostgreSQL", () => {
     expect(done.stderr).toContain("other has the locale C and the source had C.UTF-8");
   });
 
+  it("refuses a template, which every new database would be a copy of", async () => {
+    await refused(restore("pg", "--into", "template1"), 2, "template1 is a template of new databases");
+    await refused(restore("pg", "--into", "template1", "--non-empty"), 2, "template1 is a template");
+    expect(inPostgres("template1", "select count(*) from pg_class where relname = 'orders'")).toBe("0");
+  });
+
   it("names roles that the server lacks, before it makes anything", async () => {
     postgres.sql("alter role reader rename to former");
     await refused(restore("pg", "--into", "lacking"), 2, "roles that the server lacks", "reader");
@@ -207,6 +214,29 @@ describe("MariaDB", () => {
     await refused(restore("maria", "--into", "mysql"), 2, "the server's own");
     expect(mariadb.sql("select count(*) from busy.orders")).toBe("0");
   });
+
+  it.each(["create database late", "create database late; create table late.orders (id int)"])(
+    "loads nothing into a database that somebody filled or made since it was looked at: %s",
+    async (meanwhile) => {
+      const url = join(place.dir, "url");
+      writeFileSync(url, mariadb.url("restorer", PASSWORD));
+      mariadb.sql("drop database if exists late");
+      const target = await openMariadbTarget(
+        { connection: { kind: "file", path: url }, database: "late", mayHaveContent: false },
+        {},
+        { scratchDir: place.dir, signal: new AbortController().signal },
+      );
+      mariadb.sql(meanwhile);
+      async function* content(): AsyncGenerator<Buffer> {
+        yield await Promise.resolve(Buffer.from("drop table if exists late.orders;\n"));
+      }
+      await expect(target.load(content())).rejects.toThrow("late was made or filled by somebody else");
+      await target.close();
+      expect(mariadb.sql("select count(*) from information_schema.tables where table_schema = 'late'")).toBe(
+        meanwhile.includes("table") ? "1" : "0",
+      );
+    },
+  );
 });
 
 describe("a dump under another name", () => {
@@ -226,6 +256,23 @@ describe("a dump under another name", () => {
   it.each([1, 7, 100, 100_000])("has the new name wherever the pieces end (%i bytes)", async (size) => {
     const dump = `${text("shöp")}INSERT INTO \`t\` VALUES ('shöp');\n${"x".repeat(20_000)}\n${text("shöp")}-- Dump completed\n`;
     expect((await through(dump, "shöp", size)).trim()).toBe(dump.replaceAll("`shöp`", "`tar``get`").trim());
+  });
+
+  it.each([
+    "CREATE DATABASE IF NOT EXISTS `shop`;\nUSE `shop`;\nDROP TABLE IF EXISTS `orders`;\n",
+    `USE \`shop\`;\nDROP TABLE IF EXISTS \`orders\`;\n${text("shop")}`,
+    `${"-- by hand\n".repeat(9000)}USE \`shop\`;\n`,
+  ])("is refused before any of it passes unless it begins as a dump program writes it (%#)", async (dump) => {
+    const made: Buffer[] = [];
+    async function* pieces(): AsyncGenerator<Buffer> {
+      for (let at = 0; at < dump.length; at += 1000)
+        yield await Promise.resolve(Buffer.from(dump.slice(at, at + 1000)));
+    }
+    const reading = (async () => {
+      for await (const piece of renamed(pieces(), null, "copy")) made.push(Buffer.from(piece));
+    })();
+    await expect(reading).rejects.toMatchObject({ code: "target_unusable" });
+    expect(Buffer.concat(made).toString()).toBe("");
   });
 
   it("is refused if it holds another database, before that passes", async () => {

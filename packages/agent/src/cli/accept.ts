@@ -67,7 +67,7 @@ export const accept: Run = async (call, name, ...given) => {
     }
     const { good } = terminal.onData;
     terminal.data(`${good("✓")} ${tables.join(", ")} of ${source.slug}: accepted and signed`);
-    if (submitted.waiting > 0) terminal.note("The log will have it once the service can be reached.");
+    if (submitted.waiting > 0) terminal.say("The log will have it once the service can be reached.");
     terminal.note(`Next: attestore restore-test --source ${source.slug}`);
     return 0;
   } finally {

@@ -5,12 +5,18 @@ import { quoted } from "./session.ts";
 const BEGIN = "\n-- Current Database: `";
 /** No dump program writes more between that and what follows. */
 const HEADER = 8192;
+/** No dump program writes more before it. */
+const PREFACE = 64 * 1024;
+/** Comments and settings of the session, as dump programs write them. */
+const HARMLESS = /^(?:--.*|SET .*;|\/\*M?!\d+ SET .*\*\/;|\/\*M?!999999\\- enable the sandbox mode \*\/ ?|)$/;
 
 /**
  * Has a dump of one database make and fill another one. Only the two statements below each
  * `Current Database` are changed: neither can be in a row, because line breaks in a row's text are
  * escaped.
- * @throws UserError target_unusable if the dump holds another database, before any of that passes.
+ * @throws UserError target_unusable if the dump holds another database, before any of that passes;
+ * before anything passes, if it does not begin with its database: its tables could replace those of
+ * a database that it selects itself.
  */
 export async function* renamed(
   content: AsyncIterable<Buffer>,
@@ -20,6 +26,7 @@ export async function* renamed(
   let held: Buffer = Buffer.alloc(0);
   let only = from;
   let isFirst = true;
+  let isBegun = false;
   const take = (bytes: Buffer, at: number): { text: Buffer; rest: Buffer } => {
     const header = bytes.subarray(at, at + HEADER).toString("latin1");
     const [whole, name, statements] =
@@ -43,6 +50,12 @@ export async function* renamed(
       rest = Buffer.concat([Buffer.from("\n"), rest]);
       isFirst = false;
     }
+    if (!isBegun && rest.length < PREFACE && !rest.includes(BEGIN)) {
+      held = rest;
+      continue;
+    }
+    if (!isBegun) requirePreface(rest);
+    isBegun = true;
     for (let at = rest.indexOf(BEGIN); at !== -1 && at <= rest.length - HEADER; at = rest.indexOf(BEGIN)) {
       yield rest.subarray(0, at);
       const { text, rest: after } = take(rest, at);
@@ -54,6 +67,7 @@ export async function* renamed(
     if (cut > 0) yield rest.subarray(0, cut);
     held = Buffer.from(rest.subarray(cut));
   }
+  if (!isBegun) requirePreface(held);
   for (let at = held.indexOf(BEGIN); at !== -1; at = held.indexOf(BEGIN)) {
     yield held.subarray(0, at);
     const { text, rest } = take(held, at);
@@ -61,6 +75,15 @@ export async function* renamed(
     held = rest;
   }
   yield held;
+}
+
+function requirePreface(bytes: Buffer): void {
+  const begin = bytes.indexOf(BEGIN);
+  const lines = bytes.toString("latin1", 0, Math.max(begin, 0)).split("\n");
+  if (begin === -1 || !lines.every((line) => HARMLESS.test(line)))
+    throw unusable(
+      "the dump does not begin with the database that it makes, as mysqldump --databases writes it, and could write into another: nothing was loaded. Restore it with --output",
+    );
 }
 
 function unusable(message: string): UserError {

@@ -41,16 +41,18 @@ export async function openMariadbTarget(
   const client = await findClient();
   const file = await writeConnectionFile(connection, scratchDir);
   try {
-    const session = await MariadbSession.open(
-      ({ args }) =>
-        startChild({
-          command: client,
-          args: [`--defaults-file=${file.path}`, ...args],
-          env: file.env,
-          signal,
-        }),
-      signal,
-    );
+    const open = (): Promise<MariadbSession> =>
+      MariadbSession.open(
+        ({ args }) =>
+          startChild({
+            command: client,
+            args: [`--defaults-file=${file.path}`, ...args],
+            env: file.env,
+            signal,
+          }),
+        signal,
+      );
+    const session = await open();
     try {
       const [[version = ""] = []] = await answer(session, "select version()");
       const product = productOf(version);
@@ -63,8 +65,16 @@ export async function openMariadbTarget(
         described: `the ${contents === null ? "new " : ""}database ${database} (${product} ${version.slice(0, 40)})`,
         warnings: await missingDefiners(session, metadata),
         afterwards: ["Accounts and their rights are in no dump: grant them."],
-        load: (content) =>
-          load({ client, file, signal, database }, renamed(content, databases[0] ?? null, database)),
+        load: async (content) => {
+          // Hours may have passed, and the dump replaces tables.
+          const again = await open();
+          const found = await contentsOf(again, database).finally(async () => again.close());
+          if (found !== contents)
+            throw unusable(
+              `the database ${database} was made or filled by somebody else since it was looked at: nothing was changed. Try again, or choose another --into`,
+            );
+          await load({ client, file, signal, database }, renamed(content, databases[0] ?? null, database));
+        },
         close: () => file.remove(),
       };
     } finally {

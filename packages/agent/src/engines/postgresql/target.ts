@@ -28,6 +28,7 @@ import { toolsFor } from "./dump.ts";
 const FORMAT = "pg_dump-custom";
 /** A new database is made from here. */
 const MAINTENANCE = ["postgres", "template1"];
+const IS_TEMPLATE = "select datistemplate from pg_database where datname = current_database()";
 
 /**
  * Finds the database to restore into, on a server of the customer's, and that it is fit for this
@@ -58,6 +59,11 @@ export async function openPostgresqlTarget(
     const wanted = localeOf(metadata["locale"]);
     const warnings: string[] = [];
     if (found.exists) {
+      if ((await answer(session, IS_TEMPLATE)).trim() !== "f")
+        throw new UserError(
+          "target_unusable",
+          `${database} is a template of new databases, so each of them would hold the backup. Nothing was changed. Choose another --into`,
+        );
       const contents = await contentsOf(session);
       if (contents !== "" && !mayHaveContent)
         throw new UserError(
