@@ -154,8 +154,8 @@ async function addBackups(agentId: string, count: number): Promise<string[]> {
 }
 
 /**
- * pg_dump, and a pg_restore that first writes down the dump's mode and whether the data directory is
- * locked.
+ * pg_dump, and a pg_restore that first writes down the dump's mode and whether the data directory
+ * is locked.
  */
 async function watchedPrograms(): Promise<string> {
   const real = postgresClient();

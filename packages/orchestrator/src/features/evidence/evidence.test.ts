@@ -8,6 +8,7 @@ import { hash } from "node:crypto";
 import { once } from "node:events";
 import {
   type EvidenceSummary,
+  type LogRange,
   type Manifest,
   openCheckpoint,
   openNote,
@@ -107,6 +108,39 @@ describe("a pack", () => {
       from: "2020-01-01T00:00:00.000Z",
       to: "2020-02-01T00:00:00.000Z",
     });
+  });
+
+  test("neither begins nor ends with an hourly head that a wrong clock dated: entries of the period would be missing", async () => {
+    const { database } = service;
+    const head = await database
+      .selectFrom("log_heads")
+      .selectAll()
+      .where("org_id", "=", org.id)
+      .where("tree_size", "=", 2)
+      .executeTakeFirstOrThrow();
+    const dated = (days: number) => {
+      const at = new Date(Date.now() + days * 86_400_000);
+      const { org_id, tree_size, root_hash } = head;
+      return { org_id, tree_size, root_hash, hour: at, emitted_at: at, checkpoint: "" };
+    };
+    await database
+      .insertInto("log_emissions")
+      .values([dated(-2), dated(1)])
+      .execute();
+    try {
+      const range = async (query: string) => json<LogRange>(await filesOf(owner, query), "log/range.json");
+      const day = 86_400_000;
+      const from = encodeURIComponent(new Date(Date.now() - day).toISOString());
+      expect(await range(`?from=${from}`)).toMatchObject({ start: null, end: null, to_index: 5 });
+      // A year later, when the wrong time is over.
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * day });
+      expect(
+        await range(`?to=${encodeURIComponent(new Date(Date.now() - day).toISOString())}`),
+      ).toMatchObject({ end: null });
+    } finally {
+      vi.useRealTimers();
+      await database.deleteFrom("log_emissions").where("checkpoint", "=", "").execute();
+    }
   });
 
   test("of an organisation in which nothing ever was is one too", async () => {

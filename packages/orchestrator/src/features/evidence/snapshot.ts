@@ -88,7 +88,7 @@ export async function readSnapshot(
   const noticed = deadline === null ? period.to : new Date(deadline.getTime() + NOTICED_MS);
   const bodiesUntil = earliest(now, noticed < period.to ? period.to : noticed);
   const start = await publishedBefore(tx, orgId, period.from, head.size);
-  const end = await publishedAfter(tx, orgId, bodiesUntil, head.size);
+  const end = await publishedAfter(tx, orgId, { moment: bodiesUntil, now }, head.size);
   const sources = await listPolicySources(tx, orgId);
   const agentEvents = await readAgentEvents(tx, orgId, head.size);
   const backups = await listBackupsBefore(tx, {

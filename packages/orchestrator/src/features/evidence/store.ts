@@ -21,7 +21,10 @@ export interface PublishedCheckpoint {
 
 const PUBLISHED = sql`tree_size as size, emitted_at as "emittedAt", checkpoint`;
 
-/** The last one that was signed at or before that moment. */
+/**
+ * The last one that was signed at or before that moment. What a wrong clock dated too early is none:
+ * entries of the period are before it in the log.
+ */
 export async function publishedBefore(
   db: Database,
   orgId: string,
@@ -32,23 +35,30 @@ export async function publishedBefore(
     db,
     sql`select ${PUBLISHED} from log_emissions
       where org_id = ${orgId} and hour <= ${moment} and emitted_at <= ${moment} and tree_size <= ${size}
+        and not exists (select from log_heads as its where its.org_id = log_emissions.org_id
+          and its.tree_size = log_emissions.tree_size and recorded_at > ${moment})
       order by hour desc limit 1`,
   );
   return row ?? null;
 }
 
-/** The first one that was signed at or after that moment. */
+/**
+ * The first one that was signed at or after that moment, and by now. What a wrong clock dated too
+ * late is none: entries of the period come after it in the log, and the pack would lack them.
+ */
 export async function publishedAfter(
   db: Database,
   orgId: string,
-  moment: Date,
+  { moment, now }: { moment: Date; now: Date },
   size: number,
 ): Promise<PublishedCheckpoint | null> {
   const [row] = await rows<PublishedCheckpoint>(
     db,
     sql`select ${PUBLISHED} from log_emissions
       where org_id = ${orgId} and hour > ${moment}::timestamptz - interval '1 hour' and emitted_at >= ${moment}
-        and tree_size <= ${size}
+        and emitted_at <= ${now} and tree_size <= ${size}
+        and coalesce((select recorded_at from log_heads as later where later.org_id = log_emissions.org_id
+          and later.tree_size > log_emissions.tree_size order by later.tree_size limit 1) >= ${moment}, true)
       order by hour limit 1`,
   );
   return row ?? null;
