@@ -1,3 +1,5 @@
+import { UserError as HostUserError } from "@attestore/host/user-error";
+
 export type UserErrorCode =
   /** No install root was found, or the named one is not a root. */
   | "root_missing"
@@ -31,16 +33,5 @@ export type UserErrorCode =
    */
   | "log_alarm";
 
-/**
- * Something that the person at the keyboard can fix: only its message is shown, with exit code 2.
- * Any other error is a defect of ours.
- */
-export class UserError extends Error {
-  readonly code: UserErrorCode;
-
-  constructor(code: UserErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "UserError";
-    this.code = code;
-  }
-}
+/** With the codes of this program. */
+export class UserError extends HostUserError<UserErrorCode> {}

@@ -1,3 +1,5 @@
+import { UserError as HostUserError } from "@attestore/host/user-error";
+
 export type UserErrorCode =
   | "invalid_setting"
   | "data_directory"
@@ -15,16 +17,5 @@ export type UserErrorCode =
   /** A backup of the service itself. */
   | "backup_failed";
 
-/**
- * Something that the person who runs the service can fix: only its message is printed, with exit
- * code 2. Any other error is a defect of ours, and keeps its stack for the log.
- */
-export class UserError extends Error {
-  readonly code: UserErrorCode;
-
-  constructor(code: UserErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "UserError";
-    this.code = code;
-  }
-}
+/** With the codes of this program. */
+export class UserError extends HostUserError<UserErrorCode> {}
