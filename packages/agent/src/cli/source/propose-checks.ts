@@ -2,6 +2,7 @@ import { checkId, type Proposals, type ProposedCheck } from "../../checks/index.
 import type { SourceConfig } from "../../config/source-config.ts";
 import type { SourceMetadata } from "../../engines/engine.ts";
 import { proposals } from "../../engines/index.ts";
+import { quotedName } from "../../engines/quoted-name.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { tablesOfMetadata } from "../../engines/tables-of-metadata.ts";
 
@@ -52,7 +53,7 @@ const QUOTES: Readonly<Record<string, (name: string) => string>> = {
   postgresql: (name) => name,
   mariadb: (name) => name,
   mysql: (name) => name,
-  sqlite: (name) => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`),
+  sqlite: (name) => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : quotedName(name)),
 };
 
 function idOf(table: string): string | null {

@@ -1,5 +1,5 @@
 import type { SchemaLine } from "../schema.ts";
-import { literal, type MariadbSession } from "./session.ts";
+import { literal, type MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 
 /** The server's own databases. They are never backed up. */
@@ -17,7 +17,7 @@ export function tableName(database: string, table: string): string {
 }
 
 function part(name: string): string {
-  return /^[A-Za-z0-9_$]+$/.test(name) ? name : `\`${name.replaceAll("`", "``")}\``;
+  return /^[A-Za-z0-9_$]+$/.test(name) ? name : quoted(name);
 }
 
 /**

@@ -68,7 +68,8 @@ export async function openMariadbTarget(
         load: async (content) => {
           // Hours may have passed, and the dump replaces tables.
           const again = await open();
-          const found = await contentsOf(again, database).finally(async () => again.close());
+          const found = await contentsOf(again, database);
+          await again.close();
           if (found !== contents)
             throw unusable(
               `the database ${database} was made or filled by somebody else since it was looked at: nothing was changed. Try again, or choose another --into`,

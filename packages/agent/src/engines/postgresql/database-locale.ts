@@ -62,10 +62,10 @@ export function localeOptions(
   { provider, collate, ctype, locale, icu_rules }: DatabaseLocale,
   major: number,
 ): string {
-  const options = [`lc_collate ${quoted(collate)}`, `lc_ctype ${quoted(ctype)}`];
+  const options = [`lc_collate ${unicodeLiteral(collate)}`, `lc_ctype ${unicodeLiteral(ctype)}`];
   if (major >= 15) options.push(`locale_provider ${provider}`);
-  if (locale !== null) options.push(`${provider}_locale ${quoted(locale)}`);
-  if (icu_rules !== null) options.push(`icu_rules ${quoted(icu_rules)}`);
+  if (locale !== null) options.push(`${provider}_locale ${unicodeLiteral(locale)}`);
+  if (icu_rules !== null) options.push(`icu_rules ${unicodeLiteral(icu_rules)}`);
   return options.join(" ");
 }
 
@@ -102,7 +102,7 @@ export function lacksLocale(locale: DatabaseLocale, version: string): RunError {
 }
 
 /** Quotes any text as an SQL literal without a backslash, because psql would interpret one. */
-function quoted(text: string): string {
+function unicodeLiteral(text: string): string {
   const escaped = Array.from(text, (each) => `!+${(each.codePointAt(0) ?? 0).toString(16).padStart(6, "0")}`);
   return `U&'${escaped.join("")}' uescape '!'`;
 }

@@ -3,6 +3,7 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { PsqlSession, SessionEnded } from "./psql-session.ts";
 import { outputOf } from "./prepare-database.ts";
 import { connectionFailed } from "./session-error.ts";
+import { quotedName, unquotedName } from "../quoted-name.ts";
 
 /** A setting of the source's database as its dump prints it: a name, and SQL literals. */
 export interface DatabaseSetting {
@@ -29,7 +30,7 @@ export function settingsOf(sql: string): DatabaseSetting[] {
   const [, properties = ""] = PROPERTIES.exec(sql) ?? [];
   return [...properties.matchAll(ALTER_DATABASE)]
     .map(([, name = "", value = ""]) => ({ name, value }))
-    .filter(({ name }) => !NOT_OF_THE_DATA.test(unquoted(name).toLowerCase()))
+    .filter(({ name }) => !NOT_OF_THE_DATA.test(unquotedName(name).toLowerCase()))
     .slice(0, MAX_SETTINGS);
 }
 
@@ -53,15 +54,13 @@ export async function applySettings(
   const session = await PsqlSession.open(server.run, { PGDATABASE: database, PGUSER: loader }, signal);
   try {
     for (const { name, value } of settings) {
-      const done = await session.runDynamic(
-        `alter database "${database.replaceAll('"', '""')}" set ${name} to ${value}`,
-      );
+      const done = await session.runDynamic(`alter database ${quotedName(database)} set ${name} to ${value}`);
       if (done.ok || PASSED_OVER.has(done.sqlstate)) continue;
       // Don't quote the value: it may be an application's secret.
       if (done.sqlstate.startsWith("22"))
         throw new RunError(
           "sandbox_lacks",
-          `the source's database sets ${unquoted(name).slice(0, 63)} to a value that the PostgreSQL ${server.runtime.engine_version} here does not take: ` +
+          `the source's database sets ${unquotedName(name).slice(0, 63)} to a value that the PostgreSQL ${server.runtime.engine_version} here does not take: ` +
             "install what it names, or set another value on the source",
         );
       outputOf(done);
@@ -71,8 +70,4 @@ export async function applySettings(
   } finally {
     await session.close();
   }
-}
-
-function unquoted(name: string): string {
-  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 }

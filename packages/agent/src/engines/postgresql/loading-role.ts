@@ -5,6 +5,7 @@ import { literal, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { makeRoles, policyRoles } from "./policy-roles.ts";
 import { outputOf } from "./prepare-database.ts";
 import { connectionFailed } from "./session-error.ts";
+import { unquotedName } from "../quoted-name.ts";
 
 /**
  * Loads a dump and runs the queries afterwards. It owns the restored database and may do nothing
@@ -87,7 +88,7 @@ export function needsOf(sql: string): Needs {
 /** Schemas that pg_dump's SQL creates. */
 function wantedExtensions(sql: string): WantedExtension[] {
   return [...sql.matchAll(CREATE_EXTENSION)]
-    .map(([, name = "", schema = ""]) => ({ name: unquoted(name), schema: unquoted(schema) }))
+    .map(([, name = "", schema = ""]) => ({ name: unquotedName(name), schema: unquotedName(schema) }))
     .filter(({ name }) => MADE_BEFOREHAND.has(name));
 }
 
@@ -161,10 +162,6 @@ async function execute(session: PsqlSession, query: string): Promise<void> {
       `do $$ declare statement text; begin execute ${literal(query)} into statement; if statement is not null then execute statement; end if; end $$`,
     ),
   );
-}
-
-function unquoted(name: string): string {
-  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { RunProgram } from "../../processes/run-program.ts";
 import { outputOf } from "./prepare-database.ts";
 import { literal, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { connectionFailed } from "./session-error.ts";
+import { unquotedName } from "../quoted-name.ts";
 
 /** The roles that policies and user mappings apply to: without them, their statements fail. */
 
@@ -19,7 +20,7 @@ const MAX_STATEMENT = 1 << 20;
 export function policyRoles(sql: string): string[] {
   const lists = [...sql.matchAll(FOR_ROLES), ...sql.matchAll(FOR_ROLE)].map(([, list = ""]) => list);
   const names = lists.flatMap((list) => list.match(/"(?:[^"]|"")+"|[^,\s]+/g) ?? []);
-  return [...new Set(names.map(unquoted))].slice(0, MAX_ROLES);
+  return [...new Set(names.map(unquotedName))].slice(0, MAX_ROLES);
 }
 
 /** Makes those that do not exist yet. They may nothing, and cannot log in. */
@@ -77,8 +78,4 @@ export async function* withRolesMade(
 function beginsOne(line: Buffer): boolean {
   const start = line.subarray(0, 32).toString("latin1");
   return start !== "" && BEGINNINGS.some((each) => each.startsWith(start) || start.startsWith(each));
-}
-
-function unquoted(name: string): string {
-  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 }

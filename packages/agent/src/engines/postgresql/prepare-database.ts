@@ -7,6 +7,7 @@ import { literal, PsqlSession, SessionEnded, type Statement } from "./psql-sessi
 import { rowsOf } from "./schema.ts";
 import { connectionFailed } from "./session-error.ts";
 import { majorOf } from "./version.ts";
+import { quotedName } from "../quoted-name.ts";
 
 /**
  * Creates an empty database in the scratch server with the source's encoding and locale and the
@@ -53,7 +54,7 @@ async function createDatabase(
   const locale = localeOf(metadata["locale"]);
   const options = locale === null ? "" : localeOptions(locale, majorOf(runtime.engine_version));
   const created = await session.run(
-    `create database "${database.replaceAll('"', '""')}" template template0 encoding '${encodingOf(metadata["encoding"])}' ${options}`,
+    `create database ${quotedName(database)} template template0 encoding '${encodingOf(metadata["encoding"])}' ${options}`,
   );
   if (!created.ok && locale !== null && NO_SUCH_LOCALE.has(created.sqlstate))
     throw lacksLocale(locale, runtime.engine_version);

@@ -24,6 +24,7 @@ import { connectionFailed } from "./session-error.ts";
 import { contentsOf } from "./throw-away/contents.ts";
 import { majorOf } from "./version.ts";
 import { toolsFor } from "./dump.ts";
+import { quotedName } from "../quoted-name.ts";
 
 const FORMAT = "pg_dump-custom";
 /** A new database is made from here. */
@@ -175,7 +176,7 @@ async function create(
 ): Promise<void> {
   const charset = typeof encoding === "string" && /^[A-Z][A-Z0-9_]{1,31}$/.test(encoding) ? encoding : "UTF8";
   const created = await session.run(
-    `create database "${database.replaceAll('"', '""')}" template template0 encoding '${charset}' ${localeOptions(locale, majorOf(version))}`,
+    `create database ${quotedName(database)} template template0 encoding '${charset}' ${localeOptions(locale, majorOf(version))}`,
   );
   if (created.ok) return;
   const { sqlstate } = created;

@@ -5,6 +5,7 @@ import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
 import { brokenForeignKeys, FOREIGN_KEYS_S } from "./foreign-keys.ts";
 import { cells, lackIn, type Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
+import { quotedName } from "../quoted-name.ts";
 
 /**
  * Everything that a `create` statement made. SQLite keeps the statement's text as written, and its
@@ -96,7 +97,7 @@ export async function smallestFirst(
 ): Promise<string[]> {
   const sizes: (readonly [string, number])[] = [];
   for (const name of names) {
-    const sql = `select coalesce(max(rowid), 0) from "${name.replaceAll('"', '""')}"`;
+    const sql = `select coalesce(max(rowid), 0) from ${quotedName(name)}`;
     const asked = await sqlite.request({ op: "list", path, sql });
     const size = asked?.ok === true ? Number(cells(asked)[0]?.[0]) : Number.NaN;
     sizes.push([name, Number.isNaN(size) ? Number.POSITIVE_INFINITY : size]);
@@ -105,7 +106,7 @@ export async function smallestFirst(
 }
 
 export function countQuery(table: string): string {
-  return `select count(*) as rows from "${table.replaceAll('"', '""')}"`;
+  return `select count(*) as rows from ${quotedName(table)}`;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import { sqliteIntegrityCheck } from "../../checks/index.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { cells, lackIn, type Response } from "./protocol.ts";
+import { quotedName } from "../quoted-name.ts";
 
 /**
  * Runs one of our own statements on the restored copy.
@@ -71,12 +72,12 @@ interface Looked {
 
 /** The tables in which it keeps its data are checked like others. */
 async function lookAtVirtual(ask: Ask, table: string): Promise<Looked> {
-  const lack = lackIn(await ask(`select 1 from ${quoted(table)} limit 1`));
+  const lack = lackIn(await ask(`select 1 from ${quotedName(table)} limit 1`));
   return lack === null ? lookAt(ask, table) : { messages: [], lack, isRead: false };
 }
 
 async function lookAt(ask: Ask, table: string): Promise<Looked> {
-  const name = quoted(table);
+  const name = quotedName(table);
   const all = await ask(`pragma integrity_check(${name})`);
   const lack = lackIn(all);
   if (lack === null) return { messages: messagesOf(all), lack, isRead: true };
@@ -95,9 +96,9 @@ async function lookAt(ask: Ask, table: string): Promise<Looked> {
 async function readingAll(ask: Ask, table: string): Promise<string> {
   const text = table.replaceAll("'", "''");
   const listed = await ask(`select name from pragma_table_xinfo('${text}') where hidden in (0, 3)`);
-  const columns = listed?.ok === true ? cells(listed).map(([name = ""]) => quoted(name)) : [];
+  const columns = listed?.ok === true ? cells(listed).map(([name = ""]) => quotedName(name)) : [];
   const read = columns.map((column) => `sum(length(${column} || ''))`);
-  return `select ${["count(*)", ...read].join(", ")} from ${quoted(table)} not indexed`;
+  return `select ${["count(*)", ...read].join(", ")} from ${quotedName(table)} not indexed`;
 }
 
 function messagesOf(response: Response | null): string[] {
@@ -109,8 +110,4 @@ function messagesOf(response: Response | null): string[] {
 /** The message of integrity_check about a damaged row may quote the row. */
 function withoutNames(message: string): string {
   return message.replaceAll(/(["']).*?\1/g, "…").slice(0, 200);
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { TableProfile } from "@attestore/proof";
 import { ColumnProfiler, type Measured, measureValue, MIN_ROWS } from "../../checks/index.ts";
+import { quotedName } from "../quoted-name.ts";
 
 /** About how many rows of a larger table are read. */
 const SAMPLED_ROWS = 30_000;
@@ -59,7 +60,9 @@ function tablesOf(database: DatabaseSync, { until }: Limits): Table[] {
 
 function countOf(database: DatabaseSync, table: string): number {
   try {
-    return Number(database.prepare(`select count(*) as n from ${quoted(table)} not indexed`).get()?.["n"]);
+    return Number(
+      database.prepare(`select count(*) as n from ${quotedName(table)} not indexed`).get()?.["n"],
+    );
   } catch {
     return 0;
   }
@@ -121,7 +124,7 @@ function isNumeric(type: string): boolean {
 /** SQLite seeds its `random` itself: nobody at the source knows which rows are read. */
 function statementOf({ name, rows }: Table, columns: readonly Column[]): string {
   const list = columns.flatMap(({ name: column }) => {
-    const value = quoted(column);
+    const value = quotedName(column);
     return [
       `case when typeof(${value}) in ('text', 'blob') then substr(${value}, 1, 256) else ${value} end`,
       `octet_length(${value})`,
@@ -129,7 +132,7 @@ function statementOf({ name, rows }: Table, columns: readonly Column[]): string 
   });
   const share = Math.ceil((MANY_SHARES * SAMPLED_ROWS) / rows);
   const sample = rows <= SAMPLED_ROWS ? "" : ` where (random() & ${MANY_SHARES - 1}) < ${share}`;
-  return `select ${list.join(", ")} from ${quoted(name)} not indexed${sample}`;
+  return `select ${list.join(", ")} from ${quotedName(name)} not indexed${sample}`;
 }
 
 type Value = null | number | bigint | string | Uint8Array;
@@ -140,8 +143,4 @@ function measured(value: Value, bytes: Value | undefined, isTime: boolean): Meas
   if (!isTime || (typeof value !== "bigint" && typeof value !== "number")) return found;
   const at = Number(value);
   return at < LEAST_TIME ? found : { ...found, at_ms: at > SECONDS ? at : at * 1000 };
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -13,6 +13,7 @@ import type { SqliteSettings } from "../../config/engines/sqlite.ts";
 import type { SourceOf } from "../engine.ts";
 import { cells } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
+import { quotedName } from "../quoted-name.ts";
 
 /** How long the source may be read. Without WAL, whoever writes waits for a reader. */
 const BUDGET_MS = 20_000;
@@ -114,7 +115,7 @@ export async function proposeSqlite(
     const found: { readonly rows: number; readonly column: TimeColumn }[] = [];
     for (const [tableName = "", columnName = ""] of await list(COLUMNS)) {
       if (found.length === MAX_COLUMNS) break;
-      const [table, column] = [quoted(tableName), quoted(columnName)];
+      const [table, column] = [quotedName(tableName), quotedName(columnName)];
       const [[type = "", value = "", rows = "0"] = []] = await list(
         `select typeof(max(${column})), max(${column}), count(*) from ${table}`,
       );
@@ -153,13 +154,13 @@ export async function proposeSqlite(
     const found: Reference[] = [];
     for (const [child = "", parent = ""] of (await list(REFERENCES)).slice(0, MAX_REFERENCES)) {
       const [counts] = await list(
-        `select (select count(*) from ${quoted(child)}), (select count(*) from ${quoted(parent)})`,
+        `select (select count(*) from ${quotedName(child)}), (select count(*) from ${quotedName(parent)})`,
       );
       if (counts === undefined) continue;
       const [childRows = 0, parentRows = 0] = counts.map(Number);
       found.push({
-        child: { table: quoted(child), name: child, rows: childRows },
-        parent: { table: quoted(parent), name: parent, rows: parentRows },
+        child: { table: quotedName(child), name: child, rows: childRows },
+        parent: { table: quotedName(parent), name: parent, rows: parentRows },
       });
     }
     return found.toSorted((a, b) => b.child.rows - a.child.rows);
@@ -167,6 +168,3 @@ export async function proposeSqlite(
 }
 
 /** Names are quoted in any case: some are keywords. */
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}

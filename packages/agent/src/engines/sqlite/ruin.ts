@@ -1,6 +1,7 @@
 import { constants, type DatabaseSync } from "node:sqlite";
 import { errorMessage } from "@attestore/host/errno";
 import type { RuinedCopy } from "./protocol.ts";
+import { quotedName } from "../quoted-name.ts";
 
 /** Enough to show whether a check can fail. */
 const MAX_WAYS = 24;
@@ -55,7 +56,7 @@ function ruin(database: DatabaseSync, { table, before, statement }: Omit<Way, "h
     const triggers = database
       .prepare("select name from sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase")
       .all(table);
-    for (const { name } of triggers) database.exec(`drop trigger ${quoted(String(name))}`);
+    for (const { name } of triggers) database.exec(`drop trigger ${quotedName(String(name))}`);
     database.exec(statement);
     return null;
   } catch {
@@ -93,7 +94,7 @@ function* waysOf(
   });
   for (const { table, isTable } of tables) {
     const how = `an empty ${table}`;
-    const name = quoted(table);
+    const name = quotedName(table);
     if (!isTable) yield { how, reason: "it is a virtual table or belongs to one" };
     else yield { how, table, before: `select 1 from ${name} limit 1`, statement: `delete from ${name}` };
   }
@@ -105,7 +106,7 @@ function* waysOf(
     for (const { name, type, notnull, pk, hidden } of defined) {
       const column = String(name);
       if (!columns.has(column) || hidden !== 0) continue;
-      const [of, to] = [quoted(column), quoted(table)];
+      const [of, to] = [quotedName(column), quotedName(table)];
       if (notnull === 0 && pk === 0)
         yield {
           how: `${table}.${column} null in every row`,
@@ -132,8 +133,4 @@ function timeOf(column: string, type: string): string {
   return /date|time/i.test(type)
     ? `(${isText} or typeof(${column}) in ('integer', 'real') and ${column} > 1e8)`
     : `(${isText})`;
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

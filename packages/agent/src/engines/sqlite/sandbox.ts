@@ -30,6 +30,7 @@ import { checkForeignKeys, FOREIGN_KEYS_S } from "./foreign-keys.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { isFull, isOfThePlace, type Response, type RuinedCopy } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
+import { quotedName } from "../quoted-name.ts";
 
 export async function findSqliteSandbox(): Promise<Sandbox> {
   const sqlite = new SqliteProcess(AbortSignal.timeout(60_000));
@@ -154,7 +155,7 @@ class RestoredSqlite implements Restored {
         const one = await this.#sqlite.request({
           op: "list",
           path,
-          sql: `select 1 from "${table.replaceAll('"', '""')}" limit 1`,
+          sql: `select 1 from ${quotedName(table)} limit 1`,
         });
         return one?.ok === true;
       },

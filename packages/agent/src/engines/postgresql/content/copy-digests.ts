@@ -1,5 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { LargeObjectDigest, WRITE_END, WRITE_START } from "./large-object-digest.ts";
+import { unquotedName } from "../../quoted-name.ts";
 
 /** The value that a dump gives to a sequence. */
 export interface SequenceValue {
@@ -177,7 +178,7 @@ function tableOf(statement: string): Omit<TableContent, "sha256"> | null {
   const [, schema, table, columns = ""] = COPY.exec(statement) ?? [];
   if (schema === undefined || table === undefined) return null;
   const names = columns.match(new RegExp(NAME, "g")) ?? [];
-  return { schema: unquoted(schema), table: unquoted(table), columns: names.map(unquoted) };
+  return { schema: unquotedName(schema), table: unquotedName(table), columns: names.map(unquotedName) };
 }
 
 function sequenceOf(statement: string): SequenceValue | null {
@@ -185,12 +186,8 @@ function sequenceOf(statement: string): SequenceValue | null {
   const [, schema, sequence] = QUALIFIED.exec(text.replaceAll("''", "'")) ?? [];
   if (schema === undefined || sequence === undefined) return null;
   return {
-    schema: unquoted(schema),
-    sequence: unquoted(sequence),
+    schema: unquotedName(schema),
+    sequence: unquotedName(sequence),
     value: isCalled === "true" ? value : null,
   };
-}
-
-function unquoted(name: string): string {
-  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 }

@@ -5,6 +5,7 @@ import type { ContentSettings } from "./describe-content.ts";
 import { LARGE_OBJECT_LINES } from "./large-object-digest.ts";
 import { sha256Command } from "./sha256-command.ts";
 import { type CatalogueTable, LARGE_OBJECTS, type ValueSettings } from "./tables.ts";
+import { quotedName } from "../../quoted-name.ts";
 
 /**
  * One psql gets at most this many tables, and at most as many bytes of arguments as every system
@@ -102,12 +103,8 @@ export async function copyDigests(
 
 function copyStatement({ name, schema, table, columns }: CatalogueTable): string {
   if (name === LARGE_OBJECTS) return `copy (${LARGE_OBJECT_LINES}) to stdout`;
-  const list = columns.length === 0 ? "" : ` (${columns.map(quoted).join(", ")})`;
-  return `copy ${quoted(schema)}.${quoted(table)}${list} to stdout`;
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
+  const list = columns.length === 0 ? "" : ` (${columns.map(quotedName).join(", ")})`;
+  return `copy ${quotedName(schema)}.${quotedName(table)}${list} to stdout`;
 }
 
 /** The settings that pg_dump makes for itself, and those of the dump's session. */

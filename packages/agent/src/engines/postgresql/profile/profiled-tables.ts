@@ -1,4 +1,5 @@
 import { OWN_SCHEMAS, notOfExtension, rowsOf } from "../schema.ts";
+import { quotedName } from "../../quoted-name.ts";
 
 export interface ProfiledColumn {
   readonly name: string;
@@ -80,11 +81,11 @@ export function profileStatement(table: ProfiledTable, seed: number): string {
   const sample =
     share === 1 ? "" : ` tablesample ${method} (${(100 * share).toFixed(6)}) repeatable (${seed})`;
   const list = table.columns.flatMap(expressionsOf).join(", ");
-  return `copy (select ${list} from only ${quoted(table.schema)}.${quoted(table.table)}${sample}) to stdout`;
+  return `copy (select ${list} from only ${quotedName(table.schema)}.${quotedName(table.table)}${sample}) to stdout`;
 }
 
 function expressionsOf({ name, kind }: ProfiledColumn): string[] {
-  const column = quoted(name);
+  const column = quotedName(name);
   switch (kind) {
     case "text":
       return [`pg_catalog.octet_length(${column})`, `pg_catalog.substr(${column}, 1, 256)`];
@@ -101,8 +102,4 @@ function expressionsOf({ name, kind }: ProfiledColumn): string[] {
     case "other":
       return [`${column} is null`];
   }
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

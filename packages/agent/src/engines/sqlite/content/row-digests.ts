@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { quotedName } from "../../quoted-name.ts";
 
 /** What a database holds, according to the process that opens it. */
 export interface SqliteContent {
@@ -175,14 +176,14 @@ function rowsQuery(table: string, columns: readonly string[], rowid: string | nu
   const texts = Array.from({ length: Math.ceil(columns.length / COLUMNS_AT_ONCE) }, (_, at) =>
     columns
       .slice(at * COLUMNS_AT_ONCE, (at + 1) * COLUMNS_AT_ONCE)
-      .map((column) => valueText(quoted(column)))
+      .map((column) => valueText(quotedName(column)))
       .join(" || ',' || "),
   );
   const reals = columns.map(
-    (column) => `case when typeof(${quoted(column)}) = 'real' then ${quoted(column)} end`,
+    (column) => `case when typeof(${quotedName(column)}) = 'real' then ${quotedName(column)} end`,
   );
   const selected = [...(rowid === null ? [] : [`cast(${rowid} as text)`]), ...texts, ...reals];
-  const from = `select ${selected.join(", ")} from ${quoted(table)} not indexed`;
+  const from = `select ${selected.join(", ")} from ${quotedName(table)} not indexed`;
   return rowid === null ? from : `${from} where ${rowid} >= ? order by ${rowid} limit ${ROWS_AT_ONCE}`;
 }
 
@@ -247,14 +248,10 @@ function smallestFirst(database: DatabaseSync): Table[] {
 
 function sizeOf(database: DatabaseSync, table: string): number {
   try {
-    const statement = database.prepare(`select coalesce(max(rowid), 0) as size from ${quoted(table)}`);
+    const statement = database.prepare(`select coalesce(max(rowid), 0) as size from ${quotedName(table)}`);
     statement.setReadBigInts(true);
     return Number(statement.get()?.["size"]);
   } catch {
     return Number.POSITIVE_INFINITY;
   }
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }
