@@ -5,7 +5,7 @@
  *   npm run dashboard
  */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
 
@@ -16,6 +16,11 @@ const MARK = join(DASHBOARD, "dist/.sources");
 const sources = sourcesHash();
 if (markOf() !== sources) {
   await build({ root: DASHBOARD, configFile: join(DASHBOARD, "vite.config.ts"), logLevel: "warn" });
+  // The font's licence asks for it.
+  cpSync(
+    join(ROOT, "node_modules/@fontsource-variable/inter/LICENSE"),
+    join(DASHBOARD, "dist/assets/inter-licence.txt"),
+  );
   // Last: a build that was interrupted is made again.
   writeFileSync(MARK, sources);
 }

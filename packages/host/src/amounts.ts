@@ -1,16 +1,4 @@
-/** Formats amounts for people. */
-
-export function formatBytes(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  let amount = bytes;
-  let unit = 0;
-  while (amount >= 999.5 && unit < units.length - 1) {
-    amount /= 1000;
-    unit++;
-  }
-  const digits = unit === 0 || amount >= 99.5 ? 0 : 1;
-  return `${amount.toFixed(digits)} ${units[unit]}`;
-}
+/** Formats times for people. */
 
 /** `850 ms`, `12 s`, `3 min`, `5 h`, `9 days`. */
 export function formatDuration(duration_ms: number): string {

@@ -223,4 +223,5 @@ export {
 } from "./proven/not-proven-because.ts";
 export { ProofHistory } from "./proven/proof-history.ts";
 export { plainLine, plainMessage, plainText } from "./text/plain-text.ts";
+export { formatBytes } from "./text/bytes.ts";
 export { numbered, plural } from "./text/plural.ts";

@@ -71,6 +71,21 @@ test("a visitor who is not signed in is sent to the sign-in page", async () => {
   expect(new URL(page.url()).pathname).toBe("/login");
 });
 
+test("the font comes from the service, like all that a page loads", async () => {
+  const page = await dashboard.open(null);
+  await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+  const fonts = await page.evaluate(async () => {
+    await document.fonts.ready;
+    return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
+  });
+  expect(fonts).toEqual(["Inter Variable"]);
+  const loaded = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
+  expect(loaded.filter((url) => url.endsWith(".woff2"))).toHaveLength(1);
+  expect(new Set(loaded.map((url) => new URL(url).origin))).toEqual(new Set([dashboard.server.url]));
+  const licence = await exchange(dashboard.server, { method: "GET", path: "/assets/inter-licence.txt" });
+  expect(licence.body.toString()).toContain("SIL Open Font License");
+});
+
 test("injected markup cannot bring its own styles", async () => {
   const page = await dashboard.open(null);
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();

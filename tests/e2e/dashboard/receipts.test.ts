@@ -518,7 +518,7 @@ describe("/verify", () => {
     for (const words of [
       /^empty: Empty: the file has no content/,
       /^noise\.bin: Not a text file/,
-      /^huge\.json: Too large: 600 KiB/,
+      /^huge\.json: Too large: 614 kB/,
       /^notes\.txt: Nothing to verify/,
       /^other\.json: Nothing to verify/,
       /^proof\.tlog-proof: A proof without its receipt/,

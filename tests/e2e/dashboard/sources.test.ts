@@ -367,7 +367,7 @@ describe("editors", () => {
     const [command] = delivered.json<{ commands: { id: string }[] }>().commands;
     const progress = { phase: "dump", bytes: 2 * 1024 ** 3, total_bytes: 8 * 1024 ** 3, phase_ms: 40_000 };
     await wire.call("POST", `/v1/commands/${command?.id}/progress`, progress);
-    await page.getByText("Dumping: 2.00 GiB of 8.00 GiB, 51.2 MiB/s, 2 min left").waitFor();
+    await page.getByText("Dumping: 2.1 GB of 8.6 GB, 53.7 MB/s, 2 min left").waitFor();
     await page.getByRole("progressbar", { name: "How far it is" }).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "source-under-way");

@@ -1,4 +1,5 @@
-import { formatBytes, formatDuration } from "@attestore/host/amounts";
+import { formatDuration } from "@attestore/host/amounts";
+import { formatBytes } from "@attestore/proof";
 import { RunError } from "../errors/run-error.ts";
 import { isOfOneBackup } from "../backends/attached/upload-and-register.ts";
 import { listPending } from "../journal/pending-backup.ts";

@@ -1,5 +1,5 @@
-import { plural } from "@attestore/proof";
-import { formatAge, formatBytes } from "@attestore/host/amounts";
+import { formatBytes, plural } from "@attestore/proof";
+import { formatAge } from "@attestore/host/amounts";
 import type { Layout } from "../state/layout.ts";
 import { UserError } from "../errors/user-error.ts";
 import { passedBackups } from "../receipts/receipt-history.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { formatBytes } from "@attestore/host/amounts";
+import { formatBytes } from "@attestore/proof";
 import type { EngineName } from "../config/source-config.ts";
 import { type ConnectionReference, SourceFields } from "../config/source-fields.ts";
 import { readIdentities } from "../crypto/age-identity.ts";

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { formatBytes } from "@attestore/host/amounts";
+import { formatBytes } from "@attestore/proof";
 import { readIdentities } from "../crypto/age-identity.ts";
 import { UserError } from "../errors/user-error.ts";
 import { DamagedCiphertext } from "../crypto/damaged.ts";

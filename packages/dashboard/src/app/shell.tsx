@@ -6,6 +6,7 @@ import { useLive } from "../api/live.ts";
 import { NoOrganisation, useMe } from "../api/session.ts";
 import { FailurePanel } from "../parts/failure-panel.tsx";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
+import { localZone } from "../text/format.ts";
 import { strings } from "../text/strings.ts";
 import { AccountMenu } from "./account-menu.tsx";
 import { BottomBar } from "./bottom-bar.tsx";
@@ -67,6 +68,7 @@ export function Shell() {
         <div className={classes["scroll"]}>
           <Sidebar onGo={close} />
         </div>
+        <p className={classes["zone"]}>{strings.shell.zone(localZone())}</p>
       </AppShell.Navbar>
       <AppShell.Main id="main">
         <Suspense fallback={<PageSkeleton />}>

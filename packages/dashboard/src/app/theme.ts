@@ -1,13 +1,10 @@
 import { createTheme, Modal } from "@mantine/core";
 
-/**
- * Colours with enough contrast on light and dark backgrounds; system fonts, so that none is
- * downloaded.
- */
+/** Colours with enough contrast on light and dark backgrounds; the font comes from the service. */
 export const theme = createTheme({
   primaryColor: "cyan",
   primaryShade: { light: 9, dark: 9 },
-  fontFamily: "system-ui, -apple-system, 'Segoe UI', sans-serif",
+  fontFamily: "'Inter Variable', system-ui, -apple-system, 'Segoe UI', sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, monospace",
   // Blackish blue, so that what is raised is lighter.
   colors: {

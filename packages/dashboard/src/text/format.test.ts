@@ -1,21 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  formatAge,
-  formatBytes,
-  formatDuration,
-  formatMilliseconds,
-  formatMoment,
-  plural,
-} from "./format.ts";
-
-test.each([
-  [0, "0 B"],
-  [1023, "1023 B"],
-  [1536, "1.50 KiB"],
-  [10 * 1024 ** 2, "10.0 MiB"],
-  [1.5 * 1024 ** 3, "1.50 GiB"],
-  [250 * 1024 ** 3, "250 GiB"],
-])("%d bytes are %s", (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+import { formatAge, formatDuration, formatMilliseconds, formatMoment, formatTime, plural } from "./format.ts";
 
 test.each([
   [0, "0 s"],
@@ -42,10 +26,27 @@ test("ages are in the past or the future", () => {
   expect(at("2026-11-21T07:59:58Z")).toBe("just now");
 });
 
+test("an age has one unit, and is never rounded up", () => {
+  const now = new Date("2026-11-21T08:00:00Z");
+  const age = (seconds: number) => formatAge(new Date(now.getTime() - seconds * 1000), now);
+  expect([59.9, 60, 119, 3599, 3600, 7199, 86_399, 86_400, 2 * 86_400 - 1].map(age)).toEqual([
+    "59 s ago",
+    "1 min ago",
+    "1 min ago",
+    "59 min ago",
+    "1 h ago",
+    "1 h ago",
+    "23 h ago",
+    "1 day ago",
+    "1 day ago",
+  ]);
+});
+
 test("a moment names its time zone, across clock changes too", () => {
   expect(formatMoment(new Date("2026-07-01T22:30:00Z"), "Europe/Berlin")).toBe(
     "2 Jul 2026, 00:30 (Europe/Berlin)",
   );
+  expect(formatTime(new Date("2026-07-01T22:30:00Z"), "Europe/Berlin")).toBe("2 Jul 2026, 00:30");
   expect(formatMoment(new Date("2026-11-21T22:30:00Z"), "UTC")).toBe("21 Nov 2026, 22:30 (UTC)");
 });
 

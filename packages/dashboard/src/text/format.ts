@@ -1,20 +1,8 @@
 import { numbered } from "@attestore/proof";
 
-/** Formats numbers and times for people, always with a unit or time zone. */
+export { formatBytes } from "@attestore/proof";
 
-const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
-
-/** `1.50 GiB`; three significant digits. */
-export function formatBytes(bytes: number): string {
-  let size = bytes;
-  let unit = 0;
-  while (size >= 1024 && unit < SIZES.length - 1) {
-    size /= 1024;
-    unit += 1;
-  }
-  const digits = unit === 0 || size >= 100 ? 0 : size >= 10 ? 1 : 2;
-  return `${size.toFixed(digits)} ${SIZES[unit] ?? ""}`;
-}
+/** Formats numbers and times for people, always with a unit. */
 
 const MINUTE_S = 60;
 const HOUR_S = 3600;
@@ -41,19 +29,31 @@ export function formatMilliseconds(ms: number): string {
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : formatDuration(ms / 1000);
 }
 
-/** `3 days ago`, `in 20 min`, `just now`. */
+/** `3 days ago`, `in 20 min`, `just now`: in the largest unit, rounded down. */
 export function formatAge(at: Date, now: Date): string {
   const seconds = (now.getTime() - at.getTime()) / 1000;
   if (Math.abs(seconds) < 5) return "just now";
-  return seconds > 0 ? `${formatDuration(seconds)} ago` : `in ${formatDuration(-seconds)}`;
+  return seconds > 0 ? `${oneUnit(seconds)} ago` : `in ${oneUnit(-seconds)}`;
+}
+
+function oneUnit(seconds: number): string {
+  const s = Math.floor(seconds);
+  if (s < MINUTE_S) return `${s} s`;
+  if (s < HOUR_S) return `${Math.floor(s / MINUTE_S)} min`;
+  return s < DAY_S ? `${Math.floor(s / HOUR_S)} h` : plural(Math.floor(s / DAY_S), "day");
 }
 
 /**
- * `21 Nov 2026, 09:00 (Europe/Berlin)`: in the reader's time zone by default; the zone is always
- * named.
+ * `21 Nov 2026, 09:00 (Europe/Berlin)`: in the reader's time zone by default. For what is read
+ * alone: sentences, printed pages.
  */
 export function formatMoment(at: Date, timeZone: string = localZone()): string {
-  const text = new Intl.DateTimeFormat("en-GB", {
+  return `${formatTime(at, timeZone)} (${timeZone})`;
+}
+
+/** `21 Nov 2026, 09:00`, where the page says the zone once. */
+export function formatTime(at: Date, timeZone: string = localZone()): string {
+  return new Intl.DateTimeFormat("en-GB", {
     timeZone,
     day: "numeric",
     month: "short",
@@ -62,7 +62,6 @@ export function formatMoment(at: Date, timeZone: string = localZone()): string {
     minute: "2-digit",
     hourCycle: "h23",
   }).format(at);
-  return `${text} (${timeZone})`;
 }
 
 export function localZone(): string {

@@ -26,6 +26,7 @@ export const strings = {
     service: "Attestore",
     navigation: "Navigation",
     skipToContent: "Skip to content",
+    zone: (zone: string) => `Times are in ${zone}.`,
     signOut: "Sign out",
     stillSignedIn: "You are still signed in",
   },

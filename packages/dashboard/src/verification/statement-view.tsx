@@ -103,7 +103,7 @@ export function factsOf(statement: Statement, id: IdView): { main: Fact[]; techn
     [
       text.ran,
       <>
-        <Moment at={predicate.started_at} />, {formatDuration(took)}
+        <Moment at={predicate.started_at} withZone />, {formatDuration(took)}
       </>,
     ],
   ];

@@ -1,7 +1,6 @@
-import { plural } from "@attestore/proof";
+import { formatBytes, plural } from "@attestore/proof";
 import { dirname, join } from "node:path";
 import { access, constants, readdir, stat, statfs } from "node:fs/promises";
-import { formatBytes } from "@attestore/host/amounts";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { Config } from "../../config/config.ts";
 import { credentialPath } from "../../secrets/credential.ts";

@@ -1,4 +1,5 @@
-import { formatBytes, formatDuration } from "@attestore/host/amounts";
+import { formatDuration } from "@attestore/host/amounts";
+import { formatBytes } from "@attestore/proof";
 
 export interface ProgressLine {
   /** `totalBytes`, if known, gives the time left. */

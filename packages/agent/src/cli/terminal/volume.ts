@@ -1,4 +1,5 @@
-import { formatBytes, formatDuration } from "@attestore/host/amounts";
+import { formatDuration } from "@attestore/host/amounts";
+import { formatBytes } from "@attestore/proof";
 import type { ProgressLine } from "./progress-line.ts";
 import type { Terminal } from "./terminal.ts";
 

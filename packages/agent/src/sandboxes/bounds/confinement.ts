@@ -1,5 +1,5 @@
 import { totalmem } from "node:os";
-import { formatBytes } from "@attestore/host/amounts";
+import { formatBytes } from "@attestore/proof";
 import { RunError } from "../../errors/run-error.ts";
 import { RestoreTooLarge } from "./restore-too-large.ts";
 

@@ -1,4 +1,4 @@
-import { formatBytes } from "@attestore/host/amounts";
+import { formatBytes } from "@attestore/proof";
 
 /** A dump unpacks to far more than its maker signed. */
 export class RestoreTooLarge extends Error {

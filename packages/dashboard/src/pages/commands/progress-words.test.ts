@@ -7,14 +7,14 @@ const GIB = 1024 ** 3;
 test.each([
   [
     { phase: "dump", bytes: 2 * GIB, total_bytes: 8 * GIB, phase_ms: 40_000 },
-    "Dumping: 2.00 GiB of 8.00 GiB, 51.2 MiB/s, 2 min left",
+    "Dumping: 2.1 GB of 8.6 GB, 53.7 MB/s, 2 min left",
   ],
-  [{ phase: "restore", bytes: GIB, phase_ms: 90_000 }, "Restoring: 1.00 GiB, 11.4 MiB/s, for 1 min 30 s"],
+  [{ phase: "restore", bytes: GIB, phase_ms: 90_000 }, "Restoring: 1.1 GB, 11.9 MB/s, for 1 min 30 s"],
   [
     { phase: "download", bytes: GIB, total_bytes: GIB, phase_ms: 10_000 },
-    "Downloading: 1.00 GiB of 1.00 GiB, 102 MiB/s, for 10 s",
+    "Downloading: 1.1 GB of 1.1 GB, 107 MB/s, for 10 s",
   ],
-  [{ phase: "upload", bytes: 512, total_bytes: GIB, phase_ms: 20 }, "Uploading: 512 B of 1.00 GiB"],
+  [{ phase: "upload", bytes: 512, total_bytes: GIB, phase_ms: 20 }, "Uploading: 512 B of 1.1 GB"],
   [{ phase: "checks", bytes: 0, phase_ms: 61_000 }, "Running checks: for 1 min 1 s"],
   [{ phase: "later_phase", bytes: 0, phase_ms: 0 }, "later_phase: for 0 s"],
 ])("%j is %s", (progress, words) => {

@@ -6,7 +6,7 @@ const text = commandText.howFar;
 /** What comes out of less says little. */
 const RATE_AFTER_MS = 1000;
 
-/** `Restoring: 3.1 GiB of 8.0 GiB, 52 MiB/s, 1 min 35 s left`. */
+/** `Restoring: 3.1 GB of 8.0 GB, 52 MB/s, 1 min 35 s left`. */
 export function progressWords({
   phase,
   bytes,

@@ -46,7 +46,7 @@ export function Certificate({
             <PlainSourceName id={predicate.source_id} />
           </Text>
           <Text c="dimmed">
-            <Moment at={predicate.started_at} /> · {text.took(formatDuration(took))}
+            <Moment at={predicate.started_at} withZone /> · {text.took(formatDuration(took))}
             {"checks" in predicate && predicate.checks.length > 0 && ` · ${checksText(predicate.checks)}`}
           </Text>
         </div>
@@ -59,7 +59,7 @@ export function Certificate({
         <FactList
           facts={[
             ...technical,
-            [receipts.page.recorded, <Moment key="r" at={receipt.created_at} />],
+            [receipts.page.recorded, <Moment key="r" at={receipt.created_at} withZone />],
             [receipts.page.index, receipt.log_index.toLocaleString("en-GB")],
             [text.leafHash, <code key="l">{receipt.leaf_hash}</code>],
             [text.id, <code key="i">{receipt.id}</code>],

@@ -18,8 +18,8 @@ import classes from "./status-card.module.css";
 type Overview = Schemas["Overview"];
 
 /**
- * Everything about the source at this moment: its state and why, the same as on the home page and in
- * the list, its clocks and what changed. A reader with an auditor link sees the clocks alone.
+ * Everything about the source at this moment: its state and why, the same as on the home page and
+ * in the list, its clocks and what changed. A reader with an auditor link sees the clocks alone.
  */
 export function StatusCard({ source }: { source: SourceDetail }) {
   const isReader = useMe().user.role === "reader";

@@ -21,7 +21,7 @@ const DURATION_STEPS = [
 const TIME_STEPS = [MIN, 5 * MIN, 15 * MIN, 30 * MIN, H, 3 * H, 6 * H, 12 * H];
 const DAY_STEPS = [1, 2, 7, 14, 30, 90, 365];
 
-/** Marks of an axis of durations: from 0 to the first at or above `max_ms`, at most `most` steps. */
+/** Marks of an axis of durations, from 0 to the first at or above `max_ms`, in few steps. */
 export function durationTicks(max_ms: number, most = 5): number[] {
   const step =
     DURATION_STEPS.find((size) => Math.ceil(max_ms / size) <= most) ?? Math.ceil(max_ms / most / DAY) * DAY;

@@ -1,7 +1,7 @@
 import { Text } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
-import { formatMilliseconds, formatMoment } from "../../../text/format.ts";
+import { formatMilliseconds, formatTime } from "../../../text/format.ts";
 import { sourceText } from "../../../text/sources.ts";
 import type { RestoreTest } from "../queries.ts";
 import { exactDuration } from "../typed-duration.ts";
@@ -66,7 +66,7 @@ export function RestoreTimeChart({ tests, rto_s }: { tests: readonly RestoreTest
         aria-valuemax={measured.length}
         aria-valuenow={at + 1}
         aria-valuetext={text.value(
-          formatMoment(new Date(chosen.finished_at)),
+          formatTime(new Date(chosen.finished_at)),
           sourceText.tests.results[chosen.result],
           formatMilliseconds(dataBack_ms(chosen.phases)),
         )}

@@ -1,5 +1,5 @@
 import type { Status } from "../../../parts/status-mark.tsx";
-import { formatAge, formatBytes, formatMilliseconds, formatMoment } from "../../../text/format.ts";
+import { formatAge, formatBytes, formatMilliseconds, formatTime } from "../../../text/format.ts";
 import { commandText } from "../../../text/commands.ts";
 import { eventText } from "../../../text/log.ts";
 import { sourceText } from "../../../text/sources.ts";
@@ -90,7 +90,7 @@ function describeEvent({ event, incident }: Extract<TimelineItem, { type: "event
     details: [
       ...textsIn(detail, ["message"]),
       ...(typeof detail["message"] === "string" ? [] : textsIn(detail, ["reason"])),
-      ...textsIn(detail, ["scheduled_at"]).map((at) => `${text.due} ${formatMoment(new Date(at))}`),
+      ...textsIn(detail, ["scheduled_at"]).map((at) => `${text.due} ${formatTime(new Date(at))}`),
       ...(incident === null
         ? []
         : [
