@@ -15,12 +15,13 @@ export interface ComparedAttributes {
 
 const MAX_NAMES = 240;
 const WORDS: Readonly<Record<string, string>> = {
+  owners: "owners",
   times: "times",
   acls: "ACLs",
   xattrs: "extended attributes",
 };
 
-/** Times, ACLs and extended attributes came back as they were archived. */
+/** Times, owners, ACLs and extended attributes came back as they were archived. */
 export function attributesCheck({ compared, notCompared, duration_ms }: ComparedAttributes): CheckOutcome {
   const differing = compared.filter(([, , is, shouldBe]) => is !== shouldBe);
   const names = differing.map(([kind]) => WORDS[kind] ?? kind).join(" and ");
@@ -36,7 +37,7 @@ export function attributesCheck({ compared, notCompared, duration_ms }: Compared
   const outcome = evaluateCheck(
     {
       id: "inferred:attributes",
-      query: "when each file was written, its ACLs and its extended attributes",
+      query: "when each file was written, its owner, its ACLs and its extended attributes",
       expect: `differing = 0 and sha256 = ${quoteText(signed)}`,
     },
     { kind: "rows", rows: [row] },

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Seen } from "../../src/checks/seen.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
@@ -44,6 +45,10 @@ const run = (command: string, env: Record<string, string> = {}): Buffer =>
     stdio: ["ignore", "pipe", "pipe"],
   });
 
+const REPOSITORY = (): Record<string, string> => ({
+  RESTIC_REPOSITORY: join(place.dir, "repository"),
+  RESTIC_PASSWORD: PASSWORD,
+});
 const COMMON = { sandbox: "process", checkTimeout_s: 60, checks: [], max_age_s: null } as const;
 const dumps = (): Source => ({
   ...COMMON,
@@ -198,10 +203,7 @@ test("a tree in restic", async () => {
   const stored = async (change: () => unknown): Promise<RestoreTestResult> => {
     write();
     change();
-    run("restic --quiet --no-cache backup tree", {
-      RESTIC_REPOSITORY: join(place.dir, "repository"),
-      RESTIC_PASSWORD: PASSWORD,
-    });
+    run("restic --quiet --no-cache backup tree", REPOSITORY());
     return testIt(restic(), await back(restic()), seen ?? undefined);
   };
   const passed = await stored(() => undefined);
@@ -224,6 +226,55 @@ test("a tree in restic", async () => {
   const honest = await stored(() => run("echo more >>tree/7.pdf; rm tree/8.pdf; cp tree/9.pdf tree/new.pdf"));
   expect(honest.reason).toBeUndefined();
   resticTable.says("files added and changed, a few deleted", "passes");
+
+  // Programs in the place of tar and restic that do their work, and then something else.
+  const programs = join(place.dir, "programs");
+  mkdirSync(programs);
+  const { PATH } = process.env;
+  const instead = async (program: string, script: string): Promise<RestoreTestResult> => {
+    const path = join(programs, program);
+    writeFileSync(path, `#!/bin/sh\nPATH=${PATH}\n${script}\n`, { mode: 0o755 });
+    process.env["PATH"] = `${programs}:${PATH}`;
+    try {
+      return await testIt(restic(), made, seen ?? undefined);
+    } finally {
+      process.env["PATH"] = PATH;
+      rmSync(path);
+    }
+  };
+  write();
+  run(
+    "chmod 640 tree/1.pdf; ln -s 2.pdf tree/link; mkdir tree/empty; truncate -s 1M tree/holes; chown 4711:4712 tree/3.pdf",
+  );
+  run("restic --quiet --no-cache backup tree", REPOSITORY());
+  const made = await back(restic());
+  const whole = await testIt(restic(), made, seen);
+  expect(whole.reason).toBeUndefined();
+  expect(comparedContentText(whole.checks)).toBe(
+    "owners, times compared; not compared: times below a second (restic's archive has none)",
+  );
+  for (const [what, change, word] of [
+    ["a file lost while it is restored", "rm tree/7.pdf", "names"],
+    ["an empty directory lost while it is restored", "rmdir tree/empty", "names"],
+    [
+      "a byte of a file changed while it is restored",
+      "printf x | dd of=tree/7.pdf bs=1 seek=300 conv=notrunc; touch -d @0 tree/7.pdf",
+      "contents",
+    ],
+    ["a symbolic link changed while it is restored", "ln -sfn 3.pdf tree/link", "links"],
+    ["permissions changed while they are restored", "chmod 644 tree/1.pdf", "permissions"],
+    ["a time changed while it is restored", "touch -d @0 tree/7.pdf", "times"],
+  ] as const)
+    resticTable.noticed(
+      what,
+      await instead("tar", `tar "$@" && case "$*" in *--extract*) ${change};; esac`),
+      word,
+    );
+  const kept = await instead(
+    "restic",
+    `case "$*" in *dump*) restic "$@" | tar --delete -f - tree/7.pdf;; *) exec restic "$@";; esac`,
+  );
+  resticTable.noticed("a file that restic lists and does not give", kept, "names");
 }, 300_000);
 
 test("every case of the tables is here", () => {

@@ -15,6 +15,7 @@ import {
 import { join } from "node:path";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DEFAULT_LIMITS } from "../../src/config/source-limits.ts";
 import { parseSourceConfig, type SourceConfigOf } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
@@ -207,6 +208,8 @@ describe("a directory of dumps", () => {
     expect(tested.reason).toBeUndefined();
     expect(tested.result).toBe("passed");
     expect(controlOf(tested, "f")?.noticed).toEqual(["an empty tree/f"]);
+    expect(comparedContentText(tested.checks)).toBe("times compared; not compared: owners");
+    expect(tested.checks.find(({ id }) => id === "inferred:manifest")?.result).toBe("passed");
     run("mkdir e; touch e/1 e/2; tar -czf tree.tgz e; rm -r e");
     const hollow = await back(source());
     // What was registered with it came over the wire, and makes it no fuller.
@@ -219,6 +222,28 @@ describe("a directory of dumps", () => {
     );
     await testIt(source(), await back(source())).catch(() => null);
     expect(existsSync("/tmp/attestore-was-here")).toBe(false);
+  });
+
+  test("a tar that is not restored whole, or cannot be compared, says so", async () => {
+    const last = async (command: string, more: Partial<SourceConfigOf<"dumps">> = {}) => {
+      run(`rm -rf *; echo one >a; echo two >b; ${command}; find . -type f ! -name x.tar -delete`);
+      const of = source({ pattern: "x.tar", ...more });
+      return testIt(of, await back(of));
+    };
+    const twice = await last("tar -cf x.tar a b; echo three >a; tar -rf x.tar a");
+    expect(twice.result).toBe("passed");
+    expect(comparedContentText(twice.checks)).toBe("content not compared (a name comes twice)");
+    const joined = last("tar -cf 1 a; tar -cf 2 b; cat 1 2 >x.tar");
+    await expect(joined).rejects.toMatchObject({ code: "sandbox_lacks" });
+    const device = last("mknod null c 1 3; tar -cf x.tar a null; rm null");
+    await expect(device).rejects.toMatchObject({ code: "sandbox_lacks" });
+    const limits = { ...DEFAULT_LIMITS, logicalBytes: 2 ** 30 };
+    for (const format of ["posix", "gnu"]) {
+      const large = await last(`truncate -s 2G h; echo x >>h; tar --format=${format} -Scf x.tar a h; rm h`, {
+        limits,
+      });
+      expect(large).toMatchObject({ result: "failed", reason: expect.stringContaining("logical_bytes") });
+    }
   });
 
   test("a shell command in SQL never runs, wherever it is", async () => {

@@ -121,8 +121,9 @@ function privilegesText(privileges: ComparedContent["privileges"]): string {
 function attributesText(checks: readonly Observed[]): string {
   const observed = checks.find(({ id }) => id === ATTRIBUTES)?.observed;
   if (observed === undefined) return "owners, times, ACLs and extended attributes not compared";
-  const { acls, xattrs, differing_kinds: differing, not_compared_kinds: notCompared } = observed;
+  const { owners, acls, xattrs, differing_kinds: differing, not_compared_kinds: notCompared } = observed;
   const compared = [
+    countOf(owners) === 0 ? null : "owners",
     "times",
     countedText(countOf(acls), "ACL"),
     countedText(countOf(xattrs), "extended attribute"),

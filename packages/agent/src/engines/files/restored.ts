@@ -18,7 +18,7 @@ import { compareAttributes } from "./compare-attributes.ts";
 import { readAttributes } from "./read-attributes.ts";
 import { ruinTree, type TreeRuin } from "./ruin.ts";
 import { signedAttributes } from "./signed-attributes.ts";
-import type { TreeSummary } from "./tree-manifest.ts";
+import type { ManifestLimits, TreeSummary } from "./tree-manifest.ts";
 import { TreeProcess } from "./tree-process.ts";
 
 export class RestoredFiles implements Restored {
@@ -73,8 +73,8 @@ export class RestoredFiles implements Restored {
    * Reads every byte of the tree.
    * @throws RunError
    */
-  async manifest(): Promise<TreeSummary> {
-    this.#summary = await this.#looker.manifest();
+  async manifest(limits?: ManifestLimits): Promise<TreeSummary> {
+    this.#summary = await this.#looker.manifest(limits);
     return this.#summary;
   }
 

@@ -9,6 +9,7 @@ import { RestoredFiles } from "./restored.ts";
 import { type SignedAttributes, signedAttributes } from "./signed-attributes.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader, type TarSink } from "./tar-reader.ts";
+import { treeTooLarge } from "./too-large.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
 export async function findFilesSandbox(metadata: ForeignMetadata): Promise<Sandbox> {
@@ -87,10 +88,7 @@ class SafeEntries implements TarSink {
 
   entry(entry: TreeEntry): void {
     if (entry.kind === "file") this.#logicalBytes += entry.size;
-    if (this.#logicalBytes > this.#limits.logicalBytes)
-      throw new RestoreRefused(
-        `the tree's files add up to more than the source's limits.logical_bytes, ${this.#limits.logicalBytes} bytes, holes included`,
-      );
+    if (this.#logicalBytes > this.#limits.logicalBytes) throw treeTooLarge(this.#limits.logicalBytes);
     if (entry.kind === "device") {
       throw new RunError(
         "sandbox_lacks",

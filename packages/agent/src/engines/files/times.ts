@@ -16,6 +16,18 @@ const NANO = 1_000_000_000n;
 const FIRST = -(2n ** 31n) * NANO;
 const LAST = (2n ** 31n - 1n) * NANO;
 
+/** As texts. A time that some file systems cannot keep is only `far`. */
+export function comparableTime(moment: Moment): {
+  readonly exact: string;
+  /** Without the fraction of a second. */
+  readonly seconds: string;
+  readonly isWhole: boolean;
+} {
+  if (moment <= FIRST || moment >= LAST) return { exact: "far", seconds: "far", isWhole: true };
+  const fraction = ((moment % NANO) + NANO) % NANO;
+  return { exact: String(moment), seconds: String((moment - fraction) / NANO), isWhole: fraction === 0n };
+}
+
 /** When the files of a tree were last written. */
 export class Times {
   readonly #exact = createHash("sha256");
@@ -24,12 +36,11 @@ export class Times {
   #isWhole = true;
 
   add(path: string, moment: Moment): void {
-    const isFar = moment <= FIRST || moment >= LAST;
-    const fraction = ((moment % NANO) + NANO) % NANO;
-    if (!isFar && fraction !== 0n) this.#isWhole = false;
+    const { exact, seconds, isWhole } = comparableTime(moment);
+    if (!isWhole) this.#isWhole = false;
     this.#count += 1;
-    this.#exact.update([path, isFar ? "far" : moment, ""].join("\0"), "latin1");
-    this.#seconds.update([path, isFar ? "far" : (moment - fraction) / NANO, ""].join("\0"), "latin1");
+    this.#exact.update([path, exact, ""].join("\0"), "latin1");
+    this.#seconds.update([path, seconds, ""].join("\0"), "latin1");
   }
 
   finish(): TimesDigest {

@@ -4,10 +4,10 @@ import { errorCode } from "@attestore/host/errno";
 import type { QueryOutcome } from "../../checks/index.ts";
 import { describePath } from "./describe-path.ts";
 import type { TreeRuin } from "./ruin.ts";
-import { treeManifest, type TreeSummary } from "./tree-manifest.ts";
+import { type ManifestLimits, treeManifest, type TreeSummary } from "./tree-manifest.ts";
 
 export type TreeRequest =
-  | { readonly op: "manifest"; readonly tree: string }
+  | { readonly op: "manifest"; readonly tree: string; readonly limits?: ManifestLimits }
   /** A check's question; see `describePath`. */
   | {
       readonly op: "describe";
@@ -34,7 +34,7 @@ export async function serveTree(input: Readable, output: Writable): Promise<void
     try {
       response =
         request.op === "manifest"
-          ? { ok: true, manifest: await treeManifest(request.tree, signal) }
+          ? { ok: true, manifest: await treeManifest(request.tree, signal, request.limits) }
           : { ok: true, outcome: await describePath(request.tree, request.path, signal, request.ruin) };
     } catch (error) {
       response = { ok: false, code: errorCode(error) ?? "unknown error" };

@@ -5,8 +5,9 @@ import { type Child, endedWith } from "../../processes/child.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { TREE_COMMAND } from "../../sandboxes/isolation/commands.ts";
 import type { Place } from "../../sandboxes/place.ts";
+import { treeTooLarge } from "./too-large.ts";
 import type { TreeRuin } from "./ruin.ts";
-import type { TreeSummary } from "./tree-manifest.ts";
+import { type ManifestLimits, TREE_TOO_LARGE, type TreeSummary } from "./tree-manifest.ts";
 import type { TreeRequest, TreeResponse } from "./tree-child.ts";
 
 /**
@@ -25,10 +26,19 @@ export class TreeProcess {
     this.#signal = signal;
   }
 
-  /** @throws RunError `sandbox_failed` if the tree cannot be read. */
-  async manifest(): Promise<TreeSummary> {
-    const response = await this.#request({ op: "manifest", tree: this.#tree });
+  /**
+   * @throws RunError `sandbox_failed` if the tree cannot be read; RestoreRefused if it is larger
+   * than the limits say.
+   */
+  async manifest(limits?: ManifestLimits): Promise<TreeSummary> {
+    const response = await this.#request({
+      op: "manifest",
+      tree: this.#tree,
+      ...(limits === undefined ? {} : { limits }),
+    });
     if (response?.ok === true && response.manifest !== undefined) return response.manifest;
+    if (response?.ok === false && response.code === TREE_TOO_LARGE)
+      throw treeTooLarge(limits?.logicalBytes ?? 0);
     throw unreadable(response);
   }
 

@@ -1,104 +1,76 @@
-import { filesFloors, withFilesLoss } from "../files/files-loss.ts";
-import type { CheckOutcome } from "@attestore/proof";
-import { evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
+import { randomBytes } from "node:crypto";
+import { DEFAULT_LIMITS } from "../../config/source-limits.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { endedWith } from "../../processes/child.ts";
-import type { Place } from "../../sandboxes/place.ts";
-import {
-  type FoundProfile,
-  type InferredContext,
-  type QueryLimits,
-  type Restored,
-  type Ruined,
-  type RuinLimits,
-  RestoreRefused,
-  type Sandbox,
-} from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
+import { captureTail } from "../capture-tail.ts";
+import { type Restored, RestoreRefused, type Sandbox } from "../engine.ts";
 import { extractTree } from "../files/extract-tree.ts";
 import { gnuTarVersion } from "../files/gnu-tar.ts";
-import { RestoredFiles } from "../files/restored.ts";
-import { captureTail } from "../capture-tail.ts";
+import { ArchivedTree } from "./tree/archived-tree.ts";
+import { treeKey } from "./tree/compare-tree.ts";
+import { ForeignTar } from "./tree/foreign-tar.ts";
+import type { ListedTree } from "./tree/listed-tree.ts";
+import { RestoredTree } from "./tree/restored-tree.ts";
 
 export async function findTreeSandbox(): Promise<Sandbox> {
   const engine_version = await gnuTarVersion(AbortSignal.timeout(60_000));
-  return { runtime: { kind: "process", engine: "files", engine_version }, restore: restoreTree };
+  return {
+    runtime: { kind: "process", engine: "files", engine_version },
+    restore: (content, context) => restoreTree(content, context),
+  };
 }
 
-export async function restoreTree(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored> {
+/**
+ * Extracts an archive that another program made, and notes what it holds while it passes. `listed`:
+ * what that program lists of it.
+ */
+export async function restoreTree(
+  content: AsyncIterable<Buffer>,
+  context: RunContext,
+  listed: ListedTree | null = null,
+): Promise<Restored> {
+  const { contentKey, limits = DEFAULT_LIMITS, signal } = context;
+  // Without the backup's key nothing is compared, but the archive's limits hold.
+  const key = treeKey(contentKey ?? randomBytes(32));
+  const archived = new ArchivedTree(key, limits, signal);
+  const reader = new ForeignTar(archived);
   const end = captureTail(content);
   const { place, tree } = await extractTree(
-    end.content,
+    (async function* () {
+      for await (const piece of end.content) {
+        await reader.push(piece);
+        yield piece;
+      }
+      reader.end();
+    })(),
     {
-      options: ["--no-acls", "--no-xattrs"],
+      options: ["--preserve-permissions", "--no-acls", "--no-xattrs"],
       judge: (exit) => {
+        if (exit.code !== 0 && archived.hasDevice)
+          throw new RunError(
+            "sandbox_lacks",
+            "the archive contains a device file, which a sandbox must not create: leave it out of the archive",
+          );
         if (exit.code !== 0)
           throw new RestoreRefused(`tar cannot extract all of the archive (${endedWith(exit)})`);
         // If an archive stops between two entries, tar takes that for its end.
         if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive ends too early");
+        if (reader.isContinued)
+          throw new RunError(
+            "sandbox_lacks",
+            "another archive follows after the end of the first, and tar extracts only the first: join archives with `tar --concatenate`",
+          );
       },
     },
     context,
   );
-  return new RestoredTree(place, tree, context.signal);
-}
-
-/** Why the files are not compared one by one. */
-const WHY_NOT_COMPARED = "nobody listed the files when they were stored";
-
-/**
- * A tree that others archived. Nobody wrote down what it should hold, but every byte of it must be
- * readable.
- */
-export class RestoredTree implements Restored {
-  readonly #files: RestoredFiles;
-
-  constructor(place: Place, tree: string, signal: AbortSignal) {
-    this.#files = new RestoredFiles(place, tree, signal);
-  }
-
-  fingerprint(): Promise<null> {
-    return Promise.resolve(null);
-  }
-
-  query(path: string, limits: QueryLimits): Promise<QueryOutcome> {
-    return this.#files.query(path, limits);
-  }
-
-  ruin(path: string, limits: RuinLimits): Promise<readonly Ruined[]> {
-    return this.#files.ruin(path, limits);
-  }
-
-  async inferredChecks({ seen }: InferredContext): Promise<readonly CheckOutcome[]> {
-    const started = performance.now();
-    const { files, bytes } = await this.#files.manifest();
-    const floors = filesFloors(seen);
-    const row = formatRow([
-      ["files", files],
-      ["bytes", bytes],
-      ["why_not_compared", WHY_NOT_COMPARED],
-    ]);
-    return [
-      withFilesLoss(
-        seen,
-        { files, bytes },
-        evaluateCheck(
-          {
-            id: "inferred:files",
-            query: "how many files and bytes the restored tree holds",
-            expect: ["files >= 1", "bytes > 0", ...floors].join(" and "),
-          },
-          { kind: "rows", rows: [row] },
-          performance.now() - started,
-        ),
-      ),
-    ];
-  }
-
-  profile(): Promise<FoundProfile> {
-    return this.#files.profile();
-  }
-
-  close(): Promise<void> {
-    return this.#files.close();
-  }
+  const why = reader.why ?? archived.why;
+  return new RestoredTree(place, tree, {
+    archive: why === null ? archived.finish() : { why },
+    listed,
+    limits,
+    key: contentKey === undefined ? null : key,
+    signal,
+  });
 }

@@ -10,7 +10,9 @@ import { findForeignSandbox, knownDump } from "../foreign/foreign-sandbox.ts";
 import { originalOf } from "../foreign/original.ts";
 import { readReference, type Reference } from "../foreign/reference.ts";
 import { restoreTree } from "../foreign/tree-sandbox.ts";
+import { treeKey } from "../foreign/tree/compare-tree.ts";
 import { dumpedFile } from "./dumped-file.ts";
+import { listedTree } from "./listing.ts";
 import { Restic, resticVersion } from "./restic.ts";
 import type { ResticSettings } from "../../config/engines/restic.ts";
 import { repositoryId, treeOf } from "./snapshots.ts";
@@ -68,10 +70,14 @@ async function restoreDumped(
   inner: Sandbox | null,
   context: RunContext,
 ): Promise<Restored> {
-  const dumped = await dumpedFile(restic, snapshot_id, file === null || inner === null ? "/" : file);
+  const isTree = inner === null || file === null;
+  const { contentKey } = context;
+  const listed =
+    isTree && contentKey !== undefined ? await listedTree(restic, snapshot_id, treeKey(contentKey)) : null;
+  const dumped = await dumpedFile(restic, snapshot_id, isTree ? "/" : file);
   try {
-    return await (inner === null || file === null
-      ? restoreTree(dumped.content, context)
+    return await (isTree
+      ? restoreTree(dumped.content, context, listed)
       : inner.restore(dumped.content, context));
   } finally {
     await dumped.close();

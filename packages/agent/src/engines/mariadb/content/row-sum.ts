@@ -1,4 +1,5 @@
 import { createHash, createHmac, type Hash } from "node:crypto";
+import { DigestSum } from "../../content/digest-sum.ts";
 
 /**
  * Adds up the digests of a table's rows. Their order does not matter, because a server may return
@@ -6,7 +7,7 @@ import { createHash, createHmac, type Hash } from "node:crypto";
  */
 export class RowSum {
   readonly #key: Buffer;
-  readonly #sums = new Uint32Array(8);
+  readonly #sum = new DigestSum();
   #row: Hash | null = null;
   /** The last byte so far. At the end of a line it is `,` or `;`, which is not part of the row. */
   #held: Buffer = Buffer.alloc(0);
@@ -23,15 +24,13 @@ export class RowSum {
       this.#row.update(part.subarray(0, -1));
     }
     if (isEnd) {
-      const digest = this.#row.digest();
-      for (let at = 0; at < 8; at++) this.#sums[at] = (this.#sums[at] ?? 0) + digest.readUInt32BE(at * 4);
+      this.#sum.add(this.#row.digest());
       this.#row = null;
       this.#held = Buffer.alloc(0);
     } else if (part.length > 0) this.#held = Buffer.from(part.subarray(-1));
   }
 
-  /** Eight numbers of 32 bits, each as 8 digits. */
   hex(): string {
-    return [...this.#sums].map((each) => each.toString(16).padStart(8, "0")).join("");
+    return this.#sum.hex();
   }
 }

@@ -1,5 +1,6 @@
 import { createHash, createHmac, type Hash } from "node:crypto";
 import { BSON } from "mongodb";
+import { DigestSum } from "../../content/digest-sum.ts";
 
 /** The content of one collection in an archive. */
 export interface CollectionContent {
@@ -137,7 +138,7 @@ export class ArchiveDigests {
 class Collection {
   readonly #database: string;
   readonly #collection: string;
-  readonly #sums = new Uint32Array(8);
+  readonly #sum = new DigestSum();
   #documents = 0;
   isComplete = false;
 
@@ -151,7 +152,7 @@ class Collection {
    * another one.
    */
   add(digest: Buffer): void {
-    for (let at = 0; at < 8; at++) this.#sums[at] = (this.#sums[at] ?? 0) + digest.readUInt32BE(at * 4);
+    this.#sum.add(digest);
     this.#documents += 1;
   }
 
@@ -160,7 +161,7 @@ class Collection {
       database: this.#database,
       collection: this.#collection,
       documents: BigInt(this.#documents),
-      sum: [...this.#sums].map((each) => each.toString(16).padStart(8, "0")).join(""),
+      sum: this.#sum.hex(),
     };
   }
 }

@@ -1,0 +1,10 @@
+import type { TreeSummed } from "../../files/tree-sums.ts";
+
+/** What the program that stored a tree lists of it. */
+export interface ListedTree {
+  readonly summed: TreeSummed;
+  /** Why the listing cannot be compared; null if it can. */
+  readonly why: string | null;
+  /** Pipes, devices and sockets. */
+  readonly others: number;
+}

@@ -1,0 +1,113 @@
+import { type Attributes, attributesOf } from "../../files/attributes.ts";
+import { MalformedArchive } from "../../files/tar-header.ts";
+import type { TreeEntry } from "../../files/tree-entry.ts";
+import type { ForeignHeader } from "./foreign-header.ts";
+
+/** What an archive says of one name in it. */
+export interface Member {
+  /** Its path, and the target of a hard link, as they are in the restored tree. */
+  readonly entry: TreeEntry;
+  readonly modified: Attributes["modified"];
+  readonly user: bigint;
+  readonly group: bigint;
+  readonly hasAcl: boolean;
+  readonly xattrs: number;
+}
+
+export interface ArchivedMember {
+  readonly member: Member;
+  /** Bytes of the archive that follow, without their padding. */
+  readonly storedSize: number;
+  readonly isSparse: boolean;
+}
+
+const SPARSE = ["GNU.sparse.major", "GNU.sparse.minor", "GNU.sparse.name", "GNU.sparse.realsize"];
+const DIGITS = /^(?:0|[1-9][0-9]{0,14})$/;
+
+/**
+ * Combines a header with the pax records before it.
+ * @throws MalformedArchive for what GNU tar could understand in another way
+ */
+export function memberOf(header: ForeignHeader, pax: ReadonlyMap<string, string>): ArchivedMember {
+  const isSparse = hasSparseMap(header, pax);
+  const name = pax.get("GNU.sparse.name") ?? pax.get("path") ?? header.name;
+  const storedSize = numberOf(pax.get("size")) ?? header.size;
+  const path = treePath(name);
+  const linkName = pax.get("linkpath") ?? header.linkName;
+  const isDirectory = name.endsWith("/") || path === ".";
+  const { mode } = header;
+  const entry = ((): TreeEntry => {
+    switch (header.type) {
+      case "\0":
+      case "0":
+      case "7":
+        if (isDirectory) break;
+        return { kind: "file", path, mode, size: numberOf(pax.get("GNU.sparse.realsize")) ?? storedSize };
+      case "1":
+        return { kind: "hardlink", path, target: treePath(linkName) };
+      case "2":
+        return { kind: "symlink", path, target: linkName };
+      case "3":
+      case "4":
+        return { kind: "device", path, mode };
+      case "5":
+        break;
+      case "6":
+        return { kind: "fifo", path, mode };
+      case "S":
+        throw new MalformedArchive("a sparse file is in GNU tar's old format");
+      default:
+        throw new MalformedArchive("there is something of an unknown type");
+    }
+    return { kind: "directory", path, mode };
+  })();
+  if (entry.kind !== "file" && storedSize !== 0)
+    throw new MalformedArchive("something that is not a file has content");
+  const { modified, acl, xattrs, otherXattrs } = attributesOf(0, pax);
+  return {
+    member: {
+      entry,
+      modified: pax.has("mtime") ? modified : header.modified * NANO,
+      user: ownerOf(pax.get("uid")) ?? header.user,
+      group: ownerOf(pax.get("gid")) ?? header.group,
+      hasAcl: acl !== null,
+      xattrs: xattrs.length + otherXattrs,
+    },
+    storedSize,
+    isSparse,
+  };
+}
+
+const NANO = 1_000_000_000n;
+
+function hasSparseMap(header: ForeignHeader, pax: ReadonlyMap<string, string>): boolean {
+  const gnu = [...pax.keys()].filter((keyword) => keyword.startsWith("GNU.sparse."));
+  if (gnu.length === 0) return false;
+  const is10 = pax.get("GNU.sparse.major") === "1" && pax.get("GNU.sparse.minor") === "0";
+  const isKnown = is10 && gnu.length === SPARSE.length && gnu.every((keyword) => SPARSE.includes(keyword));
+  if (!isKnown || header.type !== "0") throw new MalformedArchive("a sparse file is in an unknown format");
+  return true;
+}
+
+/**
+ * Where tar puts a name: below the tree, without a `/` before it.
+ * @throws MalformedArchive for a name that has a `..`
+ */
+function treePath(name: string): string {
+  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..") || name.includes("\0") || name === "")
+    throw new MalformedArchive("a name is empty, or has a ..");
+  return parts.length === 0 ? "." : parts.join("/");
+}
+
+function numberOf(digits: string | undefined): number | null {
+  if (digits === undefined) return null;
+  if (!DIGITS.test(digits)) throw new MalformedArchive("a size is not a number");
+  return Number(digits);
+}
+
+function ownerOf(digits: string | undefined): bigint | null {
+  if (digits === undefined) return null;
+  if (!DIGITS.test(digits)) throw new MalformedArchive("an owner is not a number");
+  return BigInt(digits);
+}
