@@ -4,7 +4,7 @@ import { Command as Commander, CommanderError, Option } from "commander";
 import { FLAGS, takesValue, type FlagName } from "../config/flag-table.ts";
 import { agentVersion } from "../state/host-facts.ts";
 import { openTerminal } from "./terminal/terminal.ts";
-import { COMMANDS, GROUPS, HELP_GROUPS } from "./all.ts";
+import { COMMANDS, GROUPS, HELP_GROUPS } from "./commands.ts";
 import type { Call, Command, ExitCode } from "./command.ts";
 import { UserError } from "../errors/user-error.ts";
 import { failureOf } from "./exit-code.ts";
