@@ -435,7 +435,11 @@ describe("lists", () => {
       occurred_at: new Date().toISOString(),
       detail: { reason: "no_key", message: "There is no key that decrypts this backup." },
     });
-    await history(wire, await declareSource(wire, "billing"), { days: [0], result: "passed" });
+    const labels = { tags: ["money", "shop"], environment: "production" };
+    await history(wire, await declareSource(wire, "billing", "postgresql", labels), {
+      days: [0],
+      result: "passed",
+    });
     await history(wire, await declareSource(wire, "archive"), { days: [3] });
     page = await dashboard.open(org.owner, "/sources");
   });
@@ -461,6 +465,28 @@ describe("lists", () => {
     await page.getByRole("searchbox", { name: "Filter by name" }).fill("nothing like it");
     await page.getByText("No source matches the filter.").waitFor();
     await expectAccessible(page);
+  });
+
+  test("sources filter by environment and tag, on home too; the URL of the list keeps them", async () => {
+    await page.goto(`${dashboard.server.url}/sources`);
+    const names = () => page.getByRole("link", { name: /^(orders|billing|archive)$/ }).allTextContents();
+    await page.getByText("postgresql · production · money, shop").waitFor();
+    await page.getByRole("combobox", { name: "Environment" }).selectOption("production");
+    await eventually(names).toEqual(["billing"]);
+    await page.getByRole("combobox", { name: "Tag" }).selectOption("shop");
+    await page.reload();
+    await eventually(names).toEqual(["billing"]);
+    expect(new URL(page.url()).search).toBe("?environment=production&tag=shop");
+    await expectAccessible(page);
+    await screenshotsOf(page, "sources-labels");
+    await page.goto(`${dashboard.server.url}/sources?tag=gone`);
+    await page.getByText("No source matches the filter.").waitFor();
+    await page.goto(dashboard.server.url);
+    await page.getByRole("combobox", { name: "Tag" }).selectOption("money");
+    await page.getByText("1 of 3 sources", { exact: true }).waitFor();
+    await eventually(() => page.getByRole("rowheader").count()).toBe(1);
+    await expectAccessible(page);
+    await screenshotsOf(page, "home-labels");
   });
 
   test("the timeline loads older entries, and filters by kind", async () => {

@@ -61,8 +61,9 @@ export async function declareSource(
   agent: WireAgent,
   slug = `db-${agent.id.slice(-8)}`,
   engine = "postgresql",
+  labels: { tags?: string[]; environment?: string } = {},
 ): Promise<string> {
-  const body = heartbeatBody({ sources: [{ slug, engine }] });
+  const body = heartbeatBody({ sources: [{ slug, engine, ...labels }] });
   const answer = succeeded(await agent.call("POST", "/v1/heartbeat", body), 200, "heartbeat");
   const source = answer
     .json<{ sources: { id: string; slug: string }[] }>()

@@ -1011,6 +1011,8 @@ export interface Schemas {
     name: string;
     engine: string;
     agent_id: string;
+    tags: string[];
+    environment: string | null;
     state: Schemas["SourceState"];
     concerns: Schemas["SourceConcern"][];
     last_backup_at: string | null;

@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { CommandKind } from "./heartbeat.ts";
-import { Count, EngineName, Id, OrNull, Slug, strict, Timestamp } from "./scalars.ts";
+import { Count, EngineName, Id, OrNull, Slug, strict, Tag, Tags, Timestamp } from "./scalars.ts";
 import { AgentSpool } from "./agents.ts";
 import { IncidentRecord } from "./incidents.ts";
 import { Objectives, Proven } from "./sources.ts";
@@ -44,6 +44,8 @@ export const SourceOverview = Type.Object(
     name: Type.String(),
     engine: EngineName,
     agent_id: Id("agent"),
+    tags: Tags,
+    environment: OrNull(Tag),
     state: SourceState,
     /** The gravest first. */
     concerns: Type.Array(SourceConcern),

@@ -11,6 +11,8 @@ function source(name: string, more: Partial<Source> = {}): Source {
     name,
     engine: "postgresql",
     agent_id: "agent_1",
+    tags: [],
+    environment: null,
     state: "proven",
     concerns: [],
     last_backup_at: ago(2),

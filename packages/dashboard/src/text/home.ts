@@ -24,7 +24,7 @@ export const home = {
     showAll: (more: number) => `Show the other ${plural(more, "source")}`,
     chips: "Filter sources by state",
     all: (count: number) => `All ${count}`,
-    noneLeft: "No source is in this state any more.",
+    noneLeft: "No source matches the filters.",
     menu: (name: string) => `Actions for ${name}`,
     actions: "Actions",
     sortAgain: "Sort again, worst first",

@@ -29,6 +29,12 @@ export const sourceText = {
     shown: (shown: number, all: number) =>
       shown === all ? plural(all, "source") : `${shown} of ${plural(all, "source")}`,
   },
+  labels: {
+    environment: "Environment",
+    allEnvironments: "All environments",
+    tag: "Tag",
+    allTags: "All tags",
+  },
   states: {
     failed: "Failed",
     missed: "Missed",

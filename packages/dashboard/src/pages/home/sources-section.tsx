@@ -3,6 +3,8 @@ import { useDeferredValue, useState } from "react";
 import { useMe } from "../../api/session.ts";
 import { Section } from "../../parts/section.tsx";
 import { DAY_LETTERS, dayWord, home, type Source } from "../../text/home.ts";
+import { LabelFilters } from "../sources/label-filters.tsx";
+import { hasLabels, type LabelFilter } from "../sources/labels.ts";
 import { DayShape } from "./day-strip.tsx";
 import type { DaysShown } from "../../api/overview.ts";
 import { SourceRow } from "./source-row.tsx";
@@ -27,9 +29,12 @@ export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSecti
   const room = useGrowingRoom(FIRST, all ? sources.length : FIRST);
   const { ordered, isOther, sortAgain } = useKeptOrder(sources);
   const [state, setState] = useState<State | null>(null);
+  const [labels, setLabels] = useState<LabelFilter>({});
   const hasMenu = useMe().user.role !== "reader";
   const wanted = useDeferredValue(text.trim().toLowerCase());
-  const ofState = state === null ? ordered : ordered.filter((source) => source.state === state);
+  const ofState = ordered.filter(
+    (source) => (state === null || source.state === state) && hasLabels(source, labels),
+  );
   const found =
     wanted === ""
       ? ofState
@@ -45,6 +50,11 @@ export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSecti
             type="search"
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
+          />
+          <LabelFilters
+            sources={sources}
+            filter={labels}
+            onChange={(more) => setLabels({ ...labels, ...more })}
           />
           <Text size="sm" role="status" pb={7}>
             {found.length === 0

@@ -6,6 +6,8 @@ const source = (name: string, more: Partial<ListedSource> = {}): ListedSource =>
   slug: name,
   name,
   engine: "sqlite",
+  tags: [],
+  environment: null,
   agent_id: "agent_1",
   state: "proven",
   concerns: [],
@@ -17,7 +19,7 @@ const source = (name: string, more: Partial<ListedSource> = {}): ListedSource =>
 const sources = [
   source("orders", { state: "failed", last_backup_at: "2026-11-21T00:00:00Z" }),
   source("billing", { state: "missed", engine: "postgresql", last_backup_at: "2026-11-20T00:00:00Z" }),
-  source("archive", { last_proven_at: "2026-11-20T00:00:00Z" }),
+  source("archive", { tags: ["old"], environment: "staging", last_proven_at: "2026-11-20T00:00:00Z" }),
 ];
 const names = (filter: Parameters<typeof arranged>[1]) => arranged(sources, filter).map(({ name }) => name);
 
@@ -37,4 +39,9 @@ test("sources filter by part of the name, by engine and by state", () => {
   expect(names({ name: "sqlite" })).toEqual(["orders", "archive"]);
   expect(names({ state: "failed" })).toEqual(["orders"]);
   expect(names({ state: "none" })).toEqual([]);
+});
+
+test("sources filter by tag and environment", () => {
+  expect(names({ tag: "old" })).toEqual(["archive"]);
+  expect(names({ environment: "staging", state: "failed" })).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { hasLabels } from "./labels.ts";
 import type { SORTS, STATES } from "./search.ts";
 
 type Sort = (typeof SORTS)[number];
@@ -9,6 +10,8 @@ export interface ListedSource {
   slug: string;
   name: string;
   engine: string;
+  tags: readonly string[];
+  environment: string | null;
   agent_id: string;
   /** Null if the reader may not see it. */
   state: State | null;
@@ -21,18 +24,21 @@ export interface ListedSource {
 export interface ListFilter {
   name?: string;
   state?: State;
+  environment?: string;
+  tag?: string;
   sort?: Sort;
 }
 
 /** Filters and sorts the sources, which come worst first. */
 export function arranged(
   sources: readonly ListedSource[],
-  { name, state, sort }: ListFilter,
+  { name, state, sort, ...labels }: ListFilter,
 ): ListedSource[] {
   const wanted = name?.trim().toLowerCase() ?? "";
   const found = sources.filter(
     (source) =>
       (state === undefined || source.state === state) &&
+      hasLabels(source, labels) &&
       `${source.name} ${source.slug} ${source.engine}`.toLowerCase().includes(wanted),
   );
   switch (sort) {

@@ -10,6 +10,8 @@ export function readSourceListSearch(search: Record<string, unknown>) {
   return present({
     name: textIn(search["name"]),
     state: oneOf(search["state"], STATES),
+    environment: textIn(search["environment"]),
+    tag: textIn(search["tag"]),
     sort: oneOf(search["sort"], SORTS),
   });
 }

@@ -7,6 +7,7 @@ import { Page } from "../../parts/page.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { CommandsUnderWay } from "./commands/commands-under-way.tsx";
 import { DriftTab } from "./drift/drift-tab.tsx";
+import { labelWords } from "./labels.ts";
 import { type SourceDetail, sourceQuery } from "./queries.ts";
 import { RestoreTestsTab } from "./restore-tests/restore-tests-tab.tsx";
 import { TABS } from "./search.ts";
@@ -58,7 +59,7 @@ function SourceFrame({ source }: { source: SourceDetail }) {
       lead={
         <>
           {source.slug !== source.name && `${source.slug} · `}
-          {source.engine} ·{" "}
+          {source.engine} · {labelWords(source) !== "" && `${labelWords(source)} · `}
           <Anchor inherit underline="always" renderRoot={(props) => <Link to="/sources" {...props} />}>
             {sourceText.page.backLink}
           </Anchor>

@@ -11,6 +11,8 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { type Column, RecordTable } from "../../parts/record-table.tsx";
 import { useFilter } from "../../parts/use-filter.ts";
 import { sourceText } from "../../text/sources.ts";
+import { LabelFilters } from "./label-filters.tsx";
+import { type Labels, labelWords } from "./labels.ts";
 import { arranged, type ListedSource, type ListFilter } from "./listed-sources.ts";
 import { overviewQuery } from "../../api/overview.ts";
 import { sourceListQuery } from "../../api/source-list.ts";
@@ -26,7 +28,6 @@ export function SourcesPage() {
   const search = route.useSearch();
   return (
     <Page title={text.title} lead={text.lead}>
-      <SourceFilters search={search} withState={!isReader} />
       {isReader ? <SourcesOfPeriod search={search} /> : <SourcesNow search={search} />}
     </Page>
   );
@@ -34,21 +35,29 @@ export function SourcesPage() {
 
 function SourcesNow({ search }: { search: ListFilter }) {
   const overview = useQuery(overviewQuery(useOrgId(), 30));
-  return <Awaited query={overview}>{({ sources }) => <SourceTable all={sources} search={search} />}</Awaited>;
+  return (
+    <>
+      <SourceFilters search={search} sources={overview.data?.sources} withState />
+      <Awaited query={overview}>{({ sources }) => <SourceTable all={sources} search={search} />}</Awaited>
+    </>
+  );
 }
 
 /** A reader with an auditor link sees a past period, so nothing that is due now. */
 function SourcesOfPeriod({ search }: { search: ListFilter }) {
   const list = useQuery(sourceListQuery(useOrgId()));
   return (
-    <Awaited query={list}>
-      {(sources) => (
-        <SourceTable
-          all={sources.map((source) => ({ ...source, state: null, concerns: [] }))}
-          search={search}
-        />
-      )}
-    </Awaited>
+    <>
+      <SourceFilters search={search} sources={list.data} withState={false} />
+      <Awaited query={list}>
+        {(sources) => (
+          <SourceTable
+            all={sources.map((source) => ({ ...source, state: null, concerns: [] }))}
+            search={search}
+          />
+        )}
+      </Awaited>
+    </>
   );
 }
 
@@ -74,7 +83,13 @@ function SourceTable({ all, search }: { all: readonly ListedSource[]; search: Li
   );
 }
 
-function SourceFilters({ search, withState }: { search: ListFilter; withState: boolean }) {
+interface SourceFiltersProps {
+  search: ListFilter;
+  sources: readonly Labels[] | undefined;
+  withState: boolean;
+}
+
+function SourceFilters({ search, sources = [], withState }: SourceFiltersProps) {
   const filter = useFilter(search);
   return (
     <FilterBar>
@@ -93,6 +108,7 @@ function SourceFilters({ search, withState }: { search: ListFilter; withState: b
           onChange={(state) => filter({ state })}
         />
       )}
+      <LabelFilters sources={sources} filter={search} onChange={filter} />
       <NativeSelect
         label={text.sort}
         value={search.sort ?? "trouble"}
@@ -113,7 +129,7 @@ const name: Column<ListedSource> = {
     <div>
       <RecordLink id={source.id}>{source.name}</RecordLink>
       <Text size="sm" c="dimmed">
-        {source.engine}
+        {[source.engine, labelWords(source)].filter((part) => part !== "").join(" · ")}
       </Text>
     </div>
   ),

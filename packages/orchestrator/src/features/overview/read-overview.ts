@@ -125,7 +125,7 @@ function serializeSource(
   SourceOverview,
   "running" | "state" | "concerns" | "failed_at" | "days" | "proven" | "not_proven_because"
 > {
-  const { id, slug, name, engine, agent_id, objectives, last_backup_at } = source;
+  const { id, slug, name, engine, agent_id, objectives, labels, last_backup_at } = source;
   const restore_ms = lastOf(seen?.restore_times);
   return {
     id,
@@ -133,6 +133,8 @@ function serializeSource(
     name,
     engine,
     agent_id,
+    tags: labels.tags ?? [],
+    environment: labels.environment ?? null,
     last_backup_at: last_backup_at?.toISOString() ?? null,
     last_proven_at: source.last_proven_at?.toISOString() ?? null,
     objectives,

@@ -1,6 +1,6 @@
 import type { AgentEncryption, AgentSpool, CommandKind, Objectives } from "@attestore/contract";
 import { sql } from "kysely";
-import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { DatabaseTransaction, SourceLabels } from "../../platform/database/schema.ts";
 import { dayOfMark } from "./day-strip.ts";
 import type { Incident } from "../schedules/incidents.ts";
 
@@ -12,6 +12,7 @@ export interface SourceRow {
   agent_id: string;
   test_agent_id: string | null;
   objectives: Objectives | null;
+  labels: SourceLabels;
   last_backup_at: Date | null;
   last_proven_at: Date | null;
   next_backup_at: Date | null;
@@ -23,7 +24,7 @@ export interface SourceRow {
 /** The organisation's sources with the newest test of each. */
 export async function readSources(tx: DatabaseTransaction, orgId: string): Promise<SourceRow[]> {
   const { rows } = await sql<SourceRow>`
-    select sources.id, slug, name, engine, agent_id, test_agent_id, objectives, last_backup_at, last_proven_at,
+    select sources.id, slug, name, engine, agent_id, test_agent_id, objectives, labels, last_backup_at, last_proven_at,
       next_backup_at, next_restore_test_at,
       test.happened_at as tested_at
     from sources
