@@ -52,6 +52,7 @@ import {
 } from "../../packages/orchestrator/test/log/signed-receipt.ts";
 import { type History, makeHistory } from "../../packages/orchestrator/test/history.ts";
 import { newKeyPair, type TestAgent, type TestUser } from "../../packages/orchestrator/test/service.ts";
+import { appendInTransaction } from "../../packages/orchestrator/src/log/append-in-transaction.ts";
 import { signedRotation } from "../../packages/orchestrator/test/log/signed-rotation.ts";
 import { signedEventBody } from "../../packages/orchestrator/test/log/signed-event.ts";
 import { eventOf, FORGERIES, later, runsOf, setRuns, tileOf } from "./harness/forgeries.ts";
@@ -694,6 +695,33 @@ test.each([
     ]);
   },
 );
+
+test("a pack over a time when the service's clock was ahead is true, and the check names what was dated too late", async () => {
+  const { service } = organisation;
+  const org = await service.addOrg();
+  const owner = await service.signIn(org);
+  const from = new Date(Date.now() - MINUTE_MS);
+  const { agent } = await makeHistory(service, org);
+  const silent = { orgId: org.id, kind: "agent_silent", actorId: "service", occurredAt: from, detail: {} };
+  const append = () => service.database.transaction().execute((tx) => appendInTransaction(tx, [silent]));
+  await shifted(365 * 86_400_000, append);
+  await shifted(365 * 86_400_000 + 25_000, append);
+  await makeHistory(service, org, { agent });
+  await append();
+  await save(
+    file("ahead.zip"),
+    (await owner.get(`/api/orgs/${org.id}/evidence?from=${from.toISOString()}`)).body,
+  );
+  const outcome = await verify(file("ahead.zip"), parseVerifierKey(agent.log.verifier_key), [agent]);
+  expect(outcome.checks.filter(({ result }) => result !== "held")).toEqual([]);
+  expect(outcome.verdict).toBe("true");
+  expect(outcome.checks.find(({ id }) => id === "period")?.detail).toMatch(
+    /the service's clock was wrong: 2 entries of its own, dated too late, are named by evt_\w+$/,
+  );
+  const files = await filesOf(file("ahead.zip"));
+  const { event } = JSON.parse(String(files.get(eventOf(files, "clock_went_back")))) as EventBundle;
+  expect(event.detail).toMatchObject({ first_index: 3, last_index: 4 });
+});
 
 test("an agent that cosigned the checkpoint counts once, however many lines it has", async () => {
   const { rotated } = organisation;

@@ -131,6 +131,12 @@ export {
   type ReplacedDraw,
   type OpenedDraw,
 } from "./receipts/draw.ts";
+export {
+  CLOCK_WENT_BACK,
+  type DatedTooLate,
+  isServicesOwn,
+  readDatedTooLate,
+} from "./evidence/clock-went-back.ts";
 export { comparedContent, comparedContentText, type ComparedContent } from "./receipts/content.ts";
 export {
   emptyTables,

@@ -31,6 +31,7 @@ export const eventText = {
     retention_held: "Retention stopped: the backups changed suddenly",
     retention_resumed: "Retention resumed",
     quotas_changed: "Quotas changed",
+    clock_went_back: "The service's clock went back",
     source_configured: "Configuration changed",
     source_removed: "Source removed",
     impersonation_call: "Operator acted as a user",

@@ -1,6 +1,7 @@
 import type { DatabaseTransaction } from "../platform/database/schema.ts";
 import { eventEntry, type EventEntry, type NewEvent } from "./event-entry.ts";
 import { insertEvents } from "./event-rows.ts";
+import { nameDatedLater } from "./clock-went-back.ts";
 import { LogAppends } from "./log-appends.ts";
 import { lockLogs, type LockedLog } from "./locked-log.ts";
 import { LogCorruption } from "./log-corruption.ts";
@@ -28,14 +29,16 @@ export async function appendInTransaction(
 ): Promise<AppendedEvent[]> {
   const session = transactionSession(tx);
   const locked = await lockLogs(session, new Set(events.map(({ orgId }) => orgId)));
-  const grown = new LogAppends(requireSound(locked));
+  const sound = requireSound(locked);
+  const grown = new LogAppends(sound);
   const now = new Date();
+  const dated = await nameDatedLater(session, sound, grown, now);
   const appended = events.map((event) => {
     const entry = eventEntry(event, now);
     return { event: entry, placed: grown.append(entry.orgId, entry.leaf) };
   });
   const tiles = await grown.completeTiles(session);
-  await Promise.all([insertEvents(session, appended), ...grown.write(session, tiles, now)]);
+  await Promise.all([insertEvents(session, [...dated, ...appended]), ...grown.write(session, tiles, now)]);
   return appended;
 }
 

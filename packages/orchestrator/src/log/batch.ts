@@ -4,6 +4,8 @@ import { decide, type Decision, type Found, type Submission } from "./decisions.
 import type { CallRecords, EntryKind, LogEntry, PlacedCall, PlacedEntry } from "./entry.ts";
 import { LogAppends } from "./log-appends.ts";
 import type { Head, CheckpointSigner } from "./checkpoint-signer.ts";
+import { nameDatedLater } from "./clock-went-back.ts";
+import { insertEvents } from "./event-rows.ts";
 import { LogCorruption } from "./log-corruption.ts";
 import { lockLogs, type LockedLog } from "./locked-log.ts";
 import { ROOTS_OF_SIZES } from "./missing-heads.ts";
@@ -39,10 +41,16 @@ export async function commitBatch<Call, Answer>(
   const looking = lookUp(session, submissions, calls, now);
   await settled([begun, looking]);
   const found = await looking;
-  const logs = new LogAppends(await extendable(session, found.locked, signer));
+  const sound = await extendable(session, found.locked, signer);
+  const logs = new LogAppends(sound);
+  const dated = await nameDatedLater(session, sound, logs, now);
   const decisions = decide(submissions, found, logs);
   const tiles = await logs.completeTiles(session);
-  const writes = [...sendWrites(session, decisions, logs, calls), ...logs.write(session, tiles, now)];
+  const writes = [
+    ...(dated.length === 0 ? [] : [insertEvents(session, dated)]),
+    ...sendWrites(session, decisions, logs, calls),
+    ...logs.write(session, tiles, now),
+  ];
   const commit = client.query("commit");
   await settled([...writes, commit]);
   // PostgreSQL answers "commit" in a failed transaction with ROLLBACK and no error.

@@ -13,6 +13,8 @@ export interface LockedLog {
   range: CompactRange;
   /** The tree's right edge; computing the root from it costs one hash per level. */
   rootHash: Hash;
+  /** When the newest entry was recorded; null if that is not known. */
+  newestAt: Date | null;
 }
 
 interface LogRow {
@@ -23,6 +25,7 @@ interface LogRow {
   right_edge: Buffer;
   missing_head_size: number | null;
   is_held: boolean | null;
+  newest_at: Date | null;
   database_now: Date;
 }
 
@@ -30,7 +33,7 @@ interface LogRow {
 // deadlock.
 const LOCK: PreparedQuery = {
   name: "log_lock",
-  text: `select org_id, origin, tree_size, root_hash, right_edge, missing_head_size,
+  text: `select org_id, origin, tree_size, root_hash, right_edge, missing_head_size, newest_at,
       held_until > clock_timestamp() as is_held, clock_timestamp() as database_now from logs
     where org_id = any($1::text[]) order by org_id for no key update`,
 };
@@ -66,7 +69,8 @@ function readRow(row: LogRow): LockedLog | LogCorruption {
   // A wrong edge would lead to a wrong root under the next head, which cannot be taken back.
   if (range === null || !equalBytes(range.root(), row.root_hash))
     return new LogCorruption("log_row_damaged", `the right edge of ${row.origin} does not produce its root`);
-  return { orgId: row.org_id, origin: row.origin, range, rootHash: row.root_hash };
+  const { org_id: orgId, origin, root_hash: rootHash, newest_at: newestAt } = row;
+  return { orgId, origin, range, rootHash, newestAt };
 }
 
 function readRightEdge(row: LogRow): CompactRange | null {

@@ -77,7 +77,8 @@ const UPDATE_LOGS: PreparedQuery = {
       insert into log_heads (org_id, tree_size, root_hash, recorded_at)
       select org_id, tree_size, root_hash, $7::timestamptz from grown
     )
-    update logs set tree_size = grown.tree_size, root_hash = grown.root_hash, right_edge = grown.right_edge
+    update logs set tree_size = grown.tree_size, root_hash = grown.root_hash, right_edge = grown.right_edge,
+      newest_at = $7
     from grown where logs.org_id = grown.org_id`,
 };
 

@@ -11,6 +11,7 @@ import {
   plural,
 } from "@attestore/proof";
 import type { PackLog } from "./pack-log.ts";
+import type { JudgedTimes } from "./entry-times.ts";
 import type { Findings } from "./findings.ts";
 import { type PackFiles, reasonOf } from "./pack-files.ts";
 
@@ -24,7 +25,7 @@ export async function checkPeriod(
   findings: Findings,
   log: PackLog,
   range: LogRange,
-  oddTimes: number,
+  times: JudgedTimes,
 ): Promise<void> {
   const { period, exported_at } = files.manifest;
   const { start, end, from_index, to_index, bodies_until } = range;
@@ -45,14 +46,14 @@ export async function checkPeriod(
     // Cosignatures have a resolution of one second.
     if (after !== null && (after + 1) * 1000 <= Date.parse(bodies_until))
       refuse("the checkpoint after the period has an earlier time");
-    if (oddTimes > 0)
+    if (times.odd > 0)
       findings.leaveOpen(
         "period",
-        `${plural(oddTimes, "leaf", "leaves")} of the range with a recording time far outside it`,
+        `${plural(times.odd, "leaf", "leaves")} of the range with a recording time far outside it`,
       );
     findings.hold(
       "period",
-      `${describe(before, "the log's first leaf")} to ${describe(after, "the checkpoint of the export")}`,
+      `${describe(before, "the log's first leaf")} to ${describe(after, "the checkpoint of the export")}${explained(times)}`,
     );
   } catch (error) {
     findings.fail("period", reasonOf(error));
@@ -79,6 +80,15 @@ async function openTimed({ key, timeKey, size, rootHash }: PackLog, timed: Timed
     hashes: timed.hashes.map(hashFromHex),
   });
   return time;
+}
+
+/** At most this many events are named. */
+const MAX_NAMED = 10;
+
+function explained({ explained: count, by }: JudgedTimes): string {
+  if (count === 0) return "";
+  const more = by.length > MAX_NAMED ? ` and ${by.length - MAX_NAMED} more` : "";
+  return `; the service's clock was wrong: ${plural(count, "entry", "entries")} of its own, dated too late, ${count === 1 ? "is" : "are"} named by ${by.slice(0, MAX_NAMED).join(", ")}${more}`;
 }
 
 function describe(time: number | null, otherwise: string): string {

@@ -19,6 +19,7 @@ import {
 } from "@attestore/proof";
 import type { PackLog } from "./pack-log.ts";
 import { checkPeriod } from "./check-period.ts";
+import { EntryTimes, readClockEvents } from "./entry-times.ts";
 import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";
 
@@ -69,7 +70,7 @@ export async function checkRange(
   const drawRoots = new Map<number, string>();
   try {
     const tree = CompactRange.from(range.from_index, range.left_edge.map(hashFromHex));
-    const oddTimes = new OddTimes(range, files.manifest);
+    const times = new EntryTimes(range, files.manifest);
     for (let first = range.from_index; first < range.to_index; first += TILE_WIDTH) {
       const count = Math.min(TILE_WIDTH, range.to_index - first);
       const path = entriesFile(first, count);
@@ -82,7 +83,7 @@ export async function checkRange(
         if (leaf.kind === DRAW_DECLARED) drawRoots.set(first + n, toHex(tree.root()));
         const placed = { index: first + n, leaf };
         requireOfOrg(placed, files.manifest);
-        oddTimes.look(placed);
+        times.look(placed);
         if (isRecordedWithin(placed.leaf, range, files.manifest)) add(leaves, placed);
         else otherBodies.add(placed.leaf.body_sha256);
       }
@@ -93,7 +94,13 @@ export async function checkRange(
       "range",
       `leaves ${range.from_index} to ${range.to_index - 1} give root ${toHex(tree.root())}${range.to_index === log.size ? "" : ", the beginning of the log"}`,
     );
-    await checkPeriod(files, findings, log, range, oddTimes.count);
+    await checkPeriod(
+      files,
+      findings,
+      log,
+      range,
+      times.judge(await readClockEvents(files, times.clockEvents)),
+    );
     return { range, leaves, otherBodies, roots, drawRoots };
   } catch (error) {
     files.refuse(findings, "range", "", error);
@@ -156,37 +163,6 @@ function requireRoot(tree: CompactRange, { to_index, to_head }: LogRange, { size
     toRoot: rootHash,
     hashes: to_head.map(hashFromHex),
   });
-}
-
-/** Checkpoints are an hour apart, and clocks differ. */
-const TOLERANCE_MS = 3_600_000 + 600_000;
-
-/**
- * Counts leaves with impossible times: long before an earlier leaf, long before the checkpoint that
- * precedes the period, or long after the one that follows it. Without these checkpoints, the log's
- * beginning and the export take their place. A false time could move something out of the period.
- */
-class OddTimes {
-  count = 0;
-  readonly #range: LogRange;
-  readonly #earliest: number;
-  readonly #latest: number;
-  #newest = -Infinity;
-
-  constructor(range: LogRange, { period, exported_at }: Manifest) {
-    this.#range = range;
-    this.#earliest = Date.parse(period.from) - TOLERANCE_MS;
-    this.#latest = Date.parse(range.end === null ? exported_at : range.bodies_until) + TOLERANCE_MS;
-  }
-
-  look({ index, leaf }: RangeLeaf): void {
-    const { start, end } = this.#range;
-    const recorded = Date.parse(leaf.recorded_at);
-    const tooEarly = index >= (start?.tree_size ?? 0) && recorded < this.#earliest;
-    const tooLate = index < (end?.tree_size ?? Infinity) && recorded > this.#latest;
-    if (tooEarly || tooLate || recorded < this.#newest - TOLERANCE_MS) this.count += 1;
-    this.#newest = Math.max(this.#newest, recorded);
-  }
 }
 
 function refuse(why: string): never {

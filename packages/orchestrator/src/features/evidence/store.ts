@@ -22,8 +22,8 @@ export interface PublishedCheckpoint {
 const PUBLISHED = sql`tree_size as size, emitted_at as "emittedAt", checkpoint`;
 
 /**
- * The last one that was signed at or before that moment. What a wrong clock dated too early is none:
- * entries of the period are before it in the log.
+ * The last one that was signed at or before that moment. What a wrong clock dated too early is
+ * none: entries of the period are before it in the log.
  */
 export async function publishedBefore(
   db: Database,

@@ -397,6 +397,8 @@ export interface LogsTable {
   missing_head_root: Generated<Buffer | null>;
   /** Nothing is appended before this time. */
   held_until: Generated<Date | null>;
+  /** When its newest entry was recorded. */
+  newest_at: Generated<Date | null>;
 }
 
 export interface LogLeavesTable {
