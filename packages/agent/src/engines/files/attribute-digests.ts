@@ -1,17 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Attributes } from "./attributes.ts";
+import { type AttributesDigest, Owners } from "./owners.ts";
 import { type TimesDigest, Times } from "./times.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
-/** What an archive holds of one kind of attribute. */
-export interface AttributesDigest {
-  readonly count: number;
-  /** SHA-256 in hex, over paths and values. */
-  readonly sha256: string;
-}
-
 export interface ArchivedAttributes {
   readonly times: TimesDigest;
+  readonly owners: AttributesDigest;
   readonly acls: AttributesDigest & {
     /** The same with users and groups left out. */
     readonly shape: string;
@@ -29,6 +24,7 @@ export interface ArchivedAttributes {
 /** Digests over the attributes in an archive. Names come in the walk's order. */
 export class AttributeDigests {
   readonly #times = new Times();
+  readonly #owners = new Owners();
   readonly #acls = createHash("sha256");
   readonly #shape = createHash("sha256");
   readonly #xattrs = createHash("sha256");
@@ -43,6 +39,7 @@ export class AttributeDigests {
     const { modified, acl, xattrs, otherXattrs, isMadeWithXattrs } = attributes;
     const { path } = entry;
     this.#times.add(path, modified);
+    this.#owners.add(entry, attributes);
     if (acl !== null) {
       this.#aclCount += 1;
       this.#acls.update([path, acl.numeric ?? acl.shape, ""].join("\0"), "latin1");
@@ -61,6 +58,7 @@ export class AttributeDigests {
   finish(): ArchivedAttributes {
     return {
       times: this.#times.finish(),
+      owners: this.#owners.finish(),
       acls: {
         count: this.#aclCount,
         sha256: this.#acls.digest("hex"),

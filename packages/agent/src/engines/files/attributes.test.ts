@@ -14,6 +14,7 @@ import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
 
 const KEY = Buffer.alloc(32, 7);
+const ON_DISK = "the restored files' owners (only the archive's)";
 
 let place: ReturnType<typeof makePlace>;
 let scratch: string;
@@ -105,7 +106,7 @@ describe("times, ACLs and extended attributes", () => {
     expect(attributes).toMatchObject({
       id: "inferred:attributes",
       result: "passed",
-      observed: { times: 6, acls: 2, xattrs: 1, differing: 0, not_compared_kinds: "owners" },
+      observed: { times: 6, owners: 6, acls: 2, xattrs: 1, differing: 0, not_compared_kinds: ON_DISK },
     });
   });
 
@@ -143,8 +144,7 @@ describe("times, ACLs and extended attributes", () => {
       observed: {
         times: 8,
         acls: 2,
-        not_compared_kinds:
-          "owners, 2 extended attributes (on files that are not writable), 1 extended attribute (outside of user.)",
+        not_compared_kinds: `${ON_DISK}, 2 extended attributes (on files that are not writable), 1 extended attribute (outside of user.)`,
       },
     });
     expect(attributes?.observed).not.toHaveProperty("xattrs");
@@ -158,7 +158,7 @@ describe("times, ACLs and extended attributes", () => {
     const { attributes } = await test(Buffer.from(renamed, "latin1"), metadata);
     expect(attributes).toMatchObject({
       result: "passed",
-      observed: { xattrs: 1, not_compared_kinds: "owners, 2 ACLs (the sandbox could not set them)" },
+      observed: { xattrs: 1, not_compared_kinds: `${ON_DISK}, 2 ACLs (the sandbox could not set them)` },
     });
   });
 
@@ -183,7 +183,7 @@ describe("times, ACLs and extended attributes", () => {
     const other = await dumpTree(path, { contentKey: Buffer.alloc(32, 8) });
     const tags = ({ metadata }: typeof one): string[] =>
       JSON.stringify(metadata["attributes"]).match(/[0-9a-f]{32}/g) ?? [];
-    expect(tags(one)).toHaveLength(5);
+    expect(tags(one)).toHaveLength(6);
     expect(tags(one).filter((tag) => tags(other).includes(tag))).toEqual([]);
   });
 });
@@ -195,7 +195,10 @@ describe("ACLs that name users", () => {
       ["SCHILY.acl.access", text],
       ["SCHILY.xattr.system.posix_acl_access", Buffer.from(numbers, "hex").toString("latin1")],
     ]);
-    digests.add({ kind: "file", path: "file", mode: 0o674, size: 1 }, attributesOf(0, pax));
+    digests.add(
+      { kind: "file", path: "file", mode: 0o674, size: 1 },
+      attributesOf({ modified: 0, user: 0, group: 0 }, pax),
+    );
     return digests.finish();
   };
   const at = (user: string): string => `0200000002000700${user}04000400ffffffff`;
@@ -203,7 +206,7 @@ describe("ACLs that name users", () => {
   const compared = (others: ArchivedAttributes, warnings: string): CheckOutcome =>
     compareAttributes(
       signAttributes(archived, KEY),
-      { times: archived.times, others, warnings, duration_ms: 1 },
+      { times: archived.times, owners: archived.owners, others, warnings, duration_ms: 1 },
       KEY,
     );
 
@@ -211,14 +214,14 @@ describe("ACLs that name users", () => {
     const others = attributesOfAcl(NAMED.replace("4321", "ann"), at("e1100000"));
     expect(compared(others, "")).toMatchObject({
       result: "passed",
-      observed: { acls: 1, not_compared_kinds: "owners" },
+      observed: { acls: 1, not_compared_kinds: ON_DISK },
     });
   });
 
   it("are not compared if the users have other numbers here", () => {
     expect(compared(attributesOfAcl(NAMED, at("e2100000")), "")).toMatchObject({
       result: "passed",
-      observed: { not_compared_kinds: "owners, 1 ACL (the users have other numbers here)" },
+      observed: { not_compared_kinds: `${ON_DISK}, 1 ACL (the users have other numbers here)` },
     });
   });
 
@@ -226,16 +229,17 @@ describe("ACLs that name users", () => {
     const lost = new AttributeDigests();
     const none = lost.finish();
     const refused = "tar: acl_set_file_at: Cannot set POSIX ACLs for file './file': Invalid argument";
-    const notSet = "owners, 1 ACL (the sandbox could not set them)";
+    const notSet = `${ON_DISK}, 1 ACL (the sandbox could not set them)`;
     expect(compared(none, refused).observed).toMatchObject({ not_compared_kinds: notSet });
     expect(compared(none, "")).toMatchObject({ result: "failed", observed: { differing_kinds: "ACLs" } });
   });
 
   it("are named if there was no time to read them", () => {
     const signed = signAttributes(archived, KEY);
-    const found = { times: archived.times, others: "no_time", warnings: "", duration_ms: 1 } as const;
+    const { times, owners } = archived;
+    const found = { times, owners, others: "no_time", warnings: "", duration_ms: 1 } as const;
     expect(compareAttributes(signed, found, KEY).observed).toMatchObject({
-      not_compared_kinds: "owners, 1 ACL (no_time)",
+      not_compared_kinds: `${ON_DISK}, 1 ACL (no_time)`,
     });
   });
 });
@@ -253,6 +257,7 @@ it.each([
   ["a time", { mtime: "12e9" }],
   ["a time", { mtime: "1.1234567890" }],
   ["a time", { mtime: "9".repeat(19) }],
+  ["an owner", { uid: "-1" }],
   ["an ACL", { "SCHILY.xattr.system.posix_acl_access": "\x02\0\0\0\x01\0" }],
 ])("an archive with %s as no tar writes it is refused: %j", async (_what, pax) => {
   const nothing = { entry() {}, content() {}, hole() {}, entryEnd() {} };

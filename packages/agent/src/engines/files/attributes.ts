@@ -3,6 +3,9 @@ import { MalformedArchive } from "./tar-header.ts";
 /** What an archive says of a path besides its content, kind and mode. */
 export interface Attributes {
   readonly modified: Moment;
+  /** By number. */
+  readonly user: bigint;
+  readonly group: bigint;
   /** Null without an ACL that says more than the mode. */
   readonly acl: Acl | null;
   /** Those of `user.`: name and value, as bytes (latin1), sorted by name. */
@@ -30,14 +33,24 @@ const USER = `${XATTR}user.`;
 const ACCESS = "system.posix_acl_access";
 const DEFAULT = "system.posix_acl_default";
 
+/** What the header itself has, for what no pax record says. */
+export interface HeaderAttributes {
+  /** Seconds since 1970. */
+  readonly modified: number | bigint;
+  readonly user: number | bigint;
+  readonly group: number | bigint;
+}
+
 /** @throws MalformedArchive */
-export function attributesOf(headerSeconds: number, pax: ReadonlyMap<string, string>): Attributes {
+export function attributesOf(header: HeaderAttributes, pax: ReadonlyMap<string, string>): Attributes {
   const all = [...pax].filter(([keyword]) => keyword.startsWith(XATTR));
   // Newer tars write `=` and `%` in a name in another way than older ones.
   const own = all.filter(([keyword]) => keyword.startsWith(USER) && !keyword.includes("%"));
   const acls = all.filter(([keyword]) => [ACCESS, DEFAULT].includes(keyword.slice(XATTR.length)));
   return {
-    modified: momentOf(pax.get("mtime")) ?? BigInt(headerSeconds) * NANO,
+    modified: momentOf(pax.get("mtime")) ?? BigInt(header.modified) * NANO,
+    user: ownerOf(pax.get("uid")) ?? BigInt(header.user),
+    group: ownerOf(pax.get("gid")) ?? BigInt(header.group),
     acl: aclOf(pax),
     xattrs: own
       .map(([keyword, value]) => [keyword.slice(XATTR.length), value] as const)
@@ -55,6 +68,12 @@ function momentOf(text: string | undefined): Moment | null {
   if (seconds === undefined) throw new MalformedArchive("a time is not a number of seconds");
   const moment = BigInt(seconds) * NANO + BigInt(fraction.padEnd(9, "0"));
   return sign === "-" ? -moment : moment;
+}
+
+function ownerOf(digits: string | undefined): bigint | null {
+  if (digits === undefined) return null;
+  if (!/^(?:0|[1-9][0-9]{0,14})$/.test(digits)) throw new MalformedArchive("an owner is not a number");
+  return BigInt(digits);
 }
 
 function aclOf(pax: ReadonlyMap<string, string>): Acl | null {

@@ -2,12 +2,15 @@ import { plural } from "@attestore/proof";
 import type { CheckOutcome } from "@attestore/proof";
 import { attributesCheck } from "../../checks/index.ts";
 import type { ArchivedAttributes } from "./attribute-digests.ts";
+import type { AttributesDigest } from "./owners.ts";
 import { attributesTag, type SignedAttributes } from "./signed-attributes.ts";
 import type { TimesDigest } from "./times.ts";
 
 /** What was found in a restored tree. */
 export interface FoundAttributes {
   readonly times: TimesDigest;
+  /** Of the archive that was restored, because a sandbox's user can't give files away. */
+  readonly owners: AttributesDigest | null;
   /** Null if the backup has neither ACLs nor extended attributes; or why they could not be read. */
   readonly others: ArchivedAttributes | "no_time" | "not_read" | null;
   /** What tar said while it restored the tree. */
@@ -25,12 +28,17 @@ const NO_XATTR = /extended attribute|XATTR support/;
 /** Whatever the sandbox could not set is named, and does not count as held. */
 export function compareAttributes(
   signed: SignedAttributes,
-  { times, others, warnings, duration_ms }: FoundAttributes,
+  { times, owners, others, warnings, duration_ms }: FoundAttributes,
   key: Buffer,
 ): CheckOutcome {
   const compared: [kind: string, count: number, is: string, shouldBe: string][] = [];
-  // A sandbox's user can't give files away.
-  const notCompared = ["owners"];
+  const notCompared: string[] = [];
+  if (signed.owners === undefined || owners === null) notCompared.push("owners");
+  else {
+    const tag = attributesTag(key, "owners", owners.sha256);
+    compared.push(["owners", signed.owners.count, tag, signed.owners.tag]);
+    notCompared.push("the restored files' owners (only the archive's)");
+  }
 
   const exact = attributesTag(key, "times", times.sha256);
   const seconds = attributesTag(key, "seconds", times.seconds);

@@ -14,6 +14,7 @@ import type {
 } from "../engine.ts";
 import type { Child } from "../../processes/child.ts";
 import { runCheckProgram } from "../run-check-program.ts";
+import type { AttributesDigest } from "./owners.ts";
 import { compareAttributes } from "./compare-attributes.ts";
 import { readAttributes } from "./read-attributes.ts";
 import { ruinTree, type TreeRuin } from "./ruin.ts";
@@ -21,15 +22,22 @@ import { signedAttributes } from "./signed-attributes.ts";
 import type { ManifestLimits, TreeSummary } from "./tree-manifest.ts";
 import { TreeProcess } from "./tree-process.ts";
 
+/** The archive of one of our backups, which was extracted. */
+export interface ExtractedArchive {
+  readonly owners: AttributesDigest;
+  /** What tar said. */
+  readonly warnings: string;
+}
+
 export class RestoredFiles implements Restored {
   readonly #place: Place;
   readonly #tree: string;
   readonly #looker: TreeProcess;
-  readonly #warnings: string;
+  readonly #archive: ExtractedArchive | null;
   #summary: TreeSummary | null = null;
 
-  constructor(place: Place, tree: string, signal: AbortSignal, warnings = "") {
-    this.#warnings = warnings;
+  constructor(place: Place, tree: string, signal: AbortSignal, archive: ExtractedArchive | null = null) {
+    this.#archive = archive;
     this.#place = place;
     this.#tree = tree;
     this.#looker = new TreeProcess(place, tree, signal);
@@ -122,7 +130,7 @@ export class RestoredFiles implements Restored {
   }
 
   /**
-   * Compares times, ACLs and extended attributes. Files that their owner may not read were made
+   * Compares times, owners, ACLs and extended attributes. Files that their owner may not read were made
    * readable when the manifest was computed, which changes none of these.
    */
   async compareContent({ metadata, key, budget_ms, signal }: ContentComparison): Promise<CheckOutcome[]> {
@@ -133,7 +141,8 @@ export class RestoredFiles implements Restored {
     const needsTar = signed.acls.count + signed.xattrs.count > 0;
     const others = needsTar ? await readAttributes(this.#place, this.#tree, { budget_ms, signal }) : null;
     const duration_ms = performance.now() - started;
-    return [compareAttributes(signed, { times, others, warnings: this.#warnings, duration_ms }, key)];
+    const { owners = null, warnings = "" } = this.#archive ?? {};
+    return [compareAttributes(signed, { times, owners, others, warnings, duration_ms }, key)];
   }
 
   /** The manifest looked at every file anyway. */

@@ -3,8 +3,10 @@ import { RunError } from "../../errors/run-error.ts";
 import { DEFAULT_LIMITS, type SourceLimits } from "../../config/source-limits.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused, type Sandbox } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
+import type { Attributes } from "./attributes.ts";
 import { extractTree } from "./extract-tree.ts";
 import { gnuTarVersion } from "./gnu-tar.ts";
+import { Owners } from "./owners.ts";
 import { RestoredFiles } from "./restored.ts";
 import { type SignedAttributes, signedAttributes } from "./signed-attributes.ts";
 import { MalformedArchive } from "./tar-header.ts";
@@ -36,8 +38,9 @@ async function restore(
   attributes: readonly string[],
   context: RunContext,
 ): Promise<Restored> {
+  const entries = new SafeEntries(context.limits ?? DEFAULT_LIMITS);
   const { place, tree, warnings } = await extractTree(
-    whatIsSafe(content, context.limits ?? DEFAULT_LIMITS),
+    whatIsSafe(content, entries),
     {
       options: ["--preserve-permissions", "--quoting-style=escape", ...attributes],
       judge: (exit) => {
@@ -46,7 +49,7 @@ async function restore(
     },
     context,
   );
-  return new RestoredFiles(place, tree, context.signal, warnings);
+  return new RestoredFiles(place, tree, context.signal, { owners: entries.owners.finish(), warnings });
 }
 
 /**
@@ -55,9 +58,9 @@ async function restore(
  */
 async function* whatIsSafe(
   content: AsyncIterable<Buffer>,
-  limits: SourceLimits,
+  entries: SafeEntries,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const reader = new TarReader(new SafeEntries(limits));
+  const reader = new TarReader(entries);
   let refusal: RestoreRefused | RunError | null = null;
   const orRefuse = async (look: () => void | Promise<void>): Promise<void> => {
     try {
@@ -79,6 +82,7 @@ async function* whatIsSafe(
 }
 
 class SafeEntries implements TarSink {
+  readonly owners = new Owners();
   readonly #limits: SourceLimits;
   #logicalBytes = 0;
 
@@ -86,7 +90,8 @@ class SafeEntries implements TarSink {
     this.#limits = limits;
   }
 
-  entry(entry: TreeEntry): void {
+  entry(entry: TreeEntry, attributes: Attributes): void {
+    this.owners.add(entry, attributes);
     if (entry.kind === "file") this.#logicalBytes += entry.size;
     if (this.#logicalBytes > this.#limits.logicalBytes) throw treeTooLarge(this.#limits.logicalBytes);
     if (entry.kind === "device") {

@@ -6,6 +6,8 @@ import type { ArchivedAttributes } from "./attribute-digests.ts";
 /** Signed in a backup's metadata. Tags are keyed, because a few paths and values can be guessed. */
 export interface SignedAttributes {
   readonly times: { readonly count: number; readonly tag: string; readonly seconds: string };
+  /** Absent in backups of agents from before 25 November 2026. */
+  readonly owners?: { readonly count: number; readonly tag: string };
   readonly acls: { readonly count: number; readonly tag: string; readonly shape: string };
   readonly xattrs: { readonly count: number; readonly tag: string };
   readonly other_xattrs: number;
@@ -13,13 +15,14 @@ export interface SignedAttributes {
 }
 
 export function signAttributes(archived: ArchivedAttributes, key: Buffer): SignedAttributes {
-  const { times, acls, xattrs, otherXattrs, unwritable } = archived;
+  const { times, owners, acls, xattrs, otherXattrs, unwritable } = archived;
   return {
     times: {
       count: times.count,
       tag: attributesTag(key, "times", times.sha256),
       seconds: attributesTag(key, "seconds", times.seconds),
     },
+    owners: { count: owners.count, tag: attributesTag(key, "owners", owners.sha256) },
     acls: {
       count: acls.count,
       tag: attributesTag(key, "acls", acls.sha256),
@@ -33,7 +36,7 @@ export function signAttributes(archived: ArchivedAttributes, key: Buffer): Signe
 
 export function attributesTag(
   key: Buffer,
-  what: "times" | "seconds" | "acls" | "shape" | "xattrs",
+  what: "times" | "seconds" | "owners" | "acls" | "shape" | "xattrs",
   sha256: string,
 ): string {
   return contentTag(key, [what, sha256]);
@@ -41,12 +44,16 @@ export function attributesTag(
 
 /** We received the metadata: null if they have no attributes to compare with. */
 export function signedAttributes(metadata: ForeignMetadata): SignedAttributes | null {
-  const { times, acls, xattrs, other_xattrs, unwritable } = recordOf(metadata["attributes"]);
+  const { times, owners, acls, xattrs, other_xattrs, unwritable } = recordOf(metadata["attributes"]);
   const time = recordOf(times);
   const acl = recordOf(acls);
   const xattr = recordOf(xattrs);
   const counts = [time["count"], acl["count"], xattr["count"], other_xattrs, unwritable];
   const tags = [time["tag"], time["seconds"], acl["tag"], acl["shape"], xattr["tag"]];
+  if (owners !== undefined) {
+    counts.push(recordOf(owners)["count"]);
+    tags.push(recordOf(owners)["tag"]);
+  }
   if (!counts.every(isCount) || !tags.every(isTag)) return null;
   return metadata["attributes"] as SignedAttributes;
 }

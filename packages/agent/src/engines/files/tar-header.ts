@@ -3,6 +3,8 @@ export interface TarHeader {
   readonly type: string;
   readonly name: string;
   readonly mode: number;
+  readonly user: number;
+  readonly group: number;
   /** Bytes of the archive that follow, without their padding. */
   readonly size: number;
   readonly linkName: string;
@@ -46,6 +48,8 @@ export function parseTarHeader(block: Buffer): TarHeader {
     type: block.toString("latin1", 156, 157),
     name: prefix === "" ? name : `${prefix}/${name}`,
     mode: octal(block, 100, 8) & 0o7777,
+    user: octal(block, 108, 8),
+    group: octal(block, 116, 8),
     size: octal(block, 124, 12),
     linkName: text(block, 157, 100),
     modified: octal(block, 136, 12),

@@ -129,7 +129,7 @@ export class TarReader {
   #entry(header: TarHeader, pax: ReadonlyMap<string, string>): void {
     const { entry, storedSize, isSparse } = toTreeEntry(header, pax);
     this.#order.next(entry);
-    this.#sink.entry(entry, attributesOf(header.modified, pax));
+    this.#sink.entry(entry, attributesOf(header, pax));
     if (entry.kind !== "file") {
       this.#sink.entryEnd();
     } else if (isSparse) {

@@ -63,13 +63,13 @@ export function memberOf(header: ForeignHeader, pax: ReadonlyMap<string, string>
   })();
   if (entry.kind !== "file" && storedSize !== 0)
     throw new MalformedArchive("something that is not a file has content");
-  const { modified, acl, xattrs, otherXattrs } = attributesOf(0, pax);
+  const { modified, user, group, acl, xattrs, otherXattrs } = attributesOf(header, pax);
   return {
     member: {
       entry,
-      modified: pax.has("mtime") ? modified : header.modified * NANO,
-      user: ownerOf(pax.get("uid")) ?? header.user,
-      group: ownerOf(pax.get("gid")) ?? header.group,
+      modified,
+      user,
+      group,
       hasAcl: acl !== null,
       xattrs: xattrs.length + otherXattrs,
     },
@@ -77,8 +77,6 @@ export function memberOf(header: ForeignHeader, pax: ReadonlyMap<string, string>
     isSparse,
   };
 }
-
-const NANO = 1_000_000_000n;
 
 function hasSparseMap(header: ForeignHeader, pax: ReadonlyMap<string, string>): boolean {
   const gnu = [...pax.keys()].filter((keyword) => keyword.startsWith("GNU.sparse."));
@@ -104,10 +102,4 @@ function numberOf(digits: string | undefined): number | null {
   if (digits === undefined) return null;
   if (!DIGITS.test(digits)) throw new MalformedArchive("a size is not a number");
   return Number(digits);
-}
-
-function ownerOf(digits: string | undefined): bigint | null {
-  if (digits === undefined) return null;
-  if (!DIGITS.test(digits)) throw new MalformedArchive("an owner is not a number");
-  return BigInt(digits);
 }
