@@ -1,9 +1,19 @@
 /**
- * The shipped executable on a PostgreSQL database, side by side with `pg_dump | zstd | age` and
- * with restic: a backup, stored and fsynced, and a restore test. Adjacent runs in alternating
- * order; ratios above 1 mean that ours is faster, or smaller.
+ * The shipped executable on a PostgreSQL database: a backup, stored and fsynced, and a restore
+ * test. Adjacent runs in alternating order, in Markdown. Two tables:
  *
- *   node packages/agent/bench/database.ts [--size-mib 2048] [--rounds 3] [--dir DIR]
+ * - against others: `pg_dump | zstd | age`, two scripts (restore-by-hand.ts: one that restores the
+ *   dump while it comes and asks a check's query, and a careful person's, with `pg_restore --jobs`
+ *   from a file and every table counted), and restic. A ratio above 1 means that ours is faster.
+ * - what comparing costs: the same restore test without comparing content, objects and privileges,
+ *   without a profile and without looking at constraints (without-comparison.ts). The aim is at
+ *   most 1.4 times.
+ *
+ *   node packages/agent/bench/database.ts [--size-mib 2048] [--tables 1] [--rounds 3] [--dir DIR]
+ *     [--only backup|streamed|careful|cost|restic]…
+ *
+ * Ratios are those of adjacent runs: their median, smallest and largest. Processor time is that of
+ * all processes, also of the scratch server.
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,20 +21,23 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
-import { startDatabaseServer, type DatabaseServer } from "../../../tests/e2e/harness/database.ts";
+import { startDatabaseServer } from "../../../tests/e2e/harness/database.ts";
+import { fillShop } from "./fill-shop.ts";
 import { median } from "./median.ts";
-import { buildShipped } from "./shipped.ts";
+import { carefullyByHand, PROGRAMS, ROW_COUNTS, streamedByHand } from "./restore-by-hand.ts";
+import { buildLikeShipped, buildShipped } from "./shipped.ts";
 import { shell, timed, type Timed } from "./timed.ts";
 
 const { values } = parseArgs({
   options: {
     "size-mib": { type: "string", default: "2048" },
+    tables: { type: "string", default: "1" },
     rounds: { type: "string", default: "3" },
+    only: { type: "string", multiple: true, default: ["backup", "streamed", "careful", "cost", "restic"] },
     dir: { type: "string", default: tmpdir() },
   },
 });
 
-const PROGRAMS = "/usr/lib/postgresql/15/bin";
 /** The first query of a check that a person would write; each side asks it. */
 const CHECK = "select count(*) as n from orders";
 
@@ -44,26 +57,16 @@ try {
 }
 
 async function compare(): Promise<void> {
-  const size_mib = fill(server, Number(values["size-mib"]));
+  const size_mib = fillShop(server, Number(values["size-mib"]), Number(values.tables));
+  const counts = join(dir, "counts");
+  writeFileSync(counts, server.sql("bench", ROW_COUNTS).replaceAll("|", " "));
   const { agent } = await buildShipped(dir);
-  const identity = await generateX25519Identity();
   const key = join(dir, "key");
+  const identity = await generateX25519Identity();
   writeFileSync(key, `${identity}\n`, { mode: 0o600 });
   const recipient = await identityToRecipient(identity);
-  const root = join(dir, "root");
-  const env = {
-    ATTESTORE_HOME: root,
-    HOME: dir,
-    TMPDIR: dir,
-    BENCH_URL: server.url("bench"),
-    PATH: `${process.env["PATH"]}`,
-  };
-  timed([agent, "init", "--standalone"], env);
-  const config = join(root, "config.yaml");
-  writeFileSync(
-    config,
-    `${readFileSync(config, "utf8").replace(/^sources:.*\n/m, "")}\nsources:\n  bench:\n    engine: postgresql\n    connection: env:BENCH_URL\n    checks:\n      - { id: has-orders, query: "${CHECK}", expect: "n > 0" }\n`,
-  );
+  const ours = makeRoot(agent, "root");
+  const { env, root } = ours;
   const dump = `${PROGRAMS}/pg_dump -Fc -Z0 -d "$BENCH_URL"`;
   const restic = {
     ...env,
@@ -88,34 +91,82 @@ async function compare(): Promise<void> {
       bytes: bytesUnder(restic.RESTIC_REPOSITORY),
     };
   };
-  const test: Side = () => timed([agent, "restore-test", "--source", "bench"], env);
-  // What a careful person's script does: a scratch server of its own, the restore, a query, and
-  // everything removed.
-  const restored = (source: string): string => `
-    rm -rf ${dir}/scratch; install -d -o postgres ${dir}/scratch
-    setpriv --reuid postgres --regid postgres --clear-groups ${PROGRAMS}/initdb -D ${dir}/scratch/d -A trust -U postgres --no-locale -E UTF8 --no-sync
-    setpriv --reuid postgres --regid postgres --clear-groups ${PROGRAMS}/pg_ctl -D ${dir}/scratch/d -w -l /dev/null \\
-      -o "-k ${dir}/scratch -c listen_addresses= -c fsync=off -c full_page_writes=off -c autovacuum=off" start
-    trap 'setpriv --reuid postgres --regid postgres --clear-groups ${PROGRAMS}/pg_ctl -D ${dir}/scratch/d -m immediate stop; rm -rf ${dir}/scratch' EXIT
-    ${source} | ${PROGRAMS}/pg_restore --exit-on-error --no-owner -h ${dir}/scratch -U postgres -d postgres
-    ${PROGRAMS}/psql -h ${dir}/scratch -U postgres -c '${CHECK}'`;
-  const pipeTest: Side = () => shell(restored(`age -d -i ${key} ${dir}/theirs.age | zstd -q -dc`), env);
-  const resticTest: Side = () => shell(restored("restic dump latest bench.dump"), restic);
+  const test = testOf(ours);
+  const scratch = join(dir, "scratch");
+  const theirs = `age -d -i ${key} ${dir}/theirs.age | zstd -q -dc`;
+  const streamed: Side = () => shell(streamedByHand(scratch, theirs, CHECK), env);
+  const careful: Side = () =>
+    shell(carefullyByHand(scratch, theirs, CHECK, { jobs: availableParallelism(), counts }), env);
+  const resticTest: Side = () =>
+    shell(streamedByHand(scratch, "restic dump latest bench.dump", CHECK), restic);
+  const isWanted = (name: string): boolean => values.only.includes(name);
 
-  process.stdout.write(
-    `\n${size_mib} MiB, ${values.rounds} rounds, ${availableParallelism()} cores; restic ${resticVersion()}\n\n`,
+  backup();
+  pipe();
+  // The first test of a check also tries it on ruined copies.
+  test();
+  say(
+    `\n${size_mib} MiB in ${values.tables} tables of orders, ${values.rounds} rounds, ${availableParallelism()} cores; restic ${resticVersion()}\n`,
   );
-  process.stdout.write(
-    "| | s | of the other | ratio | CPU s | of the other | MiB stored | of the other | agent's peak MiB | largest of the other |\n",
+  say(
+    "| | ratio | from, to | s | of the other | CPU s | of the other | MiB stored | of the other | agent's peak MiB | largest of the other |",
   );
-  process.stdout.write("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
-  row("backup, against `pg_dump`, `zstd`, `age`", backup, pipe);
-  row("restore test, against the same by hand", test, pipeTest);
-  row("backup, against restic", backup, resticBackup);
-  row("restore test, against restic's", test, resticTest);
+  say("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+  if (isWanted("backup")) row("backup, against `pg_dump`, `zstd`, `age`", backup, pipe);
+  if (isWanted("streamed")) row("restore test, against a script that streams", test, streamed);
+  if (isWanted("careful")) row("restore test, against a careful person's script", test, careful);
+  if (isWanted("restic")) {
+    row("backup, against restic", backup, resticBackup);
+    row("restore test, against restic's", test, resticTest);
+  }
+  if (!isWanted("cost")) return;
+  const without = join(dir, "without-comparison");
+  await buildLikeShipped(join(import.meta.dirname, "without-comparison.ts"), without);
+  const other = makeRoot(without, "root-without");
+  timed([without, "backup", "--source", "bench"], other.env);
+  const testWithout = testOf(other);
+  testWithout();
+  say(
+    "\n| | times without | from, to | s | without | CPU s | without | MiB stored | without | agent's peak MiB | largest without |",
+  );
+  say("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+  row("restore test, with and without comparison", test, testWithout, (own, others) => own / others);
 }
 
-function row(name: string, ours: Side, theirs: Side): void {
+interface Root {
+  readonly agent: string;
+  readonly root: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+function makeRoot(agent: string, name: string): Root {
+  const root = join(dir, name);
+  const env = {
+    ATTESTORE_HOME: root,
+    HOME: dir,
+    TMPDIR: dir,
+    BENCH_URL: server.url("bench"),
+    PATH: `${process.env["PATH"]}`,
+  };
+  timed([agent, "init", "--standalone"], env);
+  const config = join(root, "config.yaml");
+  writeFileSync(
+    config,
+    `${readFileSync(config, "utf8").replace(/^sources:.*\n/m, "")}\nsources:\n  bench:\n    engine: postgresql\n    connection: env:BENCH_URL\n    checks:\n      - { id: has-orders, query: "${CHECK}", expect: "n > 0" }\n`,
+  );
+  return { agent, root, env };
+}
+
+function testOf({ agent, env }: Root): Side {
+  return () => timed([agent, "restore-test", "--source", "bench"], env);
+}
+
+function row(
+  name: string,
+  ours: Side,
+  theirs: Side,
+  ratioOf = (own: number, other: number): number => other / own,
+): void {
   const own: Measured[] = [];
   const other: Measured[] = [];
   for (let round = 0; round < Number(values.rounds); round++) {
@@ -129,11 +180,13 @@ function row(name: string, ours: Side, theirs: Side): void {
   };
   const seconds = (each: Measured): number => each.seconds;
   const cpu = (each: Measured): number => each.cpu_seconds;
+  const ratios = own.map((each, round) => ratioOf(each.seconds, other[round]?.seconds ?? Number.NaN));
   const cells = [
     name,
+    median(ratios).toFixed(2),
+    `${Math.min(...ratios).toFixed(2)}, ${Math.max(...ratios).toFixed(2)}`,
     of(own, seconds).toFixed(1),
     of(other, seconds).toFixed(1),
-    (of(other, seconds) / of(own, seconds)).toFixed(2),
     of(own, cpu).toFixed(1),
     of(other, cpu).toFixed(1),
     mib(own),
@@ -141,29 +194,11 @@ function row(name: string, ours: Side, theirs: Side): void {
     Math.max(...own.map(({ own_mib }) => own_mib)).toFixed(0),
     Math.max(...other.map(({ rss_mib }) => rss_mib)).toFixed(0),
   ];
-  process.stdout.write(`| ${cells.join(" | ")} |\n`);
+  say(`| ${cells.join(" | ")} |`);
 }
 
-/** Rows like a shop's until the database has that size. */
-function fill(database: DatabaseServer, wanted_mib: number): number {
-  database.sql("postgres", "create database bench");
-  database.sql(
-    "bench",
-    "create table orders (id bigint primary key, customer int, placed_at timestamptz, status text, total numeric(10, 2), note text, token text)",
-  );
-  const size = (): number =>
-    Number(database.sql("bench", "select pg_database_size('bench') / 1048576").trim());
-  for (let from = 0; size() < wanted_mib; from += 500_000) {
-    database.sql(
-      "bench",
-      `insert into orders select n, (random() * 90000)::int, timestamptz '2026-01-01' + random() * interval '300 days',
-         (array['pending', 'paid', 'shipped', 'returned', 'cancelled'])[1 + (random() * 4)::int], (random() * 500)::numeric(10, 2),
-         (array['amber', 'basalt', 'cedar', 'delta', 'ember'])[1 + (random() * 4)::int] || ' ' || (random() * 1000)::int, md5(random()::text)
-       from generate_series(${from + 1}, ${from + 500_000}) n`,
-    );
-  }
-  database.sql("bench", "create index on orders (placed_at); vacuum analyze");
-  return size();
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 function bytesUnder(path: string): number {
