@@ -128,14 +128,32 @@ it("while a command runs, the agent says how far it is, until a service does not
     await using reports = new ProgressReports(client, id, new AbortController().signal);
     reports.update("dump", 1000, 4000);
     await until(() => service.progress.length === 1);
+    reports.update("dump", 4000, 4000);
+    reports.update("checks", 3);
     reports.update("upload", 10);
     await until(() => service.progress.length === 2);
+    // A service of an earlier version.
+    service.interfere = ({ body }) =>
+      body.includes("ended") ? failure(400, "invalid_request", "body/ended is not expected") : undefined;
+    await until(() => service.progress.length === 3);
     service.letsWait = false;
     const told = service.calls.length;
     await until(() => service.calls.length > told);
   }
   expect(service.progress).toEqual([
     [id, { phase: "dump", bytes: 1000, total_bytes: 4000, phase_ms: expect.any(Number) }],
+    [
+      id,
+      {
+        phase: "upload",
+        bytes: 10,
+        phase_ms: expect.any(Number),
+        ended: [
+          { phase: "dump", bytes: 4000, took_ms: expect.any(Number) },
+          { phase: "checks", bytes: 0, checks: 3, took_ms: expect.any(Number) },
+        ],
+      },
+    ],
     [id, { phase: "upload", bytes: 10, phase_ms: expect.any(Number) }],
   ]);
   client.close();

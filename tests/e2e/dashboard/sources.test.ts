@@ -365,10 +365,13 @@ describe("editors", () => {
       .toMatch(/attestore/);
     const delivered = await wire.call("POST", "/v1/heartbeat", heartbeatBody());
     const [command] = delivered.json<{ commands: { id: string }[] }>().commands;
-    const progress = { phase: "dump", bytes: 2 * 1024 ** 3, total_bytes: 8 * 1024 ** 3, phase_ms: 40_000 };
-    await wire.call("POST", `/v1/commands/${command?.id}/progress`, progress);
-    await page.getByText("Dumping: 2.1 GB of 8.6 GB, 53.7 MB/s, 2 min left").waitFor();
+    const progress = { phase: "upload", bytes: 2 * 1024 ** 3, total_bytes: 8 * 1024 ** 3, phase_ms: 40_000 };
+    const ended = [{ phase: "dump", bytes: 8 * 1024 ** 3, took_ms: 61_000 }];
+    await wire.call("POST", `/v1/commands/${command?.id}/progress`, { ...progress, ended });
+    await page.getByText("Uploading: 2.1 GB of 8.6 GB, 53.7 MB/s, 2 min left").waitFor();
     await page.getByRole("progressbar", { name: "How far it is" }).waitFor();
+    const over = page.getByRole("list", { name: "Phases that are over" });
+    await over.getByText("Dumped 8.6 GB in 1 min 1 s").waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "source-under-way");
     const other = await attach(org, { name: "gone-host" });

@@ -300,8 +300,15 @@ export interface Schemas {
   CommandProgress: {
     phase: string;
     bytes: number;
+    checks?: number;
     total_bytes?: number;
     phase_ms: number;
+    ended?: {
+      phase: string;
+      bytes: number;
+      checks?: number;
+      took_ms: number;
+    }[];
     at: string;
   };
   CommandRecord: {
@@ -743,8 +750,15 @@ export interface Schemas {
   ProgressReport: {
     phase: string;
     bytes: number;
+    checks?: number;
     total_bytes?: number;
     phase_ms: number;
+    ended?: {
+      phase: string;
+      bytes: number;
+      checks?: number;
+      took_ms: number;
+    }[];
   };
   QuotasRecord: {
     org_id: string;

@@ -9,16 +9,34 @@ export const CommandStatus = Type.Union([
 ]);
 export type CommandStatus = Static<typeof CommandStatus>;
 
+/**
+ * `dump`, `upload`, `download`, `decrypt`, `restore`, `checks`; later versions may have others.
+ */
+const Phase = Type.String({ pattern: "^[a-z][a-z_]{0,31}$", examples: ["restore"] });
+
+/** How many ended phases a report has at most: the newest. */
+export const MAX_ENDED_PHASES = 12;
+
+/**
+ * A phase that has ended. Names and numbers only: a line that a database's program prints may hold
+ * a password or a row.
+ */
+const EndedPhase = Type.Object(
+  { phase: Phase, bytes: Count, checks: Type.Optional(Count), took_ms: Count },
+  strict,
+);
+
 const progress = {
-  /**
-   * `dump`, `upload`, `download`, `decrypt`, `restore`, `checks`; later versions may have others.
-   */
-  phase: Type.String({ pattern: "^[a-z][a-z_]{0,31}$", examples: ["restore"] }),
+  phase: Phase,
   bytes: Count,
+  /** How many checks have run, in the phase `checks`. */
+  checks: Type.Optional(Count),
   /** If known. */
   total_bytes: Type.Optional(Count),
   /** Since the phase began. */
   phase_ms: Count,
+  /** Oldest first. */
+  ended: Type.Optional(Type.Array(EndedPhase, { maxItems: MAX_ENDED_PHASES })),
 };
 
 /** Body of `POST /v1/commands/{id}/progress`: how far the agent is. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { ProgressReport } from "@attestore/contract";
+import { MAX_ENDED_PHASES, type ProgressReport } from "@attestore/contract";
 import type { Service } from "../../service/service.ts";
 import { isTransient, ServiceError } from "../../transport/service-error.ts";
 
@@ -7,14 +7,20 @@ import { isTransient, ServiceError } from "../../transport/service-error.ts";
 const FIRST_S = 2;
 const AFTER_FAILURE_S = 30;
 
+type EndedPhase = NonNullable<ProgressReport["ended"]>[number];
+
 /**
  * Tells the service how far a command is, for people who watch, as often as the service asks. A run
- * never waits for it, and nothing depends on it.
+ * never waits for it, and nothing depends on it. Only names of phases and numbers are said: what
+ * programs print may hold secrets.
  */
 export class ProgressReports implements AsyncDisposable {
   readonly #over = new AbortController();
   readonly #running: Promise<void>;
   #latest: { phase: string; bytes: number; totalBytes: number | undefined; began: number } | null = null;
+  #ended: EndedPhase[] = [];
+  /** A service of an earlier version refuses what it does not know. */
+  #saysEnded = true;
 
   constructor(service: Pick<Service, "reportProgress">, commandId: string, signal: AbortSignal) {
     this.#running = this.#run(service, commandId, AbortSignal.any([signal, this.#over.signal]));
@@ -23,7 +29,12 @@ export class ProgressReports implements AsyncDisposable {
   }
 
   readonly update = (phase: string, bytes: number, totalBytes?: number): void => {
-    const began = this.#latest?.phase === phase ? this.#latest.began : performance.now();
+    const before = this.#latest;
+    const began = before?.phase === phase ? before.began : performance.now();
+    if (before !== null && before.phase !== phase) {
+      const took_ms = Math.round(began - before.began);
+      this.#ended = [...this.#ended, { ...amountOf(before), took_ms }].slice(-MAX_ENDED_PHASES);
+    }
     this.#latest = { phase, bytes, totalBytes, began };
   };
 
@@ -49,6 +60,10 @@ export class ProgressReports implements AsyncDisposable {
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof ServiceError)) throw error;
+        if (error.status === 400 && this.#saysEnded) {
+          this.#saysEnded = false;
+          continue;
+        }
         // A service that does not know the call, or the command any more.
         if (!isTransient(error)) return;
         next_s = Math.max(AFTER_FAILURE_S, Math.min(error.retryAfter_s ?? 0, 3600));
@@ -58,13 +73,19 @@ export class ProgressReports implements AsyncDisposable {
 
   #report(): ProgressReport | null {
     if (this.#latest === null) return null;
-    const { phase, bytes, totalBytes, began } = this.#latest;
+    const { totalBytes, began } = this.#latest;
+    const { checks, ...amount } = amountOf(this.#latest);
     return {
-      phase,
-      // What a run counts there are checks.
-      bytes: phase === "checks" ? 0 : bytes,
+      ...amount,
       ...(totalBytes === undefined ? {} : { total_bytes: totalBytes }),
       phase_ms: Math.round(performance.now() - began),
+      ...(this.#saysEnded && checks !== undefined ? { checks } : {}),
+      ...(this.#saysEnded && this.#ended.length > 0 ? { ended: this.#ended } : {}),
     };
   }
+}
+
+/** What a run counts in the phase `checks` are checks. */
+function amountOf({ phase, bytes }: { phase: string; bytes: number }): Omit<EndedPhase, "took_ms"> {
+  return phase === "checks" ? { phase, bytes: 0, checks: bytes } : { phase, bytes };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { progressWords } from "./progress-words.ts";
+import { endedWords, progressWords } from "./progress-words.ts";
 
 const at = "2026-11-24T02:00:00.000Z";
 const GIB = 1024 ** 3;
@@ -16,7 +16,14 @@ test.each([
   ],
   [{ phase: "upload", bytes: 512, total_bytes: GIB, phase_ms: 20 }, "Uploading: 512 B of 1.1 GB"],
   [{ phase: "checks", bytes: 0, phase_ms: 61_000 }, "Running checks: for 1 min 1 s"],
+  [{ phase: "checks", bytes: 0, checks: 7, phase_ms: 2_000 }, "Running checks: 7 checks so far, for 2 s"],
   [{ phase: "later_phase", bytes: 0, phase_ms: 0 }, "later_phase: for 0 s"],
 ])("%j is %s", (progress, words) => {
   expect(progressWords({ ...progress, at })).toBe(words);
 });
+
+test.each([
+  [{ phase: "download", bytes: 1.2e9, took_ms: 34_000 }, "Downloaded 1.2 GB in 34.0 s"],
+  [{ phase: "checks", bytes: 0, checks: 1, took_ms: 800 }, "Ran 1 check in 800 ms"],
+  [{ phase: "later_phase", bytes: 0, took_ms: 5 }, "later_phase in 5 ms"],
+])("a phase that is over, %j, is %s", (phase, words) => expect(endedWords(phase)).toBe(words));
