@@ -25,6 +25,7 @@ export { type QueryOutcome } from "./query-outcome.ts";
 export {
   digestCheck,
   foreignKeysCheck,
+  type ObjectsGroup,
   restCheck,
   rowCheckId,
   rowCountCheck,

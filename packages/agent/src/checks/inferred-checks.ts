@@ -117,8 +117,11 @@ export function contentCheckId(of?: string): string {
   return `${INFERRED}content${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
 }
 
+/** What objects are compared with each other, apart from the rest. */
+export type ObjectsGroup = "objects" | "privileges" | "unrestored";
+
 /** `of` is the database, if there are several. */
-export function objectsCheckId(of?: string, what: "objects" | "privileges" = "objects"): string {
+export function objectsCheckId(of?: string, what: ObjectsGroup = "objects"): string {
   return `${INFERRED}${what}${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
 }
 

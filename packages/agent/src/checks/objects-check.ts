@@ -3,7 +3,7 @@ import { clip } from "./clip.ts";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { quoteText } from "./expectation/expression.ts";
 import { formatRow } from "./format-row.ts";
-import { LESS_EXACTLY, objectsCheckId } from "./inferred-checks.ts";
+import { LESS_EXACTLY, objectsCheckId, type ObjectsGroup } from "./inferred-checks.ts";
 
 /** The result for the objects that a backup has digests of. */
 export interface ComparedObjects {
@@ -17,6 +17,8 @@ export interface ComparedObjects {
   readonly differing: readonly string[];
   /** Those that are not compared, with their kind. */
   readonly notCompared?: readonly string[];
+  /** What the sandbox could not compare, or has otherwise by itself. */
+  readonly notLookedAt?: readonly string[];
   /** Over all in the restored copy. */
   readonly sha256: string;
   /** The same, as the backup signed it. */
@@ -26,7 +28,7 @@ export interface ComparedObjects {
   /** False if definitions are compared without a part of them; true if absent. */
   readonly isExact?: boolean;
   /** For the check's id; `objects` if absent. */
-  readonly what?: "objects" | "privileges";
+  readonly what?: ObjectsGroup;
 }
 
 /** What is different from engine to engine. */
@@ -50,6 +52,7 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
     found,
     differing,
     notCompared = [],
+    notLookedAt = [],
     sha256,
     signedSha256,
     duration_ms,
@@ -72,6 +75,12 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
       : ([
           ["not_compared", notCompared.length],
           ["not_compared_objects", clip(notCompared.join(", "), MAX_NAMES)],
+        ] as const)),
+    ...(notLookedAt.length === 0
+      ? []
+      : ([
+          ["not_looked_at", notLookedAt.length],
+          ["not_looked_at_objects", clip(notLookedAt.join(", "), MAX_NAMES)],
         ] as const)),
   ]);
   const outcome = evaluateCheck(

@@ -24,7 +24,7 @@ import { openRoot } from "./open-root.ts";
 import { findReceipts } from "./receipts/find-receipt.ts";
 
 /** What compares a restored copy with digests that a backup's receipt has. */
-const RECOMPUTED = /^inferred:(?:content|objects|privileges|attributes|manifest)(?::|$)/;
+const RECOMPUTED = /^inferred:(?:content|objects|privileges|unrestored|attributes|manifest)(?::|$)/;
 
 /**
  * Recomputes the digests in a backup's receipt from its ciphertext: with an identity, it restores

@@ -30,7 +30,7 @@ beforeAll(async () => {
   place = await makeTestPlace();
   server = await startSourcePostgres(place.dir);
   server.sql(`
-    create role app; create role reader; create role "an ""other""";
+    create role superior superuser; create role app; create role reader; create role "an ""other""";
     create database shop template template0;
     create database other template template0;
     \\connect other
@@ -78,6 +78,34 @@ const PRINTED_OTHERWISE = `
   create table s.to_parents_0 (id int, d date, foreign key (id, d) references s.parents);
   alter table s.to_parents attach partition s.to_parents_0 for values with (modulus 2, remainder 1);
   create function s.atomic(v varchar) returns bool language sql immutable begin atomic select v in ('a', 'b'); end;
+`;
+
+/** A copy of a database has none of them. */
+const SUBSCRIPTIONS = `
+  set client_min_messages = error;
+  create subscription fetches connection 'host=192.0.2.1 password=never-to-be-seen dbname=y' publication a, "B c"
+    with (connect = false, slot_name = none, streaming, binary, two_phase, disable_on_error, synchronous_commit = local);
+  create subscription plain connection 'host=192.0.2.1' publication a with (connect = false, slot_name = 'a_slot');
+  reset client_min_messages; comment on subscription plain is 'of us';
+`;
+
+/** What a test does not create in its copy. A label's provider need not be there to be dumped. */
+const UNRESTORED = `
+  create publication part for table s.t (id, v, n) where (n > 1 or v like 'x %'), s.child with (publish = 'insert, update');
+  create publication "All of it" for all tables with (publish = '', publish_via_partition_root);
+  create publication of_schema for tables in schema s, owned;
+  alter publication of_schema owner to attestore; comment on publication part is 'it''s';
+  ${SUBSCRIPTIONS}
+  create function s.told() returns event_trigger language plpgsql as 'begin raise exception ''it fired''; end';
+  create function labelled(class regclass, oid oid, sub int) returns void language sql as $$ insert into pg_seclabel values (oid, class, sub, 'my "own"', 'it''s secret') $$;
+  select labelled('pg_class', 's.t'::regclass, 0), labelled('pg_class', 's.t'::regclass, 2), labelled('pg_class', 's.v'::regclass, 0), labelled('pg_class', 's.mv'::regclass, 0),
+    labelled('pg_class', 's.seq'::regclass, 0), labelled('pg_namespace', 's'::regnamespace, 0), labelled('pg_namespace', 'public'::regnamespace, 0), labelled('pg_proc', 's.f(int, varchar)'::regprocedure, 0),
+    labelled('pg_proc', 's.sum2(int)'::regprocedure, 0), labelled('pg_proc', 's.pr()'::regprocedure, 0), labelled('pg_type', 'pos'::regtype, 0), labelled('pg_type', 'mood'::regtype, 0),
+    labelled('pg_largeobject', 4711, 0), labelled('pg_publication', (select oid from pg_publication where pubname = 'part'), 0);
+  drop function labelled;
+  create event trigger at_end on ddl_command_end when tag in ('CREATE TABLE', 'DROP TABLE') execute function s.told();
+  create event trigger "On drop" on sql_drop execute function s.told(); alter event trigger "On drop" disable;
+  create event trigger always_on on ddl_command_start when tag in ('DROP VIEW') execute function s.told(); alter event trigger always_on enable always; comment on event trigger at_end is 'tells';
 `;
 
 /** Something of each kind, with what a restore prints in another way. */
@@ -150,6 +178,7 @@ const EVERYTHING = `
   alter default privileges for role app revoke execute on functions from public;
   ${LOGIC}
   ${PRINTED_OTHERWISE}
+  ${UNRESTORED}
 `;
 
 function back(more: Partial<SourceConfigOf<"postgresql">> = {}, database = "shop"): Promise<MadeBackup> {
@@ -188,6 +217,7 @@ const objectsOf = (tested: RestoreTestResult, id = "inferred:objects") =>
 async function dumpedAfter(sql: string, database = "shop"): Promise<Resealed> {
   server.sql(`create database damaged template ${database};
     \\connect damaged
+    ${database === "shop" ? SUBSCRIPTIONS : ""}
     ${sql}`);
   try {
     const dump = execFileSync(join(server.bin, "pg_dump"), ["--format=custom", "--compress=0", "damaged"], {
@@ -196,7 +226,11 @@ async function dumpedAfter(sql: string, database = "shop"): Promise<Resealed> {
     });
     return await reseal(place, dump);
   } finally {
-    server.sql("drop database damaged");
+    server.sql(`\\connect damaged
+      do $$ begin execute (select coalesce(string_agg(format('alter subscription %1$I set (slot_name = none); drop subscription %1$I;', subname), ''), 'select')
+        from pg_subscription join pg_database d on d.oid = subdbid where datname = 'damaged'); end $$;
+      \\connect postgres
+      drop database damaged`);
   }
 }
 
@@ -205,6 +239,7 @@ test("with something of every kind, all of it is compared and the test passes", 
     content: {
       objects: { total: number; sha256: string; kinds: Record<string, { count: number }> };
       privileges: { total: number };
+      unrestored: { total: number; kinds: Record<string, { count: number }> };
     };
   };
   expect(Object.keys(content.objects.kinds).toSorted()).toEqual(
@@ -245,6 +280,7 @@ test("with something of every kind, all of it is compared and the test passes", 
       signed_sha256: content.objects.sha256,
     },
   });
+  expect(objectsOf(tested)?.observed["not_looked_at"]).toBeUndefined();
   expect(comparedContentText(tested.checks)).toContain(`; ${content.objects.total} objects compared`);
   expect(objectsOf(tested, "inferred:privileges")).toMatchObject({
     result: "passed",
@@ -253,6 +289,59 @@ test("with something of every kind, all of it is compared and the test passes", 
   expect(comparedContentText(tested.checks)).toContain(
     `; owners and grants of ${content.privileges.total} objects compared`,
   );
+});
+
+test("what a test does not create in its copy is compared as the dump has it", async () => {
+  const { content } = backup.sourceMetadata as unknown as {
+    content: { unrestored: { total: number; kinds: Record<string, { count: number }> } };
+  };
+  const { kinds, total } = content.unrestored;
+  expect(Object.fromEntries(Object.entries(kinds).map(([kind, { count }]) => [kind, count]))).toEqual({
+    publication: 3,
+    publication_table: 3,
+    publication_schema: 2,
+    subscription: 2,
+    event_trigger: 3,
+    security_label: 13,
+    owner: 8,
+    comment: 3,
+  });
+  const tested = await testIt(backup);
+  expect(objectsOf(tested, "inferred:unrestored")).toMatchObject({
+    result: "passed",
+    observed: { objects: total, found: total, differing: 0 },
+  });
+  expect(comparedContentText(tested.checks)).toContain(
+    `; ${total} objects that a test does not restore compared in the dump`,
+  );
+  expect(JSON.stringify([backup.sourceMetadata, tested])).not.toMatch(/never-to-be-seen|192\.0\.2\.1/);
+});
+
+test.each([
+  {
+    "alter publication part set (publish = 'insert')": "publication part (other)",
+    "alter publication part set table s.t (id, v, n) where (n > 1 and v like 'x %'), s.child":
+      "publication table part s.t (other)",
+    'drop publication "All of it"': "publication All of it (missing)",
+    "alter publication of_schema drop tables in schema owned": "publication schema of_schema owned (missing)",
+    "alter subscription fetches set (binary = false)": "subscription fetches (other)",
+    "alter subscription fetches owner to superior": "owner subscription fetches (other)",
+  },
+  {
+    "alter publication part drop table s.inherits": "publication table part s.inherits (missing)",
+    "alter event trigger at_end disable": "event trigger at_end (other)",
+    "delete from pg_seclabel where classoid = 'pg_type'::regclass and objoid = 'pos'::regtype":
+      'security label my "own" DOMAIN public . pos (missing)',
+    "update pg_seclabel set label = 'public' where classoid = 'pg_class'::regclass and objsubid = 2":
+      'security label my "own" COLUMN s . t . v (other)',
+    "comment on subscription plain is null": "comment subscription plain (missing)",
+  },
+])("what the dump has otherwise of it fails the test, which names it: %o", async (damages) => {
+  const tested = await testIt(backup, await dumpedAfter(Object.keys(damages).join(";\n")));
+  expect(tested.result).toBe("failed");
+  expect(objectsOf(tested)).toMatchObject({ result: "passed" });
+  const observed = objectsOf(tested, "inferred:unrestored")?.observed ?? {};
+  for (const named of Object.values(damages)) expect(observed["differing_objects"]).toContain(named);
 });
 
 test.each([
@@ -375,6 +464,24 @@ test("a backup by an earlier agent is compared as it was then, and the receipt s
   expect(objectsOf(failed, "inferred:schema")).toMatchObject({ result: "failed" });
 });
 
+test("an extension that this host has in another version is named", async () => {
+  const extensions = backup.sourceMetadata["extensions"] as { name: string; version: string }[];
+  const sourceMetadata = {
+    ...backup.sourceMetadata,
+    extensions: extensions.map((each) => (each.name === "pg_trgm" ? { ...each, version: "1.0" } : each)),
+  };
+  const tested = await testIt({ ...backup, sourceMetadata });
+  expect(tested.result).toBe("passed");
+  const named = /^the version of extension pg_trgm \(1\.\d here and 1\.0 at the source\)$/;
+  expect(objectsOf(tested)?.observed).toMatchObject({
+    not_looked_at: 1,
+    not_looked_at_objects: expect.stringMatching(named) as string,
+  });
+  expect(comparedContentText(tested.checks)).toContain(
+    " objects compared, not compared: the version of extension pg_trgm (1.",
+  );
+});
+
 test("owners and grants that the dump gives otherwise fail the test, which names them", async () => {
   const damages = {
     "revoke update on owned.t from reader cascade": "privileges table owned.t (other)",
@@ -407,9 +514,15 @@ test("of a dump with more than 64 MiB of SQL, owners and grants are not known, w
     maxBuffer: 128 << 20,
   });
   server.sql("drop database large");
-  const looked = await lookIntoArchive(asScratch(), Readable.from([dump]), true, never);
+  const looked = await lookIntoArchive(
+    asScratch(),
+    Readable.from([dump]),
+    { privileges: true, unrestored: true },
+    never,
+  );
   await looked.close();
   expect(looked.privileges).toBeNull();
+  expect(looked.unrestored).toBeNull();
 });
 
 test("where the server has no room for all owners and grants, they are not known", async () => {

@@ -124,6 +124,37 @@ test("owners and grants are told beside objects, and a pass that contradicts the
   expect(readStatement(payloadWith(privileges({ sha256: B }))).issues).toHaveLength(1);
 });
 
+test("what a test does not restore is told apart, and a pass that contradicts it is refused", () => {
+  const unrestored = (observed: Record<string, unknown>) =>
+    contentCheck({ objects: 4, not_compared: 0, ...observed }, "inferred:unrestored");
+  const objects = contentCheck({ objects: 9, not_compared: 0 }, "inferred:objects");
+  const rows = contentCheck({ not_compared: 0 });
+  expect(comparedContent([objects, unrestored({})])?.unrestored).toEqual({
+    count: 4,
+    differing: 0,
+    notCompared: 0,
+  });
+  expect(comparedContentText([rows, objects, unrestored({ differing: 1 })])).toBe(
+    "content of 3 tables compared; 9 objects compared; 4 objects that a test does not restore compared in the dump, 1 not as at the source",
+  );
+  const hidden = { not_compared: 1, not_compared_objects: "all of the kind subscription" };
+  expect(comparedContentText([rows, objects, unrestored(hidden)])).toMatch(
+    /compared in the dump, not compared: all of the kind subscription$/,
+  );
+  expect(readStatement(payloadWith(unrestored({}))).issues).toEqual([]);
+  expect(readStatement(payloadWith(unrestored({ differing: 1 }))).issues).toHaveLength(1);
+  expect(readStatement(payloadWith(unrestored({ sha256: B }))).issues).toHaveLength(1);
+});
+
+test("objects that the sandbox could not compare are named", () => {
+  const names = { not_looked_at: 3, not_looked_at_objects: "all of the kind publication, event tr…" };
+  const objects = contentCheck({ objects: 9, not_compared: 0, ...names }, "inferred:objects");
+  expect(comparedContent([objects])?.objects).toEqual({ count: 9, differing: 0, notLookedAt: 3 });
+  expect(comparedContentText([objects])).toBe(
+    "9 objects compared, not compared: all of the kind publication and 2 more; content not compared",
+  );
+});
+
 test("where a part of the definitions was left out, the text says so", () => {
   const less_exactly = "expressions without casts, parentheses and spaces";
   const earlier = contentCheck({ objects: 9, not_compared: 0, less_exactly }, "inferred:objects");

@@ -23,16 +23,22 @@ export interface ComparedContent {
    * and how many of them are missing, different or too many. Null if none were. `notCompared`
    * counts those that changed while the dump was made, and is absent if there are none.
    * `lessExactly` is true if a part of the definitions was left out, as for a backup that an
-   * earlier agent made.
+   * earlier agent made. `notLookedAt` counts what the sandbox could not compare.
    */
   readonly objects: {
     readonly count: number;
     readonly differing: number;
     readonly notCompared?: number;
+    readonly notLookedAt?: number;
     readonly lessExactly?: true;
   } | null;
   /** Objects whose owner and grants were compared; absent if none was. */
   readonly privileges?: { readonly count: number; readonly differing: number };
+  /**
+   * Publications and whatever else a test does not restore, compared as the dump has it; absent if
+   * none was.
+   */
+  readonly unrestored?: { readonly count: number; readonly differing: number; readonly notCompared: number };
 }
 
 const CONTENT = /^inferred:content(?::|$)/;
@@ -40,6 +46,7 @@ const OBJECTS = /^inferred:objects(?::|$)/;
 /** The checks of backups that other programs made. */
 const FOREIGN: ReadonlySet<string> = new Set(["inferred:data", "inferred:files"]);
 const PRIVILEGES = /^inferred:privileges(?::|$)/;
+const UNRESTORED = /^inferred:unrestored(?::|$)/;
 const ATTRIBUTES = "inferred:attributes";
 
 /** As the test's own checks say; null where it compared no table's content. */
@@ -48,7 +55,9 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
   const objects = checks.filter(({ id }) => OBJECTS.test(id));
   if (content.length === 0 && objects.length === 0) return null;
   const privileges = checks.filter(({ id }) => PRIVILEGES.test(id));
+  const unrestored = checks.filter(({ id }) => UNRESTORED.test(id));
   const leftOut = sum(objects, "not_compared");
+  const notLookedAt = sum(objects, "not_looked_at");
   return {
     tables: sum(content, "tables"),
     differing: sum(content, "differing"),
@@ -60,6 +69,7 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
             count: sum(objects, "objects"),
             differing: sum(objects, "differing"),
             ...(leftOut === 0 ? {} : { notCompared: leftOut }),
+            ...(notLookedAt === 0 ? {} : { notLookedAt }),
             ...(objects.some(({ observed }) => observed["less_exactly"] !== undefined)
               ? { lessExactly: true as const }
               : {}),
@@ -67,6 +77,15 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
     ...(privileges.length === 0
       ? {}
       : { privileges: { count: sum(privileges, "objects"), differing: sum(privileges, "differing") } }),
+    ...(unrestored.length === 0
+      ? {}
+      : {
+          unrestored: {
+            count: sum(unrestored, "objects"),
+            differing: sum(unrestored, "differing"),
+            notCompared: sum(unrestored, "not_compared"),
+          },
+        }),
   };
 }
 
@@ -79,13 +98,18 @@ export function comparedContentText(checks: readonly Observed[]): string {
   const why = whyNotCompared(checks);
   if (content === null) return `content not compared${why}`;
   const { tables, differing, notCompared, objects } = content;
-  const privileges = privilegesText(content.privileges);
-  if (tables === 0) return `${objectsText(objects, why)}${privileges}; content not compared`;
+  const besidesRows = [
+    objectsText(objects, why),
+    notLookedAtText(checks, objects?.notLookedAt ?? 0),
+    privilegesText(content.privileges),
+    unrestoredText(checks, content.unrestored),
+  ].join("");
+  if (tables === 0) return `${besidesRows}; content not compared`;
   const differs = differing === 0 ? "" : `, ${differing} not what the dump holds`;
   const besides =
     notCompared === 0 ? "" : `; not compared: ${namedText(namesNotCompared(checks), notCompared)}`;
   const rows = `content of ${plural(tables, "table")} compared${differs}${besides}`;
-  return `${rows}; ${objectsText(objects, why)}${privileges}`;
+  return `${rows}; ${besidesRows}`;
 }
 
 const MAX_NAMED = 5;
@@ -116,6 +140,33 @@ function privilegesText(privileges: ComparedContent["privileges"]): string {
   if (privileges === undefined) return "";
   const differs = privileges.differing === 0 ? "" : `, ${privileges.differing} not as at the source`;
   return `; owners and grants of ${plural(privileges.count, "object")} compared${differs}`;
+}
+
+function unrestoredText(checks: readonly Observed[], unrestored: ComparedContent["unrestored"]): string {
+  if (unrestored === undefined) return "";
+  const differs = unrestored.differing === 0 ? "" : `, ${unrestored.differing} not as at the source`;
+  const names = namesIn(checks, UNRESTORED, "not_compared_objects");
+  const besides =
+    unrestored.notCompared === 0 ? "" : `, not compared: ${namedText(names, unrestored.notCompared)}`;
+  const what = `${plural(unrestored.count, "object")} that a test does not restore`;
+  return `; ${what} compared in the dump${differs}${besides}`;
+}
+
+function notLookedAtText(checks: readonly Observed[], count: number): string {
+  return count === 0
+    ? ""
+    : `, not compared: ${namedText(namesIn(checks, OBJECTS, "not_looked_at_objects"), count)}`;
+}
+
+/** Lists of names, without one that was cut off. */
+function namesIn(checks: readonly Observed[], ids: RegExp, field: string): string[] {
+  return checks
+    .filter(({ id }) => ids.test(id))
+    .flatMap(({ observed }) => {
+      const names = observed[field];
+      return typeof names === "string" ? names.split(", ") : [];
+    })
+    .filter((name) => !name.endsWith("…"));
 }
 
 function attributesText(checks: readonly Observed[]): string {
@@ -160,7 +211,8 @@ function objectsText(objects: ComparedContent["objects"], why: string): string {
  */
 export function contradictedContent(checks: readonly Observed[]): number {
   return checks.findIndex(({ id, result, expectation, observed }) => {
-    const isCompared = [CONTENT, OBJECTS, PRIVILEGES].some((ids) => ids.test(id)) || id === ATTRIBUTES;
+    const isCompared =
+      [CONTENT, OBJECTS, PRIVILEGES, UNRESTORED].some((ids) => ids.test(id)) || id === ATTRIBUTES;
     if (!isCompared || result !== "passed") return false;
     const signed = /\bsha256 = '([0-9a-f]{64})'/.exec(expectation ?? "")?.[1];
     const { differing, sha256, tables } = observed;

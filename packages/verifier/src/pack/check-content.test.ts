@@ -18,6 +18,7 @@ const BACKUP = receipt("rcpt_backup", {
       sha256: A,
       objects: { count: 9, sha256: B },
       privileges: { v: 2, total: 4, sha256: A },
+      unrestored: { v: 2, total: 5, sha256: A },
     },
     databases: [{ name: "shop", content: { tables: 2, sha256: B } }],
   },
@@ -55,6 +56,8 @@ test("tests that compared with their backup's digests are true, and the amount c
   expect(lineOf([BACKUP, objects])).toMatchObject({ result: "held" });
   const privileges = tested({ signed_sha256: A, sha256: A, objects: 4 }, "inferred:privileges");
   expect(lineOf([BACKUP, withObjects(privileges)])).toMatchObject({ result: "held" });
+  const unrestored = tested({ signed_sha256: A, sha256: A, objects: 5 }, "inferred:unrestored");
+  expect(lineOf([BACKUP, withObjects(unrestored)])).toMatchObject({ result: "held" });
 });
 
 test.each([
@@ -63,6 +66,11 @@ test.each([
   ["other objects", tested({ signed_sha256: A, sha256: A }, "inferred:objects")],
   ["another digest over the objects", tested({ signed_sha256: B, sha256: A }, "inferred:objects")],
   ["other owners and grants", withObjects(tested({ signed_sha256: B, sha256: B }, "inferred:privileges"))],
+  ["other publications", withObjects(tested({ signed_sha256: B, sha256: B }, "inferred:unrestored"))],
+  [
+    "another digest over the publications",
+    withObjects(tested({ signed_sha256: A, sha256: B }, "inferred:unrestored")),
+  ],
   ["objects that the backup does not have", tested({ signed_sha256: B }, "inferred:objects:shop")],
   ["those of another database", tested({ tables: 2 }, "inferred:content:shop")],
   ["those of a database that the backup does not have", tested({}, "inferred:content:other")],

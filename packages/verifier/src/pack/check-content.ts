@@ -34,7 +34,7 @@ export function checkContent(findings: Findings, receipts: readonly CheckedRecei
     );
 }
 
-const COMPARED = /^inferred:(content|objects|privileges)(?::([^]*))?$/;
+const COMPARED = /^inferred:(content|objects|privileges|unrestored)(?::([^]*))?$/;
 
 /** The id of a check that used other digests than the backup's; null if there is none. */
 function comparedWithOther({ predicate }: RestoreTestStatement, backup: Statement): string | null {

@@ -65,6 +65,7 @@ function statementOf(more: Partial<BackupStatement["predicate"]> = {}): BackupSt
       engine_version: "1",
       dump_format: "tar",
       schema_hash: "ab".repeat(32),
+      content: { objects: { v: 2, total: 1 }, unrestored: { v: 2, total: 1 } },
       source: { slug: "orders" },
     },
     started_at: at,
@@ -237,6 +238,12 @@ describe("of a backup of another agent nothing is downloaded", () => {
     ["dump format", (is) => ({ source_metadata: { ...is.source_metadata, dump_format: "pg_dump-plain" } })],
     ["engine", (is) => ({ source_metadata: { ...is.source_metadata, engine: "postgresql" } })],
     ["metadata", (is) => ({ source_metadata: { ...is.source_metadata, tables: [] } })],
+    // A test would compare less.
+    [
+      "version of its objects",
+      (is) => ({ source_metadata: { ...is.source_metadata, content: { objects: { count: 1 } } } }),
+    ],
+    ["list of objects", (is) => ({ source_metadata: { ...is.source_metadata, content: {} } })],
   ])(
     "where the service says another %s than its maker signed, and that is an alarm",
     async (_what, change) => {

@@ -1,5 +1,5 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { objectsCheck, type ObjectsWords } from "../../checks/index.ts";
+import { objectsCheck, type ObjectsGroup, type ObjectsWords } from "../../checks/index.ts";
 import type { ForeignMetadata } from "../engine.ts";
 import { contentDigest } from "./content-digest.ts";
 import { recordOf } from "./expected-content.ts";
@@ -31,7 +31,7 @@ const KIND = /^[a-z_]{1,40}$/;
 /** We received the metadata: null if they contain nothing to compare with. */
 export function expectedObjects(
   metadata: ForeignMetadata,
-  what: "objects" | "privileges" = "objects",
+  what: ObjectsGroup = "objects",
 ): ExpectedObjects | null {
   const signed = recordOf(recordOf(metadata["content"])[what]);
   const { v, sha256, kinds, named, left_out } = signed;
@@ -73,7 +73,9 @@ export interface ObjectsContext {
   readonly words: ObjectsWords;
   /** False if definitions are compared without a part of them; true if absent. */
   readonly isExact?: boolean;
-  readonly what?: "objects" | "privileges";
+  readonly what?: ObjectsGroup;
+  /** What could not be looked at here, besides what the backup left out. */
+  readonly notLookedAt?: readonly string[];
 }
 
 /** Checks whether the restored copy has exactly the objects that the backup names. */
@@ -81,7 +83,7 @@ export function compareObjects(
   restored: readonly DatabaseObject[],
   expected: ExpectedObjects,
   key: Buffer,
-  { of, duration_ms, words, isExact = true, what = "objects" }: ObjectsContext,
+  { of, duration_ms, words, isExact = true, what = "objects", notLookedAt = [] }: ObjectsContext,
 ): CheckOutcome {
   const isLeftOut = ({ kind, name }: DatabaseObject): boolean =>
     expected.leftOut.some(([of, one]) => of === kind && (one === null || one === name));
@@ -99,6 +101,7 @@ export function compareObjects(
     notCompared: expected.leftOut.map(([kind, name]) =>
       name === null ? `all of the kind ${said(kind)}` : `${said(kind)} ${name}`,
     ),
+    notLookedAt,
     sha256,
     signedSha256: expected.sha256,
     duration_ms,

@@ -25,6 +25,11 @@ export interface ContentMetadata<Settings = unknown> {
   readonly objects?: ObjectsMetadata | ExactObjectsMetadata;
   /** Owners and grants, of PostgreSQL; absent for the same reasons. */
   readonly privileges?: ExactObjectsMetadata;
+  /**
+   * What a restore test of PostgreSQL does not create; absent for the same reasons, and then
+   * `objects` has the event triggers.
+   */
+  readonly unrestored?: ExactObjectsMetadata;
 }
 
 /** Stands for all tables without a name in the metadata, in the digest over everything. */
@@ -43,12 +48,21 @@ export interface KnownContent<Settings> {
   readonly settings: Settings | null;
   readonly objects: ObjectsMetadata | ExactObjectsMetadata | null;
   readonly privileges?: ExactObjectsMetadata | null;
+  readonly unrestored?: ExactObjectsMetadata | null;
 }
 
 /** Adds what is known about the content to the metadata. */
 export function signContent<Settings>(
   metadata: SourceMetadata,
-  { tags, apart = {}, notCompared, settings, objects, privileges = null }: KnownContent<Settings>,
+  {
+    tags,
+    apart = {},
+    notCompared,
+    settings,
+    objects,
+    privileges = null,
+    unrestored = null,
+  }: KnownContent<Settings>,
 ): SourceMetadata {
   const named = (metadata["tables"] as readonly { readonly name: string }[]).map((table) => {
     const tag = tags.get(table.name);
@@ -76,6 +90,7 @@ export function signContent<Settings>(
     },
     ...(objects === null ? {} : { objects }),
     ...(privileges === null ? {} : { privileges }),
+    ...(unrestored === null ? {} : { unrestored }),
   };
   return { ...metadata, tables: named, content };
 }

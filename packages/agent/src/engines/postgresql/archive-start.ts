@@ -4,6 +4,10 @@ import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { type Needs, needsOf } from "./loading-role.ts";
 import { type PrivilegeStatements, privilegeStatements } from "./privileges/privilege-statements.ts";
+import type { DatabaseObject } from "../content/tagged-objects.ts";
+import { unrestoredInDump } from "./unrestored/unrestored-in-dump.ts";
+import type { Wanted } from "./wanted.ts";
+import { entriesToRestore } from "./unrestored/entries-to-restore.ts";
 
 /** The table of contents is at the start of an archive, and is no longer than this. */
 const MAX_HEAD = 256 << 20;
@@ -14,6 +18,10 @@ export interface LookedInto {
   readonly needs: Needs;
   /** Null if nobody asked for them, or if they cannot be read. */
   readonly privileges: PrivilegeStatements | null;
+  /** What a restore test does not create; null for the same reasons. */
+  readonly unrestored: readonly DatabaseObject[] | null;
+  /** See `entriesToRestore`; null for all. */
+  readonly entries: string | null;
   /** All of the archive, from its beginning. */
   readonly content: AsyncIterable<Buffer>;
   /** For a caller that does not want the content. */
@@ -29,7 +37,7 @@ export interface LookedInto {
 export async function lookIntoArchive(
   server: ScratchServer,
   content: AsyncIterable<Buffer>,
-  wantsPrivileges: boolean,
+  wanted: Wanted,
   signal: AbortSignal,
 ): Promise<LookedInto> {
   const pieces = content[Symbol.asyncIterator]();
@@ -53,8 +61,15 @@ export async function lookIntoArchive(
     await feed(child.stdin, untilOver());
     await child.exited;
     stopIfAborted(signal);
+    const looked = lookedInto(await beginning, wanted);
+    const entries = await entriesToRestore(
+      looked.unrestored,
+      () => server.run("pg_restore", { args: LIST, isFed: true, signal }),
+      head,
+    );
     return {
-      ...lookedInto(await beginning, wantsPrivileges),
+      ...looked,
+      entries,
       content: all(head, pieces),
       close: async () => {
         await pieces.return?.();
@@ -74,15 +89,18 @@ export async function lookIntoArchive(
 export async function lookIntoDirectory(
   server: ScratchServer,
   path: string,
-  wantsPrivileges: boolean,
+  wanted: Wanted,
   signal: AbortSignal,
-): Promise<Pick<LookedInto, "needs" | "privileges">> {
+): Promise<Omit<LookedInto, "content" | "close">> {
   const child = await listing(server, ["--format=directory", path], signal);
   child.stdin.end();
   const beginning = await beginningOf(child);
   await child.exited;
   stopIfAborted(signal);
-  return lookedInto(beginning, wantsPrivileges);
+  const looked = lookedInto(beginning, wanted);
+  const list = () =>
+    server.run("pg_restore", { args: [...LIST, "--format=directory", path], isFed: true, signal });
+  return { ...looked, entries: await entriesToRestore(looked.unrestored, list) };
 }
 
 interface Beginning {
@@ -90,12 +108,18 @@ interface Beginning {
   readonly isWhole: boolean;
 }
 
-/** A part of the privileges is none. */
+const LIST = ["--list"];
+
+/** Of a part of the SQL, neither can be said. */
 function lookedInto(
   { sql, isWhole }: Beginning,
-  wantsPrivileges: boolean,
-): Pick<LookedInto, "needs" | "privileges"> {
-  return { needs: needsOf(sql), privileges: wantsPrivileges && isWhole ? privilegeStatements(sql) : null };
+  wanted: Wanted,
+): Pick<LookedInto, "needs" | "privileges" | "unrestored"> {
+  return {
+    needs: needsOf(sql),
+    privileges: wanted.privileges && isWhole ? privilegeStatements(sql) : null,
+    unrestored: wanted.unrestored && isWhole ? unrestoredInDump(sql) : null,
+  };
 }
 
 function listing(server: ScratchServer, args: readonly string[], signal: AbortSignal): Promise<Child> {

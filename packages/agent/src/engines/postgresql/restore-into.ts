@@ -2,14 +2,14 @@ import { stopIfAborted } from "../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { DumpReader } from "./content/dump-reader.ts";
-import { expectedObjects } from "../content/compare-objects.ts";
+import { wantedOf } from "./wanted.ts";
 import { captureTail } from "../capture-tail.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";
 import { dropWhatSourceLacks, prepareDatabase } from "./prepare-database.ts";
 import { restorePlain } from "./restore-plain.ts";
 import { RestoredPostgresql } from "./restored.ts";
-import { type Loaded, runPgRestore } from "./run-pg-restore.ts";
+import { type Loaded, NOTHING_KNOWN, runPgRestore } from "./run-pg-restore.ts";
 import { hasRoom, plaintextBytesOf } from "./several-jobs.ts";
 import { SET_FORMAT } from "./set/describe-set.ts";
 import { restoreSet } from "./set/restore-set.ts";
@@ -37,7 +37,7 @@ export async function restoreInto(
       reader = await DumpReader.start(content, { isPlain: format === PLAIN, run: server.run, signal });
     const loaded = await restoreOf(format)(server, DATABASE, reader?.content ?? content, signal, {
       jobs: await jobsWithRoom(server, metadata, jobs, signal),
-      wantsPrivileges: expectedObjects(metadata, "privileges") !== null,
+      wanted: wantedOf(metadata),
     });
     await dropWhatSourceLacks(server, DATABASE, metadata, signal);
     const dump = (await reader?.end()) ?? null;
@@ -72,7 +72,7 @@ async function restoreSql(
   ...[server, database, content, signal]: Parameters<typeof runPgRestore>
 ): Promise<Loaded> {
   await restorePlain(server, database, content, signal);
-  return { keepsOrder: false, privileges: null };
+  return NOTHING_KNOWN;
 }
 
 /** pg_restore accepts an archive without its end, as long as it finds the tables. */

@@ -1,6 +1,6 @@
 import type { CheckOutcome, Profile } from "@attestore/proof";
 import { constraintsCheck, type QueryOutcome } from "../../checks/index.ts";
-import { RunError, stopIfAborted } from "../../errors/run-error.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
 import {
   type ConstraintLimits,
   type ContentComparison,
@@ -15,33 +15,23 @@ import {
   type StartCommand,
 } from "../engine.ts";
 import { checkTables } from "../check-tables.ts";
-import { compareObjects, expectedObjects } from "../content/compare-objects.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { checkConstraints } from "./constraints.ts";
-import { recordOf } from "../content/expected-content.ts";
-import { compareContent } from "./content/compare-content.ts";
-import { compareDump, UNCERTAIN_TABLES } from "./content/compare-dump.ts";
-import { expectedRows } from "./content/expected-content.ts";
-import { EARLIER_OBJECTS, earlierObjects, listedThen } from "./content/earlier-objects.ts";
-import { databaseObjects, OBJECT_KINDS, OBJECTS_WORDS, RESTORED_OBJECTS } from "./content/objects.ts";
-import { catalogueTables, RESTORED_CONTENT_TABLES } from "./content/tables.ts";
+import { compareCopy, compareWithDump } from "./content/compare-copy.ts";
+import { OBJECT_KINDS } from "./content/objects.ts";
 import type { ArchiveContent } from "./content/read-archive.ts";
-import { PRIVILEGES_WORDS } from "./privileges/list-privileges.ts";
 import { profileTables } from "./profile/profile-tables.ts";
 import { PROFILED_TABLES, profiledTables } from "./profile/profiled-tables.ts";
-import type { Loaded } from "./run-pg-restore.ts";
+import { type Loaded, NOTHING_KNOWN } from "./run-pg-restore.ts";
+import { askInTransaction, outcomeOf, ownOutput, runQuery } from "./query-copy.ts";
 import { majorOf } from "./version.ts";
-import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
+import { PsqlSession, SessionEnded } from "./psql-session.ts";
 import { exactSchemaHash, PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
-import { isOwnError } from "./own-error.ts";
-import { connectionFailed, isOfThePlace } from "./session-error.ts";
+import { connectionFailed } from "./session-error.ts";
 import { ruinInTurn } from "./ruin.ts";
 import { nameInSet } from "./name-in-set.ts";
 
-/** More than the evaluator accepts, so that the evaluator says what is wrong. */
-const MAX_ROW = 300_000;
-const TIMED_OUT = "57014";
 const ENDED_BY_ITSELF = "57P01";
 
 export class RestoredPostgresql implements Restored {
@@ -61,7 +51,7 @@ export class RestoredPostgresql implements Restored {
     database: string,
     ownName: string | null = null,
     role: string | null = null,
-    loaded: Loaded = { keepsOrder: false, privileges: null },
+    loaded: Loaded = NOTHING_KNOWN,
     dump: ArchiveContent | null = null,
   ) {
     this.#server = server;
@@ -138,30 +128,18 @@ export class RestoredPostgresql implements Restored {
     return [constraintsCheck(checked, { ...of, duration_ms: performance.now() - started })];
   }
 
-  /** Another major version may print the same value in another way. */
-  async compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
-    if (this.#dump !== null) return this.#compareDump(this.#dump, comparison);
-    const { engine_version } = comparison.metadata;
-    if (majorOf(engine_version) !== majorOf(this.#server.runtime.engine_version)) return [];
-    const started = performance.now();
-    const objects = await this.#compareObjects(comparison);
-    const budget_ms = comparison.budget_ms - (performance.now() - started);
-    return [
-      ...(await this.#compareTables({ ...comparison, budget_ms })),
-      ...objects,
-      ...this.#comparePrivileges(comparison),
-    ];
-  }
-
-  #comparePrivileges({ metadata, key }: ContentComparison): readonly CheckOutcome[] {
-    const expected = expectedObjects(metadata, "privileges");
-    const { privileges } = this.#loaded;
-    if (expected === null || privileges === null) return [];
-    const started = performance.now();
-    const lacksPublic = metadata["lacks_public"] === true;
-    const found = privileges.filter(({ name }) => !lacksPublic || name !== "schema public");
-    const context = { of: this.#ownName, words: PRIVILEGES_WORDS, what: "privileges" as const };
-    return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];
+  compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
+    const copy = {
+      server: this.#server,
+      environment: this.#environment,
+      of: this.#ownName,
+      loaded: this.#loaded,
+      inSession: <Result>(signal: AbortSignal, use: (session: PsqlSession) => Promise<Result>) =>
+        this.#inSession(signal, use),
+    };
+    return this.#dump === null
+      ? compareCopy(copy, comparison)
+      : compareWithDump(copy, this.#dump, comparison);
   }
 
   /** Null if the major version is another: it may print the same schema in another way. */
@@ -172,86 +150,6 @@ export class RestoredPostgresql implements Restored {
       for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
       return ownOutput(await session.run(SCHEMA_LISTING));
     });
-  }
-
-  async #compareObjects({
-    metadata,
-    key,
-    budget_ms,
-    signal,
-  }: ContentComparison): Promise<readonly CheckOutcome[]> {
-    const expected = expectedObjects(metadata);
-    if (expected === null) return [];
-    const started = performance.now();
-    const listed = await this.#inSession(signal, async (session) => {
-      for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
-      ownOutput(await session.run(`set statement_timeout = ${Math.max(1, Math.ceil(budget_ms))}`));
-      return session.run(expected.version === 1 ? EARLIER_OBJECTS : RESTORED_OBJECTS);
-    });
-    // Without an answer in time nothing is known about the objects. The receipt shows this by
-    // having no such check.
-    if (!listed.ok && listed.sqlstate === TIMED_OUT) return [];
-    const output = ownOutput(listed);
-    const restored =
-      expected.version === 1 ? listedThen(earlierObjects(output), expected, key) : databaseObjects(output);
-    return [
-      compareObjects(restored, expected, key, {
-        of: this.#ownName,
-        duration_ms: performance.now() - started,
-        words: OBJECTS_WORDS,
-        isExact: expected.version !== 1,
-      }),
-    ];
-  }
-
-  async #compareTables({
-    metadata,
-    key,
-    budget_ms,
-    signal,
-  }: ContentComparison): Promise<readonly CheckOutcome[]> {
-    const expected = expectedRows(metadata);
-    if (expected === null) return [];
-    const tables = await this.#inSession(signal, async (session) =>
-      catalogueTables(ownOutput(await session.run(RESTORED_CONTENT_TABLES))),
-    );
-    const restored = {
-      server: this.#server,
-      environment: this.#environment,
-      of: this.#ownName,
-      tables,
-      keepsOrder: this.#loaded.keepsOrder,
-    };
-    const outcome = await compareContent(restored, expected, { key, budget_ms, signal });
-    return outcome === null ? [] : [outcome];
-  }
-
-  async #compareDump(
-    dump: ArchiveContent,
-    { metadata, key, budget_ms, signal }: ContentComparison,
-  ): Promise<readonly CheckOutcome[]> {
-    const [tables, uncertain] = await this.#inSession(signal, async (session) => [
-      catalogueTables(ownOutput(await session.run(RESTORED_CONTENT_TABLES))),
-      new Map(
-        rowsOf(ownOutput(await session.run(UNCERTAIN_TABLES))).map(([table = "", why = ""]) => [table, why]),
-      ),
-    ]);
-    const version = recordOf(metadata["original"])["server_version"];
-    const isLike = majorOf(version) === majorOf(this.#server.runtime.engine_version);
-    const restored = {
-      server: this.#server,
-      environment: this.#environment,
-      of: null,
-      tables,
-      keepsOrder: this.#loaded.keepsOrder,
-    };
-    const outcome = await compareDump(restored, dump, {
-      whyUncertain: (table) => (isLike ? (uncertain.get(table) ?? null) : "other_release"),
-      key,
-      budget_ms,
-      signal,
-    });
-    return outcome === null ? [] : [outcome];
   }
 
   async profile({ key, budget_ms, signal }: Profiling): Promise<Pick<Profile, "tables" | "left_out">> {
@@ -320,70 +218,4 @@ export class RestoredPostgresql implements Restored {
 
 function countQuery(table: string): string {
   return `select count(*) as rows from ${table}`;
-}
-
-/** How many scans of tables that are not the server's own began in the open transaction. */
-const TABLES_READ =
-  "select coalesce(pg_catalog.sum(coalesce(seq_scan, 0) operator(pg_catalog.+) coalesce(idx_scan, 0)), 0) from pg_catalog.pg_stat_xact_user_tables";
-
-/** Computes at most two rows, and returns at most one. */
-async function runQuery(
-  server: ScratchServer,
-  session: PsqlSession,
-  text: string,
-  timeout_s: number,
-): Promise<QueryOutcome> {
-  ownOutput(await session.run(`set statement_timeout = ${Math.ceil(timeout_s * 1000)}`));
-  ownOutput(await session.run("begin"));
-  const { outcome, read } = await askInTransaction(server, session, text, timeout_s);
-  ownOutput(await session.run("rollback"));
-  return outcome.kind === "rows" && read === "0" ? { ...outcome, readsNoData: true } : outcome;
-}
-
-async function askInTransaction(
-  server: ScratchServer,
-  session: PsqlSession,
-  text: string,
-  timeout_s: number,
-): Promise<{ readonly outcome: QueryOutcome; readonly read: string }> {
-  // Names in the query are looked up as the restored database is set up to.
-  ownOutput(await session.run("reset search_path"));
-  const inner = text.replace(/[;\s]+$/, "");
-  // The line break ends a comment at the end of the query.
-  const statement = await session.runForeign(
-    `with q as materialized (select * from (${inner}\n) q limit 2)
-     select (select count(*) from q) || ' ' || coalesce((select left(row_to_json(q)::text, ${MAX_ROW}) from q limit 1), '')`,
-  );
-  const read = statement.ok ? ownOutput(await session.run(TABLES_READ)).trim() : "";
-  return { outcome: await outcomeOf(server, statement, timeout_s), read };
-}
-
-async function outcomeOf(
-  server: ScratchServer,
-  statement: Statement,
-  timeout_s: number,
-): Promise<QueryOutcome> {
-  if (statement.ok) {
-    const [, count = "0", row = ""] = /^([012]) ([^]*)\n$/.exec(statement.output) ?? [];
-    return { kind: "rows", rows: count === "0" ? [] : count === "1" ? [row] : [row, row] };
-  }
-  const { sqlstate, message } = statement;
-  if (sqlstate === TIMED_OUT) return { kind: "timeout", after_s: timeout_s };
-  if (isOfThePlace(sqlstate) && (await isOwnError(server, sqlstate))) throw notOfTheQuery(sqlstate);
-  return { kind: "error", message, sqlstate };
-}
-
-function ownOutput(statement: Statement): string {
-  if (statement.ok) return statement.output;
-  throw notOfTheQuery(statement.sqlstate);
-}
-
-function notOfTheQuery(sqlstate: string): RunError {
-  const full = sqlstate === "53100";
-  return new RunError(
-    full ? "disk_full" : "sandbox_failed",
-    full
-      ? "the scratch directory's file system filled up during the checks: give it more space"
-      : `the scratch PostgreSQL failed during the checks (SQLSTATE ${sqlstate})`,
-  );
 }

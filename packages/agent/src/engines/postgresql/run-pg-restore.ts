@@ -1,15 +1,16 @@
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import type { Child, Exit } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { DatabaseObject } from "../content/tagged-objects.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { lookIntoArchive, lookIntoDirectory } from "./archive-start.ts";
+import { type LookedInto, lookIntoArchive, lookIntoDirectory } from "./archive-start.ts";
+import { NOTHING_WANTED, type Wanted } from "./wanted.ts";
 import { applySettings } from "./database-settings.ts";
 import { giveToLoader, LOADING_ROLE, type Needs } from "./loading-role.ts";
 import { firstError } from "./own-error.ts";
 import { passingOver } from "./passing-over.ts";
-import type { PrivilegeStatements } from "./privileges/privilege-statements.ts";
 import { tryPrivileges } from "./privileges/try-privileges.ts";
 import { refusalOf } from "./refusal.ts";
 
@@ -19,12 +20,15 @@ export interface Loaded {
   readonly keepsOrder: boolean;
   /** Owners and grants as the dump gives them; null if that is unknown. */
   readonly privileges: readonly DatabaseObject[] | null;
+  /** What the dump holds and the copy does not; null if that is unknown. */
+  readonly unrestored: readonly DatabaseObject[] | null;
 }
+
+export const NOTHING_KNOWN: Loaded = { keepsOrder: false, privileges: null, unrestored: null };
 
 export interface LoadOptions {
   readonly jobs?: number;
-  /** Whether the backup says something about owners and grants. */
-  readonly wantsPrivileges?: boolean;
+  readonly wanted?: Wanted;
 }
 
 /** Where several jobs read it. */
@@ -67,17 +71,17 @@ export async function runPgRestore(
   database: string,
   content: AsyncIterable<Buffer>,
   signal: AbortSignal,
-  { jobs = 1, wantsPrivileges = false }: LoadOptions = {},
+  { jobs = 1, wanted = NOTHING_WANTED }: LoadOptions = {},
 ): Promise<Loaded> {
   const role = loaderOf(server);
   let schemas: ReadonlySet<string> = new Set();
   let isAtOnce = false;
   let dump = content;
-  let privileges: PrivilegeStatements | null = null;
+  let found: Found | null = null;
   if (role !== null) {
-    const looked = await lookIntoArchive(server, content, wantsPrivileges, signal);
+    const looked = await lookIntoArchive(server, content, wanted, signal);
     dump = looked.content;
-    privileges = looked.privileges;
+    found = looked;
     isAtOnce = !looked.needs.isAlone && looked.needs.statements <= MAX_IN_TRANSACTION;
     schemas = await prepareFor(server, database, looked.needs, signal).catch(async (error: unknown) => {
       await looked.close();
@@ -87,29 +91,55 @@ export async function runPgRestore(
   if (jobs > 1 && server.files !== null) {
     await server.files.write(DUMP, dump, signal);
     const path = join(server.files.directory, DUMP);
-    await restoreFile({ server, database, role, schemas, signal }, { format: "custom", path, jobs });
-    return { keepsOrder: true, privileges: await listed(server, database, privileges, signal) };
+    const only = await onlyEntries(server, database, found, signal);
+    await restoreFile({ server, database, role, schemas, only, signal }, { format: "custom", path, jobs });
+    return { keepsOrder: true, ...(await known(server, database, found, signal)) };
   }
   isAtOnce &&= schemas.size === 0;
   const args = isAtOnce ? ["--single-transaction"] : [];
-  await restored({ server, database, role, schemas, args, isFedDirectly: true, signal }, async (child) => {
-    try {
-      await feed(child.stdin, dump);
-    } catch (error) {
-      await child.stop();
-      throw error;
-    }
-  });
-  return { keepsOrder: isAtOnce, privileges: await listed(server, database, privileges, signal) };
+  const only = await onlyEntries(server, database, found, signal);
+  await restored(
+    { server, database, role, schemas, only, args, isFedDirectly: true, signal },
+    async (child) => {
+      try {
+        await feed(child.stdin, dump);
+      } catch (error) {
+        await child.stop();
+        throw error;
+      }
+    },
+  );
+  return { keepsOrder: isAtOnce, ...(await known(server, database, found, signal)) };
 }
 
-async function listed(
+type Found = Pick<LookedInto, "privileges" | "unrestored" | "entries">;
+
+async function known(
   server: ScratchServer,
   database: string,
-  privileges: PrivilegeStatements | null,
+  found: Found | null,
   signal: AbortSignal,
-): Promise<Loaded["privileges"]> {
-  return privileges === null ? null : tryPrivileges(server, database, privileges, signal);
+): Promise<Pick<Loaded, "privileges" | "unrestored">> {
+  const { privileges = null, unrestored = null } = found ?? {};
+  const listed = privileges === null ? null : await tryPrivileges(server, database, privileges, signal);
+  return { privileges: listed, unrestored };
+}
+
+/**
+ * The arguments with which pg_restore leaves out what needs a superuser. Where there is no place
+ * for its list, it tries to restore that too, and fails.
+ */
+async function onlyEntries(
+  { files }: ScratchServer,
+  database: string,
+  found: Found | null,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const entries = found?.entries ?? null;
+  if (entries === null || files === null) return [];
+  const name = `entries-${database}`;
+  await files.write(name, Readable.from([Buffer.from(entries)]), signal);
+  return [`--use-list=${join(files.directory, name)}`];
 }
 
 /**
@@ -119,18 +149,19 @@ async function listed(
 export async function restoreDirectory(
   server: ScratchServer,
   database: string,
-  { path, jobs, wantsPrivileges }: Required<LoadOptions> & { readonly path: string },
+  { path, jobs, wanted }: Required<LoadOptions> & { readonly path: string },
   signal: AbortSignal,
 ): Promise<Loaded> {
   const role = loaderOf(server);
-  const looked = role === null ? null : await lookIntoDirectory(server, path, wantsPrivileges, signal);
+  const looked = role === null ? null : await lookIntoDirectory(server, path, wanted, signal);
   const schemas =
     looked === null ? new Set<string>() : await prepareFor(server, database, looked.needs, signal);
-  await restoreFile({ server, database, role, schemas, signal }, { format: "directory", path, jobs });
+  const only = await onlyEntries(server, database, looked, signal);
+  await restoreFile({ server, database, role, schemas, only, signal }, { format: "directory", path, jobs });
   return {
     // With several jobs, pg_restore truncates each table in the transaction that fills it.
     keepsOrder: jobs > 1,
-    privileges: await listed(server, database, looked?.privileges ?? null, signal),
+    ...(await known(server, database, looked, signal)),
   };
 }
 
@@ -164,6 +195,8 @@ interface Restore {
   readonly role: string | null;
   /** Schemas that already exist. It is no error that the dump creates them too. */
   readonly schemas: ReadonlySet<string>;
+  /** Of `onlyEntries`. */
+  readonly only: readonly string[];
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly isFedDirectly: boolean;
@@ -171,12 +204,12 @@ interface Restore {
 }
 
 async function restored(
-  { server, database, role, schemas, args, env, isFedDirectly, signal }: Restore,
+  { server, database, role, schemas, only, args, env, isFedDirectly, signal }: Restore,
   give: (child: Child) => Promise<void>,
 ): Promise<void> {
   const errorsBefore = server.errors.length;
   const child = await server.run("pg_restore", {
-    args: [...ARGUMENTS, ...(schemas.size === 0 ? ["--exit-on-error"] : []), ...args],
+    args: [...ARGUMENTS, ...(schemas.size === 0 ? ["--exit-on-error"] : []), ...only, ...args],
     env: { PGDATABASE: database, ...(role === null ? {} : { PGUSER: role }), ...env },
     isFed: true,
     isFedDirectly,

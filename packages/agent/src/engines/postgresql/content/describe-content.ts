@@ -6,7 +6,13 @@ import type { PsqlSession } from "../psql-session.ts";
 import { rowsOf } from "../schema.ts";
 import { outputOf } from "../session-error.ts";
 import type { TableContent } from "./copy-digests.ts";
-import { describeObjects, describePrivileges, type ListedObjects } from "./describe-objects.ts";
+import {
+  describeObjects,
+  describePrivileges,
+  describeUnrestored,
+  type ListedObjects,
+  withoutUnrestored,
+} from "./describe-objects.ts";
 import type { ArchiveContent } from "./read-archive.ts";
 import {
   type CatalogueTable,
@@ -71,7 +77,14 @@ export function withContent(
   archive: ArchiveContent | null,
   key: Buffer,
 ): SourceMetadata {
-  const objects = describeObjects(before.objects, after.objects, archive?.sequences ?? null, key);
+  const unrestored = describeUnrestored(before.unrestored, after.unrestored, key);
+  const apart = unrestored !== null;
+  const objects = describeObjects(
+    apart ? withoutUnrestored(before.objects) : before.objects,
+    apart ? withoutUnrestored(after.objects) : after.objects,
+    archive?.sequences ?? null,
+    key,
+  );
   const privileges = describePrivileges(before.privileges, after.privileges, key);
   const found = new Map(archive?.tables.map((each) => [nameKey(each), each]));
   const lines = archive?.largeObjects ?? null;
@@ -98,6 +111,7 @@ export function withContent(
     settings: archive === null ? null : { ...settings, client_encoding: archive.encoding },
     objects,
     privileges,
+    unrestored,
   });
 }
 

@@ -7,6 +7,15 @@ import {
 import { LIST_PRIVILEGES, privilegesOf } from "../privileges/list-privileges.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import type { SequenceValue } from "./copy-digests.ts";
+import {
+  LIST_SUBSCRIPTIONS,
+  listUnrestored,
+  unrestoredOf,
+  WHO_SEES_SUBSCRIPTIONS,
+} from "../unrestored/list-unrestored.ts";
+import { isUnrestored } from "../unrestored/unrestored-objects.ts";
+import { rowsOf } from "../schema.ts";
+import { majorOf } from "../version.ts";
 import { databaseObjects, SEQUENCE_VALUE, SOURCE_OBJECTS } from "./objects.ts";
 
 const LISTING_MS = 60_000;
@@ -17,16 +26,24 @@ const LOCKED_MS = 2_000;
 export interface ListedObjects {
   readonly objects: readonly DatabaseObject[] | null;
   readonly privileges: readonly DatabaseObject[] | null;
+  readonly unrestored: Unrestored | null;
 }
 
-export const NOTHING_LISTED: ListedObjects = { objects: null, privileges: null };
+/** What a restore test does not create. */
+export interface Unrestored {
+  readonly objects: readonly DatabaseObject[];
+  /** Whether pg_dump leaves out subscriptions that there are. */
+  readonly hidesSubscriptions: boolean;
+}
+
+export const NOTHING_LISTED: ListedObjects = { objects: null, privileges: null, unrestored: null };
 
 /**
  * Lists the objects of the open transaction's database; null if the server does not list them in
  * time. The transaction goes on in both cases.
  */
-export async function listObjects(session: PsqlSession): Promise<ListedObjects> {
-  const list = async (sql: string, read: (output: string) => DatabaseObject[]) => {
+export async function listObjects(session: PsqlSession, version: string): Promise<ListedObjects> {
+  const list = async <Listed>(sql: string, read: (output: string) => Listed): Promise<Listed | null> => {
     await session.run("savepoint objects");
     await session.run(`set local statement_timeout = ${LISTING_MS}; set local lock_timeout = ${LOCKED_MS}`);
     const listed = await session.run(sql);
@@ -36,7 +53,23 @@ export async function listObjects(session: PsqlSession): Promise<ListedObjects> 
   return {
     objects: await list(SOURCE_OBJECTS, databaseObjects),
     privileges: await list(LIST_PRIVILEGES, privilegesOf),
+    unrestored: await unrestored(list, majorOf(version)),
   };
+}
+
+async function unrestored(
+  list: <Listed>(sql: string, read: (output: string) => Listed) => Promise<Listed | null>,
+  major: number,
+): Promise<Unrestored | null> {
+  const others = await list(listUnrestored(major), unrestoredOf);
+  const [[isSuperuser, areSome] = []] = (await list(WHO_SEES_SUBSCRIPTIONS, rowsOf)) ?? [];
+  if (others === null || isSuperuser === undefined) return null;
+  // pg_dump too leaves them out for anybody else.
+  if (isSuperuser !== "on") return { objects: others, hidesSubscriptions: areSome === "true" };
+  const subscriptions = await list(LIST_SUBSCRIPTIONS, unrestoredOf);
+  return subscriptions === null
+    ? null
+    : { objects: [...others, ...subscriptions], hidesSubscriptions: false };
 }
 
 /**
@@ -71,6 +104,25 @@ export function describePrivileges(
 ): ExactObjectsMetadata | null {
   const listed = unchanged(before, after);
   return listed === null ? null : exactObjectsMetadata(listed, key);
+}
+
+/** The same for what a restore test does not create. */
+export function describeUnrestored(
+  before: Unrestored | null,
+  after: Unrestored | null,
+  key: Buffer,
+): ExactObjectsMetadata | null {
+  const listed = unchanged(before?.objects ?? null, after?.objects ?? null);
+  if (listed === null) return null;
+  const left_out = after?.hidesSubscriptions === true ? [["subscription", null] as const] : null;
+  return { ...exactObjectsMetadata(listed, key), ...(left_out === null ? {} : { left_out }) };
+}
+
+/** Without those that are listed apart. */
+export function withoutUnrestored(
+  objects: readonly DatabaseObject[] | null,
+): readonly DatabaseObject[] | null {
+  return objects?.filter((object) => !isUnrestored(object)) ?? null;
 }
 
 function unchanged(

@@ -48,6 +48,16 @@ export function sqlText(parts: readonly Part[]): string {
   return words.join(" ");
 }
 
+/** Each word of a text; null if it is no SQL of which that can be said. */
+export function sqlWords(text: string): readonly string[] | null {
+  const words: string[] = [];
+  for (const word of wordsOf(text)) {
+    if (word === null) return null;
+    words.push(word);
+  }
+  return words;
+}
+
 /**
  * The words of each statement that begins with one of `beginnings`, without its semicolon, in SQL
  * with comments and with commands of psql on lines of their own. A null ends them, where no word

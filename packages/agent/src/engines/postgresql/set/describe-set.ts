@@ -92,13 +92,14 @@ function contentOf(metadata: SourceMetadata, databases: number): { readonly cont
   if (content === undefined) return {};
   const { count, named } = content.not_compared;
   const share = Math.floor(MAX_NOT_COMPARED / databases);
-  const { objects, privileges, ...more } = content;
+  const { objects, privileges, unrestored, ...more } = content;
   return {
     content: {
       ...more,
       not_compared: { count, named: named.slice(0, share) },
       ...(objects === undefined ? {} : { objects: objectsOf(objects, databases) }),
       ...(privileges === undefined ? {} : { privileges: objectsOf(privileges, databases) }),
+      ...(unrestored === undefined ? {} : { unrestored: objectsOf(unrestored, databases) }),
     },
   };
 }

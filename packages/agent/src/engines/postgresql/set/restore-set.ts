@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { RunError } from "../../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { expectedObjects } from "../../content/compare-objects.ts";
+import { type Wanted, wantedOf } from "../wanted.ts";
 import { dropWhatSourceLacks, prepareDatabase } from "../prepare-database.ts";
 import { LOADING_ROLE } from "../loading-role.ts";
 import { type Loaded, restoreDirectory, runPgRestore } from "../run-pg-restore.ts";
@@ -48,8 +48,7 @@ export async function restoreSet(
       if (database === undefined)
         throw new RestoreRefused("the archive has a database that the backup does not name");
       await prepareDatabase(server, scratchName(restored), database.metadata, signal);
-      const wantsPrivileges = expectedObjects(database.metadata, "privileges") !== null;
-      loaded.push(await restoreOne(server, reading, restored, wantsPrivileges, signal));
+      loaded.push(await restoreOne(server, reading, restored, wantedOf(database.metadata), signal));
       await dropWhatSourceLacks(server, scratchName(restored), database.metadata, signal);
     }
     if (restored < expected.length || restored === 0)
@@ -84,14 +83,12 @@ async function restoreOne(
   server: ScratchServer,
   reading: SetReader,
   database: number,
-  wantsPrivileges: boolean,
+  wanted: Wanted,
   signal: AbortSignal,
 ): Promise<Loaded> {
   const first = await reading.peek();
   if (first?.entry.kind === "part") {
-    return runPgRestore(server, scratchName(database), partsOf(reading, database), signal, {
-      wantsPrivileges,
-    });
+    return runPgRestore(server, scratchName(database), partsOf(reading, database), signal, { wanted });
   }
   if (server.files === null) {
     throw new RunError(
@@ -109,7 +106,7 @@ async function restoreOne(
   return restoreDirectory(
     server,
     scratchName(database),
-    { path: join(server.files.directory, name), jobs, wantsPrivileges },
+    { path: join(server.files.directory, name), jobs, wanted },
     signal,
   );
 }

@@ -113,14 +113,15 @@ export class RestoredSet implements Restored {
     const outcomes: CheckOutcome[] = [];
     for (const [name, database] of this.#databases) {
       const begin = nameInSet(name, "");
-      const content = databasesOfMetadata(metadata).find((each) => each.name === name)?.metadata["content"];
+      const { content, extensions } =
+        databasesOfMetadata(metadata).find((each) => each.name === name)?.metadata ?? {};
       const tables = (Array.isArray(metadata["tables"]) ? (metadata["tables"] as unknown[]) : [])
         .filter((table) => nameOf(table).startsWith(begin))
         .map((table) => ({ ...(table as object), name: nameOf(table).slice(begin.length) }));
       const left_ms = deadline - performance.now();
       outcomes.push(
         ...(await database.compareContent({
-          metadata: { ...metadata, content, tables },
+          metadata: { ...metadata, content, extensions, tables },
           key: contentKeyOf(key, name),
           budget_ms: left_ms,
           signal,

@@ -1,0 +1,198 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { compareObjects, type ExpectedObjects, expectedObjects } from "../../content/compare-objects.ts";
+import { recordOf } from "../../content/expected-content.ts";
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import type { ContentComparison } from "../../engine.ts";
+import type { ScratchServer } from "../../scratch-server.ts";
+import { PRIVILEGES_WORDS } from "../privileges/list-privileges.ts";
+import type { PsqlSession, Statement } from "../psql-session.ts";
+import type { Loaded } from "../run-pg-restore.ts";
+import { EXTENSIONS, PRINTING, rowsOf } from "../schema.ts";
+import { ownOutput } from "../query-copy.ts";
+import { isUnrestored, UNRESTORED_WORDS } from "../unrestored/unrestored-objects.ts";
+import { majorOf } from "../version.ts";
+import { compareContent } from "./compare-content.ts";
+import { compareDump, UNCERTAIN_TABLES } from "./compare-dump.ts";
+import { EARLIER_OBJECTS, earlierObjects, listedThen } from "./earlier-objects.ts";
+import { expectedRows } from "./expected-content.ts";
+import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS } from "./objects.ts";
+import type { ArchiveContent } from "./read-archive.ts";
+import { catalogueTables, RESTORED_CONTENT_TABLES } from "./tables.ts";
+
+/** A restored database, as far as comparing needs it. */
+export interface Copy {
+  readonly server: ScratchServer;
+  /** The environment in which psql connects to the database. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The source's name of the database, if there are several. */
+  readonly of: string | null;
+  readonly loaded: Loaded;
+  readonly inSession: <Result>(
+    signal: AbortSignal,
+    use: (session: PsqlSession) => Promise<Result>,
+  ) => Promise<Result>;
+}
+
+const TIMED_OUT = "57014";
+
+/**
+ * Compares a copy with its backup's metadata. Another major version may print the same value in
+ * another way, so then there is no outcome.
+ * @throws RunError
+ */
+export async function compareCopy(
+  copy: Copy,
+  comparison: ContentComparison,
+): Promise<readonly CheckOutcome[]> {
+  const { engine_version } = comparison.metadata;
+  if (majorOf(engine_version) !== majorOf(copy.server.runtime.engine_version)) return [];
+  const started = performance.now();
+  const objects = await compareItsObjects(copy, comparison);
+  const budget_ms = comparison.budget_ms - (performance.now() - started);
+  return [
+    ...(await compareTables(copy, { ...comparison, budget_ms })),
+    ...objects,
+    ...comparePrivileges(copy, comparison),
+    ...compareUnrestored(copy, comparison),
+  ];
+}
+
+async function compareItsObjects(
+  { of, loaded, inSession }: Copy,
+  { metadata, key, budget_ms, signal }: ContentComparison,
+): Promise<readonly CheckOutcome[]> {
+  const expected = expectedObjects(metadata);
+  if (expected === null) return [];
+  const started = performance.now();
+  const [listed, versions] = await inSession(signal, async (session) => {
+    for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
+    ownOutput(await session.run(`set statement_timeout = ${Math.max(1, Math.ceil(budget_ms))}`));
+    return [
+      await session.run(expected.version === 1 ? EARLIER_OBJECTS : RESTORED_OBJECTS),
+      await session.run(EXTENSIONS),
+    ] as const;
+  });
+  // Without an answer in time nothing is known about the objects. The receipt shows this by
+  // having no such check.
+  if (!listed.ok && listed.sqlstate === TIMED_OUT) return [];
+  const unrestored = expectedObjects(metadata, "unrestored");
+  return [
+    compareObjects(listedLike(expected, unrestored !== null, listed, key), expected, key, {
+      of,
+      duration_ms: performance.now() - started,
+      words: OBJECTS_WORDS,
+      isExact: expected.version !== 1,
+      notLookedAt: [
+        ...(unrestored === null ? [] : notInAnyCheck(unrestored, loaded.unrestored)),
+        ...otherVersions(metadata["extensions"], rowsOf(ownOutput(versions))),
+      ],
+    }),
+  ];
+}
+
+/** The objects of the copy that such a backup lists too. */
+function listedLike(
+  expected: ExpectedObjects,
+  hasUnrestored: boolean,
+  listed: Statement,
+  key: Buffer,
+): readonly DatabaseObject[] {
+  const output = ownOutput(listed);
+  if (expected.version === 1) return listedThen(earlierObjects(output), expected, key);
+  const objects = databaseObjects(output);
+  return hasUnrestored ? objects.filter((object) => !isUnrestored(object)) : objects;
+}
+
+/**
+ * A dump says nothing of an extension's version: whoever restores it gets the one that is installed
+ * there. So another one fails no test.
+ */
+function otherVersions(signed: unknown, found: readonly (readonly string[])[]): string[] {
+  const here = new Map(found.map(([name = "", version = ""]) => [name, version]));
+  return (Array.isArray(signed) ? (signed as unknown[]) : []).flatMap((each) => {
+    const { name, version } = recordOf(each);
+    const own = typeof name === "string" ? here.get(name) : undefined;
+    // One that is missing is an object that is missing.
+    if (own === undefined || typeof version !== "string" || own === version) return [];
+    return [`the version of extension ${String(name)} (${own} here and ${version} at the source)`];
+  });
+}
+
+/** What `compareUnrestored` has no check for is named beside the copy's objects. */
+function notInAnyCheck(expected: ExpectedObjects, found: Copy["loaded"]["unrestored"]): string[] {
+  if (found !== null && !isNothing(expected, found)) return [];
+  const hidden = expected.leftOut.map(([kind]) => kind);
+  const kinds = new Set([...(found === null ? expected.kinds.keys() : []), ...hidden]);
+  const named = [...kinds].filter((kind) => kind !== "owner" && kind !== "comment");
+  if (named.length === 0 && expected.count > 0) return [`${expected.count} that only the dump holds`];
+  return named.map((kind) => `all of the kind ${kind.replaceAll("_", " ")}`);
+}
+
+function isNothing({ count }: ExpectedObjects, found: readonly DatabaseObject[]): boolean {
+  return count + found.length === 0;
+}
+
+function comparePrivileges({ of, loaded }: Copy, { metadata, key }: ContentComparison): CheckOutcome[] {
+  const expected = expectedObjects(metadata, "privileges");
+  const { privileges } = loaded;
+  if (expected === null || privileges === null) return [];
+  const started = performance.now();
+  const lacksPublic = metadata["lacks_public"] === true;
+  const found = privileges.filter(({ name }) => !lacksPublic || name !== "schema public");
+  const context = { of, words: PRIVILEGES_WORDS, what: "privileges" as const };
+  return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];
+}
+
+/** A check that compares nothing is none. */
+function compareUnrestored({ of, loaded }: Copy, { metadata, key }: ContentComparison): CheckOutcome[] {
+  const expected = expectedObjects(metadata, "unrestored");
+  const { unrestored } = loaded;
+  if (expected === null || unrestored === null) return [];
+  if (isNothing(expected, unrestored)) return [];
+  const started = performance.now();
+  const context = { of, words: UNRESTORED_WORDS, what: "unrestored" as const };
+  return [
+    compareObjects(unrestored, expected, key, { ...context, duration_ms: performance.now() - started }),
+  ];
+}
+
+async function compareTables(
+  { server, environment, of, loaded, inSession }: Copy,
+  { metadata, key, budget_ms, signal }: ContentComparison,
+): Promise<readonly CheckOutcome[]> {
+  const expected = expectedRows(metadata);
+  if (expected === null) return [];
+  const tables = await inSession(signal, async (session) =>
+    catalogueTables(ownOutput(await session.run(RESTORED_CONTENT_TABLES))),
+  );
+  const restored = { server, environment, of, tables, keepsOrder: loaded.keepsOrder };
+  const outcome = await compareContent(restored, expected, { key, budget_ms, signal });
+  return outcome === null ? [] : [outcome];
+}
+
+/**
+ * Compares a copy with the dump of another program, of which nobody else says anything.
+ * @throws RunError
+ */
+export async function compareWithDump(
+  { server, environment, loaded, inSession }: Copy,
+  dump: ArchiveContent,
+  { metadata, key, budget_ms, signal }: ContentComparison,
+): Promise<readonly CheckOutcome[]> {
+  const [tables, uncertain] = await inSession(signal, async (session) => [
+    catalogueTables(ownOutput(await session.run(RESTORED_CONTENT_TABLES))),
+    new Map(
+      rowsOf(ownOutput(await session.run(UNCERTAIN_TABLES))).map(([table = "", why = ""]) => [table, why]),
+    ),
+  ]);
+  const version = recordOf(metadata["original"])["server_version"];
+  const isLike = majorOf(version) === majorOf(server.runtime.engine_version);
+  const restored = { server, environment, of: null, tables, keepsOrder: loaded.keepsOrder };
+  const outcome = await compareDump(restored, dump, {
+    whyUncertain: (table) => (isLike ? (uncertain.get(table) ?? null) : "other_release"),
+    key,
+    budget_ms,
+    signal,
+  });
+  return outcome === null ? [] : [outcome];
+}

@@ -1,0 +1,82 @@
+import type { QueryOutcome } from "../../checks/index.ts";
+import { RunError } from "../../errors/run-error.ts";
+import type { ScratchServer } from "../scratch-server.ts";
+import { isOwnError } from "./own-error.ts";
+import type { PsqlSession, Statement } from "./psql-session.ts";
+import { isOfThePlace } from "./session-error.ts";
+
+/** More than the evaluator accepts, so that the evaluator says what is wrong. */
+const MAX_ROW = 300_000;
+const TIMED_OUT = "57014";
+
+/** How many scans of tables that are not the server's own began in the open transaction. */
+const TABLES_READ =
+  "select coalesce(pg_catalog.sum(coalesce(seq_scan, 0) operator(pg_catalog.+) coalesce(idx_scan, 0)), 0) from pg_catalog.pg_stat_xact_user_tables";
+
+/**
+ * Runs a check's query in a copy. Computes at most two rows, and returns at most one.
+ * @throws RunError if the place failed, not the query; SessionEnded
+ */
+export async function runQuery(
+  server: ScratchServer,
+  session: PsqlSession,
+  text: string,
+  timeout_s: number,
+): Promise<QueryOutcome> {
+  ownOutput(await session.run(`set statement_timeout = ${Math.ceil(timeout_s * 1000)}`));
+  ownOutput(await session.run("begin"));
+  const { outcome, read } = await askInTransaction(server, session, text, timeout_s);
+  ownOutput(await session.run("rollback"));
+  return outcome.kind === "rows" && read === "0" ? { ...outcome, readsNoData: true } : outcome;
+}
+
+/** The same in the open transaction. `read` is how many scans of tables began in it. */
+export async function askInTransaction(
+  server: ScratchServer,
+  session: PsqlSession,
+  text: string,
+  timeout_s: number,
+): Promise<{ readonly outcome: QueryOutcome; readonly read: string }> {
+  // Names in the query are looked up as the restored database is set up to.
+  ownOutput(await session.run("reset search_path"));
+  const inner = text.replace(/[;\s]+$/, "");
+  // The line break ends a comment at the end of the query.
+  const statement = await session.runForeign(
+    `with q as materialized (select * from (${inner}\n) q limit 2)
+     select (select count(*) from q) || ' ' || coalesce((select left(row_to_json(q)::text, ${MAX_ROW}) from q limit 1), '')`,
+  );
+  const read = statement.ok ? ownOutput(await session.run(TABLES_READ)).trim() : "";
+  return { outcome: await outcomeOf(server, statement, timeout_s), read };
+}
+
+/** Of a statement as a check's query has it. */
+export async function outcomeOf(
+  server: ScratchServer,
+  statement: Statement,
+  timeout_s: number,
+): Promise<QueryOutcome> {
+  if (statement.ok) {
+    const [, count = "0", row = ""] = /^([012]) ([^]*)\n$/.exec(statement.output) ?? [];
+    return { kind: "rows", rows: count === "0" ? [] : count === "1" ? [row] : [row, row] };
+  }
+  const { sqlstate, message } = statement;
+  if (sqlstate === TIMED_OUT) return { kind: "timeout", after_s: timeout_s };
+  if (isOfThePlace(sqlstate) && (await isOwnError(server, sqlstate))) throw notOfTheQuery(sqlstate);
+  return { kind: "error", message, sqlstate };
+}
+
+/** @throws RunError: the place failed, not the query. */
+export function ownOutput(statement: Statement): string {
+  if (statement.ok) return statement.output;
+  throw notOfTheQuery(statement.sqlstate);
+}
+
+function notOfTheQuery(sqlstate: string): RunError {
+  const full = sqlstate === "53100";
+  return new RunError(
+    full ? "disk_full" : "sandbox_failed",
+    full
+      ? "the scratch directory's file system filled up during the checks: give it more space"
+      : `the scratch PostgreSQL failed during the checks (SQLSTATE ${sqlstate})`,
+  );
+}

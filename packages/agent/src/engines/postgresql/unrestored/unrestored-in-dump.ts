@@ -1,0 +1,224 @@
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { StatementReader } from "./statement-reader.ts";
+import { statementsOf } from "../printed/sql-words.ts";
+import { listText, unrestoredObject } from "./unrestored-objects.ts";
+
+const BEGINNINGS: ReadonlySet<string> = new Set(["CREATE", "ALTER", "COMMENT", "SECURITY"]);
+
+/**
+ * Reads in pg_dump's SQL what it says about publications, subscriptions, event triggers and
+ * security labels. Nothing of it is run. Null if a part of it is not understood, such as an option
+ * of a newer version.
+ */
+export function unrestoredInDump(sql: string): readonly DatabaseObject[] | null {
+  const found = new FoundInDump();
+  for (const words of statementsOf(sql, BEGINNINGS)) {
+    if (words === null || !found.read(words)) return null;
+  }
+  return found.objects();
+}
+
+/** Also what `ALTER EVENT TRIGGER` says after the trigger was created. */
+interface EventTrigger {
+  readonly name: string;
+  readonly parts: readonly string[];
+  enabled: string;
+}
+
+class FoundInDump {
+  readonly #objects: DatabaseObject[] = [];
+  readonly #triggers: EventTrigger[] = [];
+
+  /** False if the statement is about one of these, and was not understood. */
+  read(words: readonly string[]): boolean {
+    const statement = new StatementReader(words);
+    const about = READERS.find(({ begins }) => statement.accepts(...begins));
+    if (about === undefined) return true;
+    return about.read(this, statement) && statement.isRead;
+  }
+
+  objects(): readonly DatabaseObject[] {
+    const triggers = this.#triggers.map(({ name, parts, enabled }) =>
+      unrestoredObject("event_trigger", name, [...parts, enabled]),
+    );
+    return [...this.#objects, ...triggers];
+  }
+
+  add(...object: Parameters<typeof unrestoredObject>): true {
+    this.#objects.push(unrestoredObject(...object));
+    return true;
+  }
+
+  addTrigger(name: string, parts: readonly string[]): true {
+    this.#triggers.push({ name, parts, enabled: "O" });
+    return true;
+  }
+
+  enable(name: string, enabled: string): boolean {
+    const trigger = this.#triggers.findLast((each) => each.name === name);
+    if (trigger === undefined) return false;
+    trigger.enabled = enabled;
+    return true;
+  }
+}
+
+type Read = (found: FoundInDump, statement: StatementReader) => boolean;
+
+const READERS: readonly { readonly begins: readonly string[]; readonly read: Read }[] = [
+  { begins: ["CREATE", "PUBLICATION"], read: publication },
+  { begins: ["ALTER", "PUBLICATION"], read: changedPublication },
+  { begins: ["CREATE", "SUBSCRIPTION"], read: subscription },
+  { begins: ["ALTER", "SUBSCRIPTION"], read: owner("subscription") },
+  { begins: ["CREATE", "EVENT", "TRIGGER"], read: eventTrigger },
+  { begins: ["ALTER", "EVENT", "TRIGGER"], read: changedEventTrigger },
+  { begins: ["COMMENT", "ON", "PUBLICATION"], read: comment("publication") },
+  { begins: ["COMMENT", "ON", "SUBSCRIPTION"], read: comment("subscription") },
+  { begins: ["COMMENT", "ON", "EVENT", "TRIGGER"], read: comment("event trigger") },
+  { begins: ["SECURITY", "LABEL", "FOR"], read: securityLabel },
+];
+
+function publication(found: FoundInDump, statement: StatementReader): boolean {
+  const name = statement.name();
+  const isAll = statement.accepts("FOR", "ALL", "TABLES");
+  const options = statement.accepts("WITH")
+    ? statement.options("publish", "publish_via_partition_root", "publish_generated_columns")
+    : null;
+  if (name === null || options === null) return false;
+  return found.add("publication", name, [
+    name,
+    String(isAll),
+    options.get("publish") ?? "insert, update, delete, truncate",
+    options.get("publish_via_partition_root") ?? "false",
+    options.get("publish_generated_columns") ?? "none",
+  ]);
+}
+
+function changedPublication(found: FoundInDump, statement: StatementReader): boolean {
+  const name = statement.name();
+  if (name === null) return false;
+  if (statement.accepts("ADD", "TABLES", "IN", "SCHEMA")) {
+    const schema = statement.name();
+    return schema !== null && found.add("publication_schema", `${name} ${schema}`, [name, schema]);
+  }
+  if (!statement.accepts("ADD", "TABLE", "ONLY")) return ownedBy(found, statement, "publication", name);
+  const [schema, table, ...more] = statement.qualified() ?? [];
+  if (schema === undefined || table === undefined || more.length > 0) return false;
+  const columns = statement.next === "(" ? statement.list((each) => each.name()) : [];
+  const rows = statement.accepts("WHERE") ? statement.group() : [];
+  if (columns === null || rows === null) return false;
+  return found.add("publication_table", `${name} ${schema}.${table}`, [
+    name,
+    schema,
+    table,
+    listText(columns.toSorted()),
+    rows.join(" "),
+  ]);
+}
+
+/** Whoever reads the connection string here passes it by. */
+function subscription(found: FoundInDump, statement: StatementReader): boolean {
+  const name = statement.name();
+  if (name === null || !statement.accepts("CONNECTION") || statement.text() === null) return false;
+  const publications = statement.accepts("PUBLICATION") ? statement.names() : null;
+  const options = statement.accepts("WITH")
+    ? statement.options(
+        "connect",
+        "slot_name",
+        "binary",
+        "streaming",
+        "two_phase",
+        "disable_on_error",
+        "password_required",
+        "run_as_owner",
+        "origin",
+        "failover",
+        "synchronous_commit",
+      )
+    : null;
+  if (publications === null || options?.get("connect") !== "false") return false;
+  const slot = options.get("slot_name");
+  return found.add("subscription", name, [
+    name,
+    listText(publications),
+    slot === undefined || slot === "NONE" ? "" : slot,
+    options.get("binary") ?? "false",
+    options.get("streaming") ?? "off",
+    options.get("two_phase") ?? "off",
+    options.get("disable_on_error") ?? "false",
+    options.get("password_required") ?? "true",
+    options.get("run_as_owner") ?? "false",
+    options.get("origin") ?? "any",
+    options.get("failover") ?? "false",
+    options.get("synchronous_commit") ?? "off",
+  ]);
+}
+
+function eventTrigger(found: FoundInDump, statement: StatementReader): boolean {
+  const name = statement.name();
+  const event = statement.accepts("ON") ? statement.name() : null;
+  const tags = statement.accepts("WHEN", "TAG", "IN") ? statement.list((each) => each.text()) : [];
+  if (!statement.accepts("EXECUTE", "FUNCTION") && !statement.accepts("EXECUTE", "PROCEDURE")) return false;
+  const called = statement.qualified();
+  const [schema, own] = called?.length === 1 ? ["pg_catalog", called[0]] : (called ?? []);
+  if (name === null || event === null || tags === null || !statement.accepts("(", ")")) return false;
+  if (schema === undefined || own === undefined) return false;
+  return found.addTrigger(name, [name, event, listText(tags), schema, own]);
+}
+
+function changedEventTrigger(found: FoundInDump, statement: StatementReader): boolean {
+  const name = statement.name();
+  if (name === null) return false;
+  if (statement.accepts("DISABLE")) return found.enable(name, "D");
+  if (statement.accepts("ENABLE", "ALWAYS")) return found.enable(name, "A");
+  if (statement.accepts("ENABLE", "REPLICA")) return found.enable(name, "R");
+  if (statement.accepts("ENABLE")) return found.enable(name, "O");
+  return ownedBy(found, statement, "event trigger", name);
+}
+
+function owner(what: string): Read {
+  return (found, statement) => {
+    const name = statement.name();
+    return name !== null && ownedBy(found, statement, what, name);
+  };
+}
+
+function ownedBy(found: FoundInDump, statement: StatementReader, what: string, name: string): boolean {
+  const role = statement.accepts("OWNER", "TO") ? statement.name() : null;
+  return role !== null && found.add("owner", `${what} ${name}`, [what, name, role]);
+}
+
+function comment(what: string): Read {
+  return (found, statement) => {
+    const name = statement.name();
+    const text = statement.accepts("IS") ? statement.text() : null;
+    return name !== null && text !== null && found.add("comment", `${what} ${name}`, [what, name, text]);
+  };
+}
+
+/** Labels of anything else, such as large objects, are no part of the list. */
+const LABELLED: ReadonlySet<string> = new Set([
+  "SCHEMA",
+  "TABLE",
+  "VIEW",
+  "MATERIALIZED",
+  "FOREIGN",
+  "SEQUENCE",
+  "COLUMN",
+  "FUNCTION",
+  "PROCEDURE",
+  "AGGREGATE",
+  "DOMAIN",
+  "TYPE",
+  "PUBLICATION",
+  "EVENT",
+]);
+
+function securityLabel(found: FoundInDump, statement: StatementReader): boolean {
+  const provider = statement.name();
+  const target = statement.accepts("ON") ? statement.until("IS") : null;
+  const label = statement.accepts("IS") ? statement.text() : null;
+  if (provider === null || target === null || label === null) return false;
+  if (!LABELLED.has(target[0] ?? "")) return true;
+  const on = target.join(" ");
+  return found.add("security_label", `${provider} ${on}`, [provider, on, label]);
+}

@@ -1,0 +1,49 @@
+import type { ObjectsWords } from "../../../checks/index.ts";
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { sqlWords } from "../printed/sql-words.ts";
+
+/**
+ * What a restore test does not create in the copy: a publication or subscription could send or
+ * fetch rows, an event trigger needs a superuser, and a security label its provider. It is compared
+ * as the dump has it.
+ */
+export type UnrestoredKind =
+  | "publication"
+  | "publication_table"
+  | "publication_schema"
+  | "subscription"
+  | "event_trigger"
+  | "security_label"
+  | "owner"
+  | "comment";
+
+/** `name` is for people. `parts` have every name and value as it is, without quotes. */
+export function unrestoredObject(
+  kind: UnrestoredKind,
+  name: string,
+  parts: readonly string[],
+): DatabaseObject {
+  return { kind, name, definition: JSON.stringify(parts) };
+}
+
+/** A list as one of the parts. */
+export function listText(values: readonly string[]): string {
+  return JSON.stringify(values);
+}
+
+/** What the server prints and pg_dump only passes on, whatever space is between the words. */
+export function wordsText(printed: string): string {
+  return sqlWords(printed)?.join(" ") ?? printed;
+}
+
+/** What backups list among their other objects if they have no list of these. */
+export function isUnrestored({ kind, name }: DatabaseObject): boolean {
+  return kind === "event_trigger" || (kind === "comment" && name.startsWith("event trigger "));
+}
+
+/** For people, in the definition of the check. */
+export const UNRESTORED_WORDS: ObjectsWords = {
+  query:
+    "the publications, subscriptions, event triggers and security labels that the dump has; the copy has none of them",
+  hint: "compare what pg_dump --schema-only prints of both",
+};
