@@ -1,54 +1,41 @@
-import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Server as TlsServer } from "node:tls";
 import { sweepTemporaryFiles } from "@attestore/host/durable-files";
-import { errorMessage } from "@attestore/host/errno";
 import { startAbandonedUploads } from "../features/backups/abandoned-uploads.ts";
-import { BUILT_HERE } from "../features/downloads/download-routes.ts";
 import { dashboardPages } from "../features/dashboard/page-routes.ts";
-import { featureJobs } from "../features/jobs.ts";
-import { deliverNotifications } from "../features/notifications/deliveries/deliver.ts";
-import { readWebhookCa } from "../features/notifications/channels/webhook-ca.ts";
+import { BUILT_HERE } from "../features/downloads/download-routes.ts";
 import { guardDeletions } from "../features/installation/guarded-store.ts";
-import { Installation } from "../features/installation/installation.ts";
 import { watchInstallation } from "../features/installation/watch.ts";
+import { featureJobs } from "../features/jobs.ts";
 import { measureSurroundings } from "../features/metrics/measure-surroundings.ts";
 import { measureCheckpoints } from "../features/metrics/service-metrics.ts";
-import { measureServiceBackups } from "../features/service-backup/backup-gauges.ts";
+import { readWebhookCa } from "../features/notifications/channels/webhook-ca.ts";
+import { deliverNotifications } from "../features/notifications/deliveries/deliver.ts";
+import { warnOfPasskeys } from "../features/operators/warn-of-passkeys.ts";
 import { quotaDefaults } from "../features/quotas/settings.ts";
+import { measureServiceBackups } from "../features/service-backup/backup-gauges.ts";
 import { startCheckpointPublisher } from "../log/checkpoint-publisher.ts";
-import { CheckpointSigner } from "../log/checkpoint-signer.ts";
-import { committedHeads } from "../log/missing-heads.ts";
 import { endHold } from "../log/held-logs.ts";
-import { SignedHeads } from "../log/signed-heads.ts";
-import { openSequencerPool } from "../log/sequencer-pool.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { keepServedAddress } from "../platform/config/served-address.ts";
-import { JOB_LIMITS, REQUEST_LIMITS } from "../platform/database/connection-limits.ts";
-import { connectDatabase } from "../platform/database/database.ts";
-import { migrate } from "../platform/database/migrate.ts";
-import { letServiceIn } from "../platform/database/roles.ts";
-import { warnOfPasskeys } from "../features/operators/warn-of-passkeys.ts";
-import { warnOfPrivileges } from "../platform/database/service-privileges.ts";
 import { startHousekeeping } from "../platform/http/housekeeping.ts";
 import { runJobs } from "../platform/jobs/run-jobs.ts";
-import { RATE_LIMITS } from "../platform/http/rate-limits.ts";
-import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
-import { recordAuthority } from "../platform/keys/recorded-authority.ts";
-import { openServiceKeys } from "../platform/keys/service-keys.ts";
 import { keySlots, leftFiles } from "../platform/keys/key-slots.ts";
+import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
+import { openServiceKeys } from "../platform/keys/service-keys.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import { deliverMail } from "../platform/mail/deliver-mail.ts";
 import { openMailTransport } from "../platform/mail/open-transport.ts";
-import { openDatabase } from "../platform/postgres/open-database.ts";
-import { loadServerTls } from "../platform/tls/server-tls.ts";
 import { Cleanup } from "./cleanup.ts";
 import { drain, listen } from "./listen.ts";
+import { openDatabases } from "./open-databases.ts";
+import { openInstallation } from "./open-installation.ts";
 import { openObjects } from "./open-objects.ts";
 import { openSequencer } from "./open-sequencer.ts";
+import { rateLimitsOf } from "./rate-limits.ts";
+import { ServerCertificate } from "./server-certificate.ts";
 import { serviceApp } from "./service-app.ts";
 
 export interface Service {
@@ -56,14 +43,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** A replaced certificate is served within this time, and at once after SIGHUP. */
-const RENEWAL_EVERY_MS = 60 * 1000;
 const MAIL_WITHIN_MS = 5000;
-/** Jobs, mails, webhooks and metrics: few at once, and no person waits for them. */
-const JOB_CONNECTIONS = 4;
 /** After a restore, for agents to say which heads they hold. */
 const HOLD_HEARTBEATS = 3;
-const ASK_STORE_WITHIN_MS = 10_000;
 
 /**
  * Starts the whole service with these settings. Resolves when it accepts requests; if the start
@@ -81,37 +63,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
 }
 
 async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<void> {
-  const opened = await openDatabase({
-    dataDirectory: config.data,
-    databaseUrl: config.databaseUrl,
-    migrationsUrl: config.migrationsUrl,
-    binaries: config.postgres,
-    user: config.postgresUser,
-    role: "serve",
-    log,
-  });
-  cleanup.add(() => opened.close());
-  await migrate(opened.connection, log, undefined, opened);
-  if (config.databaseUrl === undefined) await letServiceIn(opened.connection);
-  const connection = opened.service;
-  const access = connectDatabase({
-    connection,
-    log,
-    connections: config.databaseConnections,
-    way: "requests",
-    limits: REQUEST_LIMITS,
-  });
-  cleanup.add(() => access.close());
-  const { database: db, pool } = access;
-  await warnOfPrivileges(pool, log);
-  const byClock = connectDatabase({
-    connection,
-    log,
-    connections: JOB_CONNECTIONS,
-    way: "jobs",
-    limits: JOB_LIMITS,
-  });
-  cleanup.add(() => byClock.close());
+  const databases = await openDatabases(config, log, cleanup);
+  const { connection, jobs: byClock } = databases;
+  const { database: db, pool } = databases.requests;
 
   const keysDirectory = join(config.data, "keys");
   const keys = await openServiceKeys(config, (await readIdentity(pool)) === null ? "create" : "refuse");
@@ -121,41 +75,23 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   const left = await leftFiles(keySlots(config));
   if (left.length > 0)
     log.warn({ files: left }, "keys in the token also exist as files; see attestore-server keys move");
-  const tlsSettings = {
-    directory: join(config.data, "tls"),
-    hostnames: [...config.hostnames, new URL(config.publicUrl).hostname, config.listen.host],
-    certificateFile: config.tlsCertificate,
-    keyFile: config.tlsKey,
-    authority: keys.authority,
-  };
-  const tls = await loadServerTls(tlsSettings, log);
+  const certificate = await ServerCertificate.load(config, keys.authority, log);
   // This is the directory's only service, so whatever looks unfinished is unfinished.
-  for (const directory of [keysDirectory, ...(tls.caFile === null ? [] : [tlsSettings.directory])]) {
+  for (const directory of [
+    keysDirectory,
+    ...(certificate.caFile === null ? [] : [join(config.data, "tls")]),
+  ]) {
     await sweepTemporaryFiles(directory);
   }
   const downloads = config.downloads ?? BUILT_HERE;
-  const caPem = tls.caFile === null ? null : await readFile(tls.caFile, "utf8");
-  const otherAuthority = caPem === null ? null : await recordAuthority(byClock.pool, caPem);
-  if (otherAuthority !== null)
-    log.warn(
-      { ca_file: tls.caFile ?? undefined, other_sha256: otherAuthority },
-      "the start before this one, perhaps another replica's, served with another certificate authority: agents that know its ca.pem refuse this one. Replicas need the same tls/, or a certificate of your own (ATTESTORE_TLS_CERT)",
-    );
+  await certificate.warnOfOtherAuthority(byClock.pool);
   const { objects: store, routes: objectRoutes } = await openObjects(config, keys.objectUrls, log);
 
-  const signed = await SignedHeads.open(join(config.data, "signed-heads"));
-  cleanup.add(() => signed.close());
-  const lookBack = openSequencerPool(connection, log, { max: 1, way: "log" });
-  cleanup.add(() => lookBack.end());
-  const signer = new CheckpointSigner(identity.log_host, keys.log, {
-    signed,
-    ...committedHeads(lookBack),
-  });
-  const installation = new Installation({ pool: byClock.pool, objects: store, signed, signer, logger: log });
-  await installation.checkLogs();
-  // A store that is unreachable at the moment does not keep the service from starting; until it
-  // answers, nothing is deleted.
-  await Promise.race([installation.check(), delay(ASK_STORE_WITHIN_MS, undefined, { ref: false })]);
+  const { installation, signer, lookBack } = await openInstallation(
+    { config, keys, logHost: identity.log_host, objects: store, log },
+    databases,
+    cleanup,
+  );
   const requireDeletable = (): Promise<void> => installation.requireDeletable();
   const objects = guardDeletions(store, requireDeletable);
   const sequencer = openSequencer(connection, signer, log);
@@ -171,18 +107,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   };
   const { sealer } = keys.sealing;
   const webhookReach = { networks: config.webhookNetworks, http: config.webhookHttp };
-  const rateLimits = {
-    ...RATE_LIMITS,
-    default: { ...RATE_LIMITS.default, ...config.rateDefault },
-    attach_failures: { ...RATE_LIMITS.attach_failures, ...config.rateAttachFailures },
-    bootstrap_start: { ...RATE_LIMITS.bootstrap_start, ...config.rateBootstrapStart },
-    signup_address: { ...RATE_LIMITS.signup_address, ...config.rateSignupAddress },
-    signup_email: { ...RATE_LIMITS.signup_email, ...config.rateSignupEmail },
-    login_address: { ...RATE_LIMITS.login_address, ...config.rateLoginAddress },
-    login_email: { ...RATE_LIMITS.login_email, ...config.rateLoginEmail },
-    verify_email: { ...RATE_LIMITS.verify_email, ...config.rateVerifyEmail },
-    org_requests: { ...RATE_LIMITS.org_requests, ...config.quotaRequests },
-  };
+  const rateLimits = rateLimitsOf(config);
   const quotas = quotaDefaults(config);
   const serviceBackup =
     config.backupDirectory === undefined
@@ -214,10 +139,10 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     sealer,
     logger: log,
     clock: systemClock,
-    tls: tls.options,
+    tls: certificate.options,
     shutdown: shutdown.signal,
     publicUrl: config.publicUrl,
-    caPem,
+    caPem: certificate.caPem,
     downloads,
     signup: config.signup,
     quotas,
@@ -255,29 +180,18 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     transport.close();
   });
 
-  let served = String(tls.options.cert);
   measureSurroundings(sequencer.metrics.registry, {
     dataDirectory: config.data,
-    certificate: () => served,
+    certificate: () => certificate.pem,
     pools: { requests: pool, jobs: byClock.pool, log: sequencer.pool },
     log: lookBack,
     jobs: byClock.pool,
   });
-  const renew = (): void => {
-    void loadServerTls(tlsSettings, log).then(
-      ({ options }) => {
-        if (app.server instanceof TlsServer) app.server.setSecureContext(options);
-        served = String(options.cert);
-      },
-      (error: unknown) =>
-        log.error({ reason: errorMessage(error) }, "the server certificate could not be renewed"),
-    );
-  };
-  const renewal = setInterval(renew, RENEWAL_EVERY_MS);
-  process.on("SIGHUP", renew);
+  const endRenewals = certificate.renewFor((options) => {
+    if (app.server instanceof TlsServer) app.server.setSecureContext(options);
+  });
   cleanup.add(async () => {
-    clearInterval(renewal);
-    process.off("SIGHUP", renew);
+    endRenewals();
     // Held polls end, and from now on every answer closes its connection.
     const finished = await drain(app, timeToStop_ms());
     if (!finished) log.warn({ after_s: config.shutdown_s }, "requests still in flight were cut off");
@@ -313,22 +227,21 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     logger: log,
     signal: shutdown.signal,
   });
-  const certificate = new X509Certificate(String(tls.options.cert));
   log.info(
     {
       url: config.publicUrl,
       address: `${config.listen.host}:${config.listen.port}`,
       data: config.data,
-      ca_file: tls.caFile ?? undefined,
-      certificate_until: new Date(certificate.validTo).toISOString(),
+      ca_file: certificate.caFile ?? undefined,
+      certificate_until: certificate.validTo.toISOString(),
       database: config.databaseUrl === undefined ? "embedded" : "DATABASE_URL",
       objects: config.s3Bucket === undefined ? "disk" : `S3 bucket ${config.s3Bucket}`,
     },
     "listening",
   );
-  if (tls.caFile !== null)
+  if (certificate.caFile !== null)
     log.info(
-      { ca_file: tls.caFile },
+      { ca_file: certificate.caFile },
       "browsers warn about the certificate, because this service issued it itself: continue, or import ca_file as an authority for websites; attestore-server trust says how, and has this machine's other programs trust it",
     );
 }

@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Pool } from "pg";
+import { Installation } from "../features/installation/installation.ts";
+import { CheckpointSigner } from "../log/checkpoint-signer.ts";
+import { committedHeads } from "../log/missing-heads.ts";
+import { openSequencerPool } from "../log/sequencer-pool.ts";
+import { SignedHeads } from "../log/signed-heads.ts";
+import type { Config } from "../platform/config/read-config.ts";
+import type { ServiceKeys } from "../platform/keys/service-keys.ts";
+import type { Logger } from "../platform/logging/logger.ts";
+import type { ObjectStore } from "../platform/objects/object-store.ts";
+import type { Cleanup } from "./cleanup.ts";
+import type { OpenDatabases } from "./open-databases.ts";
+
+const ASK_STORE_WITHIN_MS = 10_000;
+
+export interface OpenInstallation {
+  installation: Installation;
+  signer: CheckpointSigner;
+  /** One connection that reads the logs. */
+  lookBack: Pool;
+}
+
+/**
+ * The signer of checkpoints, once the database's logs hold what was signed before; and whether
+ * database and object store belong together.
+ */
+export async function openInstallation(
+  {
+    config,
+    keys,
+    logHost,
+    objects,
+    log,
+  }: {
+    config: Config;
+    keys: ServiceKeys;
+    /** The host in the names of the logs. */
+    logHost: string;
+    objects: ObjectStore;
+    log: Logger;
+  },
+  { connection, jobs }: OpenDatabases,
+  cleanup: Cleanup,
+): Promise<OpenInstallation> {
+  const signed = await SignedHeads.open(join(config.data, "signed-heads"));
+  cleanup.add(() => signed.close());
+  const lookBack = openSequencerPool(connection, log, { max: 1, way: "log" });
+  cleanup.add(() => lookBack.end());
+  const signer = new CheckpointSigner(logHost, keys.log, { signed, ...committedHeads(lookBack) });
+  const installation = new Installation({ pool: jobs.pool, objects, signed, signer, logger: log });
+  await installation.checkLogs();
+  // A store that is unreachable at the moment does not keep the service from starting; until it
+  // answers, nothing is deleted.
+  await Promise.race([installation.check(), delay(ASK_STORE_WITHIN_MS, undefined, { ref: false })]);
+  return { installation, signer, lookBack };
+}
