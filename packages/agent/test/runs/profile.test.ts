@@ -4,6 +4,7 @@ import type { Profile } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Seen, type PassedTest } from "../../src/checks/index.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { profileStatement, shareOf } from "../../src/engines/postgresql/profile/profiled-tables.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
@@ -132,6 +133,23 @@ test("a hundredth of a column's rows encrypted in place is suspicious, and fails
   const later = await testIt(after(told.profile, normal.profile, normal.profile, normal.profile));
   expect(later.profile?.suspicious).toHaveLength(1);
 }, 300_000);
+
+test("of a table of more than 256 MiB, single rows of many pages are read", () => {
+  const table = {
+    name: "public.orders",
+    schema: "public",
+    table: "orders",
+    bytes: 512 << 20,
+    rows: 480_000,
+    columns: [{ name: "id", kind: "plain" as const }],
+  };
+  expect(shareOf(table)).toBe(8 / 512);
+  expect(shareOf({ ...table, rows: 1_200_000 })).toBe(0.01);
+  // The table here is smaller than that, and the same share of it is read.
+  const ids = server.sql(profileStatement({ ...table, rows: 1_200_000 }, 7)).split("\n").filter(Boolean);
+  expect(ids.length).toBeGreaterThan(ROWS * 0.005);
+  expect(ids.length).toBeLessThan(ROWS * 0.02);
+});
 
 test("the dump's own functions, operators, casts and policies are not run", async () => {
   server.sql(`
