@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openLogWorld, type LogWorld } from "../../test/log/log-world.ts";
 import { submitPlain } from "../../test/log/submit.ts";
+import { writeProof } from "../platform/health/prove-write.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { appendInTransaction } from "./append-in-transaction.ts";
 import { emitHour } from "./checkpoint-publisher.ts";
-import { ClockOff } from "./clock-off.ts";
+import { ClockOff, clockOff } from "./clock-off.ts";
 
 let world: LogWorld;
 beforeAll(async () => {
@@ -38,7 +39,11 @@ test.each([31, -31, 86_400 * 365])(
     await expect(emitHour({ ...publisher, signal }, new Date("2026-11-21T08:00:00Z"))).rejects.toThrow(
       ClockOff,
     );
+    const clockTrouble = (now: Date, asked_ms: number) => clockOff(now, asked_ms)?.message ?? null;
+    const readiness = writeProof(world.pool, clockTrouble);
+    expect(await readiness()).toMatch(/ s apart, so nothing is appended to the log\. Set the clocks by NTP/);
     vi.useRealTimers();
+    expect(await readiness()).toBeNull();
     const { rows } = await world.pool.query(
       "select tree_size, (select count(*)::int from log_emissions where org_id = $1) as emissions from logs where org_id = $1",
       [orgId],

@@ -14,12 +14,18 @@ export class ClockOff extends Error {
   }
 }
 
-/**
- * Throws ClockOff. The database said `databaseNow` at some time between `asked_ms` and now, by this
- * machine's clock: it may have waited for a lock in between.
- */
+/** Throws ClockOff; see clockOff. */
 export function requireClocksAgree(databaseNow: Date, asked_ms: number): void {
+  const off = clockOff(databaseNow, asked_ms);
+  if (off !== null) throw off;
+}
+
+/**
+ * Null if the clocks agree. The database said `databaseNow` at some time between `asked_ms` and
+ * now, by this machine's clock: it may have waited for a lock in between.
+ */
+export function clockOff(databaseNow: Date, asked_ms: number): ClockOff | null {
   const then = databaseNow.getTime();
   const apart_ms = Math.max(asked_ms - then, then - Date.now());
-  if (apart_ms > MAX_CLOCKS_APART_MS) throw new ClockOff(apart_ms);
+  return apart_ms > MAX_CLOCKS_APART_MS ? new ClockOff(apart_ms) : null;
 }

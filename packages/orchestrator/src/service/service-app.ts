@@ -12,6 +12,7 @@ import { measureRequests, measureWaitingAgents } from "../features/metrics/servi
 import { requestQuotas } from "../features/quotas/request-quota.ts";
 import { type FeatureDeps, featureRoutes } from "../features/routes.ts";
 import { logErrorAnswer } from "../features/submissions/log-error-answer.ts";
+import { clockOff } from "../log/clock-off.ts";
 import { createWitness } from "../log/witness.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 import type { Database } from "../platform/database/schema.ts";
@@ -72,7 +73,12 @@ export function serviceApp(parts: ServiceParts): FastifyInstance {
     }),
   );
   app.register(
-    healthRoutes({ pool: parts.pool, shutdown, warnings: () => warningsOf(parts.installation()) }),
+    healthRoutes({
+      pool: parts.pool,
+      shutdown,
+      warnings: () => warningsOf(parts.installation()),
+      clockTrouble: (now, asked_ms) => clockOff(now, asked_ms)?.message ?? null,
+    }),
   );
   app.register(tlogTilesRoutes({ db, signer }));
   app.register(downloadRoutes({ directory: parts.downloads, caPem: parts.caPem }));

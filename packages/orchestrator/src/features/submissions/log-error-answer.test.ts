@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ClockOff } from "../../log/clock-off.ts";
 import { HeadNotRecorded } from "../../log/head-not-recorded.ts";
 import { LogCorruption } from "../../log/log-corruption.ts";
 import { SubmissionRefused, type SubmissionRefusal } from "../../log/submission-refused.ts";
@@ -11,13 +12,18 @@ const refusals: [SubmissionRefusal, { code: string; status: number; retryAfter: 
   ["full", { code: "unavailable", status: 503, retryAfter: "2" }],
   ["closed", { code: "unavailable", status: 503, retryAfter: "2" }],
   ["database_away", { code: "unavailable", status: 503, retryAfter: "2" }],
-  ["clock_off", { code: "unavailable", status: 503, retryAfter: "2" }],
+  ["clock_off", { code: "unavailable", status: 503, retryAfter: "30" }],
 ];
 
 test.each(refusals)("a submission that the log refuses as %s", (reason, { code, status, retryAfter }) => {
   const answer = logErrorAnswer(new SubmissionRefused(reason));
   expect(answer).toMatchObject({ code, status });
   expect(answer?.headers["retry-after"]).toBe(retryAfter);
+});
+
+test("a clock that is wrong: 503 with its reason, also where the service itself appends", () => {
+  for (const error of [new SubmissionRefused("clock_off"), new ClockOff(31_000)])
+    expect(logErrorAnswer(error)).toMatchObject({ status: 503, details: { reason: "clock_off" } });
 });
 
 test.each(["head_regressed", "head_forked"] as const)(

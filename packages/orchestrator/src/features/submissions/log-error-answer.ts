@@ -8,7 +8,8 @@ import { keyInProgress } from "../../platform/http/idempotency.ts";
 
 /** Only people can repair a database that was set back: agents need not ask every few seconds. */
 const RETRY_AFTER_S = "300";
-const HELD_RETRY_AFTER_S = "30";
+/** It ends by itself, or when somebody sets a clock. */
+const SOON_RETRY_AFTER_S = "30";
 
 /**
  * The contract's answer to an error of the log; null for damage, which we must repair, and for any
@@ -45,8 +46,11 @@ function refusal(reason: SubmissionRefusal): ApiError {
 }
 
 function clockOff(): ApiError {
-  return unavailable(
+  return new ApiError(
+    "unavailable",
     "The service's clock and its database's contradict each other, so nothing is recorded. The operator of the service must set them.",
+    { reason: "clock_off" },
+    { "retry-after": SOON_RETRY_AFTER_S },
   );
 }
 
@@ -64,6 +68,6 @@ function held(): ApiError {
     "unavailable",
     "The service was just restored from a backup, and first listens to what the agents know of this log. Try again in some minutes.",
     { reason: "log_held" },
-    { "retry-after": HELD_RETRY_AFTER_S },
+    { "retry-after": SOON_RETRY_AFTER_S },
   );
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import type { Pool } from "pg";
 import { unavailable } from "../errors/api-error.ts";
-import { writeProof } from "./prove-write.ts";
+import { type ClockTrouble, writeProof } from "./prove-write.ts";
 
 export interface HealthChecks {
   pool: Pool;
@@ -11,6 +11,7 @@ export interface HealthChecks {
    * What somebody should look at although it does not keep the service from serving, one word each.
    */
   warnings: () => string[];
+  clockTrouble: ClockTrouble;
 }
 
 /**
@@ -24,8 +25,8 @@ const FRESH_MS = 1000;
  * /readyz` says whether it can serve, which a write proves, and otherwise answers 503
  * `unavailable` with the reason.
  */
-export function healthRoutes({ pool, shutdown, warnings }: HealthChecks): FastifyPluginAsync {
-  const proveWrite = writeProof(pool);
+export function healthRoutes({ pool, shutdown, warnings, clockTrouble }: HealthChecks): FastifyPluginAsync {
+  const proveWrite = writeProof(pool, clockTrouble);
   let asked = { at: 0, reason: Promise.resolve<string | null>(null) };
   const databaseTrouble = (): Promise<string | null> => {
     if (Date.now() - asked.at > FRESH_MS) asked = { at: Date.now(), reason: proveWrite() };

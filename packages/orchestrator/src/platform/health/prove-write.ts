@@ -12,33 +12,41 @@ const WITHIN_MS = 2_000;
  * no lock is taken that another replica could wait for.
  */
 const WRITE = `
-  select current_setting('transaction_read_only') as read_only, set_config('work_mem', '64kB', true);
+  select current_setting('transaction_read_only') as read_only, clock_timestamp() as now, set_config('work_mem', '64kB', true);
   with blocks as materialized (select repeat('x', 1024) from generate_series(1, 1024)) select count(*) from blocks;
   select pg_logical_emit_message(true, 'attestore', '')`;
 
-class ReadOnly extends Error {}
+/** Null if times may be written down although the database's clock shows `now`. */
+export type ClockTrouble = (now: Date, asked_ms: number) => string | null;
+
+class CannotServe extends Error {}
 
 /**
  * Proves that the database writes, by writing. While one proof is waited for, no other begins, so a
  * database that commits nothing does not use up the pool's connections.
  * @returns null, or why it does not
  */
-export function writeProof(pool: Pool): () => Promise<string | null> {
+export function writeProof(pool: Pool, clockTrouble: ClockTrouble): () => Promise<string | null> {
   let running: { since: number; reason: Promise<string | null> } | null = null;
   return async () => {
-    running ??= { since: performance.now(), reason: write(pool).finally(() => (running = null)) };
+    running ??= {
+      since: performance.now(),
+      reason: write(pool, clockTrouble).finally(() => (running = null)),
+    };
     const left_ms = running.since + WITHIN_MS - performance.now();
     return within(running.reason, left_ms);
   };
 }
 
-async function write(pool: Pool): Promise<string | null> {
+async function write(pool: Pool, clockTrouble: ClockTrouble): Promise<string | null> {
   try {
-    const results = (await pool.query(WRITE)) as unknown as { rows: { read_only?: string }[] }[];
-    if (results[0]?.rows[0]?.read_only !== "off") throw new ReadOnly("The database is read-only.");
-    return null;
+    const asked_ms = Date.now();
+    const results = (await pool.query(WRITE)) as unknown as { rows: { read_only?: string; now?: Date }[] }[];
+    const { read_only, now } = results[0]?.rows[0] ?? {};
+    if (read_only !== "off") throw new CannotServe("The database is read-only.");
+    return now === undefined ? null : clockTrouble(now, asked_ms);
   } catch (error) {
-    if (error instanceof ReadOnly) return error.message;
+    if (error instanceof CannotServe) return error.message;
     return asDatabaseUnavailable(error)?.message ?? `The database cannot write (${errorMessage(error)}).`;
   }
 }
