@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { REPOSITORY, type Release } from "./release.ts";
@@ -38,6 +38,9 @@ export function layOutTree(root: string, contents: Contents, release: Release): 
   place("usr/share/man/man1/attestore.1.gz", zip(readPackaging("attestore.1", release)));
   place("usr/share/doc/attestore/CHANGELOG.md.gz", zip(readFileSync(join(REPOSITORY, "CHANGELOG.md"))));
   place("usr/share/doc/attestore/LICENCES.gz", zip(contents.notices));
+  const docs = join(REPOSITORY, "docs");
+  for (const page of readdirSync(docs).filter((name) => name.endsWith(".md")))
+    place(`usr/share/doc/attestore/${page}`, readFileSync(join(docs, page)));
 }
 
 /** A file of packaging/, with the release's version in the places marked for it. */

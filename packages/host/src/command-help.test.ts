@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { expect, test } from "vitest";
-import { addCommandHelp, asksForAllCommands, DOCUMENTATION, groupCommands } from "./command-help.ts";
+import { addCommandHelp, asksForAllCommands, groupCommands } from "./command-help.ts";
 
 function program(all: boolean): string {
   const made = new Command("tool");
@@ -22,7 +22,7 @@ test("with all, a program's help also lists the further commands, and those that
   expect(program(true)).toMatch(/Main:\n {2}first.*\n {2}second[^]*Further:\n {2}later.*\n {2}added/);
 });
 
-test("a command's help ends with its examples and a link to the documentation", () => {
+test("a command's help ends with its examples and its page of the documentation", () => {
   const command = addCommandHelp(new Command("copy"), {
     examples: [["tool copy a b", "copies a"]],
     page: "x.md#y",
@@ -30,7 +30,7 @@ test("a command's help ends with its examples and a link to the documentation", 
   let shown = "";
   command.configureOutput({ writeOut: (text) => (shown += text) }).outputHelp();
   expect(shown).toMatch(/Examples:\n {2}# copies a\n {2}tool copy a b\n/);
-  expect(shown).toContain(`Documentation: ${DOCUMENTATION}x.md#y`);
+  expect(shown).toContain("Documentation: docs/x.md#y in the source");
 });
 
 test.each([

@@ -14,10 +14,12 @@ export interface HelpGroup {
   readonly commands: readonly string[];
 }
 
-/** Where docs/ of the newest release is. */
-export const DOCUMENTATION = "https://attestore.dev/docs/";
+/** The last line of a help: where a page of docs/ is, with a heading in it. */
+export function documentation(page: string): string {
+  return `Documentation: docs/${page} in the source; packages have docs/ in /usr/share/doc/attestore`;
+}
 
-/** Adds examples and the link to the documentation to the end of a command's help. */
+/** Adds examples and the place of its documentation to the end of a command's help. */
 export function addCommandHelp(command: Command, { examples, page }: CommandHelp): Command {
   const lines = examples.flatMap(([line, does], at) => [
     ...(at === 0 ? [] : [""]),
@@ -25,7 +27,7 @@ export function addCommandHelp(command: Command, { examples, page }: CommandHelp
     `  ${line}`,
   ]);
   const shown = lines.length === 0 ? "" : `\nExamples:\n${lines.join("\n")}\n`;
-  return command.addHelpText("after", `${shown}\nDocumentation: ${DOCUMENTATION}${page}`);
+  return command.addHelpText("after", `${shown}\n${documentation(page)}`);
 }
 
 /**

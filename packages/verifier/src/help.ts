@@ -69,5 +69,5 @@ Examples:
 
 Colours are used on a terminal, unless NO_COLOR is set.
 
-Documentation: https://attestore.dev/docs/verify.md
+Documentation: docs/verify.md in the source; packages have docs/ in /usr/share/doc/attestore
 `;
