@@ -130,8 +130,8 @@ export class RestoredFiles implements Restored {
   }
 
   /**
-   * Compares times, owners, ACLs and extended attributes. Files that their owner may not read were made
-   * readable when the manifest was computed, which changes none of these.
+   * Compares times, owners, ACLs and extended attributes. Files that their owner may not read were
+   * made readable when the manifest was computed, which changes none of these.
    */
   async compareContent({ metadata, key, budget_ms, signal }: ContentComparison): Promise<CheckOutcome[]> {
     const signed = signedAttributes(metadata);
