@@ -1,23 +1,16 @@
 import type { Command } from "commander";
-import { join } from "node:path";
-import { errorMessage } from "@attestore/host/errno";
-import { readMarkedHeads } from "../features/installation/pairing.ts";
-import type { KeptHead } from "../log/fsck/check-kept-heads.ts";
 import { fsck } from "../log/fsck/fsck.ts";
 import { noCounts, type Finding } from "../log/fsck/finding.ts";
 import type { LogIdentity } from "../log/log-keys.ts";
-import { orgOfOrigin } from "../log/missing-heads.ts";
-import { readSignedHeads } from "../log/signed-heads.ts";
-import { type Config, readConfig } from "../platform/config/read-config.ts";
+import { readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { readIdentity } from "../platform/keys/service-identity.ts";
-import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
-import { objectStore } from "../service/open-objects.ts";
 import { logIdentityOf } from "../log/log-identity.ts";
 import { type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
 import { plainLine } from "@attestore/proof";
+import { type KeptHeads, readKeptHeads } from "./kept-heads.ts";
 import { printOutcome } from "./outcome.ts";
 
 /** The most findings in the JSON. */
@@ -55,7 +48,7 @@ export function fsckCommand(): Command {
           },
           options,
         );
-      else await run(access.pool, logIdentityOf(identity), await readKept(config), options);
+      else await run(access.pool, logIdentityOf(identity), await readKeptHeads(config), options);
     } finally {
       await access.close();
       await opened.close();
@@ -63,36 +56,10 @@ export function fsckCommand(): Command {
   });
 }
 
-interface Kept {
-  heads: Map<string, KeptHead[]>;
-  /** What could not be looked at, and why. */
-  unread: string[];
-}
-
-/** What this machine and the object store know of heads that were signed. */
-async function readKept(config: Config): Promise<Kept> {
-  const heads = new Map<string, KeptHead[]>();
-  const unread: string[] = [];
-  const add = (head: KeptHead): void => {
-    const org = orgOfOrigin(head.origin);
-    heads.set(org, [...(heads.get(org) ?? []), head]);
-  };
-  for (const head of (await readSignedHeads(join(config.data, "signed-heads"))).values())
-    add({ ...head, where: "signed-heads" });
-  try {
-    const marked = await readMarkedHeads(objectStore(config, Buffer.alloc(32), silentLogger));
-    for (const [origin, { size, root }] of marked)
-      add({ origin, size, rootHash: Buffer.from(root, "hex"), where: "the object store's marker" });
-  } catch (error) {
-    unread.push(`the object store's marker (${errorMessage(error)})`);
-  }
-  return { heads, unread };
-}
-
 async function run(
   pool: Parameters<typeof fsck>[0]["pool"],
   identity: LogIdentity,
-  { heads, unread }: Kept,
+  { heads, unread }: KeptHeads,
   options: CommonOptions,
 ): Promise<void> {
   const kept: Finding[] = [];

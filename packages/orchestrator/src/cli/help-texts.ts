@@ -20,6 +20,10 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     examples: [["attestore-server fsck", "beside a running service; exit code 1 if anything is wrong"]],
     page: "operate.md#back-up-the-service-itself",
   },
+  "log lost": {
+    examples: [["attestore-server log lost", "what the newest database would bring back; changes nothing"]],
+    page: "operate.md#a-database-that-was-set-back",
+  },
   config: {
     examples: [["attestore-server config", "which settings apply, and where each comes from"]],
     page: "operate.md#settings",

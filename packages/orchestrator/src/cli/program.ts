@@ -15,6 +15,7 @@ import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
 import { fsckCommand } from "./fsck.ts";
 import { keysCommand } from "./keys.ts";
+import { logCommand } from "./log.ts";
 import { migrateCommand } from "./migrate.ts";
 import { databaseCommand } from "./database.ts";
 import { objectsCommand } from "./objects.ts";
@@ -35,7 +36,7 @@ const HELP_GROUPS: readonly HelpGroup[] = [
   { heading: "The service itself:", commands: ["operator", "fsck", "service", "backup"] },
   {
     heading: "Further commands:",
-    commands: ["migrate", "database", "objects", "keys", "retention", "command", "passkey"],
+    commands: ["migrate", "database", "log", "objects", "keys", "retention", "command", "passkey"],
   },
 ];
 
@@ -61,6 +62,7 @@ export function serverProgram(args: readonly string[]): Command {
     serveCommand(),
     migrateCommand(),
     fsckCommand(),
+    logCommand(),
     configCommand(),
     doctorCommand(),
     orgCommand(),

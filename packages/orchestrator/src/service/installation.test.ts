@@ -154,6 +154,28 @@ test("a database set back is found at the start: its log takes nothing, and no o
   const { findings } = JSON.parse(stdout) as { findings: { code: string; message: string }[] };
   const signed = { code: "signed_head", org_id: org };
   expect([exitCode, findings]).toMatchObject([1, [signed, signed, signed]]);
+  const lost = await server.run(["log", "lost", "--json"]).finished;
+  expect([lost.exitCode, JSON.parse(lost.stdout)]).toMatchObject([
+    1,
+    {
+      logs: [
+        {
+          org_id: org,
+          left: { slug: "set-back", tree_size: 0 },
+          lost: [
+            {
+              tree_size: 1,
+              known_from: ["signed-heads", "the object store's marker", "the mark that stopped this log"],
+            },
+          ],
+        },
+      ],
+      not_compared: [],
+    },
+  ]);
+  expect((await server.run(["log", "lost"]).finished).stdout).toContain(
+    "(set-back): at least 1 entry is lost",
+  );
   // Reads go on, and adopting the objects lets no log go on.
   expect((await json("org", "list")) as unknown).toHaveLength(1);
   await json("objects", "adopt", "--yes");
