@@ -22,6 +22,7 @@ const PREFIXES = {
   delivery: "dlv",
   auditorLink: "link",
   passkey: "psk",
+  configRequest: "cfg",
 } as const;
 
 /** The kinds of thing that an identifier names. */

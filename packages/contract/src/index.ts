@@ -18,6 +18,7 @@ export * from "./schemas/passkeys.ts";
 export * from "./schemas/agents.ts";
 export * from "./schemas/agent-keys.ts";
 export * from "./schemas/commands.ts";
+export * from "./schemas/config-requests.ts";
 export * from "./schemas/incidents.ts";
 export * from "./schemas/sources.ts";
 export * from "./schemas/source-history.ts";

@@ -75,6 +75,7 @@ const ACROSS: Readonly<Record<string, { role: string; why: string }>> = {
 const WRITTEN_BY_JOBS = [
   "api_logs",
   "bootstraps",
+  "config_requests",
   "idempotency_keys",
   "jobs",
   "mail_outbox",

@@ -77,5 +77,7 @@ export {
   TABLE_PREFIX,
   templateChecks,
 } from "./templates/templates.ts";
+export { parseTimestamp } from "./timestamp.ts";
+export { clip } from "./clip.ts";
 export { totalRowsCheck } from "./total-rows.ts";
 export { type Verdict, verdict } from "./verdict.ts";

@@ -7,6 +7,7 @@ import type { Layout } from "../state/layout.ts";
 import { isLocked } from "../state/lock.ts";
 import { readLogAlarm } from "../state/log-alarm.ts";
 import { readSourceIds } from "../state/source-ids.ts";
+import { readRemoteConfigStatus, type RemoteConfigStatus } from "./remote-config/remote-config-status.ts";
 import { readSourceStatus, type SourceStatus } from "./source-status.ts";
 import {
   damageProblems,
@@ -30,6 +31,7 @@ export interface AgentStatus {
   readonly running: boolean;
   readonly last_heartbeat_at: string | null;
   readonly sources: readonly SourceStatus[];
+  readonly remote_config: RemoteConfigStatus;
   readonly waiting: Waiting;
   readonly problems: readonly Problem[];
   /** Problems that don't keep a source from being proven but need attention. */
@@ -60,6 +62,7 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
     running,
     last_heartbeat_at: heartbeat?.at ?? null,
     sources,
+    remote_config: await readRemoteConfigStatus(layout, config),
     waiting,
     problems: [
       ...(await logProblems(layout, alarm)),

@@ -8,6 +8,7 @@ import { submitWaiting } from "../backends/attached/submit-waiting.ts";
 import type { Run } from "./command.ts";
 import { openAttachedRoot, pacedUpload } from "./open-root.ts";
 import { loopContext } from "./run/loop-context.ts";
+import { configLoop } from "./run/config-loop.ts";
 import { heartbeatLoop } from "./run/heartbeat-loop.ts";
 import { recoverCommands } from "./run/recover.ts";
 import { submitLoop } from "./run/submit-loop.ts";
@@ -21,6 +22,7 @@ import { takeWorkLock } from "./work-lock.ts";
 async function sweepCommands(layout: Layout): Promise<void> {
   using spool = tryLock(layout, "spool", "run (start)");
   if (spool !== null) await sweepTemporaryFiles(layout.commands);
+  await sweepTemporaryFiles(layout.configRequests);
 }
 
 /** A container runtime that breaks off is said here, and met again by whoever needs it. */
@@ -58,7 +60,7 @@ export const runAgent: Run = async (call) => {
       pacedUpload(upload, flags),
     );
     say(`attestore runs as ${attachment.agentId} for ${attachment.service.url.origin}, root ${layout.root}`);
-    const loops = [heartbeatLoop(run), workLoop(run), submitLoop(run)].map((loop) =>
+    const loops = [heartbeatLoop(run), workLoop(run), configLoop(run), submitLoop(run)].map((loop) =>
       loop.catch((error: unknown) => {
         failed.abort();
         throw error;

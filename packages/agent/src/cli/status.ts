@@ -67,8 +67,17 @@ function describe(found: AgentStatus, style: Style): string[] {
     lines.push(`${style.bad("!")} ${what}\n    ${style.strong(next)}`);
   for (const { what, next } of found.advice)
     lines.push(`${style.warn("·")} ${what}\n    ${style.strong(next)}`);
+  lines.push(...remoteConfigLines(found, style));
   if (found.sources.length === 0) lines.push("Add a source to back up: attestore source add");
   return lines;
+}
+
+function remoteConfigLines({ remote_config: { allowed, added } }: AgentStatus, style: Style): string[] {
+  const lines = allowed
+    ? ["The dashboard may add sources and checks (allow_remote_config in config.yaml)"]
+    : [];
+  for (const { at, by, what } of added) lines.push(`  ${what} was added ${formatAge(at)} by ${by}`);
+  return lines.map(style.faint);
 }
 
 function describeHome(found: AgentStatus): string {

@@ -131,6 +131,8 @@ export const ConfigFile = Type.Object(
         ),
       ),
     ),
+    /** Whether the service's people may add sources and checks; never written by a program. */
+    allow_remote_config: Type.Optional(Type.Boolean()),
     /** For every source that has none of its own; read by `parseLimits`. */
     limits: Type.Optional(Type.Unknown()),
     defaults: Type.Optional(Defaults),
@@ -146,6 +148,7 @@ export const EXPECTED: Readonly<Record<string, string>> = {
   "/standalone/storage/s3/endpoint": "must be https://HOST or https://HOST:PORT",
   "/standalone/storage/s3/access_key_id": "must be env:NAME, file:PATH or credential:NAME",
   "/standalone/storage/s3/secret_access_key": "must be env:NAME, file:PATH or credential:NAME",
+  "/allow_remote_config": "must be true or false",
   "/agent/id": "must be the agent's id, agent_…",
   "/agent/org_id": "must be the organisation's id, org_…",
 };

@@ -36,6 +36,8 @@ export interface Config {
   readonly recipients: readonly string[];
   readonly identityFiles: readonly string[];
   readonly defaults: Defaults;
+  /** Whether people of the organisation may add sources and checks over the service. */
+  readonly allowRemoteConfig: boolean;
   readonly sources: ReadonlyMap<string, SourceConfig>;
   /** By the source's name: whose backups of it this host tests and restores besides its own. */
   readonly testFor: ReadonlyMap<string, TrustedMakers>;
@@ -184,6 +186,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
     recipients: (encryption?.recipients ?? []).map(normalRecipient),
     identityFiles: (encryption?.identity_files ?? []).map((path) => identityFile(path, root)),
     defaults: value.defaults ?? {},
+    allowRemoteConfig: value.allow_remote_config ?? false,
     sources,
     testFor: new Map(
       Object.entries(value.test_for ?? {}).map(([slug, { keys, source_id }]) => [

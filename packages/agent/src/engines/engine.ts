@@ -5,6 +5,7 @@ import type { SandboxKind } from "../config/sandbox-config.ts";
 import type { SourceCommon, SourceConfig } from "../config/source-config.ts";
 import type { CheckOutcome, Profile } from "@attestore/proof";
 import type { Proposals, QueryOutcome, Seen } from "../checks/index.ts";
+import type { Measurables } from "./measurable.ts";
 
 /**
  * What a backup says about its source and its dump, as JSON. It is signed into the receipt. It
@@ -83,6 +84,12 @@ export interface Engine<Settings extends object> {
    * @throws RunError
    */
   readonly propose?: (source: SourceOf<Settings>, context: RunContext) => Promise<Proposals>;
+  /**
+   * The tables of a source and their columns, for checks that measure them. Only reads. Absent for
+   * engines without tables.
+   * @throws RunError
+   */
+  readonly columns?: (source: SourceOf<Settings>, context: RunContext) => Promise<Measurables>;
   /**
    * Looks at the source itself for damage, if its configuration asks for that; null if not. It only
    * reads, and what keeps it from looking is no error. Absent if an engine can't.

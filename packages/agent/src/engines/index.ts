@@ -1,5 +1,7 @@
 import type { EngineName, SourceConfig, SourceConfigOf } from "../config/source-config.ts";
+import type { ConnectionReference } from "../config/source-config.ts";
 import type { ClientVersions, Dump, Engine, ForeignMetadata, Sandbox, SourceCheck } from "./engine.ts";
+import type { Measurables } from "./measurable.ts";
 import type { Target, TargetRequest } from "./target.ts";
 import type { Proposals } from "../checks/index.ts";
 import type { RunContext } from "../sandboxes/run-context.ts";
@@ -67,6 +69,33 @@ export async function openTarget(
 export async function proposals(source: SourceConfig, context: RunContext): Promise<Proposals> {
   const { propose } = await loadEngine(source.engine);
   return propose === undefined ? { checks: [], notProposed: [] } : propose(source as never, context);
+}
+
+/**
+ * The tables of a source and their columns; null for an engine that lists none.
+ * @throws RunError
+ */
+export async function listColumns(source: SourceConfig, context: RunContext): Promise<Measurables | null> {
+  const { columns } = await loadEngine(source.engine);
+  return columns === undefined ? null : columns(source as never, context);
+}
+
+/**
+ * The databases of a running server, and which engine it is. `called` is for messages.
+ * @throws RunError
+ */
+export async function listDatabases(
+  engine: "postgresql" | "mariadb",
+  connection: ConnectionReference,
+  called: string,
+  context: { readonly scratchDir: string; readonly signal: AbortSignal },
+): Promise<{ readonly engine: "postgresql" | "mariadb" | "mysql"; readonly databases: readonly string[] }> {
+  if (engine === "mariadb") {
+    const { listMariadbDatabases } = await import("./mariadb/list-databases.ts");
+    return listMariadbDatabases({ connection, slug: called }, context);
+  }
+  const { listPostgresqlDatabases } = await import("./postgresql/list-databases.ts");
+  return { engine, databases: await listPostgresqlDatabases({ connection, called }, context.signal) };
 }
 
 /**

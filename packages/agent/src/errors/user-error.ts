@@ -26,6 +26,10 @@ export type UserErrorCode =
   | "backup_unknown"
   /** The database that a backup is to be restored into is not fit for that. */
   | "target_unusable"
+  /** config.yaml does not let the service's people add anything. */
+  | "remote_config_off"
+  /** What somebody asked over the service is not offered, too old, or there already. */
+  | "request_refused"
   /** Receipts were signed for a moment that is still to come. */
   | "clock_ahead"
   /**

@@ -34,8 +34,7 @@ export interface EventFile {
  * receipt's number), so a failure that is seen again after a crash is reported once.
  */
 export async function spoolEvent(layout: Layout, name: string, event: EventRequest): Promise<void> {
-  for (const directory of [layout.eventsWaiting, layout.events, layout.eventsRefused])
-    if ((await readdir(directory)).some((file) => eventNameOf(file) === name)) return;
+  if (await isEventKnown(layout, name)) return;
   const waiting = waitingEvent(event);
   if (!(await spoolSigned(layout, name, waiting)))
     await replaceJsonFile(join(layout.eventsWaiting, `${name}.json`), waiting);
@@ -46,6 +45,13 @@ export async function spoolEvent(layout: Layout, name: string, event: EventReque
  */
 export function spoolSignedEvent(layout: Layout, name: string, event: EventRequest): Promise<boolean> {
   return spoolSigned(layout, name, waitingEvent(event));
+}
+
+/** Whether there is an event of that name already, submitted or not. */
+export async function isEventKnown(layout: Layout, name: string): Promise<boolean> {
+  for (const directory of [layout.eventsWaiting, layout.events, layout.eventsRefused])
+    if ((await readdir(directory)).some((file) => eventNameOf(file) === name)) return true;
+  return false;
 }
 
 function waitingEvent(event: EventRequest): WaitingEvent {

@@ -1,5 +1,11 @@
-import { DeliveredCommand, HeartbeatResponse, Id } from "@attestore/contract";
-import { Type } from "typebox";
+import {
+  DeliveredCommand,
+  DeliveredConfigRequest,
+  HeartbeatResponse,
+  Id,
+  MAX_OPEN_CONFIG_REQUESTS,
+} from "@attestore/contract";
+import { Type, type Static } from "typebox";
 import { Value } from "typebox/value";
 import { ServiceError } from "../transport/service-error.ts";
 
@@ -16,11 +22,17 @@ export interface HeardHeartbeat {
    * Must not be acknowledged: an ack promises that there will be an outcome (contract, section 7).
    */
   readonly unknownCommands: readonly UnknownCommand[];
+  /** Ids of requests to config.yaml that are not exactly what the contract allows. */
+  readonly malformedRequests: readonly string[];
 }
 
 /** The answer before each of its commands is checked. */
 export const HeartbeatAnswer = Type.Object(
-  { ...HeartbeatResponse.properties, commands: Type.Array(Type.Unknown()) },
+  {
+    ...HeartbeatResponse.properties,
+    commands: Type.Array(Type.Unknown()),
+    config_requests: Type.Optional(Type.Array(Type.Unknown())),
+  },
   { additionalProperties: false },
 );
 
@@ -35,10 +47,7 @@ const KNOWN: readonly string[] = DeliveredCommand.properties.kind.enum;
  * @throws ServiceError `invalid_response` for something that is no command, or an incomplete one of
  * a known kind
  */
-export function readHeartbeat(
-  host: string,
-  answer: Omit<HeartbeatResponse, "commands"> & { readonly commands: readonly unknown[] },
-): HeardHeartbeat {
+export function readHeartbeat(host: string, answer: Static<typeof HeartbeatAnswer>): HeardHeartbeat {
   const commands: DeliveredCommand[] = [];
   const unknownCommands: UnknownCommand[] = [];
   for (const [index, value] of answer.commands.entries()) {
@@ -53,5 +62,29 @@ export function readHeartbeat(
         { status: 200 },
       );
   }
-  return { response: { ...answer, commands }, unknownCommands };
+  const { config_requests, ...rest } = answer;
+  return {
+    response: { ...rest, commands, ...requested(config_requests) },
+    unknownCommands,
+    malformedRequests: malformed(config_requests),
+  };
+}
+
+/**
+ * Unlike anything else that the service says, a request with a field too many is refused and not
+ * read without it: a newer service that means more by it must not get less.
+ */
+function requested(values: readonly unknown[] = []): Pick<HeartbeatResponse, "config_requests"> {
+  const some = values.slice(0, MAX_OPEN_CONFIG_REQUESTS);
+  return { config_requests: some.filter((value) => Value.Check(DeliveredConfigRequest, value)) };
+}
+
+const NamedRequest = Type.Object({ id: Id("configRequest") });
+
+function malformed(values: readonly unknown[] = []): string[] {
+  return values
+    .slice(0, MAX_OPEN_CONFIG_REQUESTS)
+    .flatMap((value) =>
+      Value.Check(NamedRequest, value) && !Value.Check(DeliveredConfigRequest, value) ? [value.id] : [],
+    );
 }

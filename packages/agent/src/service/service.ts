@@ -7,6 +7,7 @@ import {
   BackupRecord,
   BootstrapStarted,
   CommandNotice,
+  ConfigAnswerAccepted,
   DownloadUrl,
   EventAccepted,
   KeptBackups,
@@ -19,6 +20,7 @@ import {
   ReceiptAccepted,
   UploadUrl,
   type AttachRequest,
+  type ConfigAnswer,
   type EnvelopeRequest,
   type EventRequest,
   type HeartbeatRequest,
@@ -77,6 +79,7 @@ export interface Service {
   heartbeat(body: HeartbeatRequest, options: CallOptions): Promise<HeardHeartbeat>;
   /** Held by the service until the next heartbeat gets commands, for that long at most. */
   waitForCommands(wait_s: number, options: CallOptions): Promise<CommandNotice>;
+  answerConfigRequest(id: string, body: ConfigAnswer, options: CallOptions): Promise<ConfigAnswerAccepted>;
   reportProgress(commandId: string, body: ProgressReport, options: CallOptions): Promise<ProgressAccepted>;
   uploadUrl(body: UploadUrlRequest, options: CallOptions): Promise<UploadUrl>;
   registerBackup(body: RegisterBackupRequest, options: CallOptions): Promise<BackupRecord>;
@@ -187,6 +190,16 @@ export function openService(options: ServiceOptions): Service {
       const reading = { expected: { 200: CommandNotice }, timeout_ms: (wait_s + 10) * 1000 };
       const query = { wait_s: String(wait_s) };
       return (await api(reading, options).call("get", "/v1/commands", { query })).body;
+    },
+    answerConfigRequest: async (id, body, options) => {
+      const client = api({ expected: { 200: ConfigAnswerAccepted } }, options);
+      const call = "/v1/config-requests/{id}/answer";
+      // One call for each form: the typed client takes no union.
+      const answered =
+        "result" in body
+          ? await client.call("post", call, { path: { id }, body })
+          : await client.call("post", call, { path: { id }, body });
+      return answered.body;
     },
     reportProgress: async (id, body, options) => {
       const client = api({ expected: { 200: ProgressAccepted } }, { ...options, idempotencyKey: null });

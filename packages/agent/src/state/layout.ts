@@ -38,6 +38,8 @@ export interface Layout {
   /** Commands from the service that are not done. */
   readonly commands: string;
   readonly commandsDone: string;
+  /** What people asked over the service of config.yaml, and what was answered. */
+  readonly configRequests: string;
   /** The log as this agent, its witness, has seen it. */
   readonly log: string;
   readonly keptCheckpoint: string;
@@ -91,6 +93,7 @@ export function layoutOf(root: string): Layout {
     eventsRefused: join(events, "refused"),
     commands,
     commandsDone: join(commands, "done"),
+    configRequests: join(root, "config-requests"),
     log,
     keptCheckpoint: join(log, "head.json"),
     logAlarm: join(log, "alarm.json"),
@@ -118,6 +121,7 @@ export async function makeLayout(layout: Layout): Promise<void> {
     layout.eventsWaiting,
     layout.eventsRefused,
     layout.commandsDone,
+    layout.configRequests,
     layout.logAlarmsCleared,
     layout.locks,
     layout.scratch,

@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import {
   newId,
   type BackupRecord,
+  type ConfigAnswer,
   type DeliveredCommand,
   type EnvelopeRequest,
   type EventRequest,
@@ -76,6 +77,9 @@ export class TestService {
   interfere: Interference = () => undefined;
   /** Commands for the next heartbeats, until they are acked. */
   commands: DeliveredCommand[] = [];
+  /** Requests for every heartbeat until they are answered: anything, to every agent. */
+  configRequests: { id: string; [more: string]: unknown }[] = [];
+  readonly configAnswers = new Map<string, ConfigAnswer>();
   readonly calls: SeenCall[] = [];
   readonly heartbeats: HeartbeatRequest[] = [];
   /** By command; only where `letsWait`. */
@@ -243,11 +247,17 @@ export class TestService {
       return json(202, { status: "pending" });
     }
     if (credential !== this.token) return failure(401, "unauthenticated", "no valid credential");
-    if (this.letsWait && path === "/v1/commands") return json(200, { queued: this.commands.length > 0 });
+    if (this.letsWait && path === "/v1/commands") return json(200, { queued: this.#hasWork });
     const progressOf = /^\/v1\/commands\/(cmd_\w+)\/progress$/.exec(path)?.[1];
     if (this.letsWait && progressOf !== undefined) {
       this.progress.push([progressOf, body() as ProgressReport]);
       return json(200, { next_s: 1 });
+    }
+    const answerTo = /^\/v1\/config-requests\/(cfg_\w+)\/answer$/.exec(path)?.[1];
+    if (answerTo !== undefined) {
+      this.configAnswers.set(answerTo, body() as ConfigAnswer);
+      this.configRequests = this.configRequests.filter(({ id }) => id !== answerTo);
+      return json(200, { id: answerTo });
     }
     if (method === "POST" && path === "/v1/heartbeat") return this.#heartbeat(body() as HeartbeatRequest);
     if (method === "POST" && path === "/v1/backups/upload-url") {
@@ -308,10 +318,13 @@ export class TestService {
     return failure(404, "not_found", `no ${path}`);
   }
 
+  get #hasWork(): boolean {
+    return this.commands.length > 0 || this.configRequests.length > 0;
+  }
+
   async #hold(request: IncomingMessage, url: URL): Promise<void> {
     const end = performance.now() + Number(url.searchParams.get("wait_s")) * 1000;
-    while (this.commands.length === 0 && performance.now() < end && !request.socket.destroyed)
-      await pause(10);
+    while (!this.#hasWork && performance.now() < end && !request.socket.destroyed) await pause(10);
   }
 
   readonly #objectOf = new Map<string, string>();
@@ -337,6 +350,7 @@ export class TestService {
       next_interval_s: this.intervalS,
       commands: this.commands,
       log_head: this.log.checkpoint(),
+      ...(this.configRequests.length === 0 ? {} : { config_requests: this.configRequests }),
       sources: beat.sources
         .filter(({ slug }) => !this.removed.has(slug))
         .map(({ slug }) => ({

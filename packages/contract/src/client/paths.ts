@@ -17,7 +17,7 @@ export interface Schemas {
       tested_at: string | null;
     } | null;
   };
-  AgentEventKind: "backup_failed" | "restore_failed" | "attestation_failed" | "change_accepted" | "draw_declared";
+  AgentEventKind: "backup_failed" | "restore_failed" | "attestation_failed" | "change_accepted" | "draw_declared" | "config_changed";
   AgentKeyRecord: {
     agent_id: string;
     public_key: string;
@@ -51,6 +51,7 @@ export interface Schemas {
     revoked_at: string | null;
     spool: Schemas["AgentSpool"] | null;
     encryption: Schemas["AgentEncryption"] | null;
+    remote_config: boolean;
   };
   AgentSpool: {
     backups: number;
@@ -334,6 +335,72 @@ export interface Schemas {
       event_id?: string;
     };
   };
+  ConfigAnswerAccepted: {
+    id: string;
+  };
+  ConfigRefusal: {
+    reason: string;
+    message: string;
+  };
+  ConfigRequestRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    agent_id: string;
+    asked_by: string;
+    status: "queued" | "delivered" | "answered" | "expired";
+    request: {
+      kind: "discover";
+    } | {
+      kind: "try_source";
+      place: string;
+      database: string;
+    } | {
+      kind: "add_source";
+      tried: string;
+      name: string;
+      checks: string[];
+    } | {
+      kind: "list_columns";
+      source: string;
+    } | {
+      kind: "try_check";
+      source: string;
+      measure: Schemas["Measure"];
+      table: string;
+      column?: string;
+      threshold: number;
+    } | {
+      kind: "add_check";
+      tried: string;
+      name: string;
+    };
+    expires_at: string;
+    answered_at: string | null;
+    result: {
+      kind: "discover";
+      servers: Schemas["FoundServer"][];
+    } | {
+      kind: "try_source";
+      source: Schemas["TriedSource"];
+    } | {
+      kind: "add_source";
+      added: string;
+      source_id?: string;
+    } | {
+      kind: "list_columns";
+      tables: Schemas["ListedTable"][];
+      is_cut: boolean;
+    } | {
+      kind: "try_check";
+      check: Schemas["TriedCheck"];
+    } | {
+      kind: "add_check";
+      source: string;
+      added: string;
+    } | null;
+    refusal: Schemas["ConfigRefusal"] | null;
+  };
   ConfigureSourceRequest: {
     name?: string;
     agent_id?: string;
@@ -409,6 +476,36 @@ export interface Schemas {
     };
     issued_at: string;
     attempt: number;
+  };
+  DeliveredConfigRequest: {
+    id: string;
+    asked_by: string;
+    request: {
+      kind: "discover";
+    } | {
+      kind: "try_source";
+      place: string;
+      database: string;
+    } | {
+      kind: "add_source";
+      tried: string;
+      name: string;
+      checks: string[];
+    } | {
+      kind: "list_columns";
+      source: string;
+    } | {
+      kind: "try_check";
+      source: string;
+      measure: Schemas["Measure"];
+      table: string;
+      column?: string;
+      threshold: number;
+    } | {
+      kind: "add_check";
+      tried: string;
+      name: string;
+    };
   };
   DeliveryAttempt: {
     attempt: number;
@@ -562,6 +659,17 @@ export interface Schemas {
     };
     envelope?: Schemas["EnvelopeRequest"];
   };
+  FoundServer: {
+    place: string;
+    engine: string;
+    label: string;
+    state: "ready" | "refused" | "no_client";
+    problem?: string;
+    databases: {
+      name: string;
+      source?: string;
+    }[];
+  };
   HeartbeatRequest: {
     agent_version: string;
     hostname: string;
@@ -573,6 +681,7 @@ export interface Schemas {
     cosignature?: string;
     spool?: Schemas["AgentSpool"];
     encryption?: Schemas["AgentEncryption"];
+    remote_config?: true;
   };
   HeartbeatResponse: {
     server_time: string;
@@ -580,6 +689,7 @@ export interface Schemas {
     commands: Schemas["DeliveredCommand"][];
     log_head: string;
     sources?: Schemas["RegisteredSource"][];
+    config_requests?: Schemas["DeliveredConfigRequest"][];
   };
   ImpersonateRequest: {
     user_id: string;
@@ -632,6 +742,13 @@ export interface Schemas {
   LeftOrg: {
     status: "left";
   };
+  ListedTable: {
+    name: string;
+    columns: ({
+      name: string;
+      kind: "time" | "other";
+    })[];
+  };
   LogHead: {
     log_id: string;
     tree_size: number;
@@ -681,6 +798,7 @@ export interface Schemas {
     auditor_link: Schemas["AuditorLinkView"] | null;
     passkey_required: boolean;
   };
+  Measure: "rows" | "distinct" | "filled" | "newest";
   MintAuthKeyRequest: {
     name?: string;
     expires_in_s?: number;
@@ -1075,6 +1193,32 @@ export interface Schemas {
     tested_within_90_days: number;
   };
   TimelineTopic: "backups" | "restore_tests" | "trouble" | "commands";
+  TriedCheck: {
+    query: string;
+    expect: string;
+    backup_id: string;
+    held: boolean;
+    value: number | string | null;
+    problem?: string;
+    duration_ms: number;
+    noticed: string[];
+    not_noticed: string[];
+    not_tried: string[];
+  };
+  TriedSource: {
+    engine: string;
+    version: string;
+    tables: number | null;
+    checks: {
+      id: string;
+      query: string;
+      expect: string;
+    }[];
+    not_proposed: {
+      id: string;
+      why: string;
+    }[];
+  };
   TriggerAccepted: {
     command_id: string;
   };
@@ -1549,6 +1693,39 @@ export interface Paths {
       answers: { 200: Schemas["ProgressAccepted"] };
     };
   };
+  "/v1/config-requests/{id}/answer": {
+    post: {
+      path: { id: string };
+      query: undefined;
+      body: {
+        result: {
+          kind: "discover";
+          servers: Schemas["FoundServer"][];
+        } | {
+          kind: "try_source";
+          source: Schemas["TriedSource"];
+        } | {
+          kind: "add_source";
+          added: string;
+          source_id?: string;
+        } | {
+          kind: "list_columns";
+          tables: Schemas["ListedTable"][];
+          is_cut: boolean;
+        } | {
+          kind: "try_check";
+          check: Schemas["TriedCheck"];
+        } | {
+          kind: "add_check";
+          source: string;
+          added: string;
+        };
+      } | {
+        refusal: Schemas["ConfigRefusal"];
+      };
+      answers: { 200: Schemas["ConfigAnswerAccepted"] };
+    };
+  };
   "/v1/backups/upload-url": {
     post: {
       path: undefined;
@@ -1937,6 +2114,47 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["CommandRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/agents/{agentID}/config-requests": {
+    post: {
+      path: { orgID: string; agentID: string };
+      query: undefined;
+      body: {
+        kind: "discover";
+      } | {
+        kind: "try_source";
+        place: string;
+        database: string;
+      } | {
+        kind: "add_source";
+        tried: string;
+        name: string;
+        checks: string[];
+      } | {
+        kind: "list_columns";
+        source: string;
+      } | {
+        kind: "try_check";
+        source: string;
+        measure: Schemas["Measure"];
+        table: string;
+        column?: string;
+        threshold: number;
+      } | {
+        kind: "add_check";
+        tried: string;
+        name: string;
+      };
+      answers: { 202: Schemas["ConfigRequestRecord"] };
+    };
+  };
+  "/api/config-requests/{requestID}": {
+    get: {
+      path: { requestID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["ConfigRequestRecord"] };
     };
   };
   "/api/orgs/{orgID}/notifications/channels": {

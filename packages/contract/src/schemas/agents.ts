@@ -28,7 +28,7 @@ export type AgentEncryption = Static<typeof AgentEncryption>;
 
 /**
  * The record of an agent (contract, section 10). `spool` is from its last heartbeat; null if that
- * heartbeat had none.
+ * heartbeat had none. `remote_config`: its host allows the dashboard to add sources and checks.
  */
 export const AgentRecord = Type.Object(
   {
@@ -46,6 +46,7 @@ export const AgentRecord = Type.Object(
     revoked_at: OrNull(Timestamp),
     spool: OrNull(AgentSpool),
     encryption: OrNull(AgentEncryption),
+    remote_config: Type.Boolean(),
   },
   strict,
 );

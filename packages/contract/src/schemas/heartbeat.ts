@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import { AgentEncryption, AgentSpool } from "./agents.ts";
+import { DeliveredConfigRequest } from "./config-requests.ts";
 import { Count, EngineName, Id, Label, Slug, strict, Tag, Tags, Timestamp } from "./scalars.ts";
 
 /**
@@ -38,7 +39,7 @@ export type DeliveredCommand = Static<typeof DeliveredCommand>;
 /**
  * Body of `POST /v1/heartbeat`. `log_head` is the checkpoint that the agent holds, `cosignature`
  * its signature line over it, `spool` the number of queued items, and `encryption` the recipients
- * of its backups.
+ * of its backups. `remote_config` says that config.yaml has `allow_remote_config: true`.
  */
 export const HeartbeatRequest = Type.Object(
   {
@@ -52,6 +53,7 @@ export const HeartbeatRequest = Type.Object(
     cosignature: Type.Optional(Type.String({ maxLength: 1024 })),
     spool: Type.Optional(AgentSpool),
     encryption: Type.Optional(AgentEncryption),
+    remote_config: Type.Optional(Type.Literal(true)),
   },
   strict,
 );
@@ -69,7 +71,8 @@ export type RegisteredSource = Static<typeof RegisteredSource>;
 
 /**
  * 200 of a heartbeat. `log_head` is the newest signed checkpoint of the organisation's log.
- * `sources` are the declared sources with their ids.
+ * `sources` are the declared sources with their ids. `config_requests` come only to an agent that
+ * said `remote_config`.
  */
 export const HeartbeatResponse = Type.Object(
   {
@@ -78,6 +81,7 @@ export const HeartbeatResponse = Type.Object(
     commands: Type.Array(DeliveredCommand),
     log_head: Type.String(),
     sources: Type.Optional(Type.Array(RegisteredSource)),
+    config_requests: Type.Optional(Type.Array(DeliveredConfigRequest)),
   },
   strict,
 );

@@ -74,6 +74,7 @@ export const AgentEventKind = Type.Enum([
   "attestation_failed",
   "change_accepted",
   "draw_declared",
+  "config_changed",
 ]);
 export type AgentEventKind = Static<typeof AgentEventKind>;
 

@@ -17,6 +17,7 @@ export const eventText = {
     attestation_failed: "Receipt could not be made",
     change_accepted: "Change of the source accepted",
     draw_declared: "Backup to test drawn",
+    config_changed: "Source or check added from the dashboard",
     backup_missed: "Backup missed",
     restore_test_missed: "Restore test missed",
     agent_silent: "Agent silent",

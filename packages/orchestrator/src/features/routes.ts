@@ -17,6 +17,8 @@ import type { BootstrapDeps } from "./attach/settings.ts";
 import { type CommandWaitDeps, commandWaitRoutes } from "./command-wait/routes.ts";
 import { commandProgressRoutes } from "./commands/progress-routes.ts";
 import { commandRoutes } from "./commands/routes.ts";
+import { configAnswerRoutes } from "./config-requests/answer-routes.ts";
+import { configRequestRoutes } from "./config-requests/routes.ts";
 import { eventReadingRoutes } from "./events/dashboard-routes.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { evidenceRoutes } from "./evidence/routes.ts";
@@ -83,6 +85,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...heartbeatRoutes(deps),
       ...commandWaitRoutes(deps),
       ...commandProgressRoutes(deps),
+      ...configAnswerRoutes(deps),
       ...backupRoutes(deps),
       ...quotaRoutes(deps),
       ...receiptRoutes(deps),
@@ -100,6 +103,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...scheduleRoutes(deps),
       ...retentionRoutes(deps),
       ...commandRoutes(),
+      ...configRequestRoutes(deps),
       ...notificationRoutes(deps),
       ...overviewRoutes(deps),
       ...liveRoutes(deps),

@@ -58,6 +58,13 @@ export async function makeWorld(service: TestService): Promise<World> {
   const bytes = randomBytes(16);
   const upload = await service.upload(agent, sourceId, bytes);
   const command = await service.queueCommand(sourceId, "backup");
+  const configRequest = newId("configRequest");
+  await service.pool.query("update agents set remote_config = true where id = $1", [agentOfIds.id]);
+  await service.pool.query(
+    `insert into config_requests (id, org_id, agent_id, asked_by, request, status, created_at, expires_at)
+     values ($1, $2, $3, $4, '{"kind":"discover"}', 'delivered', now(), now() + interval '1 hour')`,
+    [configRequest, org.id, agent.id, users.owner.id],
+  );
   const link = await openedLink(service, org, users.owner);
   const channels = `/api/orgs/${org.id}/notifications/channels`;
   const channel = await users.owner.post(channels, {
@@ -103,6 +110,7 @@ export async function makeWorld(service: TestService): Promise<World> {
     notification: found.notification,
     delivery: sent.json["delivery_id"] as string,
     passkey,
+    configRequest,
   };
   return {
     org,

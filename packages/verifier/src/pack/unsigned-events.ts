@@ -44,6 +44,7 @@ const REPORTED: ReadonlySet<string> = new Set([
   "attestation_failed",
   "change_accepted",
   "draw_declared",
+  "config_changed",
 ]);
 
 /**

@@ -5,11 +5,12 @@ import type { Config } from "../../config/config.ts";
 import { reportEncryption } from "../../recovery/encryption-report.ts";
 import type { Layout } from "../../state/layout.ts";
 import { readJson } from "../../state/read-json.ts";
+import { journalRequest } from "../../journal/config-requests.ts";
 import { spoolDepth } from "../../receipts/spool-depth.ts";
 import type { Attachment } from "../../service/attachment.ts";
 import { hostFacts } from "../../state/host-facts.ts";
 import { LogAlarmError } from "../../state/log-alarm.ts";
-import type { UnknownCommand } from "../../service/read-heartbeat.ts";
+import type { HeardHeartbeat, UnknownCommand } from "../../service/read-heartbeat.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 import { rememberSourceIds } from "../../state/source-ids.ts";
 import { cosignKeptCheckpoint, observeCheckpoint } from "../../log/witness.ts";
@@ -25,6 +26,10 @@ export interface Heartbeat {
   readonly response: HeartbeatResponse;
   /** Commands besides those of `response`, of kinds that this version does not know. */
   readonly unknownCommands: readonly UnknownCommand[];
+  /** Requests to config.yaml that are on this host's disk now, and were not before. */
+  readonly takenRequests: number;
+  /** Those that came although config.yaml does not allow any; nothing was kept of them. */
+  readonly uninvited: number;
   /** Why the checkpoint that came with it can't be trusted; null if it can. */
   readonly checkpointProblem: LogAlarmError | ServiceError | null;
 }
@@ -54,18 +59,21 @@ export async function sendHeartbeat(
     acks: acks.map((command_id) => ({ command_id })),
     spool: await spoolDepth(layout),
     encryption: await reportEncryption(layout, config),
+    ...(config.allowRemoteConfig ? { remote_config: true as const } : {}),
     ...(held === null ? {} : { log_head: held.checkpoint, cosignature: held.cosignature }),
   };
   const hasLabels = declared.some(({ tags, environment }) => tags !== undefined || environment !== undefined);
-  const { response, unknownCommands } = await service
-    .heartbeat(body, { signal, once })
-    .catch((error: unknown) => {
-      // A service of an earlier version takes no tags, and everything else is more important.
-      if (!hasLabels || !(error instanceof ServiceError) || error.refusal?.error !== "invalid_request")
-        throw error;
-      const sources = declared.map(({ slug, engine }) => ({ slug, engine }));
-      return service.heartbeat({ ...body, sources }, { signal, once });
-    });
+  const heard = await service.heartbeat(body, { signal, once }).catch((error: unknown) => {
+    // A service of an earlier version takes no tags and sends no requests, and everything else is
+    // more important.
+    const isNew = hasLabels || config.allowRemoteConfig;
+    if (!isNew || !(error instanceof ServiceError) || error.refusal?.error !== "invalid_request") throw error;
+    const sources = declared.map(({ slug, engine }) => ({ slug, engine }));
+    const { remote_config: _, ...known } = { remote_config: undefined, ...body };
+    return service.heartbeat({ ...known, sources }, { signal, once });
+  });
+  const { response, unknownCommands } = heard;
+  const requests = await takeRequests(layout, config, heard);
   await rememberSourceIds(layout, [
     ...(response.sources ?? []),
     ...response.commands.map(({ source: { id, slug } }) => ({ id, slug })),
@@ -76,12 +84,25 @@ export async function sendHeartbeat(
   );
   try {
     await observeCheckpoint(attachment, response.log_head, signal);
-    return { response, unknownCommands, checkpointProblem: null };
+    return { response, unknownCommands, ...requests, checkpointProblem: null };
   } catch (error) {
     if (error instanceof LogAlarmError || error instanceof ServiceError)
-      return { response, unknownCommands, checkpointProblem: error };
+      return { response, unknownCommands, ...requests, checkpointProblem: error };
     throw error;
   }
+}
+
+/** Whoever asks for heartbeats takes them; the running agent carries them out. */
+async function takeRequests(
+  layout: Layout,
+  { allowRemoteConfig }: Config,
+  { response: { config_requests = [] }, malformedRequests }: HeardHeartbeat,
+): Promise<Pick<Heartbeat, "takenRequests" | "uninvited">> {
+  const requests = [...config_requests, ...malformedRequests.map((id) => ({ id }))];
+  if (!allowRemoteConfig) return { takenRequests: 0, uninvited: requests.length };
+  let takenRequests = 0;
+  for (const request of requests) if (await journalRequest(layout, request)) takenRequests += 1;
+  return { takenRequests, uninvited: 0 };
 }
 
 /** When the service last answered a heartbeat, by this host's clock and by the service's. */

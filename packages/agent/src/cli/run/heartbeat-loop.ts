@@ -24,6 +24,7 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
   let failures = 0;
   let troubled: TransientFailure["of"] | null = null;
   let alarmed = false;
+  let wasUninvited = false;
   while (!signal.aborted) {
     let wait_ms: number;
     let isAnswered = false;
@@ -36,17 +37,16 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
       for (const id of handedOver) toAck.add(id);
       if (handedOver.length > 0) run.work.ring();
       const acks = [...toAck].slice(0, 1000);
-      const { response, unknownCommands, checkpointProblem } = await sendHeartbeat(
+      const { response, unknownCommands, takenRequests, uninvited, checkpointProblem } = await sendHeartbeat(
         attachment,
         await run.config(),
-        {
-          signal,
-          acks,
-          once: true,
-        },
+        { signal, acks, once: true },
       );
       for (const id of acks) toAck.delete(id);
-      commands.heard(response.commands.length + unknownCommands.length);
+      commands.heard(response.commands.length + unknownCommands.length + takenRequests);
+      if (takenRequests > 0) run.requests.ring();
+      if (uninvited > 0 && !wasUninvited) say(UNINVITED);
+      wasUninvited = uninvited > 0;
       let taken = 0;
       for (const command of response.commands) {
         const isNew = await journalCommand(layout, command);
@@ -91,6 +91,9 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
     else await pause(wait_ms, undefined, { signal }).catch(() => undefined);
   }
 }
+
+const UNINVITED =
+  "the service sent requests to change config.yaml, which does not allow that (allow_remote_config): they are ignored";
 
 function unknownKind(id: string, kind: string): string {
   return `${id}: this agent does not know the command kind "${kind}" and ignores it. A newer version of attestore may run it.`;

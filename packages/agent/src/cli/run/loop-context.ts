@@ -15,6 +15,8 @@ export interface LoopContext {
   readonly config: () => Promise<Config>;
   /** There may be something to run, or to deliver. */
   readonly work: Wakeup;
+  /** Somebody may have asked something of config.yaml. */
+  readonly requests: Wakeup;
   /** There may be something to submit. */
   readonly spool: Wakeup;
 }
@@ -34,6 +36,7 @@ export function loopContext(
     signal,
     say,
     work: new Wakeup(),
+    requests: new Wakeup(),
     spool: new Wakeup(),
     config: async () => {
       try {

@@ -13,7 +13,7 @@ import { connectionFailed } from "./session-error.ts";
  * @throws RunError
  */
 export async function inSourceSession<Result>(
-  source: SourceOf<MariadbSettings>,
+  source: Pick<SourceOf<MariadbSettings>, "connection" | "slug">,
   { scratchDir, signal }: Pick<RunContext, "scratchDir" | "signal">,
   use: (session: MariadbSession, connection: ConnectionFile) => Promise<Result>,
 ): Promise<Result> {

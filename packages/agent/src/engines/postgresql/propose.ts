@@ -10,14 +10,10 @@ import {
   ZONES_S,
 } from "../../checks/index.ts";
 import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
-import { stopIfAborted } from "../../errors/run-error.ts";
-import { programsIn } from "../../processes/run-program.ts";
 import type { SourceOf } from "../engine.ts";
-import { resolveConnection } from "./connection.ts";
-import { findInstallations, missing } from "./installations.ts";
-import { PsqlSession, SessionEnded } from "./psql-session.ts";
+import type { PsqlSession } from "./psql-session.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "./schema.ts";
-import { connectionFailed } from "./session-error.ts";
+import { inReadingSession } from "./source-session.ts";
 
 /** How long the source may be asked. */
 const BUDGET_MS = 30_000;
@@ -62,24 +58,15 @@ const observed = ({ table, column, slack_s }: TimeColumn): string => `
  * Looks at the source, read-only and for a short time, and proposes checks.
  * @throws RunError
  */
-export async function proposePostgresql(
+export function proposePostgresql(
   source: SourceOf<PostgresqlSettings>,
   signal: AbortSignal,
 ): Promise<Proposals> {
-  const environment = await resolveConnection(source.connection);
-  const newest = (await findInstallations(["pg_dump"])).at(-1);
-  if (newest === undefined) throw missing("pg_dump", "postgresql-client");
-  const session = await PsqlSession.open(programsIn(newest.bin), environment, signal, { onlyReads: true });
-  try {
-    return await propose(session);
-  } catch (error) {
-    stopIfAborted(signal);
-    throw error instanceof SessionEnded
-      ? connectionFailed(`the source ${source.slug} cannot be reached`, error)
-      : error;
-  } finally {
-    await session.close();
-  }
+  return inReadingSession(
+    { connection: source.connection, called: `the source ${source.slug}` },
+    signal,
+    propose,
+  );
 }
 
 async function propose(session: PsqlSession): Promise<Proposals> {

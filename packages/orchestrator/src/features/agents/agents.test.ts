@@ -42,6 +42,7 @@ test("an agent's record is the contract's", async () => {
     last_seen_at: null,
     revoked_at: null,
     spool: null,
+    remote_config: false,
     encryption: null,
   });
   const kit = { recipient: "age1kit", made_at: "2026-11-20T08:00:00.000Z", tested_at: null };

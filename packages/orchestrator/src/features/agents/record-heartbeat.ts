@@ -8,7 +8,7 @@ import { recordSeen } from "./store.ts";
 export async function recordHeartbeat(
   tx: DatabaseTransaction,
   agentId: string,
-  { agent_version, hostname, platform, spool, encryption }: HeartbeatRequest,
+  { agent_version, hostname, platform, spool, encryption, remote_config }: HeartbeatRequest,
   now: Date,
 ): Promise<Date | null> {
   const seen = await recordSeen(tx, agentId, {
@@ -18,6 +18,7 @@ export async function recordHeartbeat(
     last_seen_at: now,
     spool: spool === undefined ? null : JSON.stringify(spool),
     encryption: encryption === undefined ? null : JSON.stringify(encryption),
+    remote_config: remote_config === true,
   });
   if (seen === undefined) throw new Error("the agent of a heartbeat does not exist");
   return seen.last_seen_at;

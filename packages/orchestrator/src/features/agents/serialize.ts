@@ -18,5 +18,6 @@ export function serializeAgent(agent: Agent): AgentRecord {
     revoked_at: agent.revoked_at?.toISOString() ?? null,
     spool: agent.spool,
     encryption: agent.encryption,
+    remote_config: agent.remote_config,
   };
 }

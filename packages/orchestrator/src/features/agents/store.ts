@@ -20,6 +20,7 @@ export interface Agent {
   revoked_at: Date | null;
   spool: AgentSpool | null;
   encryption: AgentEncryption | null;
+  remote_config: boolean;
 }
 
 const COLUMNS = [
@@ -37,6 +38,7 @@ const COLUMNS = [
   "revoked_at",
   "spool",
   "encryption",
+  "remote_config",
 ] as const;
 
 export async function insertAgent(tx: DatabaseTransaction, agent: Insertable<AgentsTable>): Promise<void> {
@@ -104,7 +106,7 @@ export async function markSeen(tx: DatabaseTransaction, id: string, at: Date): P
 const RECORD_SEEN: PreparedQuery = {
   name: "agent_record_seen",
   text: `with known as (select last_seen_at from agents where id = $1)
-    update agents set agent_version = $2, hostname = $3, platform = $4, last_seen_at = $5, spool = $6, encryption = $7
+    update agents set agent_version = $2, hostname = $3, platform = $4, last_seen_at = $5, spool = $6, encryption = $7, remote_config = $8
     from known where agents.id = $1
     returning known.last_seen_at`,
 };
@@ -124,10 +126,11 @@ export async function recordSeen(
     spool: string | null;
     /** As JSON. */
     encryption: string | null;
+    remote_config: boolean;
   },
 ): Promise<Pick<Agent, "last_seen_at"> | undefined> {
-  const { agent_version, hostname, platform, last_seen_at, spool, encryption } = seen;
-  const values = [id, agent_version, hostname, platform, last_seen_at, spool, encryption];
+  const { agent_version, hostname, platform, last_seen_at, spool, encryption, remote_config } = seen;
+  const values = [id, agent_version, hostname, platform, last_seen_at, spool, encryption, remote_config];
   const [known] = await runPrepared<Pick<Agent, "last_seen_at">>(tx, RECORD_SEEN, values);
   return known;
 }

@@ -1,14 +1,15 @@
 import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
 import type { Database } from "../../platform/database/schema.ts";
+import { isDue } from "../config-requests/store.ts";
 
-/** What `takeForDelivery` of the commands would hand out. */
+/** What `takeForDelivery` of the commands, or `takeConfigRequests`, would hand out. */
 const PENDING: PreparedQuery = {
   name: "command_wait_pending",
   text: `select exists (
       select from commands join sources on sources.id = commands.source_id
       where commands.agent_id = agents.id and commands.ended_at is null and sources.removed_at is null
         and (commands.status = 'queued' or (commands.status = 'delivered' and commands.delivered_at < $2))
-    ) as pending
+    ) or (remote_config and exists (select from config_requests where ${isDue("agents.id", "$3::timestamptz")})) as pending
     from agents where id = $1 and status = 'active'`,
 };
 
@@ -17,8 +18,12 @@ const PENDING: PreparedQuery = {
  * `notSince` and never acknowledged; null if the agent is revoked. Like the heartbeat's fast path
  * it runs as the service: the token names the agent.
  */
-export async function readPending(db: Database, agentId: string, notSince: Date): Promise<boolean | null> {
-  const [row] = await runPrepared<{ pending: boolean }>(db, PENDING, [agentId, notSince]);
+export async function readPending(
+  db: Database,
+  agentId: string,
+  { notSince, now }: { notSince: Date; now: Date },
+): Promise<boolean | null> {
+  const [row] = await runPrepared<{ pending: boolean }>(db, PENDING, [agentId, notSince, now]);
   return row?.pending ?? null;
 }
 

@@ -69,7 +69,9 @@ export class WaitingAgents {
 
   async #hasCommands(agentId: string): Promise<boolean> {
     const { db, clock, heartbeatInterval_s } = this.#deps;
-    const pending = await readPending(db, agentId, redeliveryDue(clock(), heartbeatInterval_s));
+    const now = clock();
+    const notSince = redeliveryDue(now, heartbeatInterval_s);
+    const pending = await readPending(db, agentId, { notSince, now });
     if (pending === null) throw agentRevoked();
     return pending;
   }

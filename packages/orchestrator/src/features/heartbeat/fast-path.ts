@@ -1,6 +1,7 @@
 import type { HeartbeatRequest, RegisteredSource } from "@attestore/contract";
 import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
 import { type NewestHead, newestHeadOf } from "../../log/heads.ts";
+import { isDue } from "../config-requests/store.ts";
 import { labelsOf } from "../sources/declared-sources.ts";
 import type { Database } from "../../platform/database/schema.ts";
 
@@ -16,8 +17,8 @@ export interface FastPath extends NewestHead {
 
 /**
  * $1 agent, $2 organisation, $3 to $5 what it says about its host, $6 now, $7 spool, $8 encryption,
- * $9, $10 and $12 what it declares, $11 see redeliveryDue. The commit does not wait for the disk:
- * whatever a database crash takes back, the agent says again within a minute.
+ * $9, $10 and $12 what it declares, $11 see redeliveryDue, $13 remote_config. The commit does not
+ * wait for the disk: whatever a database crash takes back, the agent says again within a minute.
  */
 const NOTE: PreparedQuery = {
   name: "heartbeat_note_routine",
@@ -28,7 +29,8 @@ const NOTE: PreparedQuery = {
     ), noted as (
       update agents set last_seen_at = $6, spool = $7, encryption = $8 from before
       where agents.id = $1 and agents.org_id = $2 and status = 'active' and before.last_seen_at is not null
-        and (agent_version, hostname, platform) = ($3, $4, $5)
+        and (agent_version, hostname, platform, remote_config) = ($3, $4, $5, $13)
+        and not exists (select from config_requests where ${isDue("$1", "$6")})
         and not exists (
           select from commands join sources on sources.id = commands.source_id
           where commands.agent_id = $1 and commands.ended_at is null and sources.removed_at is null
@@ -63,7 +65,7 @@ export async function noteOnFastPath(
   now: Date,
   due: Date,
 ): Promise<FastPath | null> {
-  const { agent_version, hostname, platform, sources, spool, encryption, acks } = body;
+  const { agent_version, hostname, platform, sources, spool, encryption, acks, remote_config } = body;
   if (acks.length > 0) return null;
   const [row] = await runPrepared<FastPath>(db, NOTE, [
     agent.id,
@@ -78,6 +80,7 @@ export async function noteOnFastPath(
     sources.map(({ engine }) => engine),
     due,
     sources.map((source) => JSON.stringify(labelsOf(source))),
+    remote_config === true,
   ]);
   return row ?? null;
 }

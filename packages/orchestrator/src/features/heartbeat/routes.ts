@@ -2,8 +2,10 @@ import { MalformedWitness } from "../../log/witness.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
 import {
   type DeliveredCommand,
+  type DeliveredConfigRequest,
   HeartbeatRequest,
   HeartbeatResponse,
+  MAX_OPEN_CONFIG_REQUESTS,
   type RegisteredSource,
 } from "@attestore/contract";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
@@ -15,6 +17,7 @@ import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { type Route, writeRoute } from "../../platform/http/route.ts";
 import { recordHeartbeat } from "../agents/record-heartbeat.ts";
 import { exchangeCommands, redeliveryDue } from "../commands/deliver-commands.ts";
+import { takeConfigRequests } from "../config-requests/store.ts";
 import { takeDeclaredSources } from "../sources/declared-sources.ts";
 import { noteOnFastPath } from "./fast-path.ts";
 import { TooOften } from "./too-often.ts";
@@ -46,6 +49,7 @@ export function heartbeatRoutes({
     head: SignedCheckpoint,
     sources: RegisteredSource[],
     commands: DeliveredCommand[],
+    configRequests: DeliveredConfigRequest[] = [],
   ): { status: 200; body: HeartbeatResponse } => ({
     status: 200,
     body: {
@@ -54,6 +58,7 @@ export function heartbeatRoutes({
       commands,
       log_head: head.checkpoint,
       sources,
+      ...(configRequests.length === 0 ? {} : { config_requests: configRequests }),
     },
   });
   const heartbeat = writeRoute({
@@ -94,10 +99,16 @@ export function heartbeatRoutes({
         now,
         interval_s: heartbeatInterval_s,
       });
+      // To an agent that does not allow it, nothing is delivered that was asked while it did.
+      const configRequests =
+        body.remote_config === true
+          ? await takeConfigRequests(tx, principal.id, now, MAX_OPEN_CONFIG_REQUESTS)
+          : [];
       // Commands are fetched, and acknowledged, as soon as the agent hears of them.
-      if (commands.length === 0 && body.acks.length === 0) tooOften.notice(logger, principal.id, before, now);
+      if (commands.length === 0 && configRequests.length === 0 && body.acks.length === 0)
+        tooOften.notice(logger, principal.id, before, now);
       const head = await readNewestCheckpoint(transactionSession(tx), signer, principal.orgId);
-      return answer(now, head, sources, commands);
+      return answer(now, head, sources, commands, configRequests);
     },
   });
   return [heartbeat];

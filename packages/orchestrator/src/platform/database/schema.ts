@@ -2,6 +2,8 @@ import type {
   AgentEncryption,
   AgentSpool,
   CommandProgress,
+  ConfigAnswer,
+  ConfigRequest,
   Objectives,
   Retention,
   RetentionHold,
@@ -37,6 +39,7 @@ export interface Schema {
   org_quotas: OrgQuotasTable;
   org_usage: OrgUsageTable;
   commands: CommandsTable;
+  config_requests: ConfigRequestsTable;
   backups: BackupsTable;
   logs: LogsTable;
   log_leaves: LogLeavesTable;
@@ -213,6 +216,7 @@ export interface AgentsTable {
   revoked_at: NullableTimestamp;
   spool: NullableJson<AgentSpool>;
   encryption: NullableJson<AgentEncryption>;
+  remote_config: Generated<boolean>;
 }
 
 export interface AgentRetiredKeysTable {
@@ -350,6 +354,20 @@ export interface CommandsTable {
   ended_at: NullableTimestamp;
   progress: NullableJson<CommandProgress>;
   outcome: Defaulted<{ backup_id?: string; receipt_id?: string; event_id?: string }>;
+}
+
+export interface ConfigRequestsTable {
+  id: string;
+  org_id: string;
+  agent_id: string;
+  asked_by: string;
+  request: ColumnType<ConfigRequest, string, never>;
+  status: Generated<"queued" | "delivered" | "answered">;
+  created_at: Date;
+  expires_at: Date;
+  delivered_at: NullableTimestamp;
+  answered_at: NullableTimestamp;
+  answer: NullableJson<ConfigAnswer>;
 }
 
 export interface BackupsTable {

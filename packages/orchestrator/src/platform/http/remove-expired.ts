@@ -16,10 +16,10 @@ export interface Lifetimes {
 
 /**
  * Removes expired rows of API calls, remembered answers and one-time codes, rate limit windows that
- * ended, sessions that have been over for a month, and interactive attaches that nobody decided on
- * for as long; for the service's housekeeping. Safe at any time and on several replicas at once:
- * expired rows already count for nothing. During that month the holder of a session's token is told
- * that the session is over.
+ * ended, sessions that have been over for a month, interactive attaches that nobody decided on for
+ * as long, and requests to hosts' configurations after a week; for the service's housekeeping. Safe
+ * at any time and on several replicas at once: expired rows already count for nothing. During that
+ * month the holder of a session's token is told that the session is over.
  * @returns how many rows were removed
  */
 export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Lifetimes): Promise<number> {
@@ -31,6 +31,9 @@ export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Li
     await sql`delete from sessions where expires_at < now() - interval '30 days'`.execute(db),
     // Anybody may begin an attach.
     await sql`delete from bootstraps where id < ${firstIdAt("bootstrap", Date.now() - 30 * DAY_MS)} and status = 'pending'`.execute(
+      db,
+    ),
+    await sql`delete from config_requests where id < ${firstIdAt("configRequest", Date.now() - 7 * DAY_MS)}`.execute(
       db,
     ),
   ])

@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import type { Config } from "../../config/config.ts";
+import { parseSourceConfig, type SourceConfig, SourceConfigError } from "../../config/source-config.ts";
+import { listDatabases } from "../../engines/index.ts";
+import { urlOfDatabase } from "../../engines/url-of-database.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
+import { findServers } from "./servers.ts";
+import { refused } from "./refused.ts";
+
+/** A database that this host found, as a source. */
+export interface ChosenDatabase {
+  /** For config.yaml. */
+  readonly entry: { readonly engine: string; readonly connection: string };
+  /** A URL with a password, and the file that `entry` names for it. */
+  readonly secret: { readonly file: string; readonly text: string } | null;
+  /** To reach it before the secret is in its file. */
+  readonly source: SourceConfig;
+}
+
+/**
+ * Finds the server and the database among those that this host lists now: what the service says is
+ * only ever compared with them.
+ * @throws UserError request_refused; RunError
+ */
+export async function chooseDatabase(
+  config: Config,
+  chosen: { readonly place: string; readonly database: string; readonly name: string; readonly root: string },
+  context: Pick<RunContext, "scratchDir" | "signal">,
+): Promise<ChosenDatabase> {
+  const { place, database, name, root } = chosen;
+  const server = (await findServers(config)).find((each) => each.place === place);
+  if (server === undefined) throw refused(`this host has no server "${place}" any more`);
+  const { engine, databases } = await listDatabases(
+    server.engine,
+    { kind: "url", url: server.url },
+    server.label,
+    context,
+  );
+  const found = databases.find((each) => each === database);
+  if (found === undefined) throw refused(`${server.label} has no such database, or not for this user`);
+  const url = urlOfDatabase(server.url, found) ?? server.url;
+  const file = `keys/${name}.url`;
+  const connection = server.isSecret ? `file:${file}` : url;
+  try {
+    const source = parseSourceConfig(name, { engine, connection }, root);
+    return {
+      entry: { engine, connection },
+      secret: server.isSecret ? { file: join(root, file), text: url } : null,
+      source: { ...source, connection: { kind: "url", url } } as SourceConfig,
+    };
+  } catch (error) {
+    if (!(error instanceof SourceConfigError)) throw error;
+    throw refused(`the URL of ${server.label} cannot be used for another database: add it on the host`);
+  }
+}
