@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { errorCode } from "@attestore/host/errno";
 import { RunError } from "../errors/run-error.ts";
-import { gather } from "./gather.ts";
+import { coalesce } from "./coalesce.ts";
 import { searchPath, temporaryDirectory } from "./search-path.ts";
 
 export interface ChildRequest {
@@ -64,7 +64,7 @@ export async function startChild(request: ChildRequest): Promise<Child> {
   const { stdin, stderr, pid } = child;
   // After a child has exited, Node discards output that nobody reads yet, although it would be read
   // a moment later.
-  const stdout = request.isDump === true ? gather(child.stdout) : passed(child.stdout);
+  const stdout = request.isDump === true ? coalesce(child.stdout) : passed(child.stdout);
   if (pid === undefined) throw new Error(`${command} started without a process id`);
   // If a child ends before it has read everything, its exit says so; the broken pipe adds nothing.
   stdin.on("error", () => undefined);

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 import { type Child, startChild } from "../../processes/child.ts";
-import { releasing } from "../../processes/gather.ts";
+import { releasing } from "../../processes/coalesce.ts";
 import { DEFAULT_LIMITS } from "../../config/source-limits.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";

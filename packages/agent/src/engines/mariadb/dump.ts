@@ -1,5 +1,5 @@
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
-import { releasing } from "../../processes/gather.ts";
+import { releasing } from "../../processes/coalesce.ts";
 import { largeWrites } from "../../processes/large-writes.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";

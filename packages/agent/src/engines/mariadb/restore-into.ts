@@ -10,7 +10,7 @@ import { refusalOf } from "./refusal.ts";
 import { createDefiners, limitAccounts, LOADER } from "./accounts.ts";
 import { DumpCounter } from "./content/dump-counter.ts";
 import { withoutOwnDatabases } from "./own-databases.ts";
-import { withoutPlacesOfFiles } from "./places-of-files.ts";
+import { withoutPlacesOfFiles } from "./without-data-directories.ts";
 import { RestoredMariadb } from "./restored.ts";
 import { definersOf, OWN_DATABASES } from "./schema.ts";
 import { type MariadbSession, quoted, SessionEnded } from "./session.ts";

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
-import { releasing } from "../../processes/gather.ts";
+import { releasing } from "../../processes/coalesce.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, Origin, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";

@@ -6,7 +6,7 @@ import { type Needs, needsOf } from "./loading-role.ts";
 import { type PrivilegeStatements, privilegeStatements } from "./privileges/privilege-statements.ts";
 import type { DatabaseObject } from "../content/tagged-objects.ts";
 import { unrestoredInDump } from "./unrestored/unrestored-in-dump.ts";
-import type { Wanted } from "./wanted.ts";
+import type { Wanted } from "./wanted-of-dump.ts";
 import { entriesToRestore } from "./unrestored/entries-to-restore.ts";
 
 /** The table of contents is at the start of an archive, and is no longer than this. */

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { type Child, endedWith } from "../../processes/child.ts";
-import { releasing } from "../../processes/gather.ts";
+import { releasing } from "../../processes/coalesce.ts";
 import { largeWrites } from "../../processes/large-writes.ts";
 import { type ProgramRequest, programsIn } from "../../processes/run-program.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";

@@ -1,7 +1,7 @@
 import type { QueryOutcome } from "../../checks/index.ts";
 import { RunError } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { isOwnError } from "./own-error.ts";
+import { isServerError } from "./server-error.ts";
 import type { PsqlSession, Statement } from "./psql-session.ts";
 import { isOfThePlace } from "./session-error.ts";
 
@@ -61,7 +61,7 @@ export async function outcomeOf(
   }
   const { sqlstate, message } = statement;
   if (sqlstate === TIMED_OUT) return { kind: "timeout", after_s: timeout_s };
-  if (isOfThePlace(sqlstate) && (await isOwnError(server, sqlstate))) throw notOfTheQuery(sqlstate);
+  if (isOfThePlace(sqlstate) && (await isServerError(server, sqlstate))) throw notOfTheQuery(sqlstate);
   return { kind: "error", message, sqlstate };
 }
 

@@ -4,7 +4,7 @@ import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { needsSuperuser } from "./loading-role.ts";
-import { lacksOfServer } from "./what-it-lacks.ts";
+import { missingOnServer } from "./missing-on-server.ts";
 
 const ARCHIVE_ERROR =
   /pg_restore: error: ((?:could not (?:read|open|find|seek)|unexpected|did not find|input file|corrupt|unsupported|unrecognized|invalid|expected|entry ID|archive)[^\n]*)/;
@@ -54,7 +54,7 @@ export function refusalOf(
       `pg_restore cannot read the dump: ${(ofArchive ?? endedWith(exit)).slice(0, 200)}`,
     );
   }
-  const lacks = lacksOfServer(sqlstate, messageIn(exit.stderr));
+  const lacks = missingOnServer(sqlstate, messageIn(exit.stderr));
   if (lacks !== null) return lacks;
   if (isLacking(sqlstate) || (sqlstate !== "P0001" && /^(?:EXTENSION|COLLATION) /.test(entry ?? ""))) {
     return new RunError(

@@ -2,7 +2,7 @@ import { stopIfAborted } from "../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { DumpReader } from "./content/dump-reader.ts";
-import { wantedOf } from "./wanted.ts";
+import { wantedOf } from "./wanted-of-dump.ts";
 import { captureTail } from "../capture-tail.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";

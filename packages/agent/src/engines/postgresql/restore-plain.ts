@@ -4,12 +4,12 @@ import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { peekStart } from "../peek-start.ts";
 import { giveToLoader, LOADING_ROLE, needsOf, needsSuperuser } from "./loading-role.ts";
-import { isOwnError } from "./own-error.ts";
-import { PlainErrors } from "./plain-errors.ts";
+import { isServerError } from "./server-error.ts";
+import { PlainErrors } from "./psql-errors.ts";
 import { makeRoles, withRolesMade } from "./policy-roles.ts";
 import { isLacking, messageIn, outOfMemory, whichConstraint } from "./refusal.ts";
 import { runRestrictedSql } from "./restricted-sql.ts";
-import { lacksOfServer } from "./what-it-lacks.ts";
+import { missingOnServer } from "./missing-on-server.ts";
 
 /** What the role that loads a dump may not do. */
 const NOT_ALLOWED = /^ERROR: +42501: /;
@@ -53,7 +53,7 @@ export async function restorePlain(
   const sqlstate = /^(?:ERROR|FATAL|PANIC): +([0-9A-Z]{5}):/.exec(first ?? "")?.[1];
   // Code in the dump may raise any SQLSTATE and write lines into its message. What the server
   // itself logged is reliable.
-  const isOwn = sqlstate !== undefined && (await isOwnError(server, sqlstate));
+  const isOwn = sqlstate !== undefined && (await isServerError(server, sqlstate));
   if (server.hasRunFull()) throw diskFullDuringRestore(server);
   if (isOwn && (/extension "[^"]*" is not available/.test(first ?? "") || isLacking(sqlstate))) {
     throw new RunError(
@@ -61,7 +61,7 @@ export async function restorePlain(
       `the scratch PostgreSQL lacks a feature that the dump needs (SQLSTATE ${sqlstate ?? "?"}): install what the source has`,
     );
   }
-  const lacks = isOwn && first !== null ? lacksOfServer(sqlstate, messageIn(first)) : null;
+  const lacks = isOwn && first !== null ? missingOnServer(sqlstate, messageIn(first)) : null;
   if (lacks !== null) throw lacks;
   if (isOwn && first !== null && NOT_ALLOWED.test(first)) throw needsSuperuser(first);
   if (first !== null)

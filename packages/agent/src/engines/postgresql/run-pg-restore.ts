@@ -6,11 +6,11 @@ import { stopIfAborted } from "../../errors/run-error.ts";
 import type { DatabaseObject } from "../content/tagged-objects.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { type LookedInto, lookIntoArchive, lookIntoDirectory } from "./archive-start.ts";
-import { NOTHING_WANTED, type Wanted } from "./wanted.ts";
+import { NOTHING_WANTED, type Wanted } from "./wanted-of-dump.ts";
 import { applySettings } from "./database-settings.ts";
 import { giveToLoader, LOADING_ROLE, type Needs } from "./loading-role.ts";
-import { firstError } from "./own-error.ts";
-import { passingOver } from "./passing-over.ts";
+import { firstError } from "./server-error.ts";
+import { stopAtError } from "./stop-at-error.ts";
 import { tryPrivileges } from "./privileges/try-privileges.ts";
 import { refusalOf } from "./refusal.ts";
 
@@ -216,7 +216,7 @@ async function restored(
     signal,
   });
   child.stdout.resume();
-  const errors = passingOver(schemas, child);
+  const errors = stopAtError(schemas, child);
   await give(child);
   const exit: Exit = await child.exited;
   stopIfAborted(signal);

@@ -9,7 +9,7 @@ import { findProgram } from "../../processes/find-program.ts";
 import { unprivilegedUser, type User } from "../../processes/unprivileged-user.ts";
 import { SERVE_COMMAND } from "./commands.ts";
 import { DIRECT } from "./frames.ts";
-import { preferToEnd } from "../process/prefer-to-end.ts";
+import { raiseOomScore } from "../process/oom-score.ts";
 import { ownProgramAt, programDirectory } from "../bounds/own-program.ts";
 import type { SandboxStream } from "./remote-place.ts";
 
@@ -148,7 +148,7 @@ export async function enterNamespaces({
     },
   );
   const closed = once(child, "close");
-  preferToEnd(child.pid);
+  raiseOomScore(child.pid);
   child.stderr.resume();
   child.stdin.on("error", () => undefined);
   const direct = child.stdio[DIRECT] as Socket;

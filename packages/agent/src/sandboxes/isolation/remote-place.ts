@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Child } from "../../processes/child.ts";
-import { gather } from "../../processes/gather.ts";
+import { coalesce } from "../../processes/coalesce.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Place, PlaceProgram } from "../place.ts";
 import { FRAME, type Frame, FrameDecoder, jsonFrame, type Ready } from "./frames.ts";
@@ -118,7 +118,7 @@ export async function openRemotePlace(
         : new RunError("sandbox_failed", `${command} could not be started in the sandbox (${code})`);
     }
     const { child } = remote;
-    return isDump === true ? { ...child, stdout: gather(child.stdout) } : child;
+    return isDump === true ? { ...child, stdout: coalesce(child.stdout) } : child;
   }
 
   let closing: Promise<void> | null = null;

@@ -9,7 +9,7 @@ import { ownProgram } from "../bounds/own-program.ts";
 import { measuredAtEnd } from "../bounds/measured-at-end.ts";
 import { watchDisk } from "../bounds/watch-disk.ts";
 import type { Place, PlaceProgram } from "../place.ts";
-import { preferToEnd } from "./prefer-to-end.ts";
+import { raiseOomScore } from "./oom-score.ts";
 import { ProcessWatch, threadsOf } from "./process-watch.ts";
 import { makeScratchDirectory, makeSocketDirectory } from "./scratch-directory.ts";
 
@@ -79,7 +79,7 @@ export async function openProcessPlace(
       ...(user === null ? {} : { user: { uid: user.uid, gid: user.gid } }),
     });
     watch.add(child.pid);
-    preferToEnd(child.pid);
+    raiseOomScore(child.pid);
     running.add(child);
     void child.exited.then(() => running.delete(child));
     return child;

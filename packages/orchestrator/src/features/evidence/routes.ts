@@ -8,14 +8,14 @@ import { readInOrg } from "../../platform/database/org-scope.ts";
 import { fileRoute, type Route } from "../../platform/http/route.ts";
 import { packFiles, packHeader } from "./pack-files.ts";
 import { packStream } from "./pack-stream.ts";
-import { PackTurns } from "./pack-turns.ts";
+import { PackConcurrency } from "./pack-concurrency.ts";
 import { evidencePeriod, evidenceQuery } from "./period.ts";
 import { readSnapshot } from "./snapshot.ts";
 
 /** Everything that an organisation can show of a period, for auditors. */
 export function evidenceRoutes(deps: { db: Database; signer: CheckpointSigner; clock: Clock }): Route[] {
   const { db, signer, clock } = deps;
-  const turns = new PackTurns();
+  const turns = new PackConcurrency();
   return [
     fileRoute({
       method: "GET",

@@ -4,7 +4,7 @@ import { runInOrg } from "../../platform/database/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { timeZoneOf } from "../schedules/next-times.ts";
-import { findConfigured } from "../sources/configured.ts";
+import { findConfigured } from "../sources/configured-source.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";
 import { readHold, setHeld } from "./hold-store.ts";
 import { type Candidate, planRetention } from "./plan.ts";

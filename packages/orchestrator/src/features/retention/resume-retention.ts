@@ -2,7 +2,7 @@ import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { loggedActor } from "../logged-actor.ts";
-import { type ConfiguredSource, findConfigured } from "../sources/configured.ts";
+import { type ConfiguredSource, findConfigured } from "../sources/configured-source.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";
 import { readHold, setResumed } from "./hold-store.ts";
 import { listAvailable } from "./store.ts";

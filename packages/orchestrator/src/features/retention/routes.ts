@@ -5,7 +5,7 @@ import { notFound } from "../../platform/errors/api-error.ts";
 import { listQuery, paged, pageOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { timeZoneOf } from "../schedules/next-times.ts";
-import { findConfigured } from "../sources/configured.ts";
+import { findConfigured } from "../sources/configured-source.ts";
 import { backupRecord } from "../backups/serialize.ts";
 import { sourceRecord } from "../sources/serialize.ts";
 import { readHold } from "./hold-store.ts";

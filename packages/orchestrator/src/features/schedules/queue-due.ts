@@ -5,7 +5,7 @@ import { runInOrg } from "../../platform/database/org-scope.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { findAgentStatus } from "../agents/agent-status.ts";
 import { queueCommand } from "../command-queue/queue-command.ts";
-import { type ConfiguredSource, SOURCE_COLUMNS, updateSource } from "../sources/configured.ts";
+import { type ConfiguredSource, SOURCE_COLUMNS, updateSource } from "../sources/configured-source.ts";
 import { tryLockSource } from "../sources/lock-source.ts";
 import { nextOf } from "./next-times.ts";
 import { insertRuns } from "./runs.ts";

@@ -23,7 +23,7 @@ import {
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { readDrift } from "../drift/read-drift.ts";
 import { incidentRecord, listIncidents } from "../schedules/incidents.ts";
-import { findConfigured } from "../sources/configured.ts";
+import { findConfigured } from "../sources/configured-source.ts";
 import { readRestoreTests } from "./restore-tests.ts";
 import { readTimeline } from "./timeline.ts";
 

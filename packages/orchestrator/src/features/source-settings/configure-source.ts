@@ -8,7 +8,7 @@ import { endOpenCommands, moveQueuedCommands } from "../commands/move-commands.t
 import { loggedActor } from "../logged-actor.ts";
 import { cronOf, nextOf, readSchedule } from "../schedules/next-times.ts";
 import { requireActiveAgent } from "../sources/active-agent.ts";
-import { type ConfiguredSource, findConfigured, updateSource } from "../sources/configured.ts";
+import { type ConfiguredSource, findConfigured, updateSource } from "../sources/configured-source.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";
 
 /**

@@ -4,7 +4,7 @@ import { notFound } from "../../platform/errors/api-error.ts";
 import { endCommandsOf } from "../commands/move-commands.ts";
 import { loggedActor } from "../logged-actor.ts";
 import { withdrawRuns } from "../schedules/runs.ts";
-import { type ConfiguredSource, findConfigured, updateSource } from "../sources/configured.ts";
+import { type ConfiguredSource, findConfigured, updateSource } from "../sources/configured-source.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";
 
 /**

@@ -27,7 +27,7 @@ import { queueCommand } from "../command-queue/queue-command.ts";
 import { incidentRecord, openIncidents } from "../schedules/incidents.ts";
 import { asOfPeriod } from "../sources/as-of-period.ts";
 import { configureSource } from "./configure-source.ts";
-import { type ConfiguredSource, findConfigured, listConfigured } from "../sources/configured.ts";
+import { type ConfiguredSource, findConfigured, listConfigured } from "../sources/configured-source.ts";
 import { lockSource } from "../sources/lock-source.ts";
 import { sourceRecord, sourceRecords } from "../sources/serialize.ts";
 import { readCoverage } from "./read-coverage.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Period } from "../../platform/http/principal.ts";
-import type { ConfiguredSource } from "./configured.ts";
+import type { ConfiguredSource } from "./configured-source.ts";
 
 /**
  * The sources with the times of a period: the last backup and last proof in it, and nothing about

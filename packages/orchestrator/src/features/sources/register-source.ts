@@ -2,7 +2,7 @@ import { newId, type RegisterSourceRequest } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError } from "../../platform/errors/api-error.ts";
 import { requireActiveAgent } from "./active-agent.ts";
-import { type ConfiguredSource, insertSource } from "./configured.ts";
+import { type ConfiguredSource, insertSource } from "./configured-source.ts";
 
 /**
  * Registers a source before its agent declares it, or again after it was removed. Throws

@@ -1,6 +1,6 @@
 import type { SourceRecord } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
-import type { ConfiguredSource } from "./configured.ts";
+import type { ConfiguredSource } from "./configured-source.ts";
 import { readProofs, type SourceProof } from "./read-proofs.ts";
 
 /**

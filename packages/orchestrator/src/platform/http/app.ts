@@ -23,7 +23,7 @@ import { validatorCompiler } from "./compile-validator.ts";
 import { CountedRateLimits } from "./rate-limit-store.ts";
 import { ProcessRateLimits } from "./process-rate-limits.ts";
 import { RATE_LIMITS, type RateLimitTable } from "./rate-limits.ts";
-import { ReadingTurns } from "./reading-turns.ts";
+import { ReadConcurrency } from "./read-concurrency.ts";
 import { FailedCredentials } from "./failed-credentials.ts";
 import { newRequestState } from "./request-state.ts";
 import { ReservedRateLimits } from "./reserved-rate-limits.ts";
@@ -118,7 +118,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     logger,
     limiting,
     agents: new AgentCredentials(db, options.firstAgentCall),
-    reading: new ReadingTurns(),
+    reading: new ReadConcurrency(),
     failures: new FailedCredentials(),
     impersonation: impersonationLogger(options.appendImpersonatedCall),
     origin: new URL(options.publicUrl).origin,

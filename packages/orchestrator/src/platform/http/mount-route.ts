@@ -21,7 +21,7 @@ import {
   countEmail,
   countFailure,
 } from "./rate-limit.ts";
-import type { ReadingTurns } from "./reading-turns.ts";
+import type { ReadConcurrency } from "./read-concurrency.ts";
 import type { Call, Route, SubmissionRecord } from "./route.ts";
 import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
 import type { Sealer } from "./sealer.ts";
@@ -39,7 +39,7 @@ export interface PipelineDeps {
   impersonation: Impersonation;
   failures: FailedCredentials;
   /** For the calls that read an organisation. */
-  reading: ReadingTurns;
+  reading: ReadConcurrency;
   /** The origin of the service's own pages. */
   origin: string;
   shutdown: AbortSignal;

@@ -21,7 +21,7 @@ import type {
 } from "./object-store.ts";
 import { receiveObject } from "./receive-object.ts";
 import type { ExpectedObject } from "./receive-object.ts";
-import { SharedWork } from "./shared-work.ts";
+import { SingleFlight } from "./single-flight.ts";
 import { expiryAfter, signPermission } from "./signed-url.ts";
 import { UploadDirectories } from "./upload-directory.ts";
 
@@ -63,7 +63,7 @@ export class DiskStore implements ObjectStore {
   readonly #uploads: UploadDirectories;
   readonly #receptions = new NewestReception();
   readonly #digests = new DiskDigests();
-  readonly #reading = new SharedWork<Digest | null>();
+  readonly #reading = new SingleFlight<Digest | null>();
   /**
    * The last steps of uploads run one after the other, so a remembered digest belongs to the file
    * with that name.

@@ -14,7 +14,7 @@ import type { S3Client } from "./s3-client.ts";
 import { listS3, MULTIPART_UPLOADS } from "./s3-listing.ts";
 import { presignS3 } from "./s3-presign.ts";
 import type { S3Settings } from "./s3-presign.ts";
-import { SharedWork } from "./shared-work.ts";
+import { SingleFlight } from "./single-flight.ts";
 
 /** S3 accepts no smaller part, except the last. */
 const MIN_PART_BYTES = 5 * 1024 ** 2;
@@ -30,7 +30,7 @@ export class S3Multipart implements MultipartUploads {
   readonly #client: S3Client;
   readonly #partBytes: number;
   /** By upload id. */
-  readonly #completing = new SharedWork<boolean>();
+  readonly #completing = new SingleFlight<boolean>();
 
   constructor(settings: S3Settings, client: S3Client, partBytes: number) {
     this.#settings = settings;

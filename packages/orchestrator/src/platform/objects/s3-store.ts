@@ -19,7 +19,7 @@ import { S3Notes } from "./s3-notes.ts";
 import { presignS3 } from "./s3-presign.ts";
 import type { S3Settings } from "./s3-presign.ts";
 import { removeObject } from "./s3-removal.ts";
-import { SharedWork } from "./shared-work.ts";
+import { SingleFlight } from "./single-flight.ts";
 
 export interface S3StoreOptions extends S3Settings {
   log: Logger;
@@ -46,7 +46,7 @@ export class S3Store implements ObjectStore {
   readonly #client: S3Client;
   readonly #log: Logger;
   readonly #objectLock: ObjectLock | undefined;
-  readonly #reading = new SharedWork<Digest | null>();
+  readonly #reading = new SingleFlight<Digest | null>();
   /** Digests of objects that were read, by key and ETag, oldest first. */
   readonly #digests = new Map<string, string>();
   #checksums: Promise<boolean> | null = null;

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import type { CheckOutcome } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
-import { releasing } from "../../../processes/gather.ts";
+import { releasing } from "../../../processes/coalesce.ts";
 import { compareTags } from "../../content/compare-tags.ts";
 import { contentOfDump } from "../../content/content-of-dump.ts";
 import type { NotCompared } from "../../content/signed-content.ts";

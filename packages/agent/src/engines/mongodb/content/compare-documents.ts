@@ -1,6 +1,6 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
-import { releasing } from "../../../processes/gather.ts";
+import { releasing } from "../../../processes/coalesce.ts";
 import { compareTags } from "../../content/compare-tags.ts";
 import type { ExpectedContent } from "../../content/expected-content.ts";
 import type { ContentComparison } from "../../engine.ts";

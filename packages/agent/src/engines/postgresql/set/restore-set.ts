@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { RunError } from "../../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { type Wanted, wantedOf } from "../wanted.ts";
+import { type Wanted, wantedOf } from "../wanted-of-dump.ts";
 import { dropWhatSourceLacks, prepareDatabase } from "../prepare-database.ts";
 import { LOADING_ROLE } from "../loading-role.ts";
 import { type Loaded, restoreDirectory, runPgRestore } from "../run-pg-restore.ts";

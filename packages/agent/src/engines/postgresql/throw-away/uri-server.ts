@@ -12,7 +12,7 @@ import { majorOf } from "../version.ts";
 import { claimThrowAway } from "./claim.ts";
 import { type DatabaseIdentity, identityOf, isSameAddress, isSameDatabase } from "./identity.ts";
 import { preparation } from "./preparation.ts";
-import type { NeverTouched } from "./never-touched.ts";
+import type { SourceDatabase } from "./source-database.ts";
 import { requireSameKind } from "./require-same-kind.ts";
 
 const EMPTYING_MS = 600_000;
@@ -31,7 +31,7 @@ export interface UriServer {
 export async function findUriServer(
   { database: reference }: UriSandboxConfig,
   major: number,
-  sources: readonly NeverTouched[],
+  sources: readonly SourceDatabase[],
 ): Promise<UriServer> {
   const environment = await resolveConnection(reference);
   const database = environment["PGDATABASE"];
@@ -91,7 +91,7 @@ async function refuseSources(
     readonly environment: Readonly<Record<string, string>>;
     readonly identity: DatabaseIdentity | null;
   },
-  sources: readonly NeverTouched[],
+  sources: readonly SourceDatabase[],
   signal: AbortSignal,
 ): Promise<void> {
   const { identity } = target;

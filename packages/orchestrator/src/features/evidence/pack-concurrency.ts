@@ -9,7 +9,7 @@ const OF_ORG = 2;
 const OF_ALL = 8;
 
 /** Counts a pack from the request until it has been read, or its reader is gone. */
-export class PackTurns {
+export class PackConcurrency {
   readonly #running = new Map<string, number>();
   #total = 0;
 

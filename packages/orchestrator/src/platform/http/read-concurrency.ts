@@ -18,7 +18,7 @@ interface Waiting {
  * few in all. The next turn goes to the first waiting call whose organisation has one free, so an
  * organisation that asks for very much waits only for itself.
  */
-export class ReadingTurns {
+export class ReadConcurrency {
   readonly #running = new Map<string, number>();
   #total = 0;
   #waiting: Waiting[] = [];

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../errors/api-error.ts";
-import { ReadingTurns } from "./reading-turns.ts";
+import { ReadConcurrency } from "./read-concurrency.ts";
 
 /** Takes a turn that lasts until it is ended. */
-function reading(turns: ReadingTurns, orgId: string) {
+function reading(turns: ReadConcurrency, orgId: string) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const state = { began: false, end: resolve, done: Promise.resolve<unknown>(null) };
   state.done = turns
@@ -17,7 +17,7 @@ function reading(turns: ReadingTurns, orgId: string) {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test("an organisation with too many reads waits for its own, and is refused in the end; another one is answered", async () => {
-  const turns = new ReadingTurns();
+  const turns = new ReadConcurrency();
   const greedy = Array.from({ length: 36 }, () => reading(turns, "org_greedy"));
   const other = reading(turns, "org_other");
   await settle();
@@ -33,7 +33,7 @@ test("an organisation with too many reads waits for its own, and is refused in t
 });
 
 test("all together have six turns, and a turn that ends in an error is free again", async () => {
-  const turns = new ReadingTurns();
+  const turns = new ReadConcurrency();
   const some = ["a", "b", "c", "d"].flatMap((org) => [reading(turns, org), reading(turns, org)]);
   await settle();
   expect(some.filter(({ began }) => began)).toHaveLength(6);

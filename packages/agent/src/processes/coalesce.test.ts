@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { gather, releasing } from "./gather.ts";
+import { coalesce, releasing } from "./coalesce.ts";
 
 const MIB = 1 << 20;
 
@@ -28,7 +28,7 @@ test("gathering gives the same bytes in pieces of 1 MiB, except the first and th
       const expected = Buffer.concat(input);
       const seen: number[] = [];
       const pieces = async function* (): AsyncGenerator<Buffer> {
-        for await (const piece of releasing(gather(Readable.from(input, { objectMode: false })))) {
+        for await (const piece of releasing(coalesce(Readable.from(input, { objectMode: false })))) {
           seen.push(piece.length);
           yield piece;
         }
@@ -44,7 +44,7 @@ test("gathering gives the same bytes in pieces of 1 MiB, except the first and th
 
 test("hands the first piece on while the source waits", async () => {
   const child = spawn("sh", ["-c", "echo begun; read line; echo ended"]);
-  const pieces = releasing(gather(child.stdout));
+  const pieces = releasing(coalesce(child.stdout));
   expect((await pieces.next()).value?.toString()).toBe("begun\n");
   child.stdin.end("go on\n");
   expect((await bytesOf(pieces)).toString()).toBe("ended\n");
@@ -52,7 +52,7 @@ test("hands the first piece on while the source waits", async () => {
 
 test("loses nothing of a child that has exited before anybody reads", async () => {
   const child = spawn("seq", ["1", "20000"]);
-  const output = gather(child.stdout);
+  const output = coalesce(child.stdout);
   await once(child, "exit");
   await new Promise(setImmediate);
   expect((await bytesOf(releasing(output))).toString().split("\n")).toHaveLength(20_001);
@@ -60,7 +60,7 @@ test("loses nothing of a child that has exited before anybody reads", async () =
 
 test("gathering reads at most two pieces ahead, and a child ends once its reader stops", async () => {
   const child = spawn("cat", ["/dev/zero"]);
-  const output = gather(child.stdout);
+  const output = coalesce(child.stdout);
   await once(output, "readable");
   while (!child.stdout.isPaused()) await new Promise(setImmediate);
   expect(output.readableLength).toBe(2);
@@ -75,6 +75,6 @@ test("fails where the source fails, or is closed before its end", async () => {
     setImmediate(() => source.destroy(error));
     return source;
   };
-  await expect(bytesOf(releasing(gather(broken(new Error("read failed")))))).rejects.toThrow("read failed");
-  await expect(bytesOf(releasing(gather(broken())))).rejects.toThrow(/premature/i);
+  await expect(bytesOf(releasing(coalesce(broken(new Error("read failed")))))).rejects.toThrow("read failed");
+  await expect(bytesOf(releasing(coalesce(broken())))).rejects.toThrow(/premature/i);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutPlacesOfFiles } from "./places-of-files.ts";
+import { withoutPlacesOfFiles } from "./without-data-directories.ts";
 
 const DUMP = `CREATE TABLE \`far\` (
   \`a\` text COMMENT ' DATA DIRECTORY=''x'''

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
  * If the host runs out of memory, the kernel should end this process and what it starts, and not
  * somebody else's (proc(5), oom_score_adj).
  */
-export function preferToEnd(pid: number | undefined): void {
+export function raiseOomScore(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");

@@ -2,7 +2,7 @@
  * Long work on something with a name, done once for all callers that ask for it while it is
  * running.
  */
-export class SharedWork<T> {
+export class SingleFlight<T> {
   readonly #underWay = new Map<string, Promise<T>>();
 
   /** The result of `work`, or of the work that is already running under this name. */

@@ -10,7 +10,7 @@ const PIECE_BYTES = 1 << 20;
  * If a source keeps flowing although it was paused, as a child's output does after its exit,
  * nothing is lost.
  */
-export function gather(source: Readable): Readable {
+export function coalesce(source: Readable): Readable {
   let gathered: Buffer | null = null;
   let filled = 0;
   let isFirst = true;

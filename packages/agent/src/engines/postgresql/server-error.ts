@@ -10,7 +10,7 @@ const LOOKS_FOR_FIRST = 400;
  * any SQLSTATE. The server logs an error before it tells the client, and we get the log separately.
  * We can't see the log of a customer's database, so there every error counts as the server's own.
  */
-export async function isOwnError(
+export async function isServerError(
   { runtime, errors }: Pick<ScratchServer, "runtime" | "errors">,
   sqlstate: string,
 ): Promise<boolean> {

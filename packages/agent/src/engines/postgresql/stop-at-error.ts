@@ -5,7 +5,7 @@ const DUPLICATE_SCHEMA = "42P06";
 const ENDS_WITH = /^pg_restore: warning: errors ignored on restore: ([0-9]+)$/;
 const MAX_LINE = 1_000;
 
-export interface PassingOver {
+export interface StopAtError {
   /** Whether every error may be passed over. */
   onlyPassedOver(): boolean;
   /** Whether one of the errors passed over has that SQLSTATE. */
@@ -18,7 +18,7 @@ export interface PassingOver {
  * For pg_restore without `--exit-on-error`, which can't pass over certain errors: stops it at the
  * first error that counts. `schemas` existed before the dump creates them.
  */
-export function passingOver(schemas: ReadonlySet<string>, child: Child): PassingOver {
+export function stopAtError(schemas: ReadonlySet<string>, child: Child): StopAtError {
   let passed = 0;
   let ignored = 0;
   let context: string[] = [];

@@ -8,7 +8,7 @@ const PRELOADED =
  * The error for a dump that needs what only its own server has, from the server's first message;
  * null if it is none of these. The message may quote a row.
  */
-export function lacksOfServer(sqlstate: string, message: string): RunError | null {
+export function missingOnServer(sqlstate: string, message: string): RunError | null {
   // Code in the dump may raise an error with any text.
   if (sqlstate === "P0001") return null;
   if ((sqlstate === "42704" || sqlstate === "22023") && NO_ROLE.test(message))
