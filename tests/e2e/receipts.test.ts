@@ -5,10 +5,18 @@ import { pae, seal, IN_TOTO, type Envelope } from "./harness/dsse.ts";
 import { expectError } from "./harness/errors.ts";
 import { ed25519, p256 } from "./harness/keys.ts";
 import { sha256Hex } from "./harness/merkle.ts";
-import { attach, createOrganisation, type Organisation, type WireAgent } from "./harness/organisation.ts";
+import { api, exchange, type Answer } from "./harness/https.ts";
+import {
+  attach,
+  createAuthKey,
+  createOrganisation,
+  type Organisation,
+  type WireAgent,
+} from "./harness/organisation.ts";
 import { idOf, unknownId } from "./harness/patterns.ts";
 import { expectPlaced } from "./harness/placement.ts";
 import { startServer, type Server } from "./harness/server.ts";
+import { signUp } from "./harness/session.ts";
 import {
   accepted,
   backupStatement,
@@ -368,5 +376,131 @@ describe("the size of a receipt", () => {
     const answer = await send(sized(256 * 1024));
     expect(answer.status, answer.body.toString().slice(0, 500)).not.toBe(413);
     expectError(await send(sized(256 * 1024 + 1)), "payload_too_large");
+  });
+});
+
+describe("several receipts in one body", () => {
+  interface Line {
+    status: number;
+    answer: Omit<ReceiptAccepted, "log_index"> & { log_index: number; error: string; request_id: string };
+  }
+
+  const NDJSON = { "content-type": "application/x-ndjson" };
+  const send = (lines: readonly string[], by = agent, headers: Record<string, string> = {}) =>
+    exchange(server, {
+      method: "POST",
+      path: "/v1/receipts",
+      token: by.token,
+      body: lines.join("\n"),
+      headers: { ...NDJSON, ...headers },
+    });
+  const linesOf = (answer: Answer): Line[] => {
+    expect([answer.status, answer.headers["content-type"]], answer.body.toString()).toEqual([
+      200,
+      "application/x-ndjson",
+    ]);
+    const text = answer.body.toString();
+    expect(text.endsWith("\n")).toBe(true);
+    return text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Line);
+  };
+  /** Receipts that are the next ones of the agent's chain. */
+  const chain = (count: number): string[] =>
+    Array.from({ length: count }, () => {
+      const envelope = seal(agent.signer, restoreTestStatement(agent, backup));
+      agent.previousReceipt = sha256Hex(Buffer.from(envelope.payload, "base64"));
+      return JSON.stringify(envelope);
+    });
+
+  it("are answered one by one, in their order, which is the log's", async () => {
+    const first = await treeSize();
+    const sent = chain(100);
+    const answers = linesOf(await send(sent));
+    expect(answers.map(({ status }) => status)).toEqual(sent.map(() => 201));
+    expect(answers.map(({ answer }) => answer.log_index)).toEqual(sent.map((_, index) => first + index));
+    for (const [index, { answer }] of answers.entries()) {
+      expectPlaced(agent, answer, answer.receipt_id);
+      const { payload } = JSON.parse(sent[index] ?? "") as Envelope;
+      expect(answer.leaf["body_sha256"]).toBe(sha256Hex(Buffer.from(payload, "base64")));
+    }
+    // Again, because the answer was lost, among others that came before or twice.
+    const [again = "", next = ""] = [sent[7], ...chain(1)];
+    const repeated = linesOf(await send([next, again, next]));
+    expect(repeated.map(({ status, answer }) => [status, answer.log_index])).toEqual([
+      [201, first + 100],
+      [201, first + 7],
+      [201, first + 100],
+    ]);
+    expect(await treeSize()).toBe(first + 101);
+  });
+
+  it("that are wrong do not keep the others out", async () => {
+    const before = await treeSize();
+    const [one = "", two = ""] = chain(2);
+    const forged = JSON.stringify(seal(ed25519(), restoreTestStatement(agent, backup)));
+    const twice = one.replace("{", '{"payload":"",');
+    const foreign = JSON.stringify(seal(stranger.signer, restoreTestStatement(stranger, backup)));
+    const wrong = ["", "[]", "nothing", "\ufeff{}", `{"payload":1}`, twice, forged, foreign];
+    const large = JSON.stringify({ payload: "x".repeat(256 * 1024) });
+    const answers = linesOf(await send([one, ...wrong, large, two, ""]));
+    expect(answers.map(({ status, answer }) => (status === 201 ? "in the log" : answer.error))).toEqual([
+      "in the log",
+      "invalid_json",
+      "invalid_request",
+      "invalid_json",
+      "invalid_json",
+      "invalid_request",
+      "invalid_json",
+      "receipt_signature_invalid",
+      "receipt_signature_invalid",
+      "payload_too_large",
+      "in the log",
+    ]);
+    expect(await treeSize()).toBe(before + 2);
+  });
+
+  it("are refused as a whole if they are none, too many, or come with a key for one", async () => {
+    const before = await treeSize();
+    expectError(await send([]), "invalid_request");
+    expectError(await send(Array.from({ length: 101 }, () => "{}")), "invalid_request");
+    const announced = { "content-length": String(4 * 1024 * 1024 + 1) };
+    expectError(await send(["{}"], agent, announced), "payload_too_large");
+    const [one = ""] = chain(1);
+    const key = { "idempotency-key": "01890a5d-ac96-774b-bcce-b302099a8057" };
+    expectError(await send([one], agent, key), "invalid_idempotency_key");
+    expectError(
+      await agent.call("POST", "/v1/events", undefined, { body: one, headers: NDJSON }),
+      "unsupported_media_type",
+    );
+    const call = { method: "POST", path: "/v1/receipts", body: one, headers: NDJSON };
+    expectError(await api(server, call), "unauthenticated");
+    expect(await treeSize()).toBe(before);
+  });
+
+  it("count as that many calls, and leave one row in the API log", async () => {
+    const { token, orgId } = await signUp([server]);
+    const own = await attach({ server, id: orgId, authKey: await createAuthKey(server, orgId) });
+    const left = async (lines: number): Promise<number> => {
+      const answer = await send(
+        Array.from({ length: lines }, () => "{}"),
+        own,
+      );
+      return Number(/"default";r=(\d+)/.exec(String(answer.headers["ratelimit"]))?.[1]);
+    };
+    const before = await left(1);
+    expect(before - (await left(60))).toBe(60);
+    const its = await writeEncryptedDump(own, await declareSource(own));
+    const receipt = (): string => JSON.stringify(seal(own.signer, restoreTestStatement(own, its)));
+    const answer = await send([receipt(), "{}", receipt()], own);
+    expect(linesOf(answer).map(({ status }) => status)).toEqual([201, 400, 201]);
+    const requestId = answer.headers["x-request-id"];
+    const logs = await api(server, { method: "GET", path: `/api/orgs/${orgId}/api-logs`, token });
+    const rows = logs.json<{ items: { request_id: string; status: number }[] }>().items;
+    expect(rows.filter(({ request_id }) => request_id === requestId).map(({ status }) => status)).toEqual([
+      200,
+    ]);
+    expect(linesOf(answer)[1]?.answer.request_id).toBe(requestId);
   });
 });

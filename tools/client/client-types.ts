@@ -1,3 +1,4 @@
+import { LINES_TYPE } from "../../packages/contract/src/limits.ts";
 import type {
   OpenApiDocument,
   Operation,
@@ -38,7 +39,10 @@ function operationType({ parameters, requestBody, responses }: Operation): strin
     return members.length === 0 ? "undefined" : `{ ${members.join("; ")} }`;
   };
   const body = requestBody?.content["application/json"];
-  const answers = Object.entries(responses).filter(([status]) => status.startsWith("2"));
+  // This client submits one thing at a time.
+  const answers = Object.entries(responses).filter(
+    ([status, { content }]) => status.startsWith("2") && content[LINES_TYPE] === undefined,
+  );
   const bodies = answers.map(([status, { content }]) => {
     const [media, first] = Object.entries(content)[0] ?? [];
     return `${status}: ${media === "application/json" ? typeOf(first?.schema ?? {}, "      ") : "string"}`;

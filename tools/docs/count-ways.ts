@@ -97,6 +97,7 @@ const receipts = prepareReceipts(
     },
   ],
   3,
+  1,
 );
 await app.listen({ host: "127.0.0.1", port: 0 });
 const { port } = app.server.address() as AddressInfo;

@@ -4,6 +4,11 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 export const MAX_ANONYMOUS_BODY_BYTES = 8 * 1024;
 /** Largest receipt submission in bytes. */
 export const MAX_RECEIPT_BYTES = 256 * 1024;
+/** The media type of several submissions in one body: <https://github.com/ndjson/ndjson-spec>. */
+export const LINES_TYPE = "application/x-ndjson";
+/** Most receipts, and most bytes in all, of one submission of several (application/x-ndjson). */
+export const MAX_RECEIPTS_AT_ONCE = 100;
+export const MAX_RECEIPTS_AT_ONCE_BYTES = 4 * 1024 * 1024;
 /** How long a presigned upload or download URL is valid. */
 export const PRESIGNED_URL_S = 15 * 60;
 /** How long an idempotency key is remembered. */

@@ -1,4 +1,5 @@
 import { createPrivateKey, randomUUID, sign } from "node:crypto";
+import { LINES_TYPE } from "@attestore/contract";
 import {
   formatEnvelope,
   formatStatement,
@@ -23,24 +24,36 @@ export interface Submitter {
 export interface Prepared {
   body: Buffer;
   headers: Record<string, string>;
+  /** How many receipts it has. */
+  receipts: number;
 }
 
-/** Signed receipts of restore tests, each another one, with an Idempotency-Key each. */
-export function prepareReceipts(submitters: readonly Submitter[], count: number): Prepared[] {
+/**
+ * Calls with signed receipts of restore tests, each another one: one a call with an
+ * Idempotency-Key, or several together.
+ */
+export function prepareReceipts(
+  submitters: readonly Submitter[],
+  count: number,
+  together: number,
+): Prepared[] {
   const keys = submitters.map(({ privateKey }) => createPrivateKey(privateKey));
-  return Array.from({ length: count }, (_, n) => {
+  return Array.from({ length: Math.ceil(count / together) }, (_, n) => {
     const submitter = submitters[n % submitters.length]!;
-    const payload = formatStatement(statement(submitter, n));
-    const signature = sign(null, pae(PAYLOAD_TYPE, payload), keys[n % keys.length]!);
-    const envelope = { payloadType: PAYLOAD_TYPE, payload, keyid: submitter.keyid, signature };
-    const body = Buffer.from(formatEnvelope(envelope));
+    const envelopes = Array.from({ length: together }, (_, line) => {
+      const payload = formatStatement(statement(submitter, n * together + line));
+      const signature = sign(null, pae(PAYLOAD_TYPE, payload), keys[n % keys.length]!);
+      return formatEnvelope({ payloadType: PAYLOAD_TYPE, payload, keyid: submitter.keyid, signature });
+    });
+    const body = Buffer.from(envelopes.join("\n"));
     const headers = {
       authorization: `Bearer ${submitter.token}`,
-      "content-type": "application/json",
       "content-length": String(body.length),
-      "idempotency-key": randomUUID(),
+      ...(together === 1
+        ? { "content-type": "application/json", "idempotency-key": randomUUID() }
+        : { "content-type": LINES_TYPE }),
     };
-    return { body, headers };
+    return { body, headers, receipts: together };
   });
 }
 

@@ -15,14 +15,15 @@ export interface LoadOrder {
   warmUpSeconds: number;
   seconds: number;
   connections: number;
-  /** Requests to prepare. */
+  /** Receipts to prepare, and how many of them go in one call. */
   prepare: number;
+  together: number;
   /** Whether to send them again when all are sent; for the service each has to be a new one. */
   repeat: boolean;
 }
 
 export interface LoadResult {
-  requests: number;
+  receipts: number;
   seconds: number;
   /** CPU time of this process. */
   cpu_s: number;
@@ -44,7 +45,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     ca: readFileSync(order.caFile),
     servername: "localhost",
   });
-  const prepared = prepareReceipts(order.submitters, order.prepare);
+  const prepared = prepareReceipts(order.submitters, order.prepare, order.together);
   // Handshakes are over before the clock starts, and so is just-in-time compilation, which takes
   // tens of thousands of requests.
   const share = order.warmUpSeconds / (order.warmUpSeconds + order.seconds);
@@ -60,7 +61,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   latencies.sort((a, b) => a - b);
   const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? NaN;
   return {
-    requests: latencies.length,
+    receipts: latencies.length * order.together,
     seconds,
     cpu_s: (user + system) / 1e6,
     p50_ms: at(0.5),
@@ -93,7 +94,7 @@ async function flood(
 }
 
 function post(
-  { body, headers }: Prepared,
+  { body, headers, receipts }: Prepared,
   to: { port: number; path: string; agent: Agent },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -103,7 +104,12 @@ function post(
       incoming.once("error", reject);
       incoming.once("end", () => {
         const answer = Buffer.concat(chunks).toString();
-        if (incoming.statusCode === 201) resolve(answer);
+        const lines = receipts === 1 ? [] : answer.trimEnd().split("\n");
+        const isTaken =
+          receipts === 1
+            ? incoming.statusCode === 201
+            : lines.length === receipts && lines.every((line) => line.startsWith('{"status":201,'));
+        if (isTaken) resolve(lines.at(-1) ?? answer);
         else reject(new Error(`${incoming.statusCode} ${answer}`));
       });
     });

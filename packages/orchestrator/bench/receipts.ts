@@ -4,13 +4,14 @@
  * signature.
  *
  *   node packages/orchestrator/bench/receipts.ts [--warm-up 10] [--seconds 10] [--rounds 3] [--connections 128] [--organisations 1,100]
- *     [--owner]
+ *     [--together 100] [--owner]
  *
  * They take turns in one invocation under the same load generator, so that the ratios mean
  * something on a busy or slow machine; the rates themselves only compare with those of the same
- * run. With `--owner` the same service takes turns too that works as the one role which owns the
- * tables. Client, service and PostgreSQL share the machine. Prints a table in Markdown: medians of
- * the rounds.
+ * run. The service also gets receipts several in a call, over so many fewer connections that it has
+ * about as much to do at once. With `--owner` the same service takes turns too that works as the
+ * one role which owns the tables. Client, service and PostgreSQL share the machine. Prints a table
+ * in Markdown: medians of the rounds.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     connections: { type: "string", default: "128" },
     organisations: { type: "string", default: "1,100" },
+    together: { type: "string", default: "100" },
     owner: { type: "boolean", default: false },
   },
 });
@@ -40,7 +42,10 @@ interface Listening {
   submitters: Submitter[];
 }
 
-const ALL = ["echo", "verifying echo", "receipts", "receipts as the owner"] as const;
+const together = Number(values.together);
+/** Calls of several receipts at once: some 1,600 receipts wait, and the service takes 5,000. */
+const FEW = 16;
+const ALL = ["echo", "verifying echo", "receipts", "receipts together", "receipts as the owner"] as const;
 type Contender = (typeof ALL)[number];
 const CONTENDERS = ALL.filter((name) => values.owner || name !== "receipts as the owner");
 
@@ -59,6 +64,7 @@ for (const organisations of values.organisations.split(",")) {
     echo: [],
     "verifying echo": [],
     receipts: [],
+    "receipts together": [],
     "receipts as the owner": [],
   };
   const run = async (
@@ -69,7 +75,8 @@ for (const organisations of values.organisations.split(",")) {
     from = submitters,
   ): Promise<Measured> => {
     const repeat = name === "echo" || name === "verifying echo";
-    const result = await measure(server, { port, path, submitters: from, repeat });
+    const many = name === "receipts together" ? { together, connections: FEW } : {};
+    const result = await measure(server, { port, path, submitters: from, repeat, ...many });
     runs[name].push(result);
     return result;
   };
@@ -78,6 +85,8 @@ for (const organisations of values.organisations.split(",")) {
     await run("verifying echo", echo, echoPort, "/verified");
     const { sample } = await run("receipts", service, port, "/v1/receipts");
     await requireProven(sample, noteKey);
+    const several = await run("receipts together", service, port, "/v1/receipts");
+    await requireProven(answerOfLine(several.sample), noteKey);
     if (owner === null || ofOwner === null) continue;
     const other = await run("receipts as the owner", owner, ofOwner.port, "/v1/receipts", ofOwner.submitters);
     await requireProven(other.sample, ofOwner.noteKey);
@@ -92,6 +101,10 @@ for (const child of [load, echo]) child.disconnect();
 load.kill();
 await rm(tlsDirectory, { recursive: true });
 process.exitCode = met ? 0 : 1;
+
+function answerOfLine(line: string): string {
+  return JSON.stringify((JSON.parse(line) as { answer: object }).answer);
+}
 
 function start(file: string, args: string[]): ChildProcess {
   return fork(join(import.meta.dirname, file), args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
@@ -111,26 +124,29 @@ function told(child: ChildProcess): Promise<unknown> {
 
 async function measure(
   server: ChildProcess,
-  target: Pick<LoadOrder, "port" | "path" | "submitters" | "repeat">,
+  target: Pick<LoadOrder, "port" | "path" | "submitters" | "repeat"> &
+    Partial<Pick<LoadOrder, "connections" | "together">>,
 ): Promise<Measured> {
   const seconds = Number(values.seconds);
   const warmUpSeconds = Number(values["warm-up"]);
+  const several = target.together ?? 1;
   const order: LoadOrder = {
+    connections: Number(values.connections),
+    together: several,
     ...target,
     warmUpSeconds,
     seconds,
     caFile: join(tlsDirectory, "ca.pem"),
-    connections: Number(values.connections),
-    prepare: target.repeat ? 20_000 : Math.ceil((seconds + warmUpSeconds) * 6000),
+    prepare: target.repeat ? 20_000 : Math.ceil((seconds + warmUpSeconds) * (several === 1 ? 6000 : 15_000)),
   };
   load.send(order);
   await told(load); // the clock starts
   const before = cpuSeconds(server.pid ?? 0);
   const result = (await told(load)) as LoadResult;
   const after = cpuSeconds(server.pid ?? 0);
-  const us = (seconds: number): number => (seconds * 1e6) / result.requests;
+  const us = (seconds: number): number => (seconds * 1e6) / result.receipts;
   return {
-    rate: result.requests / result.seconds,
+    rate: result.receipts / result.seconds,
     p50_ms: result.p50_ms,
     p99_ms: result.p99_ms,
     client_us: us(result.cpu_s),
@@ -155,5 +171,9 @@ function report(organisations: string, runs: Record<Contender, Measured[]>): voi
   console.log(
     `\nThe aim: 0.70 of the echo and a p99 below 150 ms. It is ${ratio.toFixed(2)} and ${p99.toFixed(0)} ms: ${good ? "met" : "MISSED"}`,
   );
+  const gain = median(
+    runs["receipts together"].map(({ rate }, round) => rate / (runs.receipts[round]?.rate ?? NaN)),
+  );
+  console.log(`${together} in a call: ${gain.toFixed(1)} times the rate of one by one. The aim: 3.0`);
   met &&= good;
 }

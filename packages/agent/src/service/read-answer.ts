@@ -33,6 +33,26 @@ export function readAnswer<Schema extends TSchema>(
   return { status: answer.status, value: value as Static<Schema> };
 }
 
+const LineAnswer = Type.Object({
+  status: Type.Integer({ minimum: 200, maximum: 599 }),
+  answer: Type.Object({}),
+});
+
+/**
+ * The answers to so many submissions of one call, each as if it came alone.
+ * @throws ServiceError as `readAnswer` does, also if one of them has no answer
+ */
+export function readLines(host: string, answer: Answer, count: number): Answer[] {
+  if (answer.status !== 200) throw refusal(host, answer);
+  const lines = answer.body.toString("utf8").trimEnd().split("\n");
+  if (lines.length !== count) throw invalid(host, answer, `it sent ${lines.length} answers, not ${count}`);
+  return lines.map((line) => {
+    const value = parseJson(Buffer.from(line));
+    if (!Value.Check(LineAnswer, value)) throw invalid(host, answer, "what it said is not what was asked");
+    return { status: value.status, headers: {}, body: Buffer.from(JSON.stringify(value.answer)) };
+  });
+}
+
 function refusal(host: string, answer: Answer): ServiceError {
   const body = parseJson(answer.body);
   if (answer.status < 400 || !Value.Check(ErrorAnswer, body))

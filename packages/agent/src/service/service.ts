@@ -14,6 +14,7 @@ import {
   LogHead,
   LogProof,
   MakersReceipt,
+  LINES_TYPE,
   MAX_BODY_BYTES,
   POLL_HOLD_S,
   ProgressAccepted,
@@ -29,10 +30,10 @@ import {
   type RotateAgentKeyRequest,
   type UploadUrlRequest,
 } from "@attestore/contract";
-import { type Client, createClient } from "@attestore/contract/client";
+import { type Client, type ClientRequest, createClient } from "@attestore/contract/client";
 import { PATIENT, retrying, type Backoff } from "../transport/backoff.ts";
-import { exchange } from "../transport/exchange.ts";
-import { readAnswer } from "./read-answer.ts";
+import { type Answer, exchange } from "../transport/exchange.ts";
+import { readAnswer, readLines } from "./read-answer.ts";
 import { type HeardHeartbeat, HeartbeatAnswer, readHeartbeat } from "./read-heartbeat.ts";
 import { agentVersion } from "../state/host-facts.ts";
 import { objectConnections, serviceConnections } from "../transport/tls-trust.ts";
@@ -41,6 +42,9 @@ import { uploadObject, type UploadRequest } from "../transport/upload-object.ts"
 
 /** A URL for each of a thousand parts, with a session token in each. */
 const MAX_URLS_BYTES = 4 * 1024 * 1024;
+
+/** Of a hundred receipts, each with its proof. */
+const MAX_ANSWERS_BYTES = 4 * 1024 * 1024;
 
 /** The largest bundle, and a key's rotations. */
 const MAX_RECEIPT_ANSWER_BYTES = 8 * 1024 * 1024;
@@ -89,6 +93,14 @@ export interface Service {
   /** What the agent that made a backup signed about it; not verified here. */
   makersReceipt(backupId: string, options: CallOptions): Promise<MakersReceipt>;
   submitReceipt(envelope: EnvelopeRequest, options: CallOptions): Promise<ReceiptAccepted>;
+  /**
+   * Several receipts in one call.
+   * @returns for each, in that order, what reads its answer, and throws as `submitReceipt` does
+   */
+  submitReceipts(
+    envelopes: readonly EnvelopeRequest[],
+    options: CallOptions,
+  ): Promise<(() => ReceiptAccepted)[]>;
   /** Sends a new signing key; the same rotation again gets the same answer. */
   rotateKey(rotation: RotateAgentKeyRequest, options: CallOptions): Promise<AgentKeyRecord>;
   submitEvent(event: EventRequest, options: CallOptions): Promise<EventAccepted>;
@@ -112,9 +124,7 @@ export function openService(options: ServiceOptions): Service {
   const connections = serviceConnections(options.pinnedCa);
   const objects = objectConnections(options.pinnedCa);
 
-  interface Reading {
-    /** What an answer must look like, by its status; any other is thrown. */
-    expected: Readonly<Record<number, TSchema>>;
+  interface Sending {
     credential?: string | null;
     timeout_ms?: number;
     maxResponseBytes?: number;
@@ -122,40 +132,52 @@ export function openService(options: ServiceOptions): Service {
     onDate?: (date: string | undefined) => void;
   }
 
-  /**
-   * The API's typed client over this agent's connections: it validates answers, and repeats calls
-   * after temporary failures.
-   */
-  function api(what: Reading, { signal, idempotencyKey, once = false }: CallOptions): Client {
-    return createClient(async ({ method, path, headers, body }) => {
-      const target = new URL(path, url);
-      const credential = what.credential === undefined ? token : what.credential;
-      const sent: Record<string, string> = {
-        ...headers,
-        accept: "application/json",
-        "user-agent": `attestore/${agentVersion}`,
-      };
-      if (credential !== null) sent["authorization"] = `Bearer ${credential}`;
-      // One key for all tries of one call: if an answer was lost, the call still takes effect only
-      // once.
-      if (method === "POST" && idempotencyKey !== null)
-        sent["idempotency-key"] = idempotencyKey ?? randomUUID();
-      const attempt = async () => {
-        const answer = await exchange({
-          method: method === "POST" ? "POST" : "GET",
-          url: target,
-          headers: sent,
-          ...(body === undefined ? {} : { body }),
-          connections,
-          timeout_ms: what.timeout_ms ?? timeout_ms,
-          maxResponseBytes: what.maxResponseBytes ?? MAX_BODY_BYTES,
-          signal,
-        });
-        what.onDate?.(answer.headers.date);
-        return readAnswer(url.host, answer, what.expected);
-      };
-      return once ? attempt() : retrying(backoff, signal, attempt);
-    });
+  interface Reading extends Sending {
+    /** What an answer must look like, by its status; any other is thrown. */
+    expected: Readonly<Record<number, TSchema>>;
+  }
+
+  /** The API's typed client over this agent's connections, which validates answers. */
+  function api(what: Reading, options: CallOptions): Client {
+    return createClient((call) =>
+      send(what, options, call, (answer) => readAnswer(url.host, answer, what.expected)),
+    );
+  }
+
+  /** One call; repeats it after temporary failures, of which `read` tells by what it throws. */
+  async function send<T>(
+    what: Sending,
+    { signal, idempotencyKey, once = false }: CallOptions,
+    { method, path, headers, body }: ClientRequest,
+    read: (answer: Answer) => T,
+  ): Promise<T> {
+    const target = new URL(path, url);
+    const credential = what.credential === undefined ? token : what.credential;
+    const sent: Record<string, string> = {
+      ...headers,
+      accept: "application/json",
+      "user-agent": `attestore/${agentVersion}`,
+    };
+    if (credential !== null) sent["authorization"] = `Bearer ${credential}`;
+    // One key for all tries of one call: if an answer was lost, the call still takes effect only
+    // once.
+    if (method === "POST" && idempotencyKey !== null)
+      sent["idempotency-key"] = idempotencyKey ?? randomUUID();
+    const attempt = async () => {
+      const answer = await exchange({
+        method: method === "POST" ? "POST" : "GET",
+        url: target,
+        headers: sent,
+        ...(body === undefined ? {} : { body }),
+        connections,
+        timeout_ms: what.timeout_ms ?? timeout_ms,
+        maxResponseBytes: what.maxResponseBytes ?? MAX_BODY_BYTES,
+        signal,
+      });
+      what.onDate?.(answer.headers.date);
+      return read(answer);
+    };
+    return once ? attempt() : retrying(backoff, signal, attempt);
   }
 
   return {
@@ -232,6 +254,16 @@ export function openService(options: ServiceOptions): Service {
     submitReceipt: async (body, options) => {
       const reading = { expected: { 201: ReceiptAccepted } };
       return (await api(reading, options).call("post", "/v1/receipts", { body })).body;
+    },
+    submitReceipts: async (envelopes, options) => {
+      const body = envelopes.map((envelope) => `${JSON.stringify(envelope)}\n`).join("");
+      const headers = { "content-type": LINES_TYPE };
+      const reading = { maxResponseBytes: MAX_ANSWERS_BYTES };
+      const call = { method: "POST", path: "/v1/receipts", headers, body };
+      const answers = await send(reading, options, call, (answer) =>
+        readLines(url.host, answer, envelopes.length),
+      );
+      return answers.map((each) => () => readAnswer(url.host, each, { 201: ReceiptAccepted }).value);
     },
     rotateKey: async (body, options) => {
       const reading = { expected: { 200: AgentKeyRecord } };

@@ -302,6 +302,7 @@ export class TestService {
       const page = ids.toSorted().slice(0, 2);
       return json(200, { backup_ids: page, next_cursor: page.length < 2 ? null : page[1] });
     }
+    if (method === "POST" && path === "/v1/receipts" && text.includes("\n")) return this.#receipts(text);
     if (method === "POST" && path === "/v1/receipts") return this.#receipt(body() as EnvelopeRequest);
     if (method === "POST" && path === "/v1/agent/key") return this.#rotate(body() as KeyRotationJson);
     if (method === "POST" && path === "/v1/events") return this.#event(body() as EventRequest);
@@ -390,6 +391,23 @@ export class TestService {
   objectKey(backupId: string): string {
     return this.#objectOf.get(backupId) ?? "";
   }
+
+  /** Those that `interfereWithLine` lets through, one after the other. */
+  async #receipts(text: string): Promise<{ status: number; body: string }> {
+    if (!this.takesLines) return failure(415, "unsupported_media_type", "one at a time");
+    const lines = text.trimEnd().split("\n");
+    let answers = "";
+    for (const [index, line] of lines.entries()) {
+      const { status, body } =
+        this.interfereWithLine(index) ?? (await this.#receipt(JSON.parse(line) as EnvelopeRequest));
+      answers += `{"status":${status},"answer":${body}}\n`;
+    }
+    return { status: 200, body: answers };
+  }
+
+  /** False for a service from before several receipts in one call. */
+  takesLines = true;
+  interfereWithLine: (index: number) => { status: number; body: string } | undefined = () => undefined;
 
   async #receipt(json_: EnvelopeRequest): Promise<{ status: number; body: string }> {
     const envelope = envelopeFromJson(json_);

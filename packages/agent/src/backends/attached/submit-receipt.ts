@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { ReceiptAccepted } from "@attestore/contract";
 import { moveFile, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
 import { readJson } from "../../state/read-json.ts";
 import type { ReceiptFile } from "../../receipts/receipt-files.ts";
@@ -46,26 +47,39 @@ export async function submitReceipt(
   file: ReceiptFile,
   { signal, once }: SubmitOptions,
 ): Promise<Submitted> {
-  const { layout, service } = attachment;
   const waiting = (await readJson(file.path)) as WaitingReceipt;
-  const name = receiptFileName(file.sequence, file.kind);
-  const accepted = join(layout.receipts, name);
-
-  const isOverdue = Date.now() - Date.parse(waiting.signed_at) > SUBMIT_FOR_DAYS * 86_400_000;
-  const overdue = `was not accepted within ${SUBMIT_FOR_DAYS} days`;
-  try {
-    const answer = await service.submitReceipt(waiting.envelope, {
+  return settleReceipt(attachment, { file, waiting }, signal, () =>
+    attachment.service.submitReceipt(waiting.envelope, {
       signal,
       idempotencyKey: waiting.idempotency_key,
-      once: once || isOverdue,
-    });
+      once: once || isOverdue(waiting),
+    }),
+  );
+}
+
+/**
+ * Asks for the answer to a waiting receipt, and acts on it.
+ * @throws ServiceError, LogAlarmError, as `submitReceipt` does
+ */
+export async function settleReceipt(
+  attachment: Attachment,
+  { file, waiting }: { readonly file: ReceiptFile; readonly waiting: WaitingReceipt },
+  signal: AbortSignal,
+  ask: () => Promise<ReceiptAccepted>,
+): Promise<Submitted> {
+  const { layout } = attachment;
+  const name = receiptFileName(file.sequence, file.kind);
+  const accepted = join(layout.receipts, name);
+  const overdue = `was not accepted within ${SUBMIT_FOR_DAYS} days`;
+  try {
+    const answer = await ask();
     let bundle;
     try {
       bundle = await provenBundle(attachment, waiting.envelope, answer);
     } catch (error) {
       if (!(error instanceof UnprovenAnswer)) throw error;
       await keepUnproven(answer, error);
-      if (isOverdue) return await refuse(overdue, null);
+      if (isOverdue(waiting)) return await refuse(overdue, null);
       return { outcome: "unproven", why: error.message };
     }
     // Treat the answer's checkpoint like any other: if it forks from what was seen, it proves
@@ -79,7 +93,7 @@ export async function submitReceipt(
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (isPermanentRefusal(error)) return refuse(error.message, error);
-    if (isOverdue && !NOT_LOOKED_AT.has(error.status)) return refuse(overdue, null);
+    if (isOverdue(waiting) && !NOT_LOOKED_AT.has(error.status)) return refuse(overdue, null);
     throw error;
   }
 
@@ -117,4 +131,8 @@ export async function submitReceipt(
       detail: { reason: "answer_unproven", receipt: file.sequence, why: error.message.slice(0, 2000) },
     });
   }
+}
+
+function isOverdue({ signed_at }: WaitingReceipt): boolean {
+  return Date.now() - Date.parse(signed_at) > SUBMIT_FOR_DAYS * 86_400_000;
 }

@@ -367,6 +367,74 @@ it("tries nothing else while the service is away", async () => {
   expect(submitted()).toEqual(["first"]);
 });
 
+it("submits receipts that have waited in one call, unless an event comes between them", async () => {
+  const hour = 3_600_000;
+  const start = Date.now() - 10 * hour;
+  for (let number = 0; number < 9; number++) {
+    const { path } = await sign();
+    const entry = JSON.parse(readFileSync(path, "utf8")) as WaitingReceipt;
+    const signed_at = new Date(start + number * hour).toISOString();
+    writeFileSync(path, JSON.stringify({ ...entry, signed_at }));
+  }
+  await failed("between", start + 4.5 * hour);
+  expect(await submit()).toEqual({ accepted: 10, refused: 0, unproven: 0, waiting: 0, stoppedBy: null });
+  expect(submitted()).toEqual(["POST /v1/receipts", "between", "POST /v1/receipts"]);
+  const keys = service.calls.filter(({ route }) => route === "POST /v1/receipts");
+  expect(keys.map(({ idempotencyKey }) => idempotencyKey)).toEqual([undefined, undefined]);
+  const files = await listReceipts(root.layout, "accepted");
+  expect(files).toHaveLength(9);
+  const { key, logKey } = root.attachment;
+  for (const { path } of files) {
+    const bundle = parseBundle(readFileSync(path));
+    expect((await verifyReceipt({ bundle, publicKey: key.publicKey, logKey })).verdict).toBe("true");
+  }
+});
+
+it("acts on each answer of several receipts by itself", async () => {
+  for (let number = 0; number < 6; number++) await sign();
+  service.interfereWithLine = (index) =>
+    [
+      undefined,
+      failure(422, "backup_unknown", "no such backup"),
+      undefined,
+      failure(503, "unavailable", "x"),
+      undefined,
+      { status: 201, body: "{}" },
+    ][index];
+  // Among what is accepted is the event that one was refused.
+  expect(await submit()).toMatchObject({ accepted: 4, refused: 1, stoppedBy: { status: 503 } });
+  const numbers = async (state: "waiting" | "accepted" | "refused") =>
+    (await listReceipts(root.layout, state)).map(({ sequence }) => sequence);
+  expect(await numbers("accepted")).toEqual([1, 3, 5]);
+  expect(await numbers("refused")).toEqual([2]);
+  expect(await numbers("waiting")).toEqual([4, 6]);
+  service.interfereWithLine = () => undefined;
+  expect(await submit()).toMatchObject({ waiting: 0, stoppedBy: null });
+  expect(await numbers("accepted")).toEqual([1, 3, 4, 5, 6]);
+});
+
+it.each([
+  ["no answer", "cut"],
+  ["503", failure(503, "unavailable", "x")],
+  ["a proxy's page", { status: 200, body: "<html>hello</html>" }],
+  ["too few answers", { status: 200, body: `{"status":201,"answer":{}}\n` }],
+  ["answers without a status", { status: 200, body: "1\n".repeat(5) }],
+] as const)("keeps several receipts waiting at %s", async (_name, trouble) => {
+  for (let number = 0; number < 5; number++) await sign();
+  service.interfere = () => trouble;
+  expect(await submit()).toMatchObject({ accepted: 0, refused: 0, waiting: 5 });
+  expect(service.calls).toHaveLength(1);
+  service.interfere = () => undefined;
+  expect(await submit()).toMatchObject({ accepted: 5, waiting: 0 });
+});
+
+it("submits receipts one by one to a service that takes no more at once", async () => {
+  service.takesLines = false;
+  for (let number = 0; number < 5; number++) await sign();
+  expect(await submit()).toMatchObject({ accepted: 5, waiting: 0, stoppedBy: null });
+  expect(submitted()).toHaveLength(6);
+});
+
 it("finishes the command whose receipt was accepted, and takes a command id once", async () => {
   const command = service.command("backup", "orders", "files");
   expect(await journalCommand(root.layout, command)).toBe(true);

@@ -11,6 +11,7 @@ import { type EventFile, listEvents, readWaitingEvent } from "../../receipts/spo
 import { submitEvent } from "./submit-event.ts";
 import { NOT_LOOKED_AT, submitReceipt, type Submitted, type SubmitOptions } from "./submit-receipt.ts";
 import type { SubmitReport } from "../backup-backend.ts";
+import { readTogether, submitTogether } from "./submit-together.ts";
 
 /**
  * Submits everything in the spool once, oldest first: receipts in chain order, with events between
@@ -56,13 +57,34 @@ export async function submitWaiting(attachment: Attachment, options: SubmitOptio
   const receipts = await listReceipts(layout, "waiting");
   const events = await eventsByTime(layout);
   let chainGoesOn = stoppedBy === null;
-  for (const receipt of receipts) {
+  let oneByOne = false;
+  for (let left = receipts; chainGoesOn && !isAway;) {
     // The next receipt follows this one in the chain. Read it only when its turn comes, so that
     // damage to it does not block earlier ones.
-    if (!chainGoesOn || isAway) break;
+    const [receipt] = left;
+    if (receipt === undefined) break;
     const { signed_at } = (await readJson(receipt.path)) as WaitingReceipt;
     await submitEvents(takeUntil(events, Date.parse(signed_at)));
-    if (!isAway) chainGoesOn = await attempt((how) => submitReceipt(attachment, receipt, how));
+    if (isAway) break;
+    const together = oneByOne ? [] : await readTogether(left, events[0]?.at ?? Infinity);
+    if (together.length === 0) {
+      chainGoesOn = await attempt((how) => submitReceipt(attachment, receipt, how));
+      left = left.slice(1);
+      continue;
+    }
+    let answers: (() => Promise<Submitted>)[] | null = null;
+    try {
+      answers = await submitTogether(attachment, together, options);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      chainGoesOn = await attempt(() => Promise.reject(error));
+      break;
+    }
+    oneByOne = answers === null;
+    if (answers === null) continue;
+    // Those after one that failed may be in the log already: each answer counts.
+    for (const settle of answers) if (!(await attempt(settle))) chainGoesOn = false;
+    left = left.slice(together.length);
   }
   // Then the events after the last receipt, including those that submitting it has made.
   await submitEvents((await eventsByTime(layout)).map(({ event }) => event));

@@ -1,6 +1,9 @@
 import {
   EnvelopeRequest,
+  LINES_TYPE,
   MAX_RECEIPT_BYTES,
+  MAX_RECEIPTS_AT_ONCE,
+  MAX_RECEIPTS_AT_ONCE_BYTES,
   RECEIPT_IDEMPOTENCY_WINDOW_S,
   ReceiptAccepted,
 } from "@attestore/contract";
@@ -20,11 +23,12 @@ export function receiptRoutes({ sequencer, db }: { sequencer: Submissions; db: D
       path: "/v1/receipts",
       summary: "Submit a signed receipt",
       action: "receipt.submit",
-      answers: { 201: ReceiptAccepted },
+      answers: { 200: LINES_TYPE, 201: ReceiptAccepted },
       errors: ["receipt_signature_invalid", "statement_invalid", "statement_mismatch", "backup_unknown"],
       credential: "agent",
       body: EnvelopeRequest,
       bodyLimit: MAX_RECEIPT_BYTES,
+      lines: { most: MAX_RECEIPTS_AT_ONCE, bytes: MAX_RECEIPTS_AT_ONCE_BYTES },
       rateLimits: ["default"],
       idempotencyWindow_s: RECEIPT_IDEMPOTENCY_WINDOW_S,
       strictJson: true,

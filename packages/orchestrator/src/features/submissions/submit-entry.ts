@@ -34,8 +34,13 @@ export async function submitEntry<Entry extends LogEntry>(
   verify: (isStale: boolean) => Promise<Entry>,
 ): Promise<WireAnswer> {
   try {
-    const submit = async (isStale: boolean) =>
-      sequencer.submit(kind, await verify(isStale), record, bodyBytes);
+    const submit = async (isStale: boolean) => {
+      const entry = await verify(isStale);
+      await record.turn?.before;
+      const submitted = sequencer.submit(kind, entry, record, bodyBytes);
+      record.turn?.over();
+      return submitted;
+    };
     const submitted = await submit(false).catch((error: unknown) => {
       if (error instanceof SubmissionRefused && error.reason === "key_replaced") return submit(true);
       throw error;
@@ -65,7 +70,8 @@ export const callRecords: CallRecords<SubmissionRecord, WireAnswer> = {
     const places = placed.flatMap(({ call, logIndex, treeSize }) =>
       call.idempotency === null ? [] : [{ key: call.idempotency, logIndex, treeSize }],
     );
-    const rows = placed.map(({ call }) => call.auditRow(201));
+    // Those of one body share theirs.
+    const rows = [...new Set(placed.map(({ call }) => call.auditRow(201)))];
     return [
       ...(places.length === 0 ? [] : [rememberPlaces(session, places)]),
       insertAuditRows(session, rows),

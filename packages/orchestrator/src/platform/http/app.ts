@@ -123,6 +123,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     impersonation: impersonationLogger(options.appendImpersonatedCall),
     origin: new URL(options.publicUrl).origin,
     shutdown: options.shutdown,
+    answerTo: options.answerTo,
   };
 
   const transport = strictTransport(options.publicUrl);

@@ -3,7 +3,7 @@ import { MAX_BODY_BYTES } from "@attestore/contract";
 import type { Logger } from "../logging/logger.ts";
 import { asDatabaseUnavailable } from "../database/unavailable.ts";
 import { ApiError, errorBody, invalidRequest, notFound, unavailable } from "../errors/api-error.ts";
-import { invalidJson, unsupportedMediaType } from "./json-body.ts";
+import { invalidJson, tooLarge, unsupportedMediaType } from "./json-body.ts";
 import { validationError } from "./validate.ts";
 
 /**
@@ -52,10 +52,7 @@ function isFastifyError(error: unknown): error is FastifyError {
 function frameworkError(code: string, request: FastifyRequest): ApiError | null {
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE": {
-      const limit = request.routeOptions.bodyLimit ?? MAX_BODY_BYTES;
-      return new ApiError("payload_too_large", `The body is larger than ${limit} bytes.`, {
-        limit_bytes: limit,
-      });
+      return tooLarge("The body", request.routeOptions.bodyLimit ?? MAX_BODY_BYTES);
     }
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return unsupportedMediaType();

@@ -1,11 +1,12 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { IDEMPOTENCY_WINDOW_S, MAX_ANONYMOUS_BODY_BYTES } from "@attestore/contract";
+import { IDEMPOTENCY_WINDOW_S, LINES_TYPE, MAX_ANONYMOUS_BODY_BYTES } from "@attestore/contract";
 import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { AgentCredentials } from "./agent-credentials.ts";
 import { type WireAnswer, toWire } from "./answer.ts";
 import { auditRow, pathOf } from "./audit-row.ts";
+import type { AnswerTo } from "./error-answer.ts";
 import { authenticate, orgOfCall } from "./authenticate.ts";
 import { ApiError, invalidRequest } from "../errors/api-error.ts";
 import type { FailedCredentials } from "./failed-credentials.ts";
@@ -25,6 +26,7 @@ import type { ReadConcurrency } from "./read-concurrency.ts";
 import type { Call, Route, SubmissionRecord } from "./route.ts";
 import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
 import type { Sealer } from "./sealer.ts";
+import { lineValidator, submitLines } from "./submit-lines.ts";
 import { connectionAuthenticated } from "./unauthenticated-connections.ts";
 import { isBodyOptional, schemaOf } from "./validate.ts";
 import { assertAllowed } from "./policy.ts";
@@ -43,6 +45,8 @@ export interface PipelineDeps {
   /** The origin of the service's own pages. */
   origin: string;
   shutdown: AbortSignal;
+  /** As `AppOptions.answerTo`. */
+  answerTo: AnswerTo | undefined;
 }
 
 /**
@@ -50,6 +54,7 @@ export interface PipelineDeps {
  * read), validate, idempotency, handler in its transaction, answer, audit.
  */
 export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Route): void {
+  const validateLine = route.mode === "submit" && route.lines !== undefined ? lineValidator(route) : null;
   app.route({
     method: route.method,
     url: route.path,
@@ -62,7 +67,8 @@ export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Rout
         request.state.idempotencyKey = changes(route)
           ? readIdempotencyKey(request.headers["idempotency-key"])
           : null;
-        assertBodyWhereNeeded(route, request);
+        if (request.state.lines !== null) assertNoKey(request.state.idempotencyKey);
+        else assertBodyWhereNeeded(route, request);
         done();
       } catch (error) {
         done(error as ApiError);
@@ -71,13 +77,24 @@ export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Rout
     handler: async (request, reply) => {
       const call = callOf(deps, request, reply);
       if (route.mode === "file") return sendFile(reply, await route.handle(call));
+      const { lines } = request.state;
+      if (route.mode === "submit" && lines !== null && validateLine !== null) {
+        const others = lines.length - 1;
+        if (others > 0)
+          await applyRateLimits(deps.limiting, "credential", route, request.state, reply, others);
+        const answers = await submitLines(deps, { route, validate: validateLine }, request, call);
+        return reply.type(LINES_TYPE).send(answers);
+      }
       return send(reply, await perform(deps, route, request, call));
     },
   });
 }
 
 /** The limit for callers without an account: nobody knows yet whom to count it against. */
-function bodyLimitOf({ bodyLimit, credential }: Route): { bodyLimit?: number } {
+function bodyLimitOf(route: Route): { bodyLimit?: number } {
+  const { bodyLimit, credential } = route;
+  // The parser of one submission holds it to its own limit.
+  if (route.mode === "submit" && route.lines !== undefined) return { bodyLimit: route.lines.bytes };
   if (bodyLimit !== undefined) return { bodyLimit };
   return credential === "anonymous" ? { bodyLimit: MAX_ANONYMOUS_BODY_BYTES } : {};
 }
@@ -108,6 +125,15 @@ async function admit(
   }
   await applyRateLimits(deps.limiting, "credential", route, state, reply);
   await applyRequestQuota(deps.limiting, route, state, reply);
+}
+
+/** The service recognises each of them by what it holds, so the whole can be repeated anyway. */
+function assertNoKey(key: string | null): void {
+  if (key !== null)
+    throw new ApiError(
+      "invalid_idempotency_key",
+      "Several submissions in one body take no Idempotency-Key. Repeat them without one: what is in the log already is answered with its place.",
+    );
 }
 
 function assertBodyWhereNeeded(route: Route, request: FastifyRequest): void {

@@ -26,6 +26,7 @@ export async function applyRateLimits(
   route: Route,
   state: RequestState,
   reply: FastifyReply,
+  hits = 1,
 ): Promise<void> {
   for (const name of route.rateLimits) {
     const limit = limiting.table[name];
@@ -33,10 +34,21 @@ export async function applyRateLimits(
     const store = limiting.stores[limit.kept];
     const bucket = bucketOf(name, limit, state);
     const onlyRead = limit.counts === "failures";
-    const count = await (onlyRead ? store.read(bucket, limit) : store.add(bucket, limit));
+    const count = await (onlyRead ? store.read(bucket, limit) : addAll(store, bucket, limit, hits));
     describe(reply, name, limit, count);
     if (onlyRead ? count.hits >= limit.limit : count.hits > limit.limit) throw rateLimited(reply, count);
   }
+}
+
+/** The count after the last of these hits; a store takes those of one moment together. */
+async function addAll(
+  store: RateLimitStore,
+  bucket: string,
+  limit: RateLimit,
+  hits: number,
+): Promise<WindowCount> {
+  const counts = await Promise.all(Array.from({ length: hits }, () => store.add(bucket, limit)));
+  return counts.reduce((most, count) => (count.hits > most.hits ? count : most));
 }
 
 /**

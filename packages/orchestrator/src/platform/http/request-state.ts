@@ -13,6 +13,8 @@ export interface RequestState {
   /** The organisation that the call is about. */
   orgId: string | null;
   rawBody: Buffer;
+  /** The lines of a body of several submissions; null for any other body. */
+  lines: readonly Buffer[] | null;
   idempotencyKey: string | null;
   /** Whether the audit row is committed already, together with its effect. */
   audited: boolean;
@@ -41,6 +43,7 @@ export function newRequestState(request: FastifyRequest): RequestState {
     subject: NOBODY,
     orgId: null,
     rawBody: NO_BODY,
+    lines: null,
     idempotencyKey: null,
     audited: false,
     impersonationLogged: false,

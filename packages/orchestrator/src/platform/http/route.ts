@@ -66,6 +66,16 @@ export interface SubmissionRecord {
    * The row of api_logs for an answer of this status. Not for replays: the pipeline records those.
    */
   auditRow(status: number): AuditRow;
+  /** Of several submissions in one body: they enter the log in their order. */
+  turn?: Turn;
+}
+
+/** The place of a submission among those of one body. */
+export interface Turn {
+  /** Resolves once the one before it waits for the log, or was refused. */
+  before: Promise<void>;
+  /** Now this one waits. */
+  over: () => void;
 }
 
 interface RouteShape<Kind extends CredentialKind, B extends TSchema, Q extends TSchema, P extends TSchema> {
@@ -192,6 +202,11 @@ export interface SubmitRoute<
   P extends TSchema = TSchema,
 > extends RouteShape<Kind, B, Q, P> {
   mode: "submit";
+  /**
+   * Several submissions in one body of application/x-ndjson: at most so many lines, and so many
+   * bytes in all. Each line is handled and answered by itself; `bodyLimit` is that of a line.
+   */
+  lines?: { most: number; bytes: number };
   handle(call: Call<Kind, Static<B>, Static<Q>, Static<P>>, record: SubmissionRecord): Promise<WireAnswer>;
 }
 

@@ -12,8 +12,19 @@ export function schemaOf(route: Route): FastifySchema {
   return {
     ...(route.params === undefined ? {} : { params: route.params }),
     querystring: route.query ?? NOTHING,
-    ...(route.body === undefined ? {} : { body: route.body }),
+    ...(route.body === undefined
+      ? {}
+      : { body: takesLines(route) ? ofOneSubmission(route.body) : route.body }),
   };
+}
+
+/** Lines are validated one by one, where they are handled. */
+function ofOneSubmission(schema: TSchema): object {
+  return { content: { "application/json": { schema } } };
+}
+
+function takesLines(route: Route): boolean {
+  return route.mode === "submit" && route.lines !== undefined;
 }
 
 /**

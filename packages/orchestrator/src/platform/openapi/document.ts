@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type ErrorCode } from "@attestore/contract";
+import { ERROR_STATUS, type ErrorCode, LINES_TYPE } from "@attestore/contract";
 import type { Route } from "../http/route.ts";
 import { isBodyOptional } from "../http/validate.ts";
 import { exampleOf } from "./example.ts";
@@ -138,11 +138,20 @@ function operationOf(route: Route, names: SchemaNames): Operation {
       : {
           requestBody: {
             required: !isBodyOptional(body),
-            content: { "application/json": { schema: names.schema(body), example: exampleOf(body) } },
+            content: {
+              "application/json": { schema: names.schema(body), example: exampleOf(body) },
+              ...linesOf(route),
+            },
           },
         }),
     responses: responsesOf(route, names),
   };
+}
+
+/** Several of these bodies, one on each line. */
+function linesOf(route: Route): Record<string, Content> {
+  if (route.mode !== "submit" || route.lines === undefined) return {};
+  return { [LINES_TYPE]: { schema: { type: "string", contentMediaType: "application/json" } } };
 }
 
 function securityOf({ credential }: Route): Record<string, string[]>[] {
