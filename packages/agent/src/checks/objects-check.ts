@@ -37,6 +37,8 @@ export interface ObjectsWords {
   readonly query: string;
   /** Where to look. */
   readonly hint: string;
+  /** If the objects are compared with a dump, and not with a source. */
+  readonly isOfDump?: true;
 }
 
 const MAX_NAMES = 400;
@@ -66,6 +68,7 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
     ["differing", differing.length],
     ["sha256", sha256],
     ["signed_sha256", signedSha256],
+    ...(words.isOfDump === true ? [["compared_with", "dump"] as const] : []),
     ...(isExact ? [] : [["less_exactly", LESS_EXACTLY] as const]),
     ...(differing.length === 0
       ? []
@@ -95,8 +98,10 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
   const [first] = differing;
   if (first === undefined) return outcome;
   const more = differing.length > 1 ? ` and ${differing.length - 1} more` : "";
+  const named = `${clip(first, 160)}${more}`;
   const error =
-    `the restored copy is not like the source: ${clip(first, 160)}${more}. Keep this backup, make another and test that one; ` +
-    `if it differs too, ${words.hint}`;
+    words.isOfDump === true
+      ? `the restored copy lacks what the dump declares: ${named}. Keep the dump, make another and test that one; if it lacks it too, ${words.hint}`
+      : `the restored copy is not like the source: ${named}. Keep this backup, make another and test that one; if it differs too, ${words.hint}`;
   return { ...outcome, observed: { ...outcome.observed, error } };
 }

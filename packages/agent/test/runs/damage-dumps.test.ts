@@ -156,6 +156,15 @@ test("dumps of a PostgreSQL database", async () => {
     create function code(int) returns int language plpgsql immutable as $$ begin return public.writes($1); end $$;
     create index by_code on lines (code(n)); update changed set note = 'please leave parcel 7 with the neighbours' where id = 7;`);
   dumpsTable.noticed("code in the dump changes rows while it is restored", code, "public.changed");
+  const drops = await dumped(`drop index by_n;
+    create function writes(int) returns int language plpgsql as $$ begin drop index if exists public.by_n; return $1; end $$;
+    create function code(int) returns int language plpgsql immutable as $$ begin return public.writes($1); end $$;
+    create index zz_code on changed (code(id)); create index by_n on lines (n);`);
+  dumpsTable.noticed(
+    "code in the dump drops an index while it is restored",
+    drops,
+    "index public.by_n (missing)",
+  );
   const broken = await dumped(
     "set session_replication_role = replica; update lines set of = 1000 where id = 7",
   );

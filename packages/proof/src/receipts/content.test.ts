@@ -84,6 +84,10 @@ test("names what was compared, and what was not", () => {
 test("where no table's content was compared, the text does not count tables", () => {
   const objects = contentCheck({ objects: 9, not_compared: 0 }, "inferred:objects");
   expect(comparedContentText([objects])).toBe("9 objects compared; content not compared");
+  const ofDump = { objects: 9, not_compared: 2, differing: 1, compared_with: "dump" };
+  expect(comparedContentText([contentCheck(ofDump, "inferred:objects")])).toContain(
+    "9 objects compared, 1 not as in the dump, 2 not, which the copy prints in another way",
+  );
   const changed = contentCheck({ objects: 9, not_compared: 2 }, "inferred:objects");
   expect(comparedContent([changed])?.objects).toEqual({ count: 9, differing: 0, notCompared: 2 });
   expect(comparedContentText([changed])).toBe(

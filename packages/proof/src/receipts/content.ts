@@ -31,6 +31,8 @@ export interface ComparedContent {
     readonly notCompared?: number;
     readonly notLookedAt?: number;
     readonly lessExactly?: true;
+    /** True if they were compared with what another program's dump declares. */
+    readonly ofDump?: true;
   } | null;
   /** Objects whose owner and grants were compared; absent if none was. */
   readonly privileges?: { readonly count: number; readonly differing: number };
@@ -72,6 +74,9 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
             ...(notLookedAt === 0 ? {} : { notLookedAt }),
             ...(objects.some(({ observed }) => observed["less_exactly"] !== undefined)
               ? { lessExactly: true as const }
+              : {}),
+            ...(objects.some(({ observed }) => observed["compared_with"] === "dump")
+              ? { ofDump: true as const }
               : {}),
           },
     ...(privileges.length === 0
@@ -198,9 +203,10 @@ function whyNotCompared(checks: readonly Observed[]): string {
 
 function objectsText(objects: ComparedContent["objects"], why: string): string {
   if (objects === null) return `objects not compared${why}`;
-  const { count, differing, notCompared = 0, lessExactly = false } = objects;
-  const differs = differing === 0 ? "" : `, ${differing} not as at the source`;
-  const besides = notCompared === 0 ? "" : `, ${notCompared} not, because they changed during the dump`;
+  const { count, differing, notCompared = 0, lessExactly = false, ofDump = false } = objects;
+  const differs = differing === 0 ? "" : `, ${differing} not as ${ofDump ? "in the dump" : "at the source"}`;
+  const because = ofDump ? "which the copy prints in another way" : "because they changed during the dump";
+  const besides = notCompared === 0 ? "" : `, ${notCompared} not, ${because}`;
   const without = lessExactly ? ", their expressions without casts, parentheses and spaces" : "";
   return `${plural(count, "object")} compared${differs}${besides}${without}`;
 }

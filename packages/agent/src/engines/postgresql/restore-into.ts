@@ -2,6 +2,7 @@ import { stopIfAborted } from "../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { DumpReader } from "./content/dump-reader.ts";
+import { type ReadDeclared, readDeclared } from "./declared/read-declared.ts";
 import { wantedOf } from "./wanted-of-dump.ts";
 import { captureTail } from "../capture-tail.ts";
 import type { ScratchServer } from "../scratch-server.ts";
@@ -29,24 +30,30 @@ export async function restoreInto(
   { signal, jobs = 1, readsDump }: RunContext & { readonly jobs?: number },
 ): Promise<Restored> {
   let reader: DumpReader | null = null;
+  let schema: ReadDeclared | null = null;
   try {
     if (metadata["dump_format"] === SET_FORMAT) return await restoreSet(server, metadata, content, signal);
     await prepareDatabase(server, DATABASE, metadata, signal);
     const format = metadata["dump_format"];
-    if (readsDump === true)
-      reader = await DumpReader.start(content, { isPlain: format === PLAIN, run: server.run, signal });
-    const loaded = await restoreOf(format)(server, DATABASE, reader?.content ?? content, signal, {
+    if (readsDump === true) {
+      const reading = { isPlain: format === PLAIN, run: server.run, signal };
+      reader = await DumpReader.start(content, reading);
+      schema = await readDeclared(reader.content, reading);
+    }
+    const loaded = await restoreOf(format)(server, DATABASE, schema?.content ?? content, signal, {
       jobs: await jobsWithRoom(server, metadata, jobs, signal),
       wanted: wantedOf(metadata),
     });
     await dropWhatSourceLacks(server, DATABASE, metadata, signal);
-    const dump = (await reader?.end()) ?? null;
+    const held = { content: (await reader?.end()) ?? null, schema: (await schema?.end()) ?? null };
+    const dump = readsDump === true ? held : null;
     return new RestoredPostgresql(server, DATABASE, null, LOADING_ROLE, loaded, dump);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);
     throw error;
   } finally {
+    await schema?.close();
     await reader?.close();
   }
 }

@@ -18,9 +18,9 @@ import { checkTables } from "../check-tables.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { checkConstraints } from "./constraints.ts";
-import { compareCopy, compareWithDump } from "./content/compare-copy.ts";
+import { compareCopy } from "./content/compare-copy.ts";
 import { OBJECT_KINDS } from "./content/objects.ts";
-import type { ArchiveContent } from "./content/read-archive.ts";
+import { compareForeign, type ForeignDump } from "./declared/compare-foreign.ts";
 import { profileTables } from "./profile/profile-tables.ts";
 import { PROFILED_TABLES, profiledTables } from "./profile/profiled-tables.ts";
 import { type Loaded, NOTHING_KNOWN } from "./run-pg-restore.ts";
@@ -39,12 +39,12 @@ export class RestoredPostgresql implements Restored {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #ownName: string | null;
   readonly #loaded: Loaded;
-  readonly #dump: ArchiveContent | null;
+  readonly #dump: ForeignDump | null;
 
   /**
    * `ownName` is the source's name of the database if there are several. The names of its tables
    * then begin with it. `role` runs the queries, if it is not the server's own. `dump` is what
-   * another program's dump holds, if it was read.
+   * another program's dump holds and declares; null if it is our own.
    */
   constructor(
     server: ScratchServer,
@@ -52,7 +52,7 @@ export class RestoredPostgresql implements Restored {
     ownName: string | null = null,
     role: string | null = null,
     loaded: Loaded = NOTHING_KNOWN,
-    dump: ArchiveContent | null = null,
+    dump: ForeignDump | null = null,
   ) {
     this.#server = server;
     this.#dump = dump;
@@ -137,9 +137,7 @@ export class RestoredPostgresql implements Restored {
       inSession: <Result>(signal: AbortSignal, use: (session: PsqlSession) => Promise<Result>) =>
         this.#inSession(signal, use),
     };
-    return this.#dump === null
-      ? compareCopy(copy, comparison)
-      : compareWithDump(copy, this.#dump, comparison);
+    return this.#dump === null ? compareCopy(copy, comparison) : compareForeign(copy, this.#dump, comparison);
   }
 
   /** Null if the major version is another: it may print the same schema in another way. */

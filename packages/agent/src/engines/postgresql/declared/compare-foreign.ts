@@ -1,0 +1,32 @@
+import type { CheckOutcome } from "@attestore/proof";
+import type { ContentComparison } from "../../engine.ts";
+import { type Copy, compareWithDump } from "../content/compare-copy.ts";
+import type { ArchiveContent } from "../content/read-archive.ts";
+import { compareSchema } from "./compare-schema.ts";
+import type { DeclaredSchema } from "./declared-sql.ts";
+
+/**
+ * What was read of another program's dump while it was restored; null for what was not understood.
+ */
+export interface ForeignDump {
+  readonly content: ArchiveContent | null;
+  readonly schema: DeclaredSchema | null;
+}
+
+/**
+ * Compares a copy with such a dump: first what it declares, then the rows.
+ * @throws RunError
+ */
+export async function compareForeign(
+  copy: Copy,
+  { content, schema }: ForeignDump,
+  comparison: ContentComparison,
+): Promise<readonly CheckOutcome[]> {
+  const started = performance.now();
+  const { server, environment } = copy;
+  const restored = { run: server.run, environment, version: server.runtime.engine_version };
+  const objects = schema === null ? null : await compareSchema(restored, schema, comparison);
+  const budget_ms = comparison.budget_ms - (performance.now() - started);
+  const rows = content === null ? [] : await compareWithDump(copy, content, { ...comparison, budget_ms });
+  return [...rows, ...(objects === null ? [] : [objects])];
+}

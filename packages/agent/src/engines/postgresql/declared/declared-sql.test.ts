@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { DeclaredSql } from "./declared-sql.ts";
+
+/** What pg_dump's text declares is read without its rows, however it is cut into pieces. */
+
+const head = (name: string, type: string, data = ""): string =>
+  `--\n-- ${data}Name: ${name}; Type: ${type}; Schema: public; Owner: ann\n--\n\n`;
+const START = `--
+-- PostgreSQL database dump
+--
+
+\\restrict abc
+
+-- Dumped from database version 15.18 (Debian 15.18-0+deb12u1)
+-- Dumped by pg_dump version 15.18 (Debian 15.18-0+deb12u1)
+
+SET statement_timeout = 0;
+
+`;
+const TABLE =
+  "CREATE TABLE public.orders (\n    id integer\n);\n\n\nALTER TABLE public.orders OWNER TO ann;\n\n";
+const DATA = `COPY public.orders (id) FROM stdin;\n1\n-- Name: fake; Type: TABLE; Schema: public; Owner: ann\n\\.\n\n\n`;
+const END = "--\n-- PostgreSQL database dump complete\n--\n\n";
+const read = (text: string, piece = text.length) => {
+  const sql = new DeclaredSql();
+  for (let at = 0; at < text.length; at += piece) sql.add(Buffer.from(text.slice(at, at + piece), "latin1"));
+  return sql.end();
+};
+const dump = (owner: string): string =>
+  START +
+  head("orders", "TABLE").replace("ann", owner) +
+  TABLE.replace("ann", owner) +
+  `SET default_tablespace = '';\n\n` +
+  head("orders", "TABLE DATA", "Data for ") +
+  DATA +
+  head("orders_id", "INDEX") +
+  "CREATE INDEX orders_id ON public.orders USING btree (id);\n\n\n" +
+  END;
+
+test("objects with their names, kinds and versions, and no row", () => {
+  const declared = read(dump("ann"));
+  expect(declared).toMatchObject({ server: "15.18", program: "15.18" });
+  expect(declared?.objects.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    "table public.orders",
+    "index public.orders_id",
+  ]);
+  for (const piece of [1, 2, 3, 7, 100]) expect(read(dump("ann"), piece)).toEqual(declared);
+  // Whose it is, and what comes between two objects, is not part of a definition.
+  expect(read(dump("bob").replace("SET default_tablespace = '';\n\n", ""))).toEqual(declared);
+  expect(read(dump("ann").replace("integer", "bigint"))?.objects[0]).not.toEqual(declared?.objects[0]);
+});
+
+test("tables without rows, and rows that look like the end", () => {
+  const empty = DATA.replace(/1\n.*\n/, "");
+  expect(empty).toContain("stdin;\n\\.\n");
+  expect(read(dump("ann").replace(DATA, empty), 3)?.objects).toHaveLength(2);
+  expect(read(dump("ann").replace("\n1\n", "\n\\\\.\n"), 3)?.objects).toHaveLength(2);
+});
+
+test("a line longer than a mebibyte leaves its object out, and too many objects are none", () => {
+  const long = dump("ann").replace("integer", "x".repeat(1 << 21));
+  expect(read(long, 1 << 16)?.objects.map(({ kind }) => kind)).toEqual(["index"]);
+  const many = Array.from({ length: 100_001 }, (_, at) => `${head(`t${at}`, "TABLE")}x\n`).join("");
+  expect(read(many)).toBeNull();
+});

@@ -1,0 +1,141 @@
+import { createHash, type Hash } from "node:crypto";
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
+
+/** What pg_dump's text says of a schema. */
+export interface DeclaredSchema {
+  /** Each statement under the words that pg_dump writes above it, by its SHA-256. */
+  readonly objects: readonly DatabaseObject[];
+  /** The versions of the server and of pg_dump; null if the text does not say them. */
+  readonly server: string | null;
+  readonly program: string | null;
+}
+
+const HEAD = /^-- (Data for )?Name: (.+); Type: ([A-Z ]+); Schema: (.+); Owner: (?:.*)$/;
+const VERSION = /^-- Dumped (from database|by pg_dump) version ([0-9.]+)/;
+const END = /^-- PostgreSQL database dump complete/;
+const COPY = /^COPY .* FROM stdin;$/;
+/** Between objects: it says what the next one needs, or who owns the last one. */
+const BESIDES = /^(?:SET default_(?:tablespace|table_access_method|with_oids) = .*;|ALTER .* OWNER TO .*;)$/;
+const COPY_END = Buffer.from("\n\\.\n");
+const NEWLINE = 0x0a;
+/** The rest of a longer line is not looked at, and its object is left out. */
+const MAX_LINE = 1 << 20;
+const MAX_OBJECTS = 100_000;
+
+interface Section {
+  readonly kind: string;
+  readonly name: string;
+  readonly hash: Hash;
+  /** Empty lines and comments that may be those between two objects. */
+  pending: number;
+  hasText: boolean;
+  isCut: boolean;
+}
+
+/**
+ * Reads the definitions in pg_dump's text while it passes, and none of the rows. A function may
+ * contain lines like pg_dump's own. It then counts as several objects here, as it does in the text
+ * of the restored copy.
+ */
+export class DeclaredSql {
+  readonly #objects: DatabaseObject[] = [];
+  #section: Section | null = null;
+  #isData = false;
+  #isCopying = false;
+  #begun: Buffer = Buffer.alloc(0);
+  #isBegunCut = false;
+  #server: string | null = null;
+  #program: string | null = null;
+  #isTooLarge = false;
+
+  add(piece: Buffer): void {
+    let rest = piece;
+    while (rest.length > 0) {
+      if (this.#isCopying) {
+        const held = this.#begun.length;
+        const all = held === 0 ? rest : Buffer.concat([this.#begun, rest]);
+        const end = all.indexOf(COPY_END);
+        if (end === -1) {
+          this.#begun = Buffer.from(all.subarray(-COPY_END.length + 1));
+          return;
+        }
+        this.#isCopying = false;
+        this.#begun = Buffer.alloc(0);
+        rest = all.subarray(end + COPY_END.length);
+        continue;
+      }
+      const newline = rest.indexOf(NEWLINE);
+      const part = newline === -1 ? rest : rest.subarray(0, newline);
+      const room = MAX_LINE - this.#begun.length;
+      this.#isBegunCut ||= part.length > room;
+      const line = Buffer.concat([this.#begun, part.subarray(0, room)]);
+      if (newline === -1) {
+        this.#begun = line;
+        return;
+      }
+      this.#begun = Buffer.alloc(0);
+      this.#line(line, this.#isBegunCut);
+      this.#isBegunCut = false;
+      rest = rest.subarray(newline + 1);
+    }
+  }
+
+  /** Null if there are more objects than are remembered. */
+  end(): DeclaredSchema | null {
+    this.#close();
+    return this.#isTooLarge ? null : { objects: this.#objects, server: this.#server, program: this.#program };
+  }
+
+  #line(bytes: Buffer, isCut: boolean): void {
+    const line = bytes.toString("latin1");
+    if (line.startsWith("-- ")) {
+      const [, of, version = ""] = VERSION.exec(line) ?? [];
+      if (of === "from database") this.#server ??= version;
+      if (of === "by pg_dump") this.#program ??= version;
+      const [, data, name = "", kind = "", schema = ""] = HEAD.exec(line) ?? [];
+      if (kind !== "" || END.test(line)) {
+        this.#close();
+        this.#isData = data !== undefined;
+        if (kind !== "" && data === undefined) this.#open(kind, schema === "-" ? name : `${schema}.${name}`);
+        return;
+      }
+    }
+    if (this.#isData) {
+      // The line break before the end of no rows at all is that of this line.
+      if (COPY.test(line)) [this.#isCopying, this.#begun] = [true, Buffer.from("\n")];
+      return;
+    }
+    const section = this.#section;
+    if (section === null || BESIDES.test(line)) return;
+    if (line === "" || line === "--") {
+      section.pending += section.hasText ? 1 : 0;
+      return;
+    }
+    section.hash.update(`${"\n".repeat(section.pending)}${line}\n`, "latin1");
+    section.isCut ||= isCut;
+    section.pending = 0;
+    section.hasText = true;
+  }
+
+  #open(kind: string, name: string): void {
+    this.#section = {
+      kind: kind.toLowerCase().replaceAll(" ", "_"),
+      name: Buffer.from(name, "latin1").toString("utf8"),
+      hash: createHash("sha256"),
+      pending: 0,
+      hasText: false,
+      isCut: false,
+    };
+  }
+
+  #close(): void {
+    const section = this.#section;
+    this.#section = null;
+    if (section === null || !section.hasText || section.isCut) return;
+    if (this.#objects.length >= MAX_OBJECTS) this.#isTooLarge = true;
+    else {
+      const { kind, name, hash } = section;
+      this.#objects.push({ kind, name, definition: hash.digest("hex") });
+    }
+  }
+}
