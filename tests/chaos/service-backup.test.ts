@@ -196,6 +196,9 @@ test("a backup older than what was signed: agents' heads make its logs read-only
   const other = elsewhere("older");
   const restored = await restore(file, other.env, "--json");
   expect(restored.code, restored.stderr).toBe(0);
+  expect((await run("attestore-server", ["doctor", "--json"], other.env)).stdout).toContain(
+    "2 logs were restored from a backup and take nothing yet",
+  );
   // Nobody here knows better: no signed-heads, no objects.
   expect(JSON.parse(restored.stdout)).toMatchObject({ logs_set_back: [], findings: 0 });
   const running = await other.serve();

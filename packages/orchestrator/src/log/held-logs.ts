@@ -1,4 +1,9 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
+import type { Logger } from "../platform/logging/logger.ts";
+
+const RETRY_MS = 30_000;
 
 /**
  * After a restore nobody here knows which heads were signed after the backup, and agents do. Logs
@@ -9,10 +14,28 @@ export async function holdLogs(pool: Pool): Promise<void> {
   await pool.query("update logs set held_until = 'infinity'");
 }
 
-/** Called once the service accepts requests: every agent had time for a heartbeat then. */
-export async function endHold(pool: Pool, after_s: number): Promise<void> {
-  await pool.query(
-    "update logs set held_until = clock_timestamp() + make_interval(secs => $1) where held_until = 'infinity'",
-    [after_s],
-  );
+export interface EndHoldOptions {
+  pool: Pool;
+  /** In which every agent has time for a heartbeat. */
+  after_s: number;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+/**
+ * Called once the service accepts requests. The hold ends when this process has accepted them for
+ * so long: time in which the service was down counts for nothing, because no agent could say
+ * anything. Never rejects.
+ */
+export async function endHold({ pool, after_s, logger, signal }: EndHoldOptions): Promise<void> {
+  for (let wait_ms = after_s * 1000; ; wait_ms = RETRY_MS) {
+    await delay(wait_ms, undefined, { ref: false, signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    try {
+      await pool.query("update logs set held_until = null where held_until = 'infinity'");
+      return;
+    } catch (error) {
+      logger.warn({ reason: errorMessage(error) }, "the hold of restored logs could not be ended yet");
+    }
+  }
 }

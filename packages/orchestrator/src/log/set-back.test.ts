@@ -9,6 +9,7 @@ import { logVerifier } from "./log-keys.ts";
 import { endHold, holdLogs } from "./held-logs.ts";
 import { stopSetBackLogs } from "./missing-heads.ts";
 import { SignedHeads } from "./signed-heads.ts";
+import { silentLogger } from "../platform/logging/logger.ts";
 import { withSession } from "../platform/database/sql-session.ts";
 import { openLogWorld, type LogWorld, type Replica, type TestAgent } from "../../test/log/log-world.ts";
 import { submitPlain } from "../../test/log/submit.ts";
@@ -151,17 +152,20 @@ test("a record cut off by a crash is ignored; a damaged file is an error", async
   await expect(SignedHeads.open(file)).rejects.toMatchObject({ code: "data_directory" });
 });
 
-test("a restored log takes nothing until the agents had time to say which heads they hold", async () => {
+test("a restored log takes nothing until a service was up for so long that agents could say which heads they hold", async () => {
   const replica = await started();
   await grow(replica, 2);
   await holdLogs(world.pool);
+  const end = (after_s: number, signal: AbortSignal) =>
+    endHold({ pool: world.pool, after_s, logger: silentLogger, signal });
+  // A service that ends before its time; what follows is down for longer than that.
+  const ended = new AbortController();
+  const waiting = end(3600, ended.signal);
+  ended.abort();
+  await waiting;
   await expect(submitPlain(replica, agent)).rejects.toMatchObject({ code: "log_held" });
   await expect(log()).rejects.toMatchObject({ code: "log_held" });
-  await endHold(world.pool, 3600);
-  // Only what no service has begun to end yet.
-  await endHold(world.pool, 0);
-  await expect(submitPlain(replica, agent)).rejects.toMatchObject({ code: "log_held" });
-  await holdLogs(world.pool);
-  await endHold(world.pool, 0);
+  await end(0.001, new AbortController().signal);
   expect((await submitPlain(replica, agent)).treeSize).toBe(3);
+  await replica.signed.close();
 });

@@ -198,7 +198,12 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   });
   await listen(app, config.listen);
   await keepServedAddress(config);
-  await endHold(byClock.pool, HOLD_HEARTBEATS * config.heartbeatInterval_s);
+  void endHold({
+    pool: byClock.pool,
+    after_s: HOLD_HEARTBEATS * config.heartbeatInterval_s,
+    logger: log,
+    signal: shutdown.signal,
+  });
   startCheckpointPublisher({
     pool: sequencer.pool,
     signer,

@@ -50,17 +50,35 @@ async function examineSignedHeads(config: Config, pool: Pool): Promise<Finding[]
     "select org_id from logs where missing_head_size is not null order by org_id",
   );
   if (missing.length === 0 && rows.length === 0)
-    return [
-      ok(
-        "heads",
-        `The database has the newest heads that were signed here, of ${plural(signed.length, "log")}.`,
-      ),
-    ];
+    return (
+      (await examineHolds(pool)) ?? [
+        ok(
+          "heads",
+          `The database has the newest heads that were signed here, of ${plural(signed.length, "log")}.`,
+        ),
+      ]
+    );
   return [
     failed(
       "heads",
       `The database was set back: it lacks signed heads of ${plural(Math.max(missing.length, rows.length), "log")}, which are now read-only.`,
-      'Restore the newest database; docs/operate.md, "A database that was set back".',
+      'attestore-server log lost says what is missing. Restore the newest database; docs/operate.md, "A database that was set back".',
+    ),
+  ];
+}
+
+/** Null unless logs take nothing because they were restored. */
+async function examineHolds(pool: Pool): Promise<Finding[] | null> {
+  const { rows } = await pool.query<{ held: number }>(
+    "select count(*)::int as held from logs where held_until > clock_timestamp()",
+  );
+  const held = rows[0]?.held ?? 0;
+  if (held === 0) return null;
+  return [
+    warning(
+      "heads",
+      `${plural(held, "log was", "logs were")} restored from a backup and ${held === 1 ? "takes" : "take"} nothing yet: first the agents say which heads they hold.`,
+      "Let the service run for three heartbeat intervals without a break.",
     ),
   ];
 }
