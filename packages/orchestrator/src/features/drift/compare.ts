@@ -16,7 +16,10 @@ export function driftOfBackup(before: ObservedBackup, after: ObservedBackup): Dr
     const backups = { backup_id: after.id, previous_backup_id: before.id };
     found.push({ kind, field, before: old, after: now, since, ...backups });
   };
-  compare("schema", "schema_hash", before.metadata["schema_hash"], after.metadata["schema_hash"]);
+  // `schema_hash` of PostgreSQL has no casts and parentheses.
+  if (before.exactSchemaHash !== null && after.exactSchemaHash !== null)
+    compare("schema", "exact_schema_hash", before.exactSchemaHash, after.exactSchemaHash);
+  else compare("schema", "schema_hash", before.metadata["schema_hash"], after.metadata["schema_hash"]);
   for (const field of METADATA) compare("environment", field, before.metadata[field], after.metadata[field]);
   compare("environment", "cipher.name", before.cipher.name, after.cipher.name);
   compare("environment", "cipher.recipients", sorted(before.cipher), sorted(after.cipher));

@@ -12,6 +12,8 @@ export interface ObservedBackup {
   made_at: Date;
   agent_id: string;
   metadata: Backup["source_metadata"];
+  /** Null in what engines with one hash and earlier agents report. */
+  exactSchemaHash: string | null;
   /** Changes of its schema since the backup before, if both have a summary. */
   schemaChanges: SchemaChanges | null;
   cipher: { name: string; recipients: string[] };
@@ -46,6 +48,12 @@ export async function observeBackups(
     .selectFrom("backups")
     .select(["id", "made_at", "agent_id", "cipher", "schema_changes as schemaChanges"])
     .select(LISTED_METADATA.as("metadata"))
+    .select(
+      // Agents report what they like.
+      sql<string | null>`substring(source_metadata ->> 'exact_schema_hash' from '^[0-9a-f]{64}$')`.as(
+        "exactSchemaHash",
+      ),
+    )
     .where("source_id", "=", sourceId);
   if (before !== null) query = query.where("id", "<", before);
   const all = await query.orderBy("id", "desc").limit(limit).execute();

@@ -202,6 +202,26 @@ test("drift names what changed between backups and in restore tests, and since w
   ]);
 });
 
+test("drift of the schema is by the exact hash where both backups have one", async () => {
+  const id = await source();
+  const hashes = [
+    {},
+    // An agent that signs it from now on changes nothing at the source.
+    { exact_schema_hash: "11".repeat(32) },
+    { exact_schema_hash: "22".repeat(32) },
+    { exact_schema_hash: "22".repeat(32), schema_hash: "cd".repeat(32) },
+    { schema_hash: "ef".repeat(32), exact_schema_hash: "x".repeat(10_000) },
+  ];
+  for (const [n, metadata] of hashes.entries())
+    await recordBackup(service.database, { ...of(id), at: day(n + 1), metadata });
+  const { items } = await read(id, "drift");
+  expect(items.map(({ kind, field, since }) => [kind, field, since])).toEqual([
+    ["schema", "schema_hash", day(5).toISOString()],
+    ["schema", "exact_schema_hash", day(3).toISOString()],
+  ]);
+  expect(items[1]).toMatchObject({ before: "11".repeat(32), after: "22".repeat(32) });
+});
+
 test("drift is nothing where nothing changed, and goes on through pages of backups", async () => {
   const id = await source();
   for (let n = 1; n <= 5; n += 1)
