@@ -209,6 +209,46 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
   }
 });
 
+test("a new user gets from sign-up to the first proof by what home says next", async () => {
+  const page = await dashboard.open(null, "/signup");
+  await page.getByLabel("E-mail address").fill("grace@example.org");
+  await page.getByLabel("Name of your organisation").fill("Harbour Ledger");
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await page.getByLabel("Code").fill(await dashboard.codeFor("grace@example.org"));
+  await page.getByRole("button", { name: "Create the organisation" }).click();
+
+  const step = page.locator('[aria-current="step"]');
+  await step.getByRole("link", { name: "Attach an agent" }).click();
+  await page.getByRole("button", { name: "Make an auth key" }).click();
+  const authKey = (await page.getByLabel("Auth key", { exact: true }).textContent()) ?? "";
+  const command = await shownCommand(page, "Run this on the host");
+  const ledger = host();
+  const env = { ...ledger.env, ATTESTORE_AUTH_KEY: authKey };
+  const init = await run("attestore", [...command, "--name", "harbour-1"], env, ledger.base);
+  expect(init.code, init.stderr).toBe(0);
+  await page.getByRole("link", { name: "Open harbour-1" }).waitFor();
+
+  await page.getByRole("navigation").first().getByRole("link", { name: "Home" }).click();
+  await step.getByText("Add a source").waitFor();
+  const path = join(data, "ledger.db");
+  const added = await ledger.run("source", "add", "ledger", "--engine", "sqlite", "--path", path, "--yes");
+  expect(added.code, added.stdout + added.stderr).toBe(0);
+  // The running agent tells the service of the source.
+  const running = ledger.start("run");
+  try {
+    await step.getByRole("button", { name: "Back up now: ledger" }).click();
+    await step.getByRole("button", { name: "Test a restore now: ledger" }).click();
+    await page.getByRole("heading", { name: "Your first proof" }).waitFor();
+    await page.getByRole("heading", { name: "Your source is proven.", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "See the receipt" }).click();
+    await page.getByRole("link", { name: "Restore test passed" }).click();
+    await page.getByText("Signature valid").waitFor();
+  } finally {
+    running.child.kill("SIGTERM");
+    await running.finished;
+  }
+});
+
 test("an owner approves a waiting host by its fingerprint, and denies another", async () => {
   const org: DashboardOrg = await dashboard.addOrg("Night Watch");
   const page = await dashboard.open(org.owner, "/attach");

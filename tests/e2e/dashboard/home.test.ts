@@ -12,6 +12,7 @@ import {
   openDashboard,
   screenshotsOf,
 } from "./open-dashboard.ts";
+import { NARROW } from "./screens.ts";
 import { neverReuse } from "./reused-pages.ts";
 
 let dashboard: Dashboard;
@@ -327,6 +328,27 @@ describe("an organisation with a history", () => {
     await page.keyboard.press("Control+k");
     await dialog.waitFor();
     await expect.poll(() => help.count()).toBe(0);
+  });
+
+  test("on a phone the bar at the bottom leads everywhere, and nothing is cut off", async () => {
+    const page = await dashboard.open(org.owner);
+    await page.setViewportSize(NARROW);
+    const bar = page.getByRole("navigation", { name: "Main pages" });
+    await bar.getByRole("link", { name: "Sources" }).click();
+    await page.getByRole("heading", { name: "Sources", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "archive" }).click();
+    await page.getByRole("button", { name: "Test a restore now" }).waitFor();
+    const button = await page.getByRole("button", { name: "Test a restore now" }).boundingBox();
+    expect(button?.height).toBeGreaterThanOrEqual(24);
+    await bar.getByRole("button", { name: "More" }).click();
+    const pages = page.getByRole("navigation", { name: "Navigation" });
+    await pages.getByText("Times are in Europe/Berlin.").waitFor();
+    await pages.getByRole("link", { name: /^Agents/ }).click();
+    await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+    await bar.getByRole("link", { name: "Home" }).click();
+    await headline(page).waitFor();
+    const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement);
+    expect(scrollWidth).toBe(clientWidth);
   });
 
   test("a change updates its row in place; rows move only when the reader sorts again", async () => {

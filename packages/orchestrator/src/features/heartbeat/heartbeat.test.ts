@@ -343,7 +343,10 @@ describe("a command", () => {
     const id = String(triggered.json["command_id"]);
     const ended = [{ phase: "checks", bytes: 0, checks: 7, took_ms: 12 }];
     const progress = {
-      ...{ phase: "dump", bytes: 3_000_000_000, total_bytes: 8_000_000_000, phase_ms: 4000 },
+      phase: "dump",
+      bytes: 3_000_000_000,
+      total_bytes: 8_000_000_000,
+      phase_ms: 4000,
       ended,
     };
     const report = (by: TestAgent, json: object = progress) => by.post(`/v1/commands/${id}/progress`, json);
@@ -356,10 +359,15 @@ describe("a command", () => {
     for (const other of [await service.attach(org), await service.attach(await service.addOrg())])
       expect((await report(other, { ...progress, bytes: 0 })).status).toBe(404);
     const wrongs = [
-      ...[{ phase: "<b>" }, { bytes: -1 }, { bytes: 1.5 }, { row: "secret" }],
+      { phase: "<b>" },
+      { bytes: -1 },
+      { bytes: 1.5 },
+      { row: "secret" },
       // No line of text gets through, and no list that grows.
-      ...[{ ended: ["pg_dump: password"] }, { ended: [{ ...ended[0], line: "secret" }] }],
-      ...[{ ended: [{ ...ended[0], phase: "Secret Row" }] }, { ended: Array(13).fill(ended[0]) }],
+      { ended: ["pg_dump: password"] },
+      { ended: [{ ...ended[0], line: "secret" }] },
+      { ended: [{ ...ended[0], phase: "Secret Row" }] },
+      { ended: Array(13).fill(ended[0]) },
     ];
     for (const wrong of wrongs)
       expect((await report(agent, { ...progress, ...wrong })).status, JSON.stringify(wrong)).toBe(400);
