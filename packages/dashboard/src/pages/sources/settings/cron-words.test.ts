@@ -3,7 +3,18 @@ import { readCron, tidyCron } from "./cron-words.ts";
 
 test.each([
   ["30 2 * * *", "At 02:30, every day"],
-  ["0 */6 * * *", "On the hour, every 6 hours, every day"],
+  ["0 */6 * * *", "At 00:00, 06:00, 12:00 and 18:00, every day"],
+  ["0 * * * *", "Every hour, on the hour, every day"],
+  ["*/15 9-17 * * 1-5", "Every 15 minutes from 09:00 to 17:59, Monday through Friday"],
+  ["5,35 * * * *", "At minute 5 and 35 of every hour, every day"],
+  ["5/20 */5 * * *", "At minute 5, 25 and 45 of every hour in the hours 0, 5, 10, 15 and 20, every day"],
+  ["* 3 * * *", "Every minute from 03:00 to 03:59, every day"],
+  ["0 3 1,15 * *", "At 03:00, on day 1 and 15 of the month"],
+  ["0 3 1-7 */6 *", "At 03:00, on day 1 through 7 of the month, in January and July"],
+  // Whoever reads "and" here would expect a run in some months only.
+  ["0 3 1 * mon", "At 03:00, on day 1 of the month or on Monday"],
+  ["0 3 * * 0,7,sat", "At 03:00, only on Saturday and Sunday"],
+  ["0 3 * * fri-7", "At 03:00, Friday through Sunday"],
   ["0 4 * * sun", "At 04:00, only on Sunday"],
   ["  15  3 1 jan-jun *  ", "At 03:15, on day 1 of the month, January through June"],
 ])("%s: %s", (pattern, words) => {

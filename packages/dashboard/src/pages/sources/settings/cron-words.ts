@@ -1,5 +1,5 @@
-import { toString as inWords } from "cronstrue";
 import { sourceText } from "../../../text/sources.ts";
+import { describeCron } from "./describe-cron.ts";
 
 const text = sourceText.cron;
 
@@ -46,12 +46,39 @@ export function readCron(typed: string): CronReading {
     const why = problemOf(given, field);
     if (why !== null) return { is: "wrong", problem: text.field(text.names[index] ?? "", given, why) };
   }
-  try {
-    const words = inWords(pattern, { use24HourTimeFormat: true, verbose: true });
-    return { is: "words", words, everyMinute: fields[0] === "*" && fields[1] === "*" };
-  } catch {
-    return { is: "wrong", problem: text.field(text.names[0], pattern, text.unreadable) };
-  }
+  const [minutes = [], hours = [], days = [], months = [], weekdays = []] = FIELDS.map((field, index) =>
+    numbersOf(fields[index] ?? "", field),
+  );
+  const words = describeCron({
+    minutes,
+    hours,
+    days: fields[2] === "*" ? null : days,
+    months,
+    weekdays: fields[4] === "*" ? null : sorted(weekdays.map((day) => (day === 0 ? 7 : day))),
+  });
+  return { is: "words", words, everyMinute: fields[0] === "*" && fields[1] === "*" };
+}
+
+/** Of a field without a problem. */
+function numbersOf(given: string, field: Field): number[] {
+  const { low, high } = field;
+  return sorted(
+    given
+      .toLowerCase()
+      .split(",")
+      .flatMap((part) => {
+        const [range = "", step] = part.split("/");
+        const ends = range === "*" ? [low, high] : range.split("-").map((end) => valueOf(end, field) ?? low);
+        // With a step, one number is where it begins.
+        const [from = low, to = step === undefined ? from : high] = ends;
+        const by = Number(step ?? 1);
+        return Array.from({ length: Math.floor((to - from) / by) + 1 }, (_, index) => from + index * by);
+      }),
+  );
+}
+
+function sorted(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)].toSorted((a, b) => a - b);
 }
 
 function problemOf(given: string, field: Field): string | null {
