@@ -146,7 +146,10 @@ test("of a table of more than 256 MiB, single rows of many pages are read", () =
   expect(shareOf(table)).toBe(8 / 512);
   expect(shareOf({ ...table, rows: 1_200_000 })).toBe(0.01);
   // The table here is smaller than that, and the same share of it is read.
-  const ids = server.sql(profileStatement({ ...table, rows: 1_200_000 }, 7)).split("\n").filter(Boolean);
+  const ids = server
+    .sql(profileStatement({ ...table, rows: 1_200_000 }, 7))
+    .split("\n")
+    .filter(Boolean);
   expect(ids.length).toBeGreaterThan(ROWS * 0.005);
   expect(ids.length).toBeLessThan(ROWS * 0.02);
 });
