@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BackupRecord, declareSource, heartbeatBody, writeEncryptedDump } from "../harness/backups.ts";
+import { scriptSize } from "../../../packages/dashboard/bench/script-size.ts";
 import { api, exchange } from "../harness/https.ts";
 import { attach, type WireAgent } from "../harness/organisation.ts";
 import { accepted, backupStatement, restoreTestStatement, type Statement } from "../harness/statements.ts";
@@ -85,6 +86,10 @@ test("the font comes from the service, like all that a page loads", async () => 
   expect(new Set(loaded.map((url) => new URL(url).origin))).toEqual(new Set([dashboard.server.url]));
   const licence = await exchange(dashboard.server, { method: "GET", path: "/assets/inter-licence.txt" });
   expect(licence.body.toString()).toContain("SIL Open Font License");
+});
+
+test("the scripts of all pages together have at most 350 kB in gzip", () => {
+  expect(scriptSize().all).toBeLessThanOrEqual(350_000);
 });
 
 test("injected markup cannot bring its own styles", async () => {
