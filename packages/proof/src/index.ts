@@ -144,6 +144,8 @@ export {
   type NamedTables,
   constraintsNotChecked,
   constraintsNotMet,
+  indexesNotChecked,
+  indexesUnfit,
   notLookedAt,
   tablesNotCounted,
 } from "./receipts/not-counted.ts";

@@ -13,6 +13,7 @@ export {
   type Printed,
 } from "./evaluate-check.ts";
 export { type BrokenConstraint, type CheckedConstraints, constraintsCheck } from "./constraints-check.ts";
+export { type CheckedIndexes, indexesCheck } from "./indexes-check.ts";
 export { attributesCheck } from "./attributes-check.ts";
 export { contentCheck } from "./content-check.ts";
 export { objectsCheck, type ObjectsWords } from "./objects-check.ts";

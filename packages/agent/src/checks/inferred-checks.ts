@@ -130,6 +130,11 @@ export function foreignKeysCheckId(of?: string): string {
   return `${INFERRED}foreign_keys${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
 }
 
+/** `of` is the database, if there are several. */
+export function indexesCheckId(of?: string): string {
+  return `${INFERRED}indexes${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
+}
+
 export function rowCheckId(table: string): string {
   return `${INFERRED}rows:${clip(table, MAX_TABLE)}`;
 }

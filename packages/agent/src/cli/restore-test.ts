@@ -4,6 +4,8 @@ import {
   comparedContentText,
   constraintsNotChecked,
   constraintsNotMet,
+  indexesNotChecked,
+  indexesUnfit,
   emptyTables,
   namedNotCounted,
   notLookedAt,
@@ -162,6 +164,16 @@ function describe(
   if (notEvaluated.count > 0)
     terminal.data(
       `${terminal.onData.warn("!")} not checked: ${countedNames(notEvaluated, "constraint")}. There was no time, or PostgreSQL could not evaluate them`,
+    );
+  const unfit = indexesUnfit(tested.checks);
+  if (unfit.count > 0)
+    terminal.data(
+      `${terminal.onData.warn("!")} do not fit their tables although the restore built them: ${countedNames(unfit, "index", "indexes")}. They fail no test. Look for a function in them that is declared immutable and is not`,
+    );
+  const unseen = indexesNotChecked(tested.checks);
+  if (unseen.count > 0)
+    terminal.data(
+      `${terminal.onData.warn("!")} not checked with amcheck: ${countedNames(unseen, "index", "indexes")}`,
     );
   const empty = emptyTables(tested.checks);
   if (empty.count > 0)

@@ -7,6 +7,6 @@ export function tablesText(tables: NamedTables): string {
 }
 
 /** The same of other things. */
-export function countedNames({ count, names }: NamedTables, one: string): string {
-  return `${plural(count, one)}${names === null ? "" : ` (${names})`}`;
+export function countedNames({ count, names }: NamedTables, one: string, many?: string): string {
+  return `${plural(count, one, many)}${names === null ? "" : ` (${names})`}`;
 }

@@ -97,6 +97,7 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
           async (within) => [
             ...(await contentChecks(restored, { ...run, signal: within })),
             ...(await constraintChecks(restored, { ...run, signal: within })),
+            ...(await indexChecks(restored, { ...run, signal: within })),
           ],
           (within) =>
             profileCopy(restored, {
@@ -128,6 +129,17 @@ async function constraintChecks(
 ): Promise<readonly CheckOutcome[]> {
   const budget_ms = Math.min(CONSTRAINTS_MS, contentBudget_ms);
   return (await restored.checkConstraints?.({ budget_ms, signal })) ?? [];
+}
+
+/** The restore has just built the indexes, so there is little to find. */
+const INDEXES_MS = 5_000;
+
+async function indexChecks(
+  restored: Restored,
+  { contentBudget_ms, signal }: ChecksToRun,
+): Promise<readonly CheckOutcome[]> {
+  const budget_ms = Math.min(INDEXES_MS, contentBudget_ms);
+  return (await restored.checkIndexes?.({ budget_ms, signal })) ?? [];
 }
 
 /** How many a receipt has room for. */

@@ -37,6 +37,8 @@ beforeAll(async () => {
     create table single (id serial, v varchar default 'x' check (v in ('x', 'y')));
     create index of_three on single (id) where v in ('x', 'y') and id between 1 and 3;
     insert into single default values;
+    create function fickle(int) returns float8 immutable language plpgsql as 'begin return random(); end';
+    create index by_chance on single (fickle(id));
     \\connect shop
     ${EVERYTHING}
   `);
@@ -561,4 +563,13 @@ test("several databases, and a dump of several jobs", async () => {
         result: "passed",
         observed: { differing: 0 },
       });
+  // An index that does not fit its table although it is new is the source's own matter.
+  expect(objectsOf(tested, "inferred:indexes:shop")?.observed).toEqual({
+    indexes: expect.any(Number) as number,
+    unfit: 0,
+  });
+  expect(objectsOf(tested, "inferred:indexes:other")).toMatchObject({
+    result: "passed",
+    observed: { unfit: 1, unfit_names: "public.by_chance" },
+  });
 });

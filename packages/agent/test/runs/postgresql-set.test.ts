@@ -176,6 +176,7 @@ test("several databases and the server's globals, there and back", async () => {
     "inferred:objects:postgres",
     "inferred:privileges:postgres",
     "inferred:foreign_keys:orders",
+    "inferred:indexes:orders",
   ]);
   expect(tested.profile).toMatchObject({
     tables: [{ name: "orders.public.items", rows: 50_000, columns: [{ name: "note" }, { name: "id" }] }],

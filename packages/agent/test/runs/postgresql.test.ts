@@ -213,6 +213,7 @@ test("a restore test passes if the schema and every count are the same", async (
   expect(tested.checks.map(({ id }) => id).toSorted()).toEqual([
     "inferred:content",
     "inferred:foreign_keys",
+    "inferred:indexes",
     "inferred:objects",
     "inferred:privileges",
     `inferred:rows:"Sales"."we ""ird:name"`,

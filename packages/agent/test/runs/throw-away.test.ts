@@ -129,6 +129,12 @@ describe("an empty database", () => {
     expect(tested.reason).toBeUndefined();
     expect(tested).toMatchObject({ result: "passed", runtime: { kind: "uri", engine: "postgresql" } });
     expect(tested.checks.map(({ id }) => id)).toContain("n");
+    expect(tested.checks.find(({ id }) => id === "inferred:indexes")?.observed).toEqual({
+      indexes: 0,
+      unfit: 0,
+      not_checked: 1,
+      not_checked_names: "all indexes (not in sandbox.database)",
+    });
     expect(during).toBe("attestore:throw-away (while a restore test runs): 500");
     expect(tablesOf("scratch")).toBe("0\n0");
     expect(commentOf("scratch")).toBe("");

@@ -51,6 +51,18 @@ export function constraintsNotChecked(checks: readonly Observed[]): NamedTables 
   return named(checks, CONSTRAINTS, "not_checked", "not_checked_names");
 }
 
+const INDEXES = /^inferred:indexes(?::|$)/;
+
+/** Indexes of the copy that do not fit their tables, which fails no test. */
+export function indexesUnfit(checks: readonly Observed[]): NamedTables {
+  return named(checks, INDEXES, "unfit", "unfit_names");
+}
+
+/** Indexes that the restore test did not look at, each with the reason. */
+export function indexesNotChecked(checks: readonly Observed[]): NamedTables {
+  return named(checks, INDEXES, "not_checked", "not_checked_names");
+}
+
 function namedTables(checks: readonly Observed[], field: "not_counted" | "empty"): NamedTables {
   return named(checks, /^inferred:tables(?::|$)/, field, `${field}_tables`);
 }

@@ -1,5 +1,5 @@
 import type { CheckOutcome, Profile } from "@attestore/proof";
-import { constraintsCheck, type QueryOutcome } from "../../checks/index.ts";
+import { constraintsCheck, indexesCheck, type QueryOutcome } from "../../checks/index.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import {
   type ConstraintLimits,
@@ -18,6 +18,7 @@ import { checkTables } from "../check-tables.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { checkConstraints } from "./constraints.ts";
+import { checkIndexes } from "./copy-indexes.ts";
 import { compareCopy } from "./content/compare-copy.ts";
 import { OBJECT_KINDS } from "./content/objects.ts";
 import { compareForeign, type ForeignDump } from "./declared/compare-foreign.ts";
@@ -126,6 +127,17 @@ export class RestoredPostgresql implements Restored {
     if (checked === null) return [];
     const of = this.#ownName === null ? {} : { of: this.#ownName };
     return [constraintsCheck(checked, { ...of, duration_ms: performance.now() - started })];
+  }
+
+  async checkIndexes({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
+    const started = performance.now();
+    const database = this.#environment["PGDATABASE"] ?? "";
+    const checked = await this.#inSession(signal, (session) =>
+      checkIndexes(this.#server, database, session, budget_ms, signal),
+    );
+    if (checked === null) return [];
+    const of = this.#ownName === null ? {} : { of: this.#ownName };
+    return [indexesCheck(checked, { ...of, duration_ms: performance.now() - started })];
   }
 
   compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {

@@ -141,6 +141,16 @@ export class RestoredSet implements Restored {
     return outcomes;
   }
 
+  async checkIndexes({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
+    const deadline = performance.now() + budget_ms;
+    const outcomes: CheckOutcome[] = [];
+    for (const database of this.#databases.values()) {
+      const left_ms = deadline - performance.now();
+      outcomes.push(...(await database.checkIndexes({ budget_ms: left_ms, signal })));
+    }
+    return outcomes;
+  }
+
   /** The databases share the time, in the set's order. */
   async profile({ key, budget_ms, signal }: Profiling): Promise<FoundProfile> {
     const deadline = performance.now() + budget_ms;

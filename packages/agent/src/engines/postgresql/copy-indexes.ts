@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import type { CheckedIndexes } from "../../checks/index.ts";
+import type { ScratchServer } from "../scratch-server.ts";
+import { LOADING_ROLE } from "./loading-role.ts";
+import { PsqlSession } from "./psql-session.ts";
+import { OWN_SCHEMAS, rowsOf } from "./schema.ts";
+
+const LISTING_MS = 10_000;
+const CORRUPTED = /^XX00[12]$/;
+const TIMED_OUT = "57014";
+
+/** The smallest first. A dump has the indexes of its own schemas only. */
+const INDEXES = `
+  select json_build_array(format('%I.%I', n.nspname, i.relname), i.oid::text)
+  from pg_index x join pg_class i on i.oid = x.indexrelid join pg_am a on a.oid = i.relam join pg_namespace n on n.oid = i.relnamespace
+  where a.amname = 'btree' and i.relkind = 'i' and x.indisready and x.indisvalid and ${OWN_SCHEMAS}
+  order by pg_relation_size(i.oid) + pg_relation_size(x.indrelid), i.oid`;
+
+const HAS =
+  "select json_build_array(quote_ident(n.nspname)) from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'amcheck'";
+
+/**
+ * Looks at the copy's B-tree indexes with amcheck, as the role that loaded them: an index's own
+ * functions are the dump's. The extension comes for that and goes again. Null if there is no index.
+ * @throws SessionEnded
+ */
+export async function checkIndexes(
+  server: ScratchServer,
+  database: string,
+  session: PsqlSession,
+  budget_ms: number,
+  signal: AbortSignal,
+): Promise<CheckedIndexes | null> {
+  const deadline = performance.now() + budget_ms;
+  await session.run(`set statement_timeout = ${LISTING_MS}`);
+  const listed = await session.run(INDEXES);
+  if (!listed.ok) return { indexes: 0, unfit: [], notChecked: ["all indexes (not listed)"] };
+  const all = rowsOf(listed.output);
+  if (all.length === 0) return null;
+  // In a database of the customer's, the agent adds nothing.
+  if (server.runtime.kind === "uri") return withoutAmcheck("not in sandbox.database");
+  // Nobody else's schema has that name.
+  const own = `attestore_amcheck_${randomBytes(8).toString("hex")}`;
+  const owner = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
+  try {
+    const schema = await amcheckIn(owner, own);
+    if (schema === null) return withoutAmcheck("amcheck is not installed");
+    return await lookAt(session, all, schema.name, deadline);
+  } finally {
+    // Nothing that a check of the customer sees is left of it.
+    await owner.run(`drop schema if exists ${own} cascade`).catch(() => undefined);
+    await owner.close();
+  }
+}
+
+function withoutAmcheck(why: string): CheckedIndexes {
+  return { indexes: 0, unfit: [], notChecked: [`all indexes (${why})`] };
+}
+
+/** The schema of the extension, which the loading role may then use; null if there is none. */
+async function amcheckIn(owner: PsqlSession, own: string): Promise<{ readonly name: string } | null> {
+  const has = async (): Promise<string | undefined> => {
+    const found = await owner.run(HAS);
+    return found.ok ? rowsOf(found.output)[0]?.[0] : undefined;
+  };
+  if ((await has()) === undefined) {
+    await owner.run(`create schema ${own}`);
+    await owner.run(`create extension amcheck with schema ${own}`);
+  }
+  const name = await has();
+  if (name === undefined) return null;
+  await owner.run(`grant usage on schema ${name} to ${LOADING_ROLE}`);
+  const granted = await owner.run(
+    `grant execute on function ${name}.bt_index_check(regclass, boolean) to ${LOADING_ROLE}`,
+  );
+  return granted.ok ? { name } : null;
+}
+
+/** One index takes at most half of the time that is left. */
+async function lookAt(
+  session: PsqlSession,
+  all: readonly (readonly string[])[],
+  schema: string,
+  deadline: number,
+): Promise<CheckedIndexes> {
+  const unfit: string[] = [];
+  const notChecked: string[] = [];
+  let indexes = 0;
+  await session.run("set maintenance_work_mem = '16MB'");
+  for (const [name = "", oid = ""] of all) {
+    const half_ms = Math.floor((deadline - performance.now()) / 2);
+    if (half_ms < 1) {
+      notChecked.push(`${name} (no time)`);
+      continue;
+    }
+    await session.run(`set statement_timeout = ${half_ms}`);
+    const looked = await session.runForeign(`select ${schema}.bt_index_check(${oid}::oid::regclass, true)`);
+    if (looked.ok || CORRUPTED.test(looked.sqlstate)) indexes++;
+    if (looked.ok) continue;
+    if (CORRUPTED.test(looked.sqlstate)) unfit.push(name);
+    else
+      notChecked.push(
+        `${name} (${looked.sqlstate === TIMED_OUT ? "no time" : `SQLSTATE ${looked.sqlstate}`})`,
+      );
+  }
+  return { indexes, unfit, notChecked };
+}
