@@ -15,6 +15,13 @@ const OWN_RELATION = (kinds: string): string =>
 /** Objects with oids from here on were created after the cluster. */
 const FIRST_OWN_OID = 16_384;
 
+/**
+ * A column's options, without the one that PostgreSQL 17.12 writes into every column itself. A dump
+ * does not have that one.
+ */
+const OPTIONS =
+  "(select array_agg(o order by at) from unnest(a.attoptions) with ordinality own(o, at) where o not like 'pg!_attver=%' escape '!')";
+
 const LISTING =
   "select json_build_array(kind, name, encode(sha256(convert_to(exact::text, 'UTF8')), 'hex'), coalesce(printed, '')) from object";
 
@@ -45,10 +52,10 @@ const OBJECTS = (sequenceValue: string, listing = LISTING): string => `
     from relation r where relkind in ('r', 'p', 'f')
     union all
     select 'column', format('%s.%I', r.name, a.attname),
-      json_build_array(a.attstorage, to_jsonb(a)->>'attcompression', to_jsonb(a)->>'attstattarget', a.attoptions, a.attfdwoptions), ''
+      json_build_array(a.attstorage, to_jsonb(a)->>'attcompression', to_jsonb(a)->>'attstattarget', ${OPTIONS}, a.attfdwoptions), ''
     from relation r join pg_attribute a on a.attrelid = r.oid join pg_type t on t.oid = a.atttypid
     where a.attnum > 0 and not a.attisdropped and (a.attstorage <> t.typstorage or coalesce(to_jsonb(a)->>'attcompression', '') <> ''
-      or coalesce((to_jsonb(a)->>'attstattarget')::int, -1) <> -1 or a.attoptions is not null or a.attfdwoptions is not null)
+      or coalesce((to_jsonb(a)->>'attstattarget')::int, -1) <> -1 or ${OPTIONS} is not null or a.attfdwoptions is not null)
     union all
     select 'index', format('%I.%I', n.nspname, i.relname), json_build_array(x.indisvalid, x.indisclustered, x.indisreplident,
       (select json_agg(inhparent::regclass::text) from pg_inherits where inhrelid = i.oid)), pg_get_indexdef(i.oid)
