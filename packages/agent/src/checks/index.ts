@@ -61,14 +61,8 @@ export { measureValue } from "./profile/measure-value.ts";
 export { kindsCheck } from "./kinds-check.ts";
 export { keptCheck, missedTables } from "./kept-check.ts";
 export { lossText, nextStep } from "./loss-texts.ts";
-export {
-  type AcceptedLoss,
-  FLOOR_DAYS,
-  type PassedTest,
-  Seen,
-  STEADY_DAYS,
-  type UnnamedTable,
-} from "./seen.ts";
+export { FLOOR_DAYS, EarlierTests, STEADY_DAYS } from "./earlier-tests.ts";
+export type { AcceptedLoss, PassedTest, UnnamedTable } from "./passed-tests.ts";
 export { suspicionCheck } from "./suspicion-check.ts";
 export { meansTable } from "./table-pattern.ts";
 export {

@@ -6,13 +6,13 @@ import { rowCheckId } from "./inferred-checks.ts";
 import { KINDS_ID } from "./kinds-check.ts";
 import { parseRow } from "./row.ts";
 import { goneText } from "./loss-texts.ts";
-import type { Seen } from "./seen.ts";
+import type { EarlierTests } from "./earlier-tests.ts";
 
 /**
  * Every table that the newest passed test saw still exists. A backup says nothing about a table
  * that was dropped or renamed before it. Null if no test saw any.
  */
-export function keptCheck(present: readonly string[], seen: Seen): CheckOutcome | null {
+export function keptCheck(present: readonly string[], seen: EarlierTests): CheckOutcome | null {
   const expected = seen.expected();
   const { newest } = seen;
   if (newest === null || expected.length === 0) return null;

@@ -2,7 +2,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { formatRow } from "./format-row.ts";
 import { nextStep } from "./loss-texts.ts";
-import type { Seen } from "./seen.ts";
+import type { EarlierTests } from "./earlier-tests.ts";
 
 export const KINDS_ID = "inferred:kinds";
 
@@ -29,7 +29,7 @@ export function kindsCheck({
   duration_ms,
 }: {
   readonly kinds: ReadonlyMap<string, number>;
-  readonly seen: Seen | null;
+  readonly seen: EarlierTests | null;
   readonly duration_ms: number;
 }): CheckOutcome | null {
   const columns = Object.entries(COLUMNS).flatMap(([column, names]) => {

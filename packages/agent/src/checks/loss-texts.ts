@@ -1,7 +1,8 @@
 import { shellWord } from "@attestore/host/shell-word";
 import { plural } from "@attestore/proof";
 import { clip } from "./clip.ts";
-import type { Floor, PassedTest, Seen, SeenTable } from "./seen.ts";
+import type { EarlierTests } from "./earlier-tests.ts";
+import type { Floor, PassedTest, SeenTable } from "./passed-tests.ts";
 
 /** For people: `2026-11-20 10:12 UTC`. */
 function minute(at: string): string {
@@ -17,7 +18,7 @@ function rowsText(rows: number | bigint): string {
 }
 
 /** Why a count is too low: what is gone, since when, and what to do. */
-export function lossText(table: string, rows: number | bigint, floor: Floor, seen: Seen): string {
+export function lossText(table: string, rows: number | bigint, floor: Floor, seen: EarlierTests): string {
   const { best } = floor;
   const often = seen.wasAccepted(table) ? " If it shrinks often: may_shrink in config.yaml" : "";
   const gone = `${Math.floor(((best.rows - Number(rows)) / best.rows) * 100)} %`;

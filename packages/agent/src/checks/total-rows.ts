@@ -4,7 +4,7 @@ import { evaluateCheck } from "./evaluate-check.ts";
 import { formatRow } from "./format-row.ts";
 import { rowCheckId } from "./inferred-checks.ts";
 import { nextStep } from "./loss-texts.ts";
-import { moreThanHalf, type Seen } from "./seen.ts";
+import { moreThanHalf, type EarlierTests } from "./earlier-tests.ts";
 
 interface Observed {
   readonly id: string;
@@ -23,7 +23,10 @@ interface Totals {
  * many of them have any as in the newest. It finds what the tables' own floors cannot: tables that
  * a receipt does not name. Null where there were none.
  */
-export function totalRowsCheck(outcomes: readonly Observed[], seen: Seen | null): CheckOutcome | null {
+export function totalRowsCheck(
+  outcomes: readonly Observed[],
+  seen: EarlierTests | null,
+): CheckOutcome | null {
   if (seen === null || !seen.hasFloors || seen.newest === null) return null;
   const counts = (table: string): boolean => !seen.mayShrink(table) && !seen.wasAccepted(table);
   const before = totalsOf(seen.newest.checks, counts);

@@ -1,13 +1,13 @@
 import { plural } from "@attestore/proof";
 import { nearestName } from "@attestore/host/nearest-name";
-import { meansTable, missedTables, nextStep, type Seen } from "../checks/index.ts";
+import { meansTable, missedTables, nextStep, type EarlierTests } from "../checks/index.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { tableCountOf, tablesOfMetadata } from "../engines/tables-of-metadata.ts";
 import { UserError } from "../errors/user-error.ts";
 import { recordAcceptances } from "../receipts/accepted-losses.ts";
 import { reportAccepted } from "../receipts/change-accepted.ts";
 import { newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
-import { seenBefore } from "../receipts/seen-before.ts";
+import { readEarlierTests } from "../receipts/read-earlier-tests.ts";
 import type { Layout } from "../state/layout.ts";
 import { requireNoLogAlarm } from "../state/log-alarm.ts";
 import { readSourceIds } from "../state/source-ids.ts";
@@ -37,7 +37,7 @@ export const accept: Run = async (call, name, ...given) => {
       say: terminal.say,
     });
     const id = (await readSourceIds(layout)).get(source.slug);
-    const seen = id === undefined ? null : await seenBefore(layout, source, id);
+    const seen = id === undefined ? null : await readEarlierTests(layout, source, id);
     if (id === undefined || seen?.newest === undefined || seen.newest === null)
       throw new UserError(
         "usage",
@@ -94,7 +94,7 @@ function requireReason(because: string | undefined): string {
  * No test saw a table of that name, so it is a typing mistake.
  * @throws UserError usage
  */
-function requireKnown(tables: readonly string[], { slug, engine }: SourceConfig, seen: Seen): void {
+function requireKnown(tables: readonly string[], { slug, engine }: SourceConfig, seen: EarlierTests): void {
   const known = seen.known();
   const hasKinds = engine === "dumps" || engine === "restic";
   for (const table of tables) {
@@ -116,7 +116,7 @@ async function list(
   layout: Layout,
   { slug }: SourceConfig,
   sourceId: string,
-  seen: Seen,
+  seen: EarlierTests,
 ): Promise<0 | 1> {
   const lost = await lossesOf(layout, sourceId, seen);
   if (flags.isOn("json"))
@@ -143,7 +143,7 @@ async function list(
 async function lossesOf(
   layout: Layout,
   sourceId: string,
-  seen: Seen,
+  seen: EarlierTests,
 ): Promise<{ readonly tables: readonly Loss[]; readonly isAll: boolean }> {
   const backup = await newestBackup(layout, sourceId);
   const metadata = backup?.statement.predicate.source_metadata ?? {};

@@ -3,7 +3,7 @@ import { readIdentities } from "../crypto/age-identity.ts";
 import type { Config } from "../config/config.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { requirePinned } from "../receipts/require-pinned.ts";
-import { seenBefore } from "../receipts/seen-before.ts";
+import { readEarlierTests } from "../receipts/read-earlier-tests.ts";
 import type { RestoreTestOutcome } from "../receipts/statements.ts";
 import type { WhichControls } from "../runs/run-negative-controls.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
@@ -41,7 +41,7 @@ export async function downloadAndTest(
   const identities = await readIdentities(config.identityFiles);
   const backup = await backend.find(config, source, { backupId, signal });
   await requirePinned(layout, source.slug, backup);
-  const seen = await seenBefore(layout, source, backup.sourceId, backup.id);
+  const seen = await readEarlierTests(layout, source, backup.sourceId, backup.id);
   const scratch = await makeScratchDirectory(layout.scratch, null);
   try {
     const startedAt = new Date().toISOString();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkTables } from "./check-tables.ts";
-import { seenIn } from "../../test/runs/seen-in.ts";
-import type { Seen } from "../checks/index.ts";
+import { seenIn } from "../../test/runs/earlier-tests-in.ts";
+import type { EarlierTests } from "../checks/index.ts";
 
 const failed = async (
   table: { readonly rows?: number; readonly rows_at_least?: number },
@@ -39,7 +39,7 @@ test("so is a small one, from one row on", async () => {
 
 test("a floor finds its table by the id that a receipt has, however long the name is", async () => {
   const name = `public.${"x".repeat(250)}`;
-  const check = (seen: Seen | null, rows: number) =>
+  const check = (seen: EarlierTests | null, rows: number) =>
     checkTables({
       metadata: { tables: [{ name, rows }] },
       seen,
@@ -97,7 +97,7 @@ describe("tables that the backup did not count", () => {
 });
 
 test("a table without rows is named as long as no test saw any in it", async () => {
-  const empty = async (seen: Seen | null) => {
+  const empty = async (seen: EarlierTests | null) => {
     const outcomes = await checkTables({
       metadata: {
         tables: [

@@ -5,7 +5,7 @@ import {
   restCheck,
   rowCountCheck,
   rowFloorCheck,
-  type Seen,
+  type EarlierTests,
   tablesPresentCheck,
 } from "../checks/index.ts";
 import type { InferredContext } from "./engine.ts";
@@ -36,7 +36,7 @@ export interface TablesToCheck extends Omit<InferredContext, "signal"> {
 
 /**
  * Checks three things: every table that the backup names is there and can be read; tables that were
- * counted at backup time have as many rows; and none has lost more rows than `Seen` allows. Tables
+ * counted at backup time have as many rows; and none has lost more rows than `EarlierTests` allows. Tables
  * that the metadata have no room for are compared by one digest of all their counts. Names from the
  * metadata are only compared. They never become part of a query.
  */
@@ -189,7 +189,12 @@ function higher(a: bigint | null, b: bigint | null): bigint | null {
 }
 
 /** The message for a count below the floor says what is gone, since when, and what to do. */
-function withLoss(held: CheckOutcome, table: string, rows: bigint | null, seen: Seen | null): CheckOutcome {
+function withLoss(
+  held: CheckOutcome,
+  table: string,
+  rows: bigint | null,
+  seen: EarlierTests | null,
+): CheckOutcome {
   const floor = seen?.floorOf(table) ?? null;
   if (seen === null || floor === null || rows === null || rows >= floor.rows) return held;
   const error = lossText(table, rows, floor, seen);

@@ -4,7 +4,7 @@ import type { RunContext } from "../sandboxes/run-context.ts";
 import type { SandboxKind } from "../config/sandbox-config.ts";
 import type { SourceCommon, SourceConfig } from "../config/source-config.ts";
 import type { CheckOutcome, Profile } from "@attestore/proof";
-import type { Proposals, QueryOutcome, Seen } from "../checks/index.ts";
+import type { Proposals, QueryOutcome, EarlierTests } from "../checks/index.ts";
 import type { Measurables } from "./measurable.ts";
 
 /**
@@ -276,7 +276,7 @@ export interface InferredContext {
   /** What the backup says about itself. */
   readonly metadata: ForeignMetadata;
   /** What passed restore tests saw; null before the first one. */
-  readonly seen: Seen | null;
+  readonly seen: EarlierTests | null;
   /**
    * Seconds for counting the tables that the backup did not count and that have no floor; 60 if
    * absent.

@@ -1,6 +1,6 @@
 import type { Profile, TableProfile } from "@attestore/proof";
 import { expect, test } from "vitest";
-import { type PassedTest, Seen } from "../checks/index.ts";
+import { type PassedTest, EarlierTests } from "../checks/index.ts";
 import type { FoundProfile, Restored } from "../engines/engine.ts";
 import { profileCopy } from "./profile-copy.ts";
 
@@ -13,15 +13,15 @@ const tablesOf = (random: number, columns = 40): TableProfile[] =>
     columns: Array.from({ length: columns }, (_, at) => ({ name: `column_${at}`, nulls: 0, random })),
   }));
 
-function after(...profiles: readonly Profile[]): Seen {
+function after(...profiles: readonly Profile[]): EarlierTests {
   const tests = profiles.map((profile, index): PassedTest => {
     const at = `2026-11-${String(20 - index)}T03:00:00.000Z`;
     return { at, madeAt: at, backupId: `bkp_${20 - index}`, checks: [], profile };
   });
-  return new Seen({ source: "orders", tests, now: Date.parse("2026-11-23T12:00:00Z") });
+  return new EarlierTests({ source: "orders", tests, now: Date.parse("2026-11-23T12:00:00Z") });
 }
 
-function profileOf(found: FoundProfile, seen: Seen | null): Promise<Profile | null> {
+function profileOf(found: FoundProfile, seen: EarlierTests | null): Promise<Profile | null> {
   const restored = { profile: () => Promise.resolve(found) } as unknown as Restored;
   return profileCopy(restored, { key: null, seen, budget_ms: 1000, signal: new AbortController().signal });
 }
@@ -60,7 +60,7 @@ test("that no table has a profile any more is suspicious, until somebody accepts
   expect(await profileOf(none, after(first, normal, normal))).toEqual(first);
   expect(await profileOf(none, after())).toBeNull();
   expect(await profileOf(none, null)).toBeNull();
-  const accepted = new Seen({
+  const accepted = new EarlierTests({
     source: "orders",
     tests: [{ at: "2026-11-20", madeAt: "2026-11-20", backupId: "bkp_1", checks: [], profile: normal }],
     accepted: [{ table: "*", at: "2026-11-21", upTo: "2026-11-21" }],
@@ -78,7 +78,7 @@ test("what stood out stands while its table has no profile, until somebody accep
   const left = await profileOf({ tables: [other], left_out: 1 }, after(found, normal, normal, normal));
   expect(left).toEqual({ ...of([other]), left_out: 1, suspicious: found.suspicious });
   expect(found.suspicious).toHaveLength(1);
-  const accepted = new Seen({
+  const accepted = new EarlierTests({
     source: "orders",
     tests: [{ at: "2026-11-20", madeAt: "2026-11-20", backupId: "bkp_1", checks: [], profile: found }],
     accepted: [{ table: one.name, at: "2026-11-21", upTo: "2026-11-21" }],

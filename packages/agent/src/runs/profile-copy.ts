@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { CheckOutcome, Profile, Suspicion, TableProfile } from "@attestore/proof";
-import { notesIn, type Seen, suspicionCheck } from "../checks/index.ts";
+import { notesIn, type EarlierTests, suspicionCheck } from "../checks/index.ts";
 import type { Restored } from "../engines/engine.ts";
 
 /** A receipt has this much room for a profile. */
@@ -18,7 +18,7 @@ export async function profileCopy(
     signal,
   }: {
     readonly key: Buffer | null;
-    readonly seen: Seen | null;
+    readonly seen: EarlierTests | null;
     readonly budget_ms: number;
     readonly signal: AbortSignal;
   },
@@ -48,7 +48,7 @@ export async function profileCopy(
   return { v: 1, tables, left_out: found.left_out + found.tables.length - tables.length, suspicious };
 }
 
-function suspicionsOf(tables: readonly TableProfile[], seen: Seen): Suspicion[] {
+function suspicionsOf(tables: readonly TableProfile[], seen: EarlierTests): Suspicion[] {
   return [
     ...tables.flatMap((table) => seen.suspicions(table)),
     ...seen.standing(new Set(tables.map(({ name }) => name))),

@@ -1,5 +1,5 @@
 import type { RestoreTestPredicate } from "@attestore/proof";
-import { type Seen, verdict } from "../checks/index.ts";
+import { type EarlierTests, verdict } from "../checks/index.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused, type Runtime } from "../engines/engine.ts";
 import { findSandbox } from "../engines/index.ts";
 import { type CiphertextSource, holdToDigest, readCiphertext } from "../crypto/ciphertext.ts";
@@ -44,7 +44,7 @@ export interface TestRestoreRequest {
   /** The metadata in the backup's own record. */
   readonly backupMetadata: ForeignMetadata;
   /** What passed restore tests saw; absent before the first. */
-  readonly seen?: Seen;
+  readonly seen?: EarlierTests;
   /** Default `changed`. */
   readonly negativeControls?: WhichControls;
   readonly signal: AbortSignal;

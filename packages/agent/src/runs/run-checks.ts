@@ -5,7 +5,7 @@ import {
   evaluateCanary,
   evaluateCheck,
   keptCheck,
-  type Seen,
+  type EarlierTests,
   totalRowsCheck,
   withoutCanaries,
 } from "../checks/index.ts";
@@ -21,7 +21,7 @@ export interface ChecksToRun {
   readonly canaries: ReadonlyMap<string, Canary>;
   readonly metadata: ForeignMetadata;
   /** What passed restore tests saw; null before the first. */
-  readonly seen: Seen | null;
+  readonly seen: EarlierTests | null;
   readonly runtime: Runtime;
   readonly signal: AbortSignal;
   /** Of `openContentKey`. */

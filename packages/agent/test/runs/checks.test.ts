@@ -7,12 +7,12 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseSourceConfig, type SourceConfig } from "../../src/config/source-config.ts";
-import type { Seen } from "../../src/checks/index.ts";
+import type { EarlierTests } from "../../src/checks/index.ts";
 import { proposeChecks } from "../../src/cli/source/propose-checks.ts";
 import { findSqliteSandbox } from "../../src/engines/sqlite/sandbox.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { seenIn } from "./seen-in.ts";
+import { seenIn } from "./earlier-tests-in.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -103,7 +103,7 @@ async function run(
   name: string,
   checks: readonly Record<string, unknown>[],
   more: Record<string, unknown> = {},
-  seen?: Seen,
+  seen?: EarlierTests,
 ): Promise<RestoreTestResult> {
   process.env["TEST_EMPTY_URL"] = server.url("attestore", "", "empty");
   process.env["TEST_SHOP_URL"] = server.url("attestore", "", "shop");
@@ -577,7 +577,11 @@ describe("rows that a table had when last a test passed", () => {
       signal: never,
     });
 
-  const testOf = (source: SourceConfig, backup: MadeBackup, seen?: Seen): Promise<RestoreTestResult> =>
+  const testOf = (
+    source: SourceConfig,
+    backup: MadeBackup,
+    seen?: EarlierTests,
+  ): Promise<RestoreTestResult> =>
     restoreAndCheck({
       source,
       ciphertext: { path: backup.path },

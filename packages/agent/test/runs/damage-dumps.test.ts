@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Seen } from "../../src/checks/seen.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
@@ -74,7 +74,7 @@ const restic = (): Source => ({
 const back = (source: Source): Promise<MadeBackup> =>
   writeEncryptedDump({ source, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
 
-function testIt(source: Source, made: MadeBackup, seen?: Seen): Promise<RestoreTestResult> {
+function testIt(source: Source, made: MadeBackup, seen?: EarlierTests): Promise<RestoreTestResult> {
   return restoreAndCheck({
     source,
     ciphertext: { path: made.path },
@@ -208,7 +208,7 @@ test("a tree in restic", async () => {
     for (let at = 0; at < FILES; at += 1)
       writeFileSync(join(tree, `${at}.pdf`), Buffer.concat([Buffer.from("%PDF-1.7\n"), randomBytes(600)]));
   };
-  let seen: Seen | null = null;
+  let seen: EarlierTests | null = null;
   const stored = async (change: () => unknown): Promise<RestoreTestResult> => {
     write();
     change();

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Seen } from "../../src/checks/seen.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
@@ -74,7 +74,7 @@ const back = (path = source.path): Promise<MadeBackup> =>
     signal: never,
   });
 
-function testIt(made: MadeBackup, instead: Resealed = made, seen?: Seen): Promise<RestoreTestResult> {
+function testIt(made: MadeBackup, instead: Resealed = made, seen?: EarlierTests): Promise<RestoreTestResult> {
   return restoreAndCheck({
     source,
     ciphertext: { path: instead.path },

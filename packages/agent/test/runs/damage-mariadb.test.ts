@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Profile } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Seen } from "../../src/checks/seen.ts";
+import { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
@@ -108,7 +108,7 @@ const back = (more: Partial<SourceConfigOf<"mariadb" | "mysql">> = {}): Promise<
 
 function testIt(
   made: MadeBackup,
-  { instead = made, seen, ...more }: { instead?: Resealed; seen?: Seen; onSuspicion?: "fail" } = {},
+  { instead = made, seen, ...more }: { instead?: Resealed; seen?: EarlierTests; onSuspicion?: "fail" } = {},
 ): Promise<RestoreTestResult> {
   return restoreAndCheck({
     source: { ...server.source, ...more },
@@ -126,12 +126,12 @@ function testIt(
 }
 
 /** After three tests that saw the same. */
-function usually(profile: Profile | undefined): Seen {
+function usually(profile: Profile | undefined): EarlierTests {
   const tests = ["2026-11-20", "2026-11-19", "2026-11-18"].map((day) => {
     const at = `${day}T03:00:00.000Z`;
     return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
   });
-  return new Seen({ source: "shop", tests, now: Date.parse("2026-11-23T12:00:00Z") });
+  return new EarlierTests({ source: "shop", tests, now: Date.parse("2026-11-23T12:00:00Z") });
 }
 
 /** Runs `sql` at the source, and tests a new backup of it. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Db, Document } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Seen } from "../../src/checks/seen.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
@@ -60,7 +60,7 @@ const back = (): Promise<MadeBackup> =>
     signal: never,
   });
 
-function testIt(made: MadeBackup, instead: Resealed = made, seen?: Seen): Promise<RestoreTestResult> {
+function testIt(made: MadeBackup, instead: Resealed = made, seen?: EarlierTests): Promise<RestoreTestResult> {
   return restoreAndCheck({
     source: server.source,
     ciphertext: { path: instead.path },

@@ -3,7 +3,8 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type PassedTest, Seen } from "../../src/checks/seen.ts";
+import { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import type { PassedTest } from "../../src/checks/passed-tests.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
@@ -99,7 +100,7 @@ const back = (database = "shop"): Promise<MadeBackup> =>
     signal: never,
   });
 
-function testIt(made: MadeBackup, instead: Resealed = made, seen?: Seen): Promise<RestoreTestResult> {
+function testIt(made: MadeBackup, instead: Resealed = made, seen?: EarlierTests): Promise<RestoreTestResult> {
   return restoreAndCheck({
     source: server.source,
     ciphertext: { path: instead.path },
@@ -160,8 +161,8 @@ test("at the source", async () => {
 });
 
 /** One test a day. */
-const days = (count: number, test: (day: number) => Partial<PassedTest>): Seen =>
-  new Seen({
+const days = (count: number, test: (day: number) => Partial<PassedTest>): EarlierTests =>
+  new EarlierTests({
     source: "shop",
     tests: Array.from({ length: count }, (_, day) => {
       const at = new Date(Date.now() - (day + 0.5) * 24 * 3600_000).toISOString();
@@ -169,7 +170,7 @@ const days = (count: number, test: (day: number) => Partial<PassedTest>): Seen =
     }),
   });
 
-const usual = (): Seen => days(5, () => ({ checks: passed.checks, profile: passed.profile! }));
+const usual = (): EarlierTests => days(5, () => ({ checks: passed.checks, profile: passed.profile! }));
 
 test("at the source, what only earlier tests show", async () => {
   const less = await damaged("delete from halved where id > 30; delete from small_24", back);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "@attestore/contract";
 import { expect } from "vitest";
-import { Seen } from "../../src/checks/seen.ts";
+import { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 
 const DOC = join(import.meta.dirname, "../../../../docs/checks.md");
@@ -61,11 +61,11 @@ export class DamageTable {
 }
 
 /** Nine days of tests that all saw the same. */
-export function seenForDays({ checks, profile }: RestoreTestResult): Seen {
+export function seenForDays({ checks, profile }: RestoreTestResult): EarlierTests {
   const tests = Array.from({ length: 9 }, (_, days) => {
     const at = new Date(Date.now() - (days + 0.5) * DAY_MS).toISOString();
     const backupId = newId("backup", Date.parse(at));
     return { at, madeAt: at, backupId, checks, ...(profile === undefined ? {} : { profile }) };
   });
-  return new Seen({ source: "shop", tests });
+  return new EarlierTests({ source: "shop", tests });
 }

@@ -20,7 +20,7 @@ import { parseSourceConfig, type SourceConfigOf } from "../../src/config/source-
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { initRestic } from "./restic-repository.ts";
-import { seenIn } from "./seen-in.ts";
+import { seenIn } from "./earlier-tests-in.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";

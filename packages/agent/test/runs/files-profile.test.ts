@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Profile } from "@attestore/proof";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Seen } from "../../src/checks/index.ts";
+import { EarlierTests } from "../../src/checks/index.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterEach(() => place.remove());
 
 async function testIt(
-  seen: Seen | null = null,
+  seen: EarlierTests | null = null,
   more: Partial<SourceConfigOf<"files">> = {},
 ): Promise<RestoreTestResult> {
   const source = {
@@ -67,12 +67,12 @@ async function testIt(
   return tested;
 }
 
-function after(profile: Profile | undefined): Seen {
+function after(profile: Profile | undefined): EarlierTests {
   const tests = ["2026-11-20", "2026-11-19", "2026-11-18"].map((day) => {
     const at = `${day}T03:00:00.000Z`;
     return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
   });
-  return new Seen({ source: "share", tests, now: Date.parse("2026-11-23T12:00:00Z") });
+  return new EarlierTests({ source: "share", tests, now: Date.parse("2026-11-23T12:00:00Z") });
 }
 
 test("a profile of files has kinds and rates, no name and nothing of few; what is encrypted or renamed is suspicious", async () => {

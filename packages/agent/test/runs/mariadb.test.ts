@@ -14,12 +14,12 @@ import { unprivilegedUser } from "../../src/processes/unprivileged-user.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import { RunError } from "../../src/errors/run-error.ts";
-import type { Seen } from "../../src/checks/index.ts";
+import type { EarlierTests } from "../../src/checks/index.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
-import { keptAll, seenTables } from "./seen-in.ts";
+import { keptAll, seenTables } from "./earlier-tests-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import {
   createDefiners,
@@ -88,7 +88,7 @@ function testIt(
   more: {
     made?: Resealed;
     metadata?: Record<string, unknown>;
-    seen?: Seen;
+    seen?: EarlierTests;
     timeout_s?: number;
   } = {},
 ): Promise<RestoreTestResult> {

@@ -5,7 +5,7 @@ import { Binary, BSON, BSONRegExp, Double, Int32, Long, ObjectId, Timestamp } fr
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
-import { Seen } from "../../src/checks/index.ts";
+import { EarlierTests } from "../../src/checks/index.ts";
 import { mongodb } from "../../src/engines/mongodb/index.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
@@ -87,7 +87,7 @@ const back = (): Promise<MadeBackup> =>
 async function testIt(
   instead: Resealed = backup,
   without: readonly string[] = [],
-  seen: Seen | null = null,
+  seen: EarlierTests | null = null,
 ): Promise<RestoreTestResult> {
   const metadata = Object.entries({ ...backup.sourceMetadata, ...sizeOf(instead) });
   const tested = await restoreAndCheck({
@@ -117,7 +117,7 @@ async function plaintext(): Promise<Buffer> {
 async function testOtherwise(
   change: () => Promise<unknown>,
   undo: () => Promise<unknown>,
-  seen: Seen | null = null,
+  seen: EarlierTests | null = null,
 ): Promise<RestoreTestResult> {
   await change();
   try {
@@ -189,7 +189,7 @@ test("a profile has counts and rates and no value, and a tenth of a field encryp
     const at = `${day}T03:00:00.000Z`;
     return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
   });
-  const seen = new Seen({ source: "shop", tests, now: Date.parse("2026-11-23T12:00:00Z") });
+  const seen = new EarlierTests({ source: "shop", tests, now: Date.parse("2026-11-23T12:00:00Z") });
   const collection = server.shop.collection("orders");
   const some = { n: { $gte: 500, $lt: 750 } };
   const before = await collection.find(some).toArray();

@@ -9,10 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
-import type { Seen } from "../../src/checks/index.ts";
+import type { EarlierTests } from "../../src/checks/index.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { keptAll, seenIn, seenTables } from "./seen-in.ts";
+import { keptAll, seenIn, seenTables } from "./earlier-tests-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
@@ -67,7 +67,7 @@ function testIt(
   more: {
     made?: Resealed;
     metadata?: Record<string, unknown>;
-    seen?: Seen;
+    seen?: EarlierTests;
     timeout_s?: number;
   } = {},
 ): Promise<RestoreTestResult> {

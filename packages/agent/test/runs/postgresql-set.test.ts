@@ -8,10 +8,10 @@ import { tarEnd, tarHeader, tarPadding } from "../../src/engines/postgresql/set/
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import type { Seen } from "../../src/checks/index.ts";
+import type { EarlierTests } from "../../src/checks/index.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { keptAll, seenTables } from "./seen-in.ts";
+import { keptAll, seenTables } from "./earlier-tests-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -57,7 +57,7 @@ function testIt(
   made: Resealed,
   metadata: Record<string, unknown>,
   checks: SourceConfigOf<"postgresql">["checks"] = [],
-  seen?: Seen,
+  seen?: EarlierTests,
 ): Promise<RestoreTestResult> {
   return restoreAndCheck({
     source: { ...server.source, checks },

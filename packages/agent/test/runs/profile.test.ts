@@ -2,7 +2,7 @@ import { createCipheriv, createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import type { Profile } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Seen, type PassedTest } from "../../src/checks/index.ts";
+import { EarlierTests, type PassedTest } from "../../src/checks/index.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { profileStatement, shareOf } from "../../src/engines/postgresql/profile/profiled-tables.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 async function testIt(
-  seen: Seen | null = null,
+  seen: EarlierTests | null = null,
   more: Partial<SourceConfigOf<"postgresql">> = {},
 ): Promise<RestoreTestResult> {
   const source = { ...server.source, ...more };
@@ -70,15 +70,15 @@ async function testIt(
 }
 
 /** What is known after tests with these profiles, one a day. */
-function after(...profiles: readonly (Profile | undefined)[]): Seen {
+function after(...profiles: readonly (Profile | undefined)[]): EarlierTests {
   const tests = profiles.map((profile, index): PassedTest => {
     const at = `2026-11-${String(20 - index).padStart(2, "0")}T03:00:00.000Z`;
     return { at, madeAt: at, backupId: `bkp_${20 - index}`, checks: [], ...(profile ? { profile } : {}) };
   });
-  return new Seen({ source: "orders", tests, now: Date.parse("2026-11-23T12:00:00Z") });
+  return new EarlierTests({ source: "orders", tests, now: Date.parse("2026-11-23T12:00:00Z") });
 }
 
-const usual = (): Seen => after(normal.profile, normal.profile, normal.profile);
+const usual = (): EarlierTests => after(normal.profile, normal.profile, normal.profile);
 
 test("a profile has counts and rates, nothing of small tables, and no value", () => {
   expect(normal.reason).toBeUndefined();

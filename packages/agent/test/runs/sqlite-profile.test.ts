@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Profile } from "@attestore/proof";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Seen } from "../../src/checks/index.ts";
+import { EarlierTests } from "../../src/checks/index.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
@@ -38,7 +38,7 @@ function atSource(use: (database: DatabaseSync) => void): void {
   database.close();
 }
 
-async function testIt(seen: Seen | null = null): Promise<RestoreTestResult> {
+async function testIt(seen: EarlierTests | null = null): Promise<RestoreTestResult> {
   const made = await writeEncryptedDump({
     source,
     recipients: [place.recipient],
@@ -60,12 +60,12 @@ async function testIt(seen: Seen | null = null): Promise<RestoreTestResult> {
   return tested;
 }
 
-function after(profile: Profile | undefined): Seen {
+function after(profile: Profile | undefined): EarlierTests {
   const tests = ["2026-11-20", "2026-11-19", "2026-11-18"].map((day) => {
     const at = `${day}T03:00:00.000Z`;
     return { at, madeAt: at, backupId: `bkp_${day}`, checks: [], ...(profile ? { profile } : {}) };
   });
-  return new Seen({ source: "shop", tests, now: Date.parse("2026-11-23T12:00:00Z") });
+  return new EarlierTests({ source: "shop", tests, now: Date.parse("2026-11-23T12:00:00Z") });
 }
 
 test("a profile has counts and rates and no value, and a hundredth of a column encrypted in place is suspicious", async () => {

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { firstIdAt } from "@attestore/contract";
 import type { ColumnProfile, Suspicion, TableProfile } from "@attestore/proof";
 import { ColumnProfiler, type Measured, measureText } from "../../src/checks/profile/column-profiler.ts";
-import { type AcceptedLoss, type PassedTest, Seen } from "../../src/checks/seen.ts";
+import { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import type { AcceptedLoss, PassedTest } from "../../src/checks/passed-tests.ts";
 
 /** Years of daily restore tests of five applications: how often would something stand out? */
 
@@ -214,7 +215,7 @@ export function alarmsOf(source: string, { seed, damage, until = DAYS - 1 }: Yea
       const changed = table.changes?.(grown, date, chance) ?? grown;
       data.set(name, damage?.(changed, name, day, Object.keys(table.columns)) ?? changed);
     }
-    const seen = new Seen({ source: "simulated", tests, accepted, now });
+    const seen = new EarlierTests({ source: "simulated", tests, accepted, now });
     const profiles = tables.map(([name, table]) => profileOf(name, data.get(name) ?? [], table));
     const suspicious = profiles.flatMap((table) => seen.suspicions(table));
     alarms.push(...suspicious.map((each) => ({ ...each, day })));

@@ -3,7 +3,8 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { firstIdAt } from "@attestore/contract";
 import type { Suspicion } from "@attestore/proof";
 import { expect, test } from "vitest";
-import { type AcceptedLoss, type PassedTest, Seen } from "../seen.ts";
+import { EarlierTests } from "../earlier-tests.ts";
+import type { AcceptedLoss, PassedTest } from "../passed-tests.ts";
 import { FilesProfiler } from "./files-profiler.ts";
 import { type LookedAt, lookAtFile } from "./look-at-file.ts";
 
@@ -177,7 +178,7 @@ function alarmsOf({ starts, grows, changes }: Tree, damage?: Damage): Alarm[] {
     for (const file of tree) profiler.add(file);
     const profile = profiler.end();
     if (profile === null) throw new Error("a tree with too few files");
-    const seen = new Seen({ source: "simulated", tests, accepted, now });
+    const seen = new EarlierTests({ source: "simulated", tests, accepted, now });
     const suspicious = seen.fileSuspicions(profile);
     alarms.push(...suspicious.map((each) => ({ ...each, day })));
     if (tree.length < seen.filesFloor()) alarms.push({ ...LOSS, now: tree.length, day });

@@ -1,25 +1,25 @@
 import { plural } from "@attestore/proof";
 import type { CheckOutcome } from "@attestore/proof";
-import { nextStep, type Seen } from "../../checks/index.ts";
+import { nextStep, type EarlierTests } from "../../checks/index.ts";
 
 /**
  * What a tree must have by what passed tests saw, as an expectation's terms: half of the most
  * files, or nearly all if it is steady, and a tenth of the most bytes, because it may be right to
  * remove one large file.
  */
-export function filesFloors(seen: Seen | null): string[] {
+export function filesFloors(seen: EarlierTests | null): string[] {
   const { files, bytes } = floorsOf(seen);
   return [...(files < 1 ? [] : [`files >= ${files}`]), ...(bytes < 1 ? [] : [`bytes >= ${bytes}`])];
 }
 
-function floorsOf(seen: Seen | null): { readonly files: number; readonly bytes: number } {
+function floorsOf(seen: EarlierTests | null): { readonly files: number; readonly bytes: number } {
   const bytes = Math.ceil((seen?.best("inferred:files", "bytes") ?? 0) / 10);
   return { files: seen?.filesFloor() ?? 0, bytes };
 }
 
 /** If a tree lost files that passed tests saw, the check says so, and what to do. */
 export function withFilesLoss(
-  seen: Seen | null,
+  seen: EarlierTests | null,
   { files, bytes }: { readonly files: number; readonly bytes: number },
   held: CheckOutcome,
 ): CheckOutcome {

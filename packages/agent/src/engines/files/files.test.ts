@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ALL_PASSED, dumpTree, inferred, makePlace, restoreTree } from "../../../test/files/round-trip.ts";
 import type { Restored } from "../engine.ts";
-import { seenIn } from "../../../test/runs/seen-in.ts";
+import { seenIn } from "../../../test/runs/earlier-tests-in.ts";
 
 let place: ReturnType<typeof makePlace>;
 let source: string;

@@ -2,7 +2,8 @@ import { newId } from "@attestore/contract";
 import { describe, expect, test } from "vitest";
 import { keptCheck } from "./kept-check.ts";
 import { lossText } from "./loss-texts.ts";
-import { type PassedBefore, type PassedTest, Seen } from "./seen.ts";
+import { EarlierTests } from "./earlier-tests.ts";
+import type { PassedBefore, PassedTest } from "./passed-tests.ts";
 import { totalRowsCheck } from "./total-rows.ts";
 
 const NOW = Date.parse("2026-11-23T12:00:00.000Z");
@@ -25,8 +26,8 @@ function passed(daysAgo: number, rows: Rows, madeDaysAgo = daysAgo): PassedTest 
   };
 }
 
-const seen = (tests: readonly PassedTest[], more: Partial<PassedBefore> = {}): Seen =>
-  new Seen({ source: "shop", tests, now: NOW, ...more });
+const seen = (tests: readonly PassedTest[], more: Partial<PassedBefore> = {}): EarlierTests =>
+  new EarlierTests({ source: "shop", tests, now: NOW, ...more });
 
 /** A count a day, the oldest first; the last is a day old. */
 const daily = (...rows: readonly number[]): PassedTest[] =>

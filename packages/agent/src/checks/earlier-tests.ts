@@ -1,81 +1,9 @@
 import type { FilesProfile, NegativeControl, Profile, Suspicion, TableProfile } from "@attestore/proof";
 import { rowCheckId } from "./inferred-checks.ts";
+import type { Floor, PassedBefore, PassedTest, SeenRows, SeenTable } from "./passed-tests.ts";
 import { findFileSuspicions, TREE } from "./profile/find-file-suspicions.ts";
 import { findSuspicions } from "./profile/find-suspicions.ts";
 import { isPattern, meansTable } from "./table-pattern.ts";
-
-interface Observed {
-  readonly id: string;
-  readonly definition_sha256?: string;
-  readonly observed: Readonly<Record<string, unknown>>;
-  readonly negative_control?: NegativeControl;
-}
-
-/** A passed restore test, from its receipt. */
-export interface PassedTest {
-  /** RFC 3339 in UTC, with milliseconds: when it ended. */
-  readonly at: string;
-  readonly backupId: string;
-  /** When its backup was made; what existed then may be gone when it is tested. */
-  readonly madeAt: string;
-  readonly checks: readonly Observed[];
-  /** The tables that the backup's own receipt names, counted or not. */
-  readonly tables?: readonly string[];
-  readonly profile?: Profile;
-}
-
-/** What passed tests saw of a table that their receipts have no room to name. */
-export interface UnnamedTable {
-  readonly name: string;
-  /** Oldest first, without those that a later one exceeds. */
-  readonly seen: readonly { readonly rows: number; readonly test: Omit<PassedTest, "checks" | "tables"> }[];
-}
-
-/** A person accepted a loss. */
-export interface AcceptedLoss {
-  /** A table in the form of check ids, or a pattern with `*`. */
-  readonly table: string;
-  readonly at: string;
-  /**
-   * When the newest backup was made that had passed by then: what it and older ones had is no
-   * longer expected.
-   */
-  readonly upTo: string;
-}
-
-export interface PassedBefore {
-  /** Its slug. */
-  readonly source: string;
-  /** The newest backup's first. */
-  readonly tests: readonly PassedTest[];
-  readonly unnamed?: readonly UnnamedTable[];
-  readonly accepted?: readonly AcceptedLoss[];
-  /** Tables that may lose rows; those that a pattern matches may also disappear. */
-  readonly mayShrink?: readonly string[];
-  /** False if no table is compared with the rows that it had. */
-  readonly rowFloors?: boolean;
-  /** Milliseconds since 1970. */
-  readonly now?: number;
-}
-
-/** What a table had in some test. */
-export interface SeenRows {
-  readonly rows: number;
-  readonly test: Omit<PassedTest, "checks" | "tables">;
-}
-
-export interface Floor {
-  /** The least number of rows it must have. */
-  readonly rows: bigint;
-  /** The most rows it had. */
-  readonly best: SeenRows;
-}
-
-export interface SeenTable {
-  readonly name: string;
-  /** Null if nobody counted them. */
-  readonly rows: number | null;
-}
 
 const ROWS = rowCheckId("");
 /** The check that counts a tree's files. */
@@ -104,7 +32,7 @@ const SLACK_SHARE_OF_FILES = 0.08;
  * are compared with the best of 30 days, not only with the last test's: otherwise each pass would
  * lower the floor of the next.
  */
-export class Seen {
+export class EarlierTests {
   readonly #before: PassedBefore;
   readonly #now: number;
   /** Newest backup first, without those that somebody's `accept *` covers. */

@@ -1,6 +1,7 @@
 import { newId } from "@attestore/contract";
 import { expect } from "vitest";
-import { type PassedBefore, Seen } from "../../src/checks/seen.ts";
+import { EarlierTests } from "../../src/checks/earlier-tests.ts";
+import type { PassedBefore } from "../../src/checks/passed-tests.ts";
 
 const HOUR_MS = 3600 * 1000;
 
@@ -8,10 +9,10 @@ const HOUR_MS = 3600 * 1000;
 export function seenIn(
   checks: PassedBefore["tests"][number]["checks"],
   mayShrink: readonly string[] = [],
-): Seen {
+): EarlierTests {
   const at = new Date(Date.now() - HOUR_MS).toISOString();
   const backupId = newId("backup", Date.parse(at));
-  return new Seen({ source: "shop", tests: [{ at, backupId, madeAt: at, checks }], mayShrink });
+  return new EarlierTests({ source: "shop", tests: [{ at, backupId, madeAt: at, checks }], mayShrink });
 }
 
 /** The same of a test that saw exactly the tables that a backup names. */
@@ -19,7 +20,7 @@ export function seenTables({
   sourceMetadata,
 }: {
   readonly sourceMetadata: Readonly<Record<string, unknown>>;
-}): Seen {
+}): EarlierTests {
   const tables = sourceMetadata["tables"] as readonly { name: string; rows?: number }[];
   return seenIn(tables.map(({ name, rows = 0 }) => ({ id: `inferred:rows:${name}`, observed: { rows } })));
 }

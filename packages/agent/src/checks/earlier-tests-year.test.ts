@@ -1,6 +1,7 @@
 import { firstIdAt } from "@attestore/contract";
 import { expect, test } from "vitest";
-import { type AcceptedLoss, type PassedTest, Seen } from "./seen.ts";
+import { EarlierTests } from "./earlier-tests.ts";
+import type { AcceptedLoss, PassedTest } from "./passed-tests.ts";
 
 /**
  * A year of daily restore tests, in which nothing is lost: how often would somebody be alarmed for
@@ -69,7 +70,7 @@ function alarmsOf(
       rows.set(name, Math.max(0, Math.round(next(rows.get(name) ?? 0, day, chance))));
     if (damage !== undefined)
       for (const [name, count] of rows) rows.set(name, Math.round(damage(count, day)));
-    const seen = new Seen({ source: "simulated", tests, accepted, now });
+    const seen = new EarlierTests({ source: "simulated", tests, accepted, now });
     for (const [name, count] of rows) {
       const floor = seen.floorOf(name);
       if (floor === null || BigInt(count) >= floor.rows) continue;

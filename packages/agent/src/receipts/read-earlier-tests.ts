@@ -1,4 +1,4 @@
-import { Seen } from "../checks/index.ts";
+import { EarlierTests } from "../checks/index.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import type { Layout } from "../state/layout.ts";
 import { acceptedLosses } from "./accepted-losses.ts";
@@ -9,15 +9,15 @@ import { unnamedTables } from "./unnamed-tables.ts";
  * What passed restore tests on this host saw of a source, for a test of this backup; null before
  * the first.
  */
-export async function seenBefore(
+export async function readEarlierTests(
   layout: Layout,
   source: SourceConfig,
   sourceId: string,
   backupId?: string,
-): Promise<Seen | null> {
+): Promise<EarlierTests | null> {
   const tests = await passedTests(layout, sourceId, backupId === undefined ? {} : { upTo: backupId });
   if (tests.length === 0) return null;
-  return new Seen({
+  return new EarlierTests({
     source: source.slug,
     tests,
     unnamed: (await unnamedTables(layout, source.slug)).map(({ name, seen }) => ({
