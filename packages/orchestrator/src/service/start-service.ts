@@ -16,6 +16,7 @@ import { warnOfPasskeys } from "../features/operators/warn-of-passkeys.ts";
 import { quotaDefaults } from "../features/quotas/settings.ts";
 import { measureServiceBackups } from "../features/service-backup/backup-gauges.ts";
 import { startCheckpointPublisher } from "../log/checkpoint-publisher.ts";
+import { MAX_CLOCKS_APART_MS } from "../log/clock-off.ts";
 import { endHold } from "../log/held-logs.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/read-config.ts";
@@ -215,6 +216,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   const jobs = runJobs({
     db: byClock.database,
     clock: systemClock,
+    clocksApart_s: MAX_CLOCKS_APART_MS / 1000,
     logger: log,
     signal: shutdown.signal,
     jobs: jobList,

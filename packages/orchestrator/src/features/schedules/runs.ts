@@ -12,7 +12,10 @@ export interface NewRuns {
   grace_s: number;
 }
 
-/** Records times that a schedule named. One that is recorded already stays as it is. */
+/**
+ * Records times that a schedule named. One that is recorded already stays as it is, but for the
+ * command that it waits for.
+ */
 export async function insertRuns(
   tx: DatabaseTransaction,
   { source, kind, times, commandId, grace_s }: NewRuns,
@@ -29,7 +32,13 @@ export async function insertRuns(
   await tx
     .insertInto("scheduled_runs")
     .values(rows)
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .columns(["source_id", "kind", "scheduled_at"])
+        .doUpdateSet(({ ref }) => ({ command_id: ref("excluded.command_id") }))
+        .where("scheduled_runs.status", "=", "waiting")
+        .where("scheduled_runs.command_id", "is", null),
+    )
     .execute();
 }
 

@@ -8,6 +8,8 @@ import {
   type TestService,
   type TestUser,
 } from "../../../test/service.ts";
+import { runOnce } from "../../platform/jobs/run-jobs.ts";
+import { scheduleJobs } from "./jobs.ts";
 import { noticeMissed } from "./notice-missed.ts";
 import { noticeSilence } from "./notice-silence.ts";
 import { queueDue } from "./queue-due.ts";
@@ -217,6 +219,31 @@ describe("what is due", () => {
     await queueDue(deps(), { now, signal });
     expect(await commands(id)).toMatchObject([
       { kind: "restore_test", agent_id: tester.id, params: { backup_id: newest } },
+    ]);
+  });
+
+  test("is due again at its own time after the clock was a year ahead, and no run is missed before its time", async () => {
+    const id = await scheduled({ backup_cron: "30 2 * * *", timezone: "UTC" });
+    const [queue] = scheduleJobs(deps());
+    const once = () => runOnce({ db: service.byClock, clock: () => now, signal }, queue!);
+    await service.pool.query("delete from jobs where name = 'queue_due'");
+    expect(await once()).toBe(true);
+    at("2027-03-01T00:00:00Z");
+    expect(await once()).toBe(true);
+    await noticeMissed(deps(), { now, signal });
+    expect((await runs(id)).filter(([, status]) => status === "missed").length).toBeGreaterThan(300);
+    at("2026-03-01T00:01:00Z");
+    expect(await once()).toBe(true);
+    expect((await runs(id)).filter(([, status]) => status !== "waiting")).toEqual([]);
+    at("2026-03-01T02:30:10Z");
+    expect(await once()).toBe(true);
+    expect((await commands(id)).map(({ kind }) => kind)).toEqual(["backup"]);
+    await beat();
+    await backup(id);
+    await noticeMissed(deps(), { now, signal });
+    expect((await runs(id)).slice(0, 2)).toEqual([
+      ["2026-03-01T02:30", "done"],
+      ["2026-03-02T02:30", "waiting"],
     ]);
   });
 

@@ -78,6 +78,14 @@ test("a clock that was set back does not stop a job", async () => {
   expect(await runOnce(replica(), job)).toBe(true);
 });
 
+test("no job begins while this machine's clock and the database's are apart", async () => {
+  const { job, runs } = counted("clocks-apart");
+  const once = (off_s: number) =>
+    runOnce({ ...replica(), clock: () => new Date(Date.now() + off_s * 1000), clocksApart_s: 30 }, job);
+  expect([await once(31_536_000), await once(-90), runs.length]).toEqual([false, false, 0]);
+  expect(await once(0)).toBe(true);
+});
+
 test("a job's failure is logged once, and so is its recovery; jobs stop with the service", async () => {
   const logger = new RecordingLogger();
   logger.expected.add("a job failed; trying again");

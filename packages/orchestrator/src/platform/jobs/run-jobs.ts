@@ -9,6 +9,8 @@ export interface JobsOptions {
   db: Database;
   jobs: readonly Job[];
   clock: Clock;
+  /** No job begins while `clock` and the database's are further apart; without it, any may. */
+  clocksApart_s?: number;
   logger: Logger;
   /** Ends the jobs. A running one finishes its current step. */
   signal: AbortSignal;
@@ -45,11 +47,11 @@ async function runJob(options: JobsOptions, job: Job): Promise<void> {
 
 /** Runs once if it is time, and says whether it did. Throws what the run throws. */
 export async function runOnce(
-  { db, clock, signal }: Pick<JobsOptions, "db" | "clock" | "signal">,
+  { db, clock, clocksApart_s, signal }: Pick<JobsOptions, "db" | "clock" | "clocksApart_s" | "signal">,
   job: Job,
 ): Promise<boolean> {
   const now = clock();
-  const claimed = await claimRun(db, job, now);
+  const claimed = await claimRun(db, job, now, clocksApart_s);
   if (claimed === null) return false;
   await job.run({ now, signal, ...claimed });
   await recordFinished(db, job.name, clock());
