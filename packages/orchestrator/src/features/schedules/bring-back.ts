@@ -48,7 +48,7 @@ async function listLater(
     .execute();
 }
 
-/** A source that somebody else has locked now is configured anew, or queued: by the clock of now. */
+/** Whoever has locked the source now configures or queues it by the clock of now. */
 async function bringOneBack(
   tx: DatabaseTransaction,
   { id, kind, now }: { id: string; kind: Kind; now: Date },

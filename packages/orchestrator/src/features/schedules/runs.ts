@@ -35,7 +35,7 @@ export async function insertRuns(
     .onConflict((conflict) =>
       conflict
         .columns(["source_id", "kind", "scheduled_at"])
-        .doUpdateSet(({ ref }) => ({ command_id: ref("excluded.command_id") }))
+        .doUpdateSet((row) => ({ command_id: row.ref("excluded.command_id") }))
         .where("scheduled_runs.status", "=", "waiting")
         .where("scheduled_runs.command_id", "is", null),
     )

@@ -9,8 +9,8 @@ const PAUSE_S = 60;
 /**
  * Claims the next run of a job if it is time for it: one statement, so of several replicas one gets
  * it. Nothing is held while it runs; after a kill -9 the next run comes on time. Null if it is not
- * time yet, or if `now` and the database's clock are further apart than `clocksApart_s`: whose clock
- * is wrong would remove, announce and miss what is not due.
+ * time yet, or if `now` and the database's clock are further apart than `clocksApart_s`: by a wrong
+ * clock the job would remove, announce and miss what is not due.
  */
 export async function claimRun(
   db: Database,
