@@ -6,8 +6,8 @@
  *   dump while it comes and asks a check's query, and a careful person's, with `pg_restore --jobs`
  *   from a file and every table counted), and restic. A ratio above 1 means that ours is faster.
  * - what comparing costs: the same restore test without comparing content, objects and privileges,
- *   without a profile and without looking at constraints (without-comparison.ts). The aim is at
- *   most 1.4 times.
+ *   without a profile and without looking at constraints and indexes (without-comparison.ts). The
+ *   aim is at most 1.4 times.
  *
  *   node packages/agent/bench/database.ts [--size-mib 2048] [--tables 1] [--rounds 3] [--dir DIR]
  *     [--only backup|streamed|careful|cost|restic]…

@@ -89,16 +89,13 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
   // The schema alone is not data. It counts only if another check read data.
   const schema = readData === 0 ? null : await schemaCheck(restored, run);
   if (schema !== null) add(schema, []);
-  // The profile takes our own time, comparing content that of the restored copy's programs.
+  // The profile takes our own time, comparing content that of the restored copy's programs. None of
+  // them runs code of the dump. Constraints and indexes may: it could end the others' sessions.
   const [compared, profile] =
     readData === 0
       ? [[], null]
       : await sideBySide<[readonly CheckOutcome[], Profile | null]>(signal, [
-          async (within) => [
-            ...(await contentChecks(restored, { ...run, signal: within })),
-            ...(await constraintChecks(restored, { ...run, signal: within })),
-            ...(await indexChecks(restored, { ...run, signal: within })),
-          ],
+          (within) => contentChecks(restored, { ...run, signal: within }),
           (within) =>
             profileCopy(restored, {
               key: run.contentKey,
@@ -107,7 +104,9 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
               signal: within,
             }),
         ]);
-  for (const each of compared) add(each, []);
+  const integrity =
+    readData === 0 ? [] : [...(await constraintChecks(restored, run)), ...(await indexChecks(restored, run))];
+  for (const each of [...compared, ...integrity]) add(each, []);
   for (const suspicion of suspicionChecks(profile, source)) add(suspicion, []);
   for (const check of source.checks) {
     if (!("command" in check)) continue;

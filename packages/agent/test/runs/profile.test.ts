@@ -154,6 +154,29 @@ test("of a table of more than 256 MiB, single rows of many pages are read", () =
   expect(ids.length).toBeLessThan(ROWS * 0.02);
 });
 
+test("a check constraint that ends every other session does not keep tables from being profiled", async () => {
+  server.sql(`
+    create schema ends;
+    create function ends.all_others(text) returns boolean language plpgsql as $$ begin
+      perform pg_terminate_backend(pid) from pg_stat_activity where usename = current_user and pid <> pg_backend_pid();
+      return true;
+    end $$;
+    create table ends.guarded (a text);
+    insert into ends.guarded select 'row ' || i from generate_series(1, 100) i;
+    alter table ends.guarded add check (ends.all_others(a)) not valid;
+  `);
+  try {
+    const tested = await testIt();
+    expect(tested.reason).toBeUndefined();
+    const named = tested.profile?.tables.map(({ name }) => name) ?? [];
+    expect(named.toSorted()).toEqual(
+      [...(normal.profile?.tables ?? []).map(({ name }) => name), "ends.guarded"].toSorted(),
+    );
+  } finally {
+    server.sql("drop schema ends cascade");
+  }
+}, 300_000);
+
 test("the dump's own functions, operators, casts and policies are not run", async () => {
   server.sql(`
     update orders set note = 'please leave parcel number ' || id || ' with the neighbours, thanks';
