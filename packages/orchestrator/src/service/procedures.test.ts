@@ -225,6 +225,13 @@ test(
     await follow("major-upgrade", programs);
     expect(await look({})).toMatchObject(well);
     await rm(at("postgres.old"), { recursive: true });
+    const elsewhere = await server.run(["database", "upgrade", "--from", "/usr/lib/postgresql/15"], {
+      ATTESTORE_DATA: join(root, "nowhere"),
+    }).finished;
+    expect([elsewhere.exitCode, elsewhere.stderr]).toEqual([
+      2,
+      expect.stringContaining("There is no embedded database"),
+    ]);
   },
   TIMEOUT_MS,
 );

@@ -39,6 +39,11 @@ interface Found {
  * @throws UserError
  */
 export async function upgradeDatabase(config: Config, binaries: string): Promise<UpgradedDatabase> {
+  if (!(await exists(join(config.data, "postgres"))) && !(await isHalfUpgraded(config.data)))
+    throw new UserError(
+      "data_directory",
+      `There is no embedded database in ${config.data}: set ATTESTORE_DATA to the service's directory.`,
+    );
   // To the end: what a service accepts after the dump would be in the old database alone.
   using held = await lockDataDirectory(config.data);
   const stage = join(config.data, UPGRADE);
