@@ -108,7 +108,7 @@ it("a table that was dropped, renamed, emptied or cut in half at the source fail
   await fails("drop table lines", "lines", "lines (3000 rows)");
 });
 
-it("losses that creep are measured against the best of the last 30 days", async () => {
+it("gradual losses are measured against the best of the last 30 days", async () => {
   await makeShop();
   sql("create table carts (id)");
   await json(["backup"]);

@@ -216,7 +216,7 @@ it("survives kills at random moments, one after the other", async () => {
   await expectNothingLost();
 }, 600_000);
 
-it("lets two processes work in one root at once without losing or repeating anything", async () => {
+it("two processes work in one root at once, and nothing is lost or repeated", async () => {
   const ends = await Promise.all([deliver(5), deliver(5), deliver(5)].map(({ ended }) => ended));
   expect(ends).toEqual([0, 0, 0]);
   await expectNothingLost();

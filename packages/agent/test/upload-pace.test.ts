@@ -53,7 +53,7 @@ it("sends no faster than config.yaml says, and --max-rate instead of that", asyn
   expect(service.receipts).toHaveLength(1);
 });
 
-it("uploads in its windows alone: a backup waits, `run` too, and `sync` means now", async () => {
+it("uploads only in its windows: a backup waits, and so does `run`; `sync` means now", async () => {
   const opens = clock(2);
   writeFileSync(root.layout.config, `${config()}upload: { windows: ["${opens}-${clock(3)}"] }\n`);
   const made = await runCli(["backup", "--json"], env());

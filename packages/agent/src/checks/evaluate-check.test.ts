@@ -116,7 +116,7 @@ describe("a check", () => {
   });
 });
 
-test("whatever comes of a query, the entry fits a receipt, and passes for one row only", () => {
+test("the entry of any query result fits a receipt, and passes for one row only", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", minLength: 1 }),
     fc.constant("n = 1"),

@@ -10,7 +10,7 @@ const record = (row: string, error: string | null = null): Record<string, unknow
   observedRecord(parseRow(row), error);
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-test("what JSON says exactly stands as itself, other numbers in their own digits", () => {
+test("a number that JSON holds exactly is recorded as it is, any other in its own digits", () => {
   const row = `{"n":9007199254740991,"m":-3,"big":9007199254740992,"frac":12.50,"zero":-0,"exp":1e3,"t":"12.50","b":false,"x":null,"j":[1.0, {}]}`;
   expect(record(row)).toEqual({
     n: 9007199254740991,
@@ -37,7 +37,7 @@ test("long values are cut, and say so by their length and digest", () => {
   });
 });
 
-test("columns that find no room are counted", () => {
+test("columns without room are counted", () => {
   const row = formatRow(Array.from({ length: 10 }, (_, i) => [`c${i}`, "x".repeat(200)] as const));
   expect(Object.keys(record(row))).toEqual(["c0", "c1", "c2", "c3", "…"]);
   expect(record(row)).toHaveProperty("…", "no space for 6 of 10 columns");

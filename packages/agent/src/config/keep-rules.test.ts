@@ -19,7 +19,7 @@ it("the newest that passed a restore test stays, whatever the rules say", () => 
   expect(kept([], [])).toEqual({ "day-4": ["last"] });
 });
 
-it("a backup that fails since is not what an older one that restores goes for", () => {
+it("a good backup is never dropped in favour of a newer one that fails", () => {
   expect(kept(["day-1", "day-2", "day-3"], ["day-1", "day-2"])).toEqual({
     "day-4": ["last"],
     "day-3": ["proven"],
@@ -37,11 +37,11 @@ const noneProven = { ever: new Set<string>(), lately: new Set<string>(), clean: 
 const ids = (rules: object, all = backups): string[] =>
   [...keptBy(all, { ...NONE, ...rules }, { passed: noneProven, now }).keys()].toSorted();
 
-it("days count from the newest backup, so nothing goes only because no backup was made for a while", () => {
+it("days count from the newest backup: a pause in backups removes nothing", () => {
   expect(ids({ days: 2 })).toEqual(["day-3", "day-4"]);
 });
 
-it("a backup that is dated in the future takes no other with it", () => {
+it("a backup dated in the future removes no other", () => {
   const future = { id: "future", at: "2099-01-01T00:00:00.000Z" };
   const today = { id: "today", at: "2026-11-21T02:00:00.000Z" };
   expect(ids({ days: 2 }, [...backups, today, future])).toEqual(["future", "today"]);

@@ -65,7 +65,7 @@ function noise(size: number): Buffer {
   return Buffer.concat(blocks).subarray(0, size);
 }
 
-test("what was sealed comes back, in whatever pieces it came and went", async () => {
+test("sealed bytes come back unchanged, whatever pieces they are read and written in", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: 3_000_000 }),
@@ -84,7 +84,7 @@ test("what was sealed comes back, in whatever pieces it came and went", async ()
 });
 
 describe("damage", () => {
-  test("a cut at every chunk's border is found, and told from other damage", async () => {
+  test("a cut between two chunks is found, and distinguished from other damage", async () => {
     const ciphertext = await collect(seal(inPieces(noise(5 * CHUNK)), [recipient]));
     const payload = findHeaderEnd(ciphertext) + 16;
     const borders: number[] = [];
@@ -95,7 +95,7 @@ describe("damage", () => {
     }
   });
 
-  test("a cut at any byte of a small one is found", async () => {
+  test("a cut at any byte of a small ciphertext is found", async () => {
     const ciphertext = await collect(seal(inPieces(Buffer.from("a small dump")), [recipient]));
     expect((await open(ciphertext)).toString()).toBe("a small dump");
     for (let length = 0; length < ciphertext.length; length++) {
@@ -104,7 +104,7 @@ describe("damage", () => {
     }
   });
 
-  test("any changed bit of a short one is found, or gives no valid identity", async () => {
+  test("any changed bit of a short ciphertext is found, or no identity fits", async () => {
     const ciphertext = await collect(seal(inPieces(Buffer.from("a small dump")), [recipient]));
     for (let bit = 0; bit < ciphertext.length * 8; bit++) {
       const changed = Buffer.from(ciphertext);
@@ -181,7 +181,7 @@ describe("damage", () => {
     expect(await damageOf(open(Buffer.concat([bytes, first, cipher.getAuthTag()])))).toBe("payload_damaged");
   });
 
-  test("arbitrary bytes only ever give our errors", async () => {
+  test("arbitrary bytes give typed errors only", async () => {
     const { bytes } = await makeHeader([recipient]);
     await fc.assert(
       fc.asyncProperty(
@@ -196,7 +196,7 @@ describe("damage", () => {
     );
   });
 
-  test("arbitrary headers only ever give our errors", async () => {
+  test("arbitrary headers give typed errors only", async () => {
     const line = fc.oneof(
       fc.constantFrom(
         "-> X25519 abc",
@@ -225,7 +225,7 @@ describe("damage", () => {
     );
   });
 
-  test("a header without end does not fill the memory", async () => {
+  test("an endless header does not fill the memory", async () => {
     async function* endless(): AsyncGenerator<Buffer> {
       yield Buffer.from("age-encryption.org/v1\n");
       for (;;) yield Buffer.alloc(10_000, "-> stanza\nAAAA\n");

@@ -18,7 +18,7 @@ function inScratch<Result>(work: (at: (name: string) => string) => Result): Resu
 
 const SECRET = Buffer.from("AGE-SECRET-KEY-1GQ9778VQXMMJVE8SK7J6VT8UJ4HDQAJUVSFCWCM02D8GEWQ72PVQ2Y5J33\n");
 
-it("libgfshare's gfcombine puts our shares together", () => {
+it("libgfshare's gfcombine combines our shares", () => {
   inScratch((at) => {
     const shares = splitSecret(SECRET, { count: 7, threshold: 4 });
     for (const { number, bytes } of shares) writeFileSync(at(`s.${String(number).padStart(3, "0")}`), bytes);
@@ -34,7 +34,7 @@ it("libgfshare's gfcombine puts our shares together", () => {
   });
 });
 
-it("puts the shares of libgfshare's gfsplit together", () => {
+it("combines the shares of libgfshare's gfsplit", () => {
   inScratch((at) => {
     writeFileSync(at("secret"), SECRET);
     execFileSync("gfsplit", ["-n", "3", "-m", "6", at("secret"), at("s")]);
@@ -48,7 +48,7 @@ it("puts the shares of libgfshare's gfsplit together", () => {
   });
 });
 
-it("any threshold of the shares give the secret, in whatever order, and one fewer do not", () => {
+it("any threshold of shares, in any order, gives the secret; one fewer does not", () => {
   const splits = fc
     .tuple(fc.uint8Array({ minLength: 16, maxLength: 80 }), fc.integer({ min: 2, max: 6 }), fc.nat(4))
     .chain(([secret, threshold, more]) =>

@@ -76,7 +76,7 @@ test("frames of any size, one after another, in pieces of any size", async () =>
   );
 });
 
-test("what compress() makes, one frame for each MiB that says its size, also of what does not compress", async () => {
+test("compress() writes one frame per MiB, with its size, also for incompressible data", async () => {
   for (const content of [text, randomBytes]) {
     for (const size of [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20]) {
       const input = content(size);
@@ -183,7 +183,7 @@ describe("damage", () => {
     );
   });
 
-  test("arbitrary bytes only ever give our errors", async () => {
+  test("arbitrary bytes give typed errors only", async () => {
     const start = fc.constantFrom(
       [],
       [0x28, 0xb5, 0x2f, 0xfd],

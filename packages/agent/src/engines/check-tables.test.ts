@@ -27,7 +27,7 @@ test.each([
   expect(await failed(table, 1_000_000, 10)).toEqual([expectation]);
 });
 
-test("so is a small one, from one row on", async () => {
+test("a small one is noticed too, from one row on", async () => {
   expect(await failed({ rows: 0 }, 999, 0)).toEqual(["rows = 0 and rows >= 500"]);
   expect(await failed({ rows: 0 }, 1, 0)).toEqual(["rows = 0 and rows >= 1"]);
   expect(await failed({ rows_at_least: 0 }, 3, 1)).toEqual(["rows >= 2"]);

@@ -36,9 +36,9 @@ export interface TablesToCheck extends Omit<InferredContext, "signal"> {
 
 /**
  * Checks three things: every table that the backup names is there and can be read; tables that were
- * counted at backup time have as many rows; and none has lost more rows than `EarlierTests` allows. Tables
- * that the metadata have no room for are compared by one digest of all their counts. Names from the
- * metadata are only compared. They never become part of a query.
+ * counted at backup time have as many rows; and none has lost more rows than `EarlierTests` allows.
+ * Tables that the metadata have no room for are compared by one digest of all their counts. Names
+ * from the metadata are only compared. They never become part of a query.
  */
 export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]> {
   const { metadata, seen, tables } = check;

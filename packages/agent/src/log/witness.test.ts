@@ -130,32 +130,35 @@ const lies: Lie[] = [
   { name: "garbage", reason: "head_unsigned", tell: () => "garbage" },
 ];
 
-it.each(lies)("stops signing at $name, and says so until a person has looked", async ({ reason, tell }) => {
-  grow(8);
-  const honest = service.log;
-  await observe(honest.checkpoint());
-  const keptBefore = await kept();
-  const lie = tell();
-  await expect(observe(lie)).rejects.toMatchObject({ code: "log_alarm", alarm: { reason, offered: lie } });
-  expect(await kept()).toBe(keptBefore);
-  expect(await cosignKeptCheckpoint(root.attachment)).toBeNull();
+it.each(lies)(
+  "the agent stops signing at $name, and says so until a person has looked",
+  async ({ reason, tell }) => {
+    grow(8);
+    const honest = service.log;
+    await observe(honest.checkpoint());
+    const keptBefore = await kept();
+    const lie = tell();
+    await expect(observe(lie)).rejects.toMatchObject({ code: "log_alarm", alarm: { reason, offered: lie } });
+    expect(await kept()).toBe(keptBefore);
+    expect(await cosignKeptCheckpoint(root.attachment)).toBeNull();
 
-  // Back to honesty: the alarm stands.
-  service.log = honest;
-  service.interfere = () => undefined;
-  const { checkpointProblem } = await sendHeartbeat(root.attachment, root.config, { signal, acks: [] });
-  expect(checkpointProblem).toMatchObject({ code: "log_alarm" });
-  const [event = ""] = readdirSync(root.layout.eventsWaiting);
-  expect(JSON.parse(readFileSync(join(root.layout.eventsWaiting, event), "utf8"))).toMatchObject({
-    event: { kind: "attestation_failed", detail: { reason } },
-  });
+    // Back to honesty: the alarm stands.
+    service.log = honest;
+    service.interfere = () => undefined;
+    const { checkpointProblem } = await sendHeartbeat(root.attachment, root.config, { signal, acks: [] });
+    expect(checkpointProblem).toMatchObject({ code: "log_alarm" });
+    const [event = ""] = readdirSync(root.layout.eventsWaiting);
+    expect(JSON.parse(readFileSync(join(root.layout.eventsWaiting, event), "utf8"))).toMatchObject({
+      event: { kind: "attestation_failed", detail: { reason } },
+    });
 
-  await clearLogAlarm(root.layout, { forgetHead: false, because: "a test" });
-  expect(existsSync(root.layout.logAlarm)).toBe(false);
-  expect(readdirSync(root.layout.logAlarmsCleared)).toHaveLength(2);
-  grow(1);
-  expect(await observe(service.log.checkpoint())).toBe("advanced");
-});
+    await clearLogAlarm(root.layout, { forgetHead: false, because: "a test" });
+    expect(existsSync(root.layout.logAlarm)).toBe(false);
+    expect(readdirSync(root.layout.logAlarmsCleared)).toHaveLength(2);
+    grow(1);
+    expect(await observe(service.log.checkpoint())).toBe("advanced");
+  },
+);
 
 it("a network failure raises no alarm", async () => {
   grow(3);
@@ -174,7 +177,7 @@ it("a network failure raises no alarm", async () => {
   expect(await readLogAlarm(root.layout)).toBeNull();
 });
 
-it("forgets the kept head only when a person says so", async () => {
+it("the kept head is forgotten only when a person says so", async () => {
   grow(3);
   await observe(service.log.checkpoint());
   service.log = service.log.fork(1);

@@ -19,13 +19,13 @@ test("output, exit code and the beginning of stderr", async () => {
   expect(await child.exited).toEqual({ code: 3, signal: null, stderr: "wrong\n" });
 });
 
-test("stderr without end is cut", async () => {
+test("endless stderr is cut off", async () => {
   const child = await shell("yes error >&2");
   child.stderr.on("data", () => void child.stop());
   expect((await child.exited).stderr.length).toBeLessThanOrEqual(16 * 1024);
 });
 
-test("what is ours and secret is not handed down", async () => {
+test("the agent's secrets are not passed on to a child", async () => {
   process.env["ATTESTORE_TEST_SECRET"] = "hush";
   const child = await shell("env", { env: { GIVEN: "yes" } });
   const output = await text(child.stdout);
@@ -34,7 +34,7 @@ test("what is ours and secret is not handed down", async () => {
   expect(output).not.toContain("hush");
 });
 
-test("an abort terminates it", async () => {
+test("an abort terminates the child", async () => {
   const controller = new AbortController();
   const child = await shell("exec sleep 60", { signal: controller.signal });
   controller.abort();

@@ -20,7 +20,7 @@ const patterned = (size: number, from: number): Buffer =>
     size,
   );
 
-test("gathering gives the same bytes in pieces of 1 MiB, except the first and the last", async () => {
+test("coalescing gives the same bytes in pieces of 1 MiB, except the first and the last", async () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 700_000 }), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(sizes, async (lengths) => {
@@ -42,7 +42,7 @@ test("gathering gives the same bytes in pieces of 1 MiB, except the first and th
   );
 });
 
-test("hands the first piece on while the source waits", async () => {
+test("passes the first piece on while the source waits", async () => {
   const child = spawn("sh", ["-c", "echo begun; read line; echo ended"]);
   const pieces = releasing(coalesce(child.stdout));
   expect((await pieces.next()).value?.toString()).toBe("begun\n");
@@ -58,7 +58,7 @@ test("loses nothing of a child that has exited before anybody reads", async () =
   expect((await bytesOf(releasing(output))).toString().split("\n")).toHaveLength(20_001);
 });
 
-test("gathering reads at most two pieces ahead, and a child ends once its reader stops", async () => {
+test("coalescing reads at most two pieces ahead, and a child ends once its reader stops", async () => {
   const child = spawn("cat", ["/dev/zero"]);
   const output = coalesce(child.stdout);
   await once(output, "readable");
@@ -68,7 +68,7 @@ test("gathering reads at most two pieces ahead, and a child ends once its reader
   await once(child, "exit");
 });
 
-test("fails where the source fails, or is closed before its end", async () => {
+test("coalescing fails if the source fails, or is closed before its end", async () => {
   const broken = (error?: Error): Readable => {
     const source = new Readable({ read: () => undefined });
     source.push("half");

@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { isAlive, isProcessTag, ownProcessTag } from "./process-tag.ts";
 
-test("we are alive", () => {
+test("this process counts as alive", () => {
   expect(isProcessTag(ownProcessTag())).toBe(true);
   expect(isAlive(ownProcessTag())).toBe(true);
 });
 
-test("an ended process is not, nor is another one that got its id", async () => {
+test("an ended process does not count as alive, nor does another one with its id", async () => {
   const child = spawn("sleep", ["60"]);
   await once(child, "spawn");
   const [, ...rest] = ownProcessTag().split("-");

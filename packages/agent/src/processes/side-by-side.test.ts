@@ -3,7 +3,7 @@ import { sideBySide } from "./side-by-side.ts";
 
 const { signal } = new AbortController();
 
-test("everything runs at once, and results come in the order of the works", async () => {
+test("all run at once, and the results keep their order", async () => {
   const second = Promise.withResolvers<string>();
   const results = sideBySide(signal, [
     () => second.promise,

@@ -136,7 +136,7 @@ test("every kind of foreign key is looked at, compared as PostgreSQL itself comp
   expect(outcome.observed["error"]).toContain("public.");
 });
 
-test("without time nothing is said to be looked at: each constraint is named", async () => {
+test("if there is no time, each constraint is named as not looked at", async () => {
   const found = await look("kinds", 0);
   expect(found).toMatchObject({ foreignKeys: 0, checks: 0, broken: [] });
   expect(found?.notChecked).toHaveLength(11);

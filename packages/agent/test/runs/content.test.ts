@@ -146,7 +146,7 @@ async function changed(made: MadeBackup, from: string, to: string): Promise<Rese
 const contentOf = (tested: RestoreTestResult, id = "inferred:content") =>
   tested.checks.find((check) => check.id === id);
 
-test("a copy that is as it was passes, and the receipts say what was compared and what was not", async () => {
+test("an unchanged copy passes, and the receipts say what was compared and what was not", async () => {
   const { tables, content } = backup.sourceMetadata as unknown as {
     tables: { name: string; content?: string }[];
     content: Record<string, unknown>;
@@ -185,7 +185,7 @@ test("a copy that is as it was passes, and the receipts say what was compared an
   });
 });
 
-test("whoever has an identity can recompute a digest; the metadata alone give no guess away", async () => {
+test("a digest can be recomputed with an identity; the metadata alone confirm no guess", async () => {
   const key = await openContentKey(backup.sourceMetadata, [place.identity]);
   const rows = execFileSync("psql", ["-XqAtc", "copy public.events_2026 (at, n) to stdout"], {
     env: { ...process.env, ...server.environment },
@@ -215,7 +215,7 @@ test("whoever has an identity can recompute a digest; the metadata alone give no
   expect(others.find(({ name }) => name === "public.events_2026")?.content).not.toBe(tag);
 });
 
-test("one value that is another fails the test, which names the table and quotes no row", async () => {
+test("one changed value fails the test, which names the table and quotes no row", async () => {
   const tested = await testIt(backup, {
     instead: await changed(backup, "the value that is FLIPPED", "the value that is flipped"),
   });
@@ -232,7 +232,7 @@ test("one value that is another fails the test, which names the table and quotes
   expect(tested.checks.filter(({ result }) => result === "failed")).toHaveLength(1);
 });
 
-test("one byte of a large object that is another fails the test", async () => {
+test("one changed byte of a large object fails the test", async () => {
   const tested = await testIt(backup, {
     instead: await changed(backup, "the object that is WHOLE", "the object that is wHOLE"),
   });
@@ -244,7 +244,7 @@ test("one byte of a large object that is another fails the test", async () => {
   ]);
 });
 
-test("a backup from before is tested as ever, and its content is not said to be compared", async () => {
+test("an older backup without digests is tested as before, and its content is not called compared", async () => {
   const tested = await testIt(backup, { without: ["content", "content_key"] });
   expect(tested.result).toBe("passed");
   expect(contentOf(tested)).toBeUndefined();

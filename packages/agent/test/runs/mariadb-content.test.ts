@@ -126,7 +126,7 @@ const checkOf = (tested: RestoreTestResult, id: string) => tested.checks.find((c
 const failedOf = ({ checks }: RestoreTestResult) =>
   checks.filter(({ result }) => result === "failed").map(({ id }) => id);
 
-test("a copy that is as it was passes, whatever its tables hold and are", async () => {
+test("an unchanged copy passes, whatever its tables are and hold", async () => {
   expect(backup.sourceMetadata["content"]).toMatchObject({
     tables: 13,
     rest: null,
@@ -152,7 +152,7 @@ test("a copy that is as it was passes, whatever its tables hold and are", async 
   expect(comparedContentText(tested.checks)).toMatch(/^content of 13 tables compared/);
 });
 
-test("a value that is another fails the test, which names each table and quotes no row", async () => {
+test("a changed value fails the test, which names each table and quotes no row", async () => {
   const tested = await testWith(
     ["'secret note 9999'", "'secret mote 9999'"],
     ["1.1000000000", "1.1000000001"],
@@ -177,7 +177,7 @@ test("the order of rows does not count", async () => {
   expect(failedOf(await testWith(["(1),\n(1),\n(2)", "(1),\n(2),\n(1)"]))).toEqual([]);
 });
 
-test("whoever has an identity can recompute a digest; the metadata alone give no guess away", async () => {
+test("a digest can be recomputed with an identity; the metadata alone confirm no guess", async () => {
   const key = (await openContentKey(backup.sourceMetadata, [place.identity])) ?? Buffer.of();
   const own = createHmac("sha256", key).update("rows").digest();
   const sum = createHash("sha256").update(own).update("(7)").digest("hex");
@@ -190,7 +190,7 @@ test("whoever has an identity can recompute a digest; the metadata alone give no
   expect(JSON.stringify(backup.sourceMetadata)).not.toContain(sum);
 });
 
-test("a backup from before, or of another release, is tested as ever, and its content is not said to be compared", async () => {
+test("an older backup without digests, or one of another release, is tested as before, and its content is not called compared", async () => {
   for (const more of [{ content: undefined }, { content_key: undefined }, { dump_version: "10.6.1" }]) {
     const tested = await testIt(backup, more);
     expect(tested.reason).toBeUndefined();
@@ -198,7 +198,7 @@ test("a backup from before, or of another release, is tested as ever, and its co
   }
 });
 
-test("without time, nothing is said to be compared", async () => {
+test("if there is no time, nothing is called compared", async () => {
   const metadata = backup.sourceMetadata;
   const key = (await openContentKey(metadata, [place.identity])) ?? Buffer.of();
   const sandbox = await mariadb.findSandbox(metadata, server.source);

@@ -115,7 +115,7 @@ const objectsOf = (tested: RestoreTestResult) => checkOf(tested, "inferred:objec
 const failedOf = ({ checks }: RestoreTestResult) =>
   checks.filter(({ result }) => result === "failed").map(({ id }) => id);
 
-test("a copy that is as it was passes, whatever its objects are and whoever defined them", async () => {
+test("an unchanged copy passes, whatever its objects are and whoever defined them", async () => {
   const tested = await testIt();
   expect(tested.reason).toBeUndefined();
   const observed = objectsOf(tested)?.observed;
@@ -201,7 +201,7 @@ test("each check is tried on ruined data, whatever its tables are, and the copy 
   ]);
 });
 
-test("what is lost, other or added on the way fails the test, and is named", async () => {
+test("anything lost, changed or added on the way fails the test, and is named", async () => {
   type Case = readonly [was: string | RegExp, is: string, names: string];
   const keys: readonly Case[] = [
     [/\n {2}KEY `named` [^\n]*,/, "", "index shop.customers.named (missing)"],

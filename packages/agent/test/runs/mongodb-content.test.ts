@@ -136,7 +136,7 @@ const checkOf = (tested: RestoreTestResult, id: string) => tested.checks.find((c
 const failedOf = ({ checks }: RestoreTestResult) =>
   checks.filter(({ result }) => result === "failed").map(({ id }) => id);
 
-test("a copy that is as it was passes, whatever its documents hold", async () => {
+test("an unchanged copy passes, whatever its documents hold", async () => {
   expect(backup.sourceMetadata["content"]).toMatchObject({
     tables: 5,
     rest: null,
@@ -153,7 +153,7 @@ test("a copy that is as it was passes, whatever its documents hold", async () =>
   expect(comparedContentText(tested.checks)).toBe("content of 5 tables compared; 11 objects compared");
 });
 
-test("one value that is another, or of another type, fails the test, which names each collection and quotes no document", async () => {
+test("one value changed, or of another type, fails the test, which names each collection and quotes no document", async () => {
   const { shop } = server;
   const orders = shop.collection("orders");
   const kinds = shop.collection<{ _id: string; v: unknown }>("kinds");
@@ -225,14 +225,14 @@ test("the order of fields counts, the order of documents does not", async () => 
   expect(failedOf(turned)).toEqual(["inferred:content"]);
 });
 
-test("a byte that is another in the archive never passes", async () => {
+test("an archive with a changed byte never passes", async () => {
   const bytes = await plaintext();
   bytes.write("secret mote", bytes.indexOf("secret note 2999"), "latin1");
   const tested = await testIt(await reseal(place, bytes));
   expect(tested.result).toBe("failed");
 });
 
-test("an index that is missing or another, and a collection too many, fail the test, which names them", async () => {
+test("a missing or changed index, and an additional collection, fail the test, which names them", async () => {
   const { shop } = server;
   const orders = shop.collection("orders");
   const tested = await testOtherwise(
@@ -257,7 +257,7 @@ test("an index that is missing or another, and a collection too many, fail the t
   ]);
 });
 
-test("whoever has an identity can recompute a digest; the metadata alone give no guess away", async () => {
+test("a digest can be recomputed with an identity; the metadata alone confirm no guess", async () => {
   const key = (await openContentKey(backup.sourceMetadata, [place.identity])) ?? Buffer.of();
   const document = BSON.serialize((await server.shop.collection("odd name").findOne()) ?? {});
   const own = createHmac("sha256", key).update("documents").digest();
@@ -271,7 +271,7 @@ test("whoever has an identity can recompute a digest; the metadata alone give no
   expect(JSON.stringify(backup.sourceMetadata)).not.toContain(sum);
 });
 
-test("a backup from before is tested as ever, and its content is not said to be compared", async () => {
+test("an older backup without digests is tested as before, and its content is not called compared", async () => {
   for (const without of ["content", "content_key"]) {
     const tested = await testIt(backup, [without]);
     expect(tested.reason).toBeUndefined();
@@ -279,7 +279,7 @@ test("a backup from before is tested as ever, and its content is not said to be 
   }
 });
 
-test("without time, nothing is said to be compared", async () => {
+test("if there is no time, nothing is called compared", async () => {
   const metadata = backup.sourceMetadata;
   const key = (await openContentKey(metadata, [place.identity])) ?? Buffer.of();
   const sandbox = await mongodb.findSandbox(metadata, server.source);

@@ -95,7 +95,7 @@ const EVERYTHING = `
   alter table empty add column later default 7.25; insert into empty (n) values (1);
   analyze; pragma user_version = 42; pragma application_id = 77;`;
 
-describe("with something of every kind, a copy that is as it was passes", () => {
+describe("an unchanged copy with something of every kind passes", () => {
   test.each([
     ["UTF-8", ""],
     ["UTF-16le", "pragma encoding = 'UTF-16le';"],
@@ -125,7 +125,7 @@ describe("with something of every kind, a copy that is as it was passes", () => 
   });
 });
 
-test("what is another in a table fails the test, which names each and quotes no row", async () => {
+test("any difference in a table fails the test, which names each table and quotes no row", async () => {
   make(EVERYTHING.replace("analyze;", ""));
   const made = await back();
   const tested = await testChanged(
@@ -153,7 +153,7 @@ test("what is another in a table fails the test, which names each and quotes no 
   expect(JSON.stringify(tested)).not.toMatch(/[nm]ote \d|a note/);
 });
 
-describe("one value that is another, or of another type, fails the test", () => {
+describe("one value changed, or of another type, fails the test", () => {
   test.each([
     "update kinds set a = '1' where a = 1",
     "update kinds set a = 1.0 where a = 1",
@@ -170,7 +170,7 @@ describe("one value that is another, or of another type, fails the test", () => 
   });
 });
 
-test("an index, trigger, view or setting that is missing, another or too many fails the test, which names it", async () => {
+test("a missing, changed or additional index, trigger, view or setting fails the test, which names it", async () => {
   make(EVERYTHING);
   const tested = await testChanged(
     await back(),
@@ -222,7 +222,7 @@ test("a table that SQLite here cannot read is named, and the others are compared
   });
 });
 
-test("whoever has an identity can recompute a digest; the metadata alone give no guess away", async () => {
+test("a digest can be recomputed with an identity; the metadata alone confirm no guess", async () => {
   make(
     "create table prices (name text, price real, n int, picture blob); insert into prices values ('é', 1.5, -7, x'00ff'), (null, 2, null, null)",
   );
@@ -239,7 +239,7 @@ test("whoever has an identity can recompute a digest; the metadata alone give no
   expect(JSON.stringify(made.sourceMetadata)).not.toContain(sha256);
 });
 
-test("a backup from before is tested as ever, and its content is not said to be compared", async () => {
+test("an older backup without digests is tested as before, and its content is not called compared", async () => {
   make("create table t (n); insert into t values (1)");
   const made = await back();
   for (const without of ["content", "content_key"]) {
@@ -268,7 +268,7 @@ test("rows that refer to nothing are shown; more or fewer than in the dump fail 
   expect(failedOf(mended)).toContain("inferred:foreign_keys");
 });
 
-test("foreign keys that SQLite cannot look at are not said to be looked at", async () => {
+test("foreign keys that SQLite cannot look at are not called looked at", async () => {
   make(`pragma foreign_keys = off; create table orders (id); create table lines (order_id references orders (id));
     insert into orders values (1); insert into lines values (1)`);
   const made = await back();
@@ -301,7 +301,7 @@ describe("where readers keep writers waiting", () => {
     expect(read(() => undefined)).toMatchObject({ notRead: [] });
   });
 
-  test("what was read while one of them wrote is not known", () => {
+  test("what was read while one of them wrote is unknown", () => {
     const { tables, notRead } = read((times) => {
       if (times === 2) make("update far set n = 9");
     });
@@ -310,7 +310,7 @@ describe("where readers keep writers waiting", () => {
     expect(new Set(notRead.map(({ why }) => why))).toEqual(new Set(["source_changed"]));
   });
 
-  test("what there was no time for is not known either", () => {
+  test("what there was no time for is unknown too", () => {
     const { tables, notRead } = read(() => undefined, { until: 0, transactionUntil: 0 });
     expect(tables).toEqual([]);
     expect(new Set(notRead.map(({ why }) => why))).toEqual(new Set(["no_time"]));

@@ -81,7 +81,7 @@ describe("a restore test", () => {
     await onlyTheBlob();
   });
 
-  test("also tests a backup from a download", async () => {
+  test("a downloaded backup is tested in the same way", async () => {
     const bytes = await readFile(made.path);
     const tested = await testIt({
       ciphertext: {

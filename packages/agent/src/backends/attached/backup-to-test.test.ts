@@ -188,7 +188,7 @@ describe("a backup of another agent that config.yaml names", () => {
     expect(alarms()).toEqual([]);
   });
 
-  it("is taken with a key that took the place of the one that is named, for what it signed from then on", async () => {
+  it("is accepted if a rotated key signed it after the rotation", async () => {
     const next = await ed25519Key(8);
     const rotatedAt = "2026-11-21T12:00:00.000Z";
     const of = rotationStatement(maker, next, rotatedAt);
@@ -255,7 +255,7 @@ describe("of a backup of another agent nothing is downloaded", () => {
     },
   );
 
-  it("where the service gives an older honest backup in the place of the one that is named", async () => {
+  it("where the service gives an older honest backup in place of the requested one", async () => {
     const [older, named] = [await made(), await made()];
     serve(older);
     await expect(find(named.id)).rejects.toMatchObject({
@@ -300,14 +300,14 @@ describe("of a backup of another agent nothing is downloaded", () => {
     }
   });
 
-  it("where the log that proves it is another one, whoever's key signs that", async () => {
+  it("where another log proves it, whoever's key signs that log", async () => {
     const elsewhere = new (service.log.constructor as typeof TestLog)(service.log.verifier.name);
     const backup = await made(statementOf(), { log: elsewhere });
     serve(backup);
     await expect(find(backup.id)).rejects.toMatchObject({ code: "receipt_invalid" });
   });
 
-  it("where the log that proves it is a fork of the one that this agent has seen, which is the log's alarm", async () => {
+  it("where the log that proves it forks from the one this agent has seen, which raises the log alarm", async () => {
     const honest = await made();
     await made();
     serve(honest);

@@ -313,7 +313,7 @@ const submitted = (): string[] =>
       ({ route, body }) => (route === "POST /v1/events" ? /"reason":"(\w+)"/.exec(body)?.[1] : route) ?? "",
     );
 
-it("submits first what came first: a failure is in the log before the receipt of what made it good", async () => {
+it("submits in order: a failure is in the log before the receipt that resolves it", async () => {
   const hour = 3_600_000;
   await sign();
   const after = Date.now() + hour;
@@ -329,7 +329,7 @@ it("submits first what came first: a failure is in the log before the receipt of
   expect(submitted()).toEqual(["z_earlier", receipt, receipt, receipt, "a_later"]);
 });
 
-it("one entry that the service fails at does not keep the others waiting", async () => {
+it("an entry that makes the service fail does not hold up the others", async () => {
   await failed("poison", Date.now() - 2000);
   await failed("fine", Date.now() - 1000);
   await sign();
@@ -451,7 +451,7 @@ it("finishes the command whose receipt was accepted, and takes a command id once
   expect(JSON.parse(done)).toMatchObject({ state: "done", outcome: expect.stringMatching(/^receipt rcpt_/) });
 });
 
-it("lets a receipt be read that was submitted, or refused, since it was listed", async () => {
+it("a receipt that was submitted or refused since it was listed can still be read", async () => {
   await sign();
   await sign();
   const listed = await waiting();
@@ -464,7 +464,7 @@ it("lets a receipt be read that was submitted, or refused, since it was listed",
   for (const file of listed) expect(await readStatement(file)).not.toBeNull();
 });
 
-it("lets an agent start while somebody submits the receipt of a command", async () => {
+it("an agent can start while another process submits a command's receipt", async () => {
   const command = service.command("backup", "orders", "files");
   await journalCommand(root.layout, command);
   await sign(command.id);
@@ -474,7 +474,7 @@ it("lets an agent start while somebody submits the receipt of a command", async 
   expect(service.events).toEqual([]);
 });
 
-it("lets whoever runs a command and whoever submits its receipt finish it at once", async () => {
+it("the process that runs a command and the one that submits its receipt may finish it at the same time", async () => {
   for (let round = 0; round < 20; round++) {
     const command = service.command("backup", "orders", "files");
     await journalCommand(root.layout, command);

@@ -129,7 +129,7 @@ describe("a row", () => {
     });
   });
 
-  it("with names that differ in case only needs quotes", () => {
+  it("whose column names differ only in case needs quotes", () => {
     const row = `{"Ab":1,"aB":2}`;
     expect(hold("ab = 1", row)).toEqual({
       holds: false,

@@ -14,7 +14,7 @@ test("what a receipt names does not depend on each other", () => {
   expect(withKnownRest(metadata, tags, notKnown)).toEqual({ tags, notCompared: notKnown });
 });
 
-test("of what it does not name, all is known or nothing: a test has one digest for it", () => {
+test("what a receipt does not name is known as a whole or not at all: it has one digest", () => {
   expect(withKnownRest(metadata, tags, [{ name: "z", why: "no_time" }])).toEqual({
     tags: new Map([["a", "1"]]),
     notCompared: [

@@ -81,7 +81,7 @@ it("a source of files has to be a directory", async () => {
   });
 });
 
-it("fails where a file cannot be read, and names it", async () => {
+it("fails if a file cannot be read, and names it", async () => {
   writeFileSync(join(source, "readable"), "");
   writeFileSync(join(source, "secret\nfile"), "", { mode: 0 });
   const error = await asNobody(() => failureOf(source));
@@ -89,19 +89,19 @@ it("fails where a file cannot be read, and names it", async () => {
   expect(error.message).toContain(String.raw`./secret\nfile: Cannot open: Permission denied`);
 });
 
-it("fails where a directory cannot be read, and names it", async () => {
+it("fails if a directory cannot be read, and names it", async () => {
   mkdirSync(join(source, "closed"), { mode: 0 });
   const error = await asNobody(() => failureOf(source));
   expect(error.code).toBe("dump_failed");
   expect(error.message).toContain("./closed: Cannot open: Permission denied");
 });
 
-it("fails where the directory itself cannot be read", async () => {
+it("fails if the source's directory itself cannot be read", async () => {
   chmodSync(source, 0);
   expect((await asNobody(() => failureOf(source))).code).toBe("dump_failed");
 });
 
-it("fails where a file grows while it is read, and names it", async () => {
+it("fails if a file grows while it is read, and names it", async () => {
   writeFileSync(join(source, "log"), LARGE);
   const error = await failureOf(
     source,
@@ -111,7 +111,7 @@ it("fails where a file grows while it is read, and names it", async () => {
   expect(error.message).toContain("./log: file changed as we read it");
 });
 
-it("fails where a file shrinks while it is read", async () => {
+it("fails if a file shrinks while it is read", async () => {
   writeFileSync(join(source, "log"), LARGE);
   const error = await failureOf(
     source,
@@ -121,7 +121,7 @@ it("fails where a file shrinks while it is read", async () => {
   expect(error.message).toContain("./log: ");
 });
 
-it("fails where a file goes before it is read", async () => {
+it("fails if a file is removed before it is read", async () => {
   writeFileSync(join(source, "a"), LARGE);
   mkdirSync(join(source, "b"));
   writeFileSync(join(source, "b", "gone"), "");
@@ -132,7 +132,7 @@ it("fails where a file goes before it is read", async () => {
   expect(error.code).toBe("source_changed");
 });
 
-it("fails where a file moves from where tar has not been to where it has, of which tar says nothing", async () => {
+it("fails if a file moves from a directory that tar has yet to read to one it has read, which tar does not report", async () => {
   for (const name of ["a", "b", "c"]) mkdirSync(join(source, name));
   writeFileSync(join(source, "b", "large"), LARGE);
   writeFileSync(join(source, "c", "file"), "in neither, else");

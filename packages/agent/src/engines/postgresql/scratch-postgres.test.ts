@@ -42,7 +42,7 @@ function isRunning(pid: number): boolean {
 const postmasterOf = (data: string): number =>
   Number.parseInt(readFileSync(join(data, "postmaster.pid"), "latin1"), 10);
 
-test("a server of its own, behind a socket that only its user opens, and gone without a trace", async () => {
+test("a scratch server listens on a socket for its own user only, and leaves no trace", async () => {
   const server = await startScratchPostgres(await bin(), parent, never);
   const psql = (sql: string): string =>
     execFileSync("psql", ["-XAtc", sql], {
@@ -143,7 +143,7 @@ describe("directories that somebody left", () => {
     await scratch.remove();
   });
 
-  test("those of processes that live stay, and so does everything else", async () => {
+  test("directories of running processes stay, and so does everything else", async () => {
     const mine = await makeScratchDirectory(parent, null);
     for (const name of ["attestore-data", "attestore-1", "other"]) await mkdir(join(parent, name));
     const another = await makeScratchDirectory(parent, null);
@@ -152,7 +152,7 @@ describe("directories that somebody left", () => {
     expect((await readdir(parent)).toSorted()).toEqual(["attestore-1", "attestore-data", "other"]);
   });
 
-  test("what forbids its owner to write is removed all the same", async () => {
+  test("a directory without write permission is removed too", async () => {
     const scratch = await makeScratchDirectory(parent, null);
     await mkdir(join(scratch.path, "a", "b"), { recursive: true });
     await writeFile(join(scratch.path, "a", "b", "file"), "");

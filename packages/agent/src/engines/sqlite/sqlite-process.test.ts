@@ -5,7 +5,7 @@ import { SqliteProcess } from "./sqlite-process.ts";
 const ENDLESS =
   "with recursive numbers (i) as (select 1 union all select i + 1 from numbers) select count(*) from numbers";
 
-test("requests at once get their own answers, also beside one that is killed", async () => {
+test("simultaneous requests get their own answers, also beside one that is killed", async () => {
   const sqlite = new SqliteProcess(new AbortController().signal);
   const ask = async (sql: string, timeout_s?: number): Promise<string | null> => {
     const response = await sqlite.request({ op: "list", path: ":memory:", sql }, timeout_s);

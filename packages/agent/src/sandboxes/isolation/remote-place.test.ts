@@ -6,7 +6,7 @@ import { openRemotePlace } from "./remote-place.ts";
 
 const LIMITS = { processes: 10, file_bytes: 1, disk_bytes: 1 };
 
-test("what a program says in the same moment in which it starts is heard by whoever started it", async () => {
+test("output that a program writes as it starts reaches its caller", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const decoder = new FrameDecoder();
   input.on("data", (bytes: Buffer) => {

@@ -73,7 +73,7 @@ test("a table's sum is of its rows alone, wherever pieces, statements and lines 
     for (const size of [7, 64, 1000, 65_536, 1_000_000]) expect(sumOf(other, size), String(size)).toBe(sum);
 });
 
-test("a row that is another, missing or there twice gives another sum, and so does another key", () => {
+test("a changed, missing or doubled row gives another sum, and so does another key", () => {
   const head = "INSERT INTO `t` VALUES";
   const sum = sumOf(dumpOf(head, "(1),", "(2);"));
   for (const rows of [["(1);"], ["(1),", "(3);"], ["(1),", "(2),", "(2);"], ["(2),", "(2);"]])
@@ -81,7 +81,7 @@ test("a row that is another, missing or there twice gives another sum, and so do
   expect(sumOf(dumpOf(head, "(1),", "(2);"), 9, Buffer.alloc(32, 8))).not.toBe(sum);
 });
 
-test("a table has no sum if its section has not ended, is there twice or is not understood", () => {
+test("a table has no sum if its section is cut short, doubled or not understood", () => {
   const whole = dumpOf("INSERT INTO `t` VALUES", "(1);");
   expect(sumOf(whole.subarray(0, -2))).toBeUndefined();
   expect(sumOf(Buffer.concat([whole, whole]))).toBeNull();

@@ -61,7 +61,7 @@ test("each collection's documents are added up, wherever the archive's pieces be
     ]);
 });
 
-test("the order of documents says nothing; one that is another, missing or there twice does", () => {
+test("the order of documents does not matter; a changed, missing or doubled one does", () => {
   const sum = (documents: readonly Document[], own = key): string | undefined =>
     read(Buffer.concat([prelude, block("orders", documents), last("orders")]), 100, own)?.[0]?.sum;
   const all = sum(ORDERS);
@@ -71,7 +71,7 @@ test("the order of documents says nothing; one that is another, missing or there
   expect(sum(ORDERS, Buffer.alloc(32, 8))).not.toBe(all);
 });
 
-test("an archive that ends anywhere too early gives nothing of what it cut", () => {
+test("an archive cut short anywhere gives no digest of what was cut", () => {
   const isWhole = new Set([ARCHIVE.length]);
   for (let length = 0; length < ARCHIVE.length; length += 13)
     if (!isWhole.has(length)) {
@@ -85,7 +85,7 @@ test("an archive that ends anywhere too early gives nothing of what it cut", () 
   expect(digests.complete()?.map(({ collection }) => collection)).toEqual(["orders", "empty"]);
 });
 
-test("what no mongodump writes gives nothing", () => {
+test("bytes that no mongodump writes give no digest", () => {
   const int = (number: number): Buffer => {
     const bytes = Buffer.alloc(4);
     bytes.writeInt32LE(number);

@@ -106,12 +106,12 @@ test("each table's rows are hashed, wherever the pieces of the script begin and 
     });
 });
 
-test("of a sequence's value that is not understood, only the sequences are unknown", () => {
+test("a sequence value that is not understood makes only the sequences unknown", () => {
   const script = SCRIPT.replace("-5, false", "least(1, 2), false");
   expect(digestsOf(script, 64)).toMatchObject({ tables: TABLES, sequences: null });
 });
 
-test("of large objects in another order or shape, only the large objects are unknown", () => {
+test("large objects in another order or shape make only the large objects unknown", () => {
   for (const [from, to] of [
     ["4294967295", "16400"],
     ["'\\x6263'", "'bc'"],
@@ -128,7 +128,7 @@ test("of large objects in another order or shape, only the large objects are unk
   }
 });
 
-test("a script that stops, or is none of pg_restore's, gives nothing", () => {
+test("a script that is cut short, or is not pg_restore's, gives no digests", () => {
   expect(digestsOf(SCRIPT.slice(0, SCRIPT.indexOf("2\t\\\\.")), 64)).toBeNull();
   expect(digestsOf(SCRIPT.replace("COPY public.empty (id)", "COPY (select 1)"), 64)).toBeNull();
   expect(digestsOf(`${SCRIPT}select 1`, 64)).toBeNull();

@@ -79,7 +79,7 @@ test("a tester that knows only the first version finds no count, so it compares 
   expect(objects).not.toHaveProperty("count");
 });
 
-test("metadata from elsewhere that say nothing sensible are nothing to compare with", () => {
+test("metadata that make no sense are not compared", () => {
   for (const objects of [
     undefined,
     null,
