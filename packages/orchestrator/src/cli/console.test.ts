@@ -212,7 +212,7 @@ describe("the service's own certificate authority", () => {
 });
 
 describe("an auth key", () => {
-  test("is on stdout once, alone, and no talk has it", async () => {
+  test("is printed once, alone on stdout, and never on stderr", async () => {
     const { exitCode, stdout, stderr } = await run(
       "auth-key",
       "create",
@@ -458,7 +458,7 @@ test("everything that was changed on the console is in the audit log, and nothin
   }
 });
 
-test("what nobody has yet is said on stderr, so that a pipe reads nothing", async () => {
+test("an empty list is reported on stderr, and stdout stays empty", async () => {
   const { id } = await json("org", "add", "Empty");
   for (const args of [
     ["auth-key", "list"],
@@ -471,7 +471,7 @@ test("what nobody has yet is said on stderr, so that a pipe reads nothing", asyn
   }
 });
 
-test("an organisation that is none is refused with where to look", async () => {
+test("an unknown organisation is refused, and the message says where to look", async () => {
   const { exitCode, stderr } = await run("agent", "list", "--org", "nobody");
   expect(exitCode).toBe(1);
   expect(stderr).toContain("attestore-server org list");

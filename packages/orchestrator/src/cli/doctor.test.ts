@@ -51,7 +51,7 @@ test("before the first start doctor creates nothing and finds nothing wrong", as
   await expect(readdir(server.data)).rejects.toThrow("ENOENT");
 });
 
-test("every mistake of the settings is told, and the exit code is 2", async () => {
+test("every mistake in the settings is named, and the exit code is 2", async () => {
   const answer = await doctor({
     ATTESTORE_LISTEN: "nowhere",
     ATTESTORE_S3_BUKET: "x",
@@ -69,7 +69,7 @@ describe("of a service", () => {
     await server.run(["org", "add", "Example"]).finished;
   });
 
-  test("that is well all is well, for people too", async () => {
+  test("that is healthy nothing is wrong, in the output for people too", async () => {
     const answer = await doctor();
     expect([answer.exitCode, answer.ok], JSON.stringify(answer, null, 2)).toEqual([0, true]);
     expect(levels(answer)).toEqual({
@@ -146,7 +146,7 @@ describe("of a service", () => {
     running = await server.serve();
   });
 
-  test("what is wrong is found, each thing by itself", async () => {
+  test("each fault is found by itself", async () => {
     const connection = {
       host: join(server.data, "postgres", "run"),
       user: "attestore",
@@ -180,7 +180,7 @@ describe("of a service", () => {
     await rename(`${objects}.away`, objects);
   });
 
-  test("of an S3 bucket an object is written, read and removed, or it says why not", async () => {
+  test("of an S3 bucket, an object is written, read and removed, or doctor says why not", async () => {
     const s3 = await startS3TestServer({ verifiesChecksums: true });
     const { endpoint, region, bucket, accessKeyId, secretAccessKey } = s3.settings;
     const settings = {
@@ -201,7 +201,7 @@ describe("of a service", () => {
     expect(of(await doctor(settings), "objects")).toMatchObject([{ level: "failed" }]);
   });
 
-  test("whose database another program has migrated: that is told, and what to run", async () => {
+  test("whose database another version has migrated is reported, with what to run", async () => {
     const connection = {
       host: join(server.data, "postgres", "run"),
       user: "attestore",
@@ -226,7 +226,7 @@ describe("of a service", () => {
     }
   });
 
-  test("whose database another server copies, and no commit waits for it: that is a warning", async () => {
+  test("whose database another server copies without any commit waiting for it gets a warning", async () => {
     const connection = {
       host: join(server.data, "postgres", "run"),
       user: "attestore",
@@ -243,7 +243,7 @@ describe("of a service", () => {
     expect(of(await doctor(), "standbys")).toEqual([]);
   });
 
-  test("that does not run the database is looked at all the same", async () => {
+  test("that is stopped still has its database examined", async () => {
     running.process.kill("SIGTERM");
     await running.finished;
     const stopped = await doctor();
@@ -251,7 +251,7 @@ describe("of a service", () => {
     expect(await readFile(join(server.data, "postgres", "data", "PG_VERSION"), "utf8")).toBe("18\n");
   });
 
-  test("whose place something else has that answers with another protocol: it is no service", async () => {
+  test("at whose address something else answers is reported as not a service", async () => {
     const pem = await readFile(join(server.data, "tls", "server.pem"));
     const other = createServer({ key: pem, cert: pem, minVersion: "TLSv1.3" }, (_request, answer) => {
       answer.writeHead(101, { connection: "upgrade", upgrade: "h2c" }).end();
@@ -271,7 +271,7 @@ describe("of a service", () => {
   });
 });
 
-test("room and certificates: what is near its end, and what is past it", () => {
+test("disk space and certificates: what is near its end, and what is past it", () => {
   const mib = 1024 ** 2;
   expect([100, 1000, 10_000].map((free) => spaceFinding("/data", free * mib).level)).toEqual([
     "failed",

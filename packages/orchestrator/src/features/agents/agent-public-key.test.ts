@@ -40,7 +40,7 @@ test("refuses 32 bytes that are not a point of the curve, about half of all", ()
   expect(points).toBeLessThan(280);
 });
 
-test("throws nothing but invalid_request, whatever the text", () => {
+test("throws only invalid_request, whatever the text", () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -70,7 +70,7 @@ function submit(key: KeyPair, finished_at: string, on = service) {
 
 const after = (moment: string, ms: number): string => new Date(Date.parse(moment) + ms).toISOString();
 
-test("a key that signed for a moment that is still to come stays until then: replaced, it would make those receipts false", async () => {
+test("a key that signed for a future moment stays until then: a rotation would make those receipts false", async () => {
   const ahead = after(now.toISOString(), 2 * 3_600_000);
   expect((await submit(agent, ahead)).status).toBe(201);
   const next = newKeyPair();
@@ -153,7 +153,7 @@ test("the same rotation again is answered as the first time, and logged once", a
   expect(rows).toHaveLength(1);
 });
 
-test("two rotations at once: one becomes the key, the other is told that it does not begin with it", async () => {
+test("of two rotations at once, one takes effect, and the other is refused because it replaces an earlier key", async () => {
   const answers = await Promise.all([1, 2].map(() => rotate(signedRotation(agent, agent, newKeyPair()))));
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
 });
@@ -171,7 +171,7 @@ test("keys follow one another; one that was replaced does not come back", async 
   expect([back.status, back.json["error"]]).toEqual([409, "conflict"]);
 });
 
-test("what is not signed by both keys, is of another agent, or is still to come, is refused and changes nothing", async () => {
+test("a rotation not signed by both keys, of another agent, or dated in the future is refused and changes nothing", async () => {
   const [next, other] = [newKeyPair(), await service.attach(org)];
   const good = signedRotation(agent, agent, next);
   const foreign = signedRotation({ id: agent.id, orgId: other.id.replace("agent_", "org_") }, agent, next);
@@ -212,7 +212,7 @@ test("a replaced key counts for a month, as long as a receipt may wait", async (
   expect([answer.status, answer.json["message"]]).toEqual([422, expect.stringContaining("too long ago")]);
 });
 
-test("another replica takes the new key at once, and what it had looked up of the old one does no harm", async () => {
+test("another replica takes the new key at once, although it had looked up the old one", async () => {
   const replica = await service.listen();
   try {
     // It knows the old key from now on, for some seconds.

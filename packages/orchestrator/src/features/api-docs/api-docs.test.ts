@@ -54,7 +54,7 @@ describe("the OpenAPI document", () => {
   });
 });
 
-test("what calls are checked with takes the examples: the service compiles each only when the first call comes", () => {
+test("each example passes the schema that its call is checked with", () => {
   const compile = validatorCompiler();
   for (const { method, path: url, body, query, params } of apiRoutes())
     for (const schema of [body, query, params]) {

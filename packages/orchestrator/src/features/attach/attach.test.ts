@@ -151,7 +151,7 @@ describe("attaching with an auth key", () => {
 });
 
 describe("wrong secrets", () => {
-  test("of 20 at once exactly five are weighed: four are invalid, the fifth and all others burned", async () => {
+  test("of 20 at once, exactly five are compared: four are invalid, and the fifth burns the key for all others", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => knock(wrong(org.authKey, n))));
     expect(answers.map(code).filter((each) => each === "auth_key_invalid")).toHaveLength(4);
     expect(answers.filter(({ status }) => status === 403).map(code)).toEqual(

@@ -108,7 +108,7 @@ describe("a link", () => {
     [{ expires_in_s: 90 * 86_400 + 1 }],
     [{ name: "" }],
     [{ unknown: 1 }],
-  ])("%j makes none", async (more) => {
+  ])("%j is refused", async (more) => {
     expect((await create(owner, more)).json["error"]).toBe("invalid_request");
     expect((await owner.get(`/api/orgs/${org.id}/auditor-links`)).json["items"]).toEqual([]);
   });
@@ -143,7 +143,7 @@ describe("opening it", () => {
     expect(listed).toMatchObject({ openings: 2 });
   });
 
-  test("has one answer for a secret that is none, a revoked link and one past its time", async () => {
+  test("has the same answer for an invalid secret, a revoked link and an expired one", async () => {
     const [revoked, expired] = [await create(), await create()];
     await owner.post(`/api/orgs/${org.id}/auditor-links/${revoked.json["id"] as string}/revoke`);
     await service.pool.query("update auditor_links set expires_at = now() where id = $1", [
@@ -158,7 +158,7 @@ describe("opening it", () => {
     expect(new Set(answers.map(({ json }) => json["message"])).size).toBe(1);
   });
 
-  test("thirty times an hour from one address", async () => {
+  test("is limited to thirty times an hour from one address", async () => {
     const from = ownAddress();
     const call = () =>
       service.call({ method: "POST", path: "/api/auditor-links/open", json: { secret: "x" }, from });
@@ -263,7 +263,7 @@ describe("what it shows", () => {
     old = { backup: backupId, receipt: await recordReceipt(service.database, receipt) };
   });
 
-  test("is of its period: lists, also where the query asks for more", async () => {
+  test("in lists ends with its period, also if the query asks for more", async () => {
     const { token } = await reading();
     const [made] = history.backups;
     if (made === undefined) throw new Error("there is no backup");
@@ -284,7 +284,7 @@ describe("what it shows", () => {
     expect(idsOf(await get(`/api/orgs/${org.id}/sources`, past))).toEqual([]);
   });
 
-  test("is of its period, also where the query names a time before there were computers", async () => {
+  test("ends with its period, also if the query names a time long ago", async () => {
     const past = (await reading({ from: ago(100), to: ago(50) })).token;
     const [made] = history.backups;
     for (const list of ["receipts", "backups", "events"]) {
@@ -298,7 +298,7 @@ describe("what it shows", () => {
     );
   });
 
-  test("is of its period: not the log's entries, which are of all times", async () => {
+  test("does not include the log's entries, which are of all times", async () => {
     const past = (await reading({ from: ago(100), to: ago(50) })).token;
     for (const path of ["tile/entries/000.p/1", "tile/0/000.p/1"]) {
       expect((await owner.get(`/log/${org.id}/${path}`)).status).toBe(200);
@@ -308,7 +308,7 @@ describe("what it shows", () => {
     expect((await get(`/log/${org.id}/checkpoint`, past)).status).toBe(200);
   });
 
-  test("is of its period: details and bundles", async () => {
+  test("in details and bundles ends with its period", async () => {
     const now = (await reading()).token;
     const past = (await reading({ from: ago(100), to: ago(50) })).token;
     const [made] = history.backups;
@@ -366,7 +366,7 @@ describe("what it shows", () => {
     ]);
   });
 
-  test("is of its period: the evidence, also where more is asked for", async () => {
+  test("in evidence ends with its period, also if the query asks for more", async () => {
     const link = { from: "2026-01-10T00:00:00Z", to: "2026-02-01T00:00:00Z" };
     const { token } = await reading(link);
     const path = `/api/orgs/${org.id}/evidence`;

@@ -120,7 +120,7 @@ describe("registering a backup", () => {
     expect(rows).toEqual([{ is_now: true }]);
   });
 
-  test("asks the store: no object, then one of another size or other bytes", async () => {
+  test("checks the stored object: none, another size and other bytes are refused", async () => {
     const asked = (await askUpload(agent)).json as unknown as Upload;
     expect(brief(await register(asked))).toEqual([422, "object_missing"]);
     const upload = await service.upload(agent, sourceId, bytes);
@@ -178,7 +178,7 @@ describe("registering a backup", () => {
     expect((await register(upload)).status).toBe(201);
   });
 
-  test("makes one backup of one upload, and names it to whoever comes again", async () => {
+  test("makes one backup of one upload, and returns the same one to a repeated call", async () => {
     const upload = await service.upload(agent, sourceId, bytes);
     const answers = await Promise.all(Array.from({ length: 8 }, () => register(upload)));
     const made = answers.filter(({ status }) => status === 201);
@@ -195,7 +195,7 @@ describe("registering a backup", () => {
     "2025-02-29T12:00:00.000Z",
     "2026-01-01T00:00:00Z",
     "0000-01-01T00:00:00.000Z",
-  ])("refuses a time that is none: %s", async (created_at) => {
+  ])("refuses an invalid time: %s", async (created_at) => {
     const upload = await service.upload(agent, sourceId, bytes);
     const answer = await register(upload, { created_at });
     expect(brief(answer)).toEqual([400, "invalid_request"]);
@@ -205,7 +205,7 @@ describe("registering a backup", () => {
   test.each([
     ["0001-01-01T00:00:00.000Z", 30],
     ["9999-12-31T23:59:59.999Z", 0],
-  ])("brings a time within the service's clock and 30 days before: %s", async (created_at, days) => {
+  ])("clamps a time to the 30 days before the service's clock: %s", async (created_at, days) => {
     const answer = await register(await service.upload(agent, sourceId, bytes), { created_at });
     expect(answer.status).toBe(201);
     const age_ms = Date.now() - Date.parse(answer.json["created_at"] as string);
@@ -213,7 +213,7 @@ describe("registering a backup", () => {
     expect(age_ms).toBeLessThan(days * 86_400_000 + 60_000);
   });
 
-  test("takes what waited on its host while the service was away as it was made", async () => {
+  test("keeps the time of a backup that waited on its host while the service was away", async () => {
     const created_at = new Date(Date.now() - 29 * 86_400_000).toISOString();
     const answer = await register(await service.upload(agent, sourceId, bytes), { created_at });
     expect([answer.status, answer.json["created_at"]]).toEqual([201, created_at]);
@@ -311,7 +311,7 @@ describe("an upload over the limit of one PUT", () => {
     expect((await register(upload, { parts: [...sent, ...rest] })).status).toBe(201);
   });
 
-  test("with a wrong byte is no backup, whoever asks again", async () => {
+  test("with a wrong byte is no backup, however often it is registered", async () => {
     const upload = await begin();
     const flipped = Buffer.from(large);
     flipped.writeUInt8(flipped.readUInt8(5000) ^ 1, 5000);
@@ -321,7 +321,7 @@ describe("an upload over the limit of one PUT", () => {
     expect(await rowsAbout(upload)).toEqual([]);
   });
 
-  test("is registered after all when the service ended before it was recorded", async () => {
+  test("is registered by the next call if the service was killed before it recorded it", async () => {
     const upload = await begin();
     const parts = await sendParts(upload);
     const [{ uploadId } = { uploadId: "" }] = (
@@ -342,7 +342,7 @@ describe("an upload over the limit of one PUT", () => {
     await replica.close();
   });
 
-  test("that nobody goes on with is removed a day after its URLs were asked for", async () => {
+  test("that is abandoned is removed a day after its URLs were requested", async () => {
     const [abandoned, renewed] = [await begin(), await begin()];
     const sent = await sendParts(abandoned, [1]);
     const day = 24 * 3_600_000;

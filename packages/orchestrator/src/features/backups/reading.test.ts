@@ -105,7 +105,7 @@ test("the download of an expired backup is refused as expired", async () => {
   expect([answer.status, answer.json["error"]]).toEqual([409, "conflict"]);
 });
 
-test("another organisation's backups are not there", async () => {
+test("another organisation's backups are not found", async () => {
   const other = await service.addOrg();
   const stranger = await service.signIn(other);
   const id = orders.backups[0]?.id ?? "";

@@ -77,7 +77,7 @@ describe("an agent that waits for commands", () => {
     expect(told).toEqual([]);
   });
 
-  test("hears nothing of other agents' commands, nor at once of what is due by the clock", async () => {
+  test("is not told of other agents' commands, nor at once of scheduled ones", async () => {
     const { agent, sourceId } = await agentWithSource();
     const other = await agentWithSource();
     const answers = Promise.all([wait(agent, 1), wait(other.agent, 1)]);
@@ -100,7 +100,7 @@ describe("an agent that waits for commands", () => {
     expect(seen(await second)).toEqual([200, true]);
   });
 
-  test("is turned away when it is revoked", async () => {
+  test("is refused once it is revoked", async () => {
     const { agent } = await agentWithSource();
     const [answer] = await held(agent);
     const owner = await service.signIn(org);

@@ -37,7 +37,7 @@ describe("downloads", () => {
     expect((await app.inject("/download/install.sh")).statusCode).toBe(200);
   });
 
-  test("tell by HEAD how long they are, as the authority's certificate does", async () => {
+  test("answer HEAD with their length, as the authority's certificate does", async () => {
     app.register(downloadRoutes({ directory, caPem: "-----BEGIN CERTIFICATE-----\n" }));
     await writeFile(join(directory, "install.sh"), "#!/bin/sh\n");
     await writeFile(join(directory, "package.deb"), Buffer.alloc(3_000_000));
@@ -49,7 +49,7 @@ describe("downloads", () => {
     }
   });
 
-  test("end at the directory, and tell of nothing else", async () => {
+  test("never lead outside the directory", async () => {
     app.register(downloadRoutes({ directory: join(directory, "dist"), caPem: null }));
     await mkdir(join(directory, "dist", "folder"), { recursive: true });
     await writeFile(join(directory, "secret"), "secret");
@@ -92,7 +92,7 @@ describe("the authority's certificate", () => {
     expect((await app.inject("/ca.pem")).payload).toBe("-----BEGIN CERTIFICATE-----\n");
   });
 
-  test("is none where the certificate is the user's own", async () => {
+  test("is absent if the certificate is the user's own", async () => {
     app.register(downloadRoutes({ directory, caPem: null }));
     expect((await app.inject("/ca.pem")).statusCode).toBe(404);
   });

@@ -71,7 +71,7 @@ test("an event about another agent's command, or about what is not there, is ref
 });
 
 test.each(["2026-02-30T08:00:00.000Z", "0000-01-01T00:00:00.000Z"])(
-  "%s is no moment",
+  "%s is not a valid time",
   async (occurred_at) => {
     const answer = await agent.post("/v1/events", event({ occurred_at }));
     expect([answer.status, answer.json["error"]]).toEqual([400, "invalid_request"]);

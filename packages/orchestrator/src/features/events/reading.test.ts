@@ -69,7 +69,7 @@ describe("events", () => {
     expect(createHash("sha256").update(body).digest("hex")).toBe(body_sha256);
   });
 
-  test("another organisation's are not there", async () => {
+  test("another organisation's are not found", async () => {
     expect((await stranger.get(`/api/events/${reported[0] ?? ""}`)).status).toBe(404);
     expect((await stranger.get(`/api/orgs/${org.id}/events`)).status).toBe(404);
   });
@@ -107,7 +107,7 @@ describe("the log", () => {
     });
   });
 
-  test("another organisation's is not there", async () => {
+  test("another organisation's is not found", async () => {
     expect((await stranger.get(`/api/orgs/${org.id}/log/head`)).status).toBe(404);
     expect((await stranger.get(`/api/orgs/${org.id}/log/proof?leaf=0&tree_size=1`)).status).toBe(404);
   });

@@ -184,7 +184,7 @@ describe("it is refused", () => {
     expect(await logged()).toEqual([]);
   });
 
-  test("to somebody who acts as another already", async () => {
+  test("to an operator who already impersonates", async () => {
     const token = await impersonating();
     expect((await post("/api/auth/impersonate", token, { user_id: user.id, reason: "x" })).status).toBe(403);
   });

@@ -108,7 +108,7 @@ describe("whoever watches an organisation", () => {
     await there.ended();
   });
 
-  test("learns on coming back what changed meanwhile", async () => {
+  test("learns after reconnecting what changed meanwhile", async () => {
     const owner = await service.signIn(org);
     const first = await watch(owner);
     const { id } = await first.next();
@@ -127,7 +127,7 @@ describe("whoever watches an organisation", () => {
     stranger.leave();
   });
 
-  test("hears of backups, receipts and commands, and not that an agent still lives", async () => {
+  test("is told of backups, receipts and commands, but not of heartbeats", async () => {
     const own = await service.addOrg();
     const owner = await service.signIn(own);
     const { agent, sourceId } = await makeHistory(service, own);
@@ -154,7 +154,7 @@ describe("whoever watches an organisation", () => {
     expect((await watch(owner)).response.statusCode).toBe(401);
   });
 
-  test("does so eight times at once at most", async () => {
+  test("has at most eight streams per session", async () => {
     const owner = await service.signIn(org);
     const watching = await Promise.all(Array.from({ length: 8 }, () => watch(owner)));
     for (const { response } of watching) expect(response.statusCode).toBe(200);
@@ -163,7 +163,7 @@ describe("whoever watches an organisation", () => {
     for (const one of [...watching, ninth]) one.leave();
   });
 
-  test("and with other sessions 24 times; an organisation 200 times", async () => {
+  test("has at most 24 streams over all sessions; an organisation has 200", async () => {
     const hub = new LiveHub({ db: service.database, logger: silentLogger });
     const leave = new AbortController();
     const { signal } = leave;
@@ -195,7 +195,7 @@ describe("whoever watches an organisation", () => {
     }
   });
 
-  test("does not watch with HEAD", async () => {
+  test("gets no stream from HEAD", async () => {
     const owner = await service.signIn(org);
     for (let n = 0; n < 10; n += 1) {
       const answer = await owner.get(`/api/orgs/${org.id}/live`, { method: "HEAD" });
@@ -206,7 +206,7 @@ describe("whoever watches an organisation", () => {
     }
   });
 
-  test("is one of its people", async () => {
+  test("must be a member of the organisation", async () => {
     const stranger = await service.signIn(await service.addOrg());
     expect((await watch(stranger)).response.statusCode).toBe(404);
     expect((await watch(await service.signIn(null))).response.statusCode).toBe(403);

@@ -82,7 +82,7 @@ test("the oldest mail, the certificate's end, the disk and the connections are s
   expect(valueOf(text, "standbys_unawaited")).toBe(0);
 });
 
-test("work that waits for a connection is counted, and what cannot be found out is left out", async () => {
+test("work that waits for a connection is counted, and what cannot be measured is left out", async () => {
   const pool = new pg.Pool({ ...service.connection, max: 1 });
   pool.on("error", () => undefined);
   const held = await pool.connect();

@@ -84,7 +84,7 @@ test("shows requests, the log, queues, proofs and jobs", async () => {
 });
 
 test.each([["x-forwarded-for"], ["forwarded"], ["x-real-ip"], ["via"]])(
-  "what a proxy handed on needs the token (%s)",
+  "a request that came through a proxy needs the token (%s)",
   async (header) => {
     const proxied = { [header]: "for=192.0.2.1" };
     expect((await scrape(proxied)).status).toBe(401);
@@ -93,7 +93,7 @@ test.each([["x-forwarded-for"], ["forwarded"], ["x-real-ip"], ["via"]])(
   },
 );
 
-test("with the database away it says so, and shows no old values", async () => {
+test("reports that the database is unreachable, and shows no old values", async () => {
   const replica = await service.listen(way.connection);
   expect((await scrape({}, replica)).body.toString()).toContain("attestore_source_proven{");
   way.off();
@@ -109,7 +109,7 @@ test("with the database away it says so, and shows no old values", async () => {
   await replica.close();
 });
 
-test("shows how long the thread could not turn to others", async () => {
+test("shows how long the event loop was blocked", async () => {
   const longest = async () => {
     // The timer that measures comes to its turn before and after.
     await new Promise((resolve) => setTimeout(resolve, 1));

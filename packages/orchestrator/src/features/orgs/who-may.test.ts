@@ -180,7 +180,7 @@ describe.each(CALLS)("$call", (row) => {
     }
   });
 
-  test("with identifiers that are none: not found", async () => {
+  test("with invalid identifiers: not found", async () => {
     const { token } = await signIn("owner");
     const { method, path, json } = requestOf(row);
     const last = path.split("/").findLast((segment) => segment.includes("_") || segment === ids.code) ?? "";

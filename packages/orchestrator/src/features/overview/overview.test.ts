@@ -110,7 +110,7 @@ describe("sources with a history", () => {
     return found;
   };
 
-  test("stand worst first", () => {
+  test("are listed worst first", () => {
     expect(overview.sources.map(({ slug, state }) => [slug, state])).toEqual([
       ["bad", "failed"],
       ["broken", "failed"],
@@ -119,7 +119,7 @@ describe("sources with a history", () => {
     ]);
   });
 
-  test("have a strip that ends today, and trends", () => {
+  test("have a day strip that ends today, and trends", () => {
     expect(overview.first_day).toBe(
       new Date(Date.parse(overview.now) - 29 * 86_400_000).toISOString().slice(0, 10),
     );
@@ -136,21 +136,21 @@ describe("sources with a history", () => {
     expect(source("broken")).toMatchObject({ concerns: ["backup_failed"], failed_at: expect.any(String) });
   });
 
-  test("of ninety days where that is asked for, and of no other number", async () => {
+  test("have a strip of ninety days on request, and of no other length", async () => {
     const long = await read(owner, org, "?days=90");
     expect(long.sources.map(({ days }) => days.length)).toEqual([90, 90, 90, 90]);
     expect(long.first_day < overview.first_day).toBe(true);
     expect((await owner.get(`/api/orgs/${org.id}/overview?days=31`)).status).toBe(400);
   });
 
-  test("their agent says what waits in its spool", () => {
+  test("show what their agent still has to submit", () => {
     expect(overview.agents).toMatchObject([
       { is_silent: false, spool: { backups: 1, receipts: 2, events: 0 }, has_recovery_kit: true },
       { spool: null, has_recovery_kit: false },
     ]);
   });
 
-  test("and what would help them most is said", () => {
+  test("come with the most useful next step", () => {
     const of = (kind: string) => overview.next_steps.find((step) => step.kind === kind)?.source_id;
     expect(overview.next_steps.map(({ kind }) => kind)).toEqual([
       "look_into_failure",

@@ -136,7 +136,7 @@ describe("the state of a source", () => {
     expect(judged).toMatchObject({ state, concerns });
   });
 
-  test("tells when what failed did, the latest of it", () => {
+  test("gives the time of the latest failure", () => {
     const known = { ...QUIET, failures: [failure("backup_failed", 2), failure("restore_failed", 1)] };
     expect(judgeSource(PROVEN, known, NOW)).toEqual({
       state: "failed",
@@ -145,7 +145,7 @@ describe("the state of a source", () => {
     });
   });
 
-  test("the worst is first, then what was proven longest ago", () => {
+  test("the worst state is first, then the oldest proof", () => {
     const source = (
       slug: string,
       state: "failed" | "missed" | "none" | "backed_up" | "proven",

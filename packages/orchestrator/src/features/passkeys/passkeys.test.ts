@@ -285,7 +285,7 @@ describe("whoever has a passkey", () => {
     expect(mail?.text).toContain("9 recovery codes are left");
   });
 
-  test("is told from nobody else by whoever has no code from the mailbox", async () => {
+  test("cannot be distinguished from others without the code from the mailbox", async () => {
     const without = await service.signIn(org, "auditor");
     await withPasskey();
     const answers = [];
@@ -338,7 +338,7 @@ describe("whoever has a passkey", () => {
     expect((await verify({ code, attempt, recovery_code: codes[0] })).status).toBe(200);
   });
 
-  test("makes new recovery codes, after which those of before are worth nothing", async () => {
+  test("makes new recovery codes, and the earlier ones stop working", async () => {
     const { codes } = await withPasskey();
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) expect(code).toMatch(/^([A-Z0-9]{4}-){3}[A-Z0-9]{4}$/);
@@ -403,7 +403,7 @@ describe("a session", () => {
     expect((await owner.get("/api/auth/passkeys")).json["items"]).toEqual([]);
   });
 
-  test("in which an operator acts as somebody neither shows nor changes their passkeys", async () => {
+  test("of an operator who impersonates neither shows nor changes the user's passkeys", async () => {
     await withPasskey();
     const [passkey] = (await user.get("/api/auth/passkeys")).json["items"] as { id: string }[];
     const operator = await service.signIn(null);
@@ -495,7 +495,7 @@ describe("an operator", () => {
     expect((await service.call({ method: "GET", path: "/api/orgs", token })).status).toBe(200);
   });
 
-  test("acts as nobody in a session from before there were passkeys", async () => {
+  test("cannot impersonate in a session from before there were passkeys", async () => {
     const operator = await service.signIn(null);
     const acting = await operator.post("/api/auth/impersonate", { user_id: user.id, reason: "support" });
     const token = acting.json["session_token"] as string;

@@ -146,7 +146,7 @@ describe("stored bytes", () => {
     expect((await quotas())["bytes"]).toMatchObject({ used: 0 });
   });
 
-  test("receipts, events and reads go on where nothing may be stored", async () => {
+  test("receipts, events and reads continue when the quota is used up", async () => {
     await set({ bytes: 0, objects: 0 });
     expect((await ask(1)).status).toBe(403);
     const event = { kind: "backup_failed", source_id: sourceId, occurred_at: new Date().toISOString() };

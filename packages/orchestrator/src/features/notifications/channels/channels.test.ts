@@ -160,7 +160,7 @@ test("is changed, switched off and on, given a new secret, and removed", async (
   expect(rows).toEqual([{ sealed_secret: null, former_sealed_secret: null }]);
 });
 
-test("auditors read, managers change, and nobody else learns of anything", async () => {
+test("auditors read, managers change, and nobody else sees anything", async () => {
   const { id } = await added(webhook());
   const path = `${base}/channels/${id}`;
   for (const call of [

@@ -227,7 +227,7 @@ test("several replicas deliver each message once, and one that died has its mess
   receiver.closeAllConnections();
 });
 
-test("a receiver that is slow holds up nobody else", async () => {
+test("a slow receiver does not delay others", async () => {
   const [slow, quick] = [await addWebhook(), await addWebhook()];
   const waiting: ServerResponse[] = [];
   answer = (response) => void waiting.push(response);
