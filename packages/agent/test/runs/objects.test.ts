@@ -3,9 +3,14 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { objectsMetadata } from "../../src/engines/content/tagged-objects.ts";
-import { EARLIER_OBJECTS, earlierObjects } from "../../src/engines/postgresql/content/earlier-objects.ts";
+import { exactObjectsMetadata, objectsMetadata } from "../../src/engines/content/tagged-objects.ts";
+import {
+  EARLIER_OBJECTS,
+  earlierObjects,
+  WRITES_OPTIONS,
+} from "../../src/engines/postgresql/content/earlier-objects.ts";
 import { lookIntoArchive } from "../../src/engines/postgresql/archive-start.ts";
+import { LIST_PRIVILEGES, privilegesOf } from "../../src/engines/postgresql/privileges/list-privileges.ts";
 import { tryPrivileges } from "../../src/engines/postgresql/privileges/try-privileges.ts";
 import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
 import { PRINTING } from "../../src/engines/postgresql/schema.ts";
@@ -164,6 +169,7 @@ const EVERYTHING = `
   comment on function s.f is 'a function';
   comment on constraint above on domain pos is 'a constraint';
   select lo_from_bytea(4711, 'large');
+  alter large object 4711 owner to app; grant select on large object 4711 to reader; alter schema public owner to app;
   grant select on s.t to app;
   create schema owned authorization app;
   create table owned.t (id serial primary key, note text);
@@ -446,6 +452,11 @@ test("a backup by an earlier agent is compared as it was then, and the receipt s
   };
   const tested = await testIt(made);
   expect(tested.reason).toBeUndefined();
+  if (server.sql(WRITES_OPTIONS) === "t") {
+    expect(objectsOf(tested)).toBeUndefined();
+    expect(comparedContentText(tested.checks)).toContain("; objects not compared");
+    return;
+  }
   const less_exactly = "expressions without casts, parentheses and spaces";
   expect(objectsOf(tested)).toMatchObject({
     result: "passed",
@@ -484,8 +495,16 @@ test("an extension that this host has in another version is named", async () => 
   );
 });
 
-test("owners and grants that the dump gives otherwise fail the test, which names them", async () => {
-  const damages = {
+test.each([
+  {
+    "alter large object 4711 owner to reader": "large object privileges 4711 (other)",
+    "alter schema public owner to reader": "schema owner public (other)",
+  },
+  {
+    "revoke select on large object 4711 from reader": "large object privileges 4711 (other)",
+    "alter schema public owner to pg_database_owner": "schema owner public (missing)",
+  },
+  {
     "revoke update on owned.t from reader cascade": "privileges table owned.t (other)",
     "alter view owned.v owner to reader": "privileges table owned.v (other)",
     "grant execute on function owned.f() to public": "privileges function owned.f() (other)",
@@ -493,13 +512,39 @@ test("owners and grants that the dump gives otherwise fail the test, which names
     "alter type mood owner to reader": "privileges type public.mood (other)",
     "alter default privileges for role app in schema owned revoke select on tables from reader":
       "default privileges app r owned (missing)",
-  };
+  },
+])("owners and grants that the dump gives otherwise fail the test, which names them: %o", async (damages) => {
   const tested = await testIt(backup, await dumpedAfter(Object.keys(damages).join(";\n")));
   expect(tested.result).toBe("failed");
   expect(objectsOf(tested)).toMatchObject({ result: "passed" });
   const observed = objectsOf(tested, "inferred:privileges")?.observed ?? {};
-  for (const named of Object.values(damages)) expect(observed["differing_objects"]).toContain(named);
-  expect(observed["differing"]).toBe(Object.keys(damages).length);
+  // pg_dump 17 has those of large objects between the data.
+  const isLate = Number(server.sql("show server_version_num")) >= 170_000;
+  const named = Object.values(damages).filter((each) => !isLate || !each.startsWith("large object"));
+  for (const each of named) expect(observed["differing_objects"]).toContain(each);
+  expect(observed["differing"]).toBe(named.length);
+  expect(observed["not_compared_objects"]).toBe(
+    isLate ? "all of the kind large object privileges" : undefined,
+  );
+});
+
+test("owners and grants of an earlier agent's backup are compared without large objects and public's owner", async () => {
+  const key = await openContentKey(backup.sourceMetadata, [place.identity]);
+  const settings = PRINTING.map((each) => `set ${each};`).join("\n");
+  const listed = privilegesOf(server.sql(`\\connect shop\n${settings}\n${LIST_PRIVILEGES};`));
+  const then = listed.filter(({ kind }) => kind === "privileges" || kind === "default_privileges");
+  expect(listed.length - then.length).toBe(2);
+  const { content } = backup.sourceMetadata as unknown as { content: object };
+  const sourceMetadata = {
+    ...backup.sourceMetadata,
+    content: { ...content, privileges: exactObjectsMetadata(then, key!) },
+  };
+  const tested = await testIt({ ...backup, sourceMetadata });
+  expect(tested.reason).toBeUndefined();
+  expect(objectsOf(tested, "inferred:privileges")).toMatchObject({
+    result: "passed",
+    observed: { objects: then.length, found: then.length },
+  });
 });
 
 /** The source, in the place of a scratch server. */

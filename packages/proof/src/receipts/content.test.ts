@@ -123,6 +123,10 @@ test("owners and grants are told beside objects, and a pass that contradicts the
   ).toBe(
     "content of 3 tables compared; 9 objects compared; owners and grants of 4 objects compared, 1 not as at the source",
   );
+  const left = { not_compared: 1, not_compared_objects: "all of the kind large object privileges" };
+  expect(comparedContentText([contentCheck({ not_compared: 0 }), objects, privileges(left)])).toMatch(
+    /owners and grants of 4 objects compared, not compared: all of the kind large object privileges$/,
+  );
   expect(readStatement(payloadWith(privileges({}))).issues).toEqual([]);
   expect(readStatement(payloadWith(privileges({ differing: 1 }))).issues).toHaveLength(1);
   expect(readStatement(payloadWith(privileges({ sha256: B }))).issues).toHaveLength(1);

@@ -106,7 +106,7 @@ export function comparedContentText(checks: readonly Observed[]): string {
   const besidesRows = [
     objectsText(objects, why),
     notLookedAtText(checks, objects?.notLookedAt ?? 0),
-    privilegesText(content.privileges),
+    privilegesText(checks, content.privileges),
     unrestoredText(checks, content.unrestored),
   ].join("");
   if (tables === 0) return `${besidesRows}; content not compared`;
@@ -141,10 +141,16 @@ function namesNotCompared(checks: readonly Observed[]): string[] {
     .filter((name) => / \([a-z_]{1,40}\)$/.test(name));
 }
 
-function privilegesText(privileges: ComparedContent["privileges"]): string {
+function privilegesText(checks: readonly Observed[], privileges: ComparedContent["privileges"]): string {
   if (privileges === undefined) return "";
   const differs = privileges.differing === 0 ? "" : `, ${privileges.differing} not as at the source`;
-  return `; owners and grants of ${plural(privileges.count, "object")} compared${differs}`;
+  const notCompared = sum(
+    checks.filter(({ id }) => PRIVILEGES.test(id)),
+    "not_compared",
+  );
+  const names = namesIn(checks, PRIVILEGES, "not_compared_objects");
+  const besides = notCompared === 0 ? "" : `, not compared: ${namedText(names, notCompared)}`;
+  return `; owners and grants of ${plural(privileges.count, "object")} compared${differs}${besides}`;
 }
 
 function unrestoredText(checks: readonly Observed[], unrestored: ComparedContent["unrestored"]): string {

@@ -20,7 +20,8 @@ export interface ObjectsMetadata extends ObjectDigests {
  * know only the first one find no `count`, so they compare nothing, and say so.
  */
 export interface ExactObjectsMetadata extends ObjectDigests {
-  readonly v: 2;
+  /** 3: `privileges` with large objects and the owner of the schema `public`. */
+  readonly v: 2 | 3;
   readonly total: number;
 }
 

@@ -158,7 +158,9 @@ export class DatabaseDump {
   /** Also nothing if the connection broke, because a complete dump must not fail for that. */
   async #listObjects(): Promise<ListedObjects> {
     if (this.#database.contentKey === undefined) return NOTHING_LISTED;
-    return listObjects(this.#session, this.#version).catch(() => NOTHING_LISTED);
+    return listObjects(this.#session, this.#version, this.#database.tools.version).catch(
+      () => NOTHING_LISTED,
+    );
   }
 
   /** This asks the source for nothing more. */

@@ -4,7 +4,7 @@ import { recordOf } from "../../content/expected-content.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { ContentComparison } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { PRIVILEGES_WORDS } from "../privileges/list-privileges.ts";
+import { isOfThirdVersion, PRIVILEGES_WORDS } from "../privileges/list-privileges.ts";
 import type { PsqlSession, Statement } from "../psql-session.ts";
 import type { Loaded } from "../run-pg-restore.ts";
 import { EXTENSIONS, PRINTING, rowsOf } from "../schema.ts";
@@ -13,7 +13,7 @@ import { isUnrestored, UNRESTORED_WORDS } from "../unrestored/unrestored-objects
 import { majorOf } from "../version.ts";
 import { compareContent } from "./compare-content.ts";
 import { compareDump, UNCERTAIN_TABLES } from "./compare-dump.ts";
-import { EARLIER_OBJECTS, earlierObjects, listedThen } from "./earlier-objects.ts";
+import { EARLIER_OBJECTS, earlierObjects, listedThen, WRITES_OPTIONS } from "./earlier-objects.ts";
 import { expectedRows } from "./expected-content.ts";
 import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS } from "./objects.ts";
 import type { ArchiveContent } from "./read-archive.ts";
@@ -64,27 +64,30 @@ async function compareItsObjects(
   const expected = expectedObjects(metadata);
   if (expected === null) return [];
   const started = performance.now();
-  const [listed, versions] = await inSession(signal, async (session) => {
+  const isFirst = expected.version === 1;
+  const listed = await inSession(signal, async (session) => {
     for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
     ownOutput(await session.run(`set statement_timeout = ${Math.max(1, Math.ceil(budget_ms))}`));
-    return [
-      await session.run(expected.version === 1 ? EARLIER_OBJECTS : RESTORED_OBJECTS),
-      await session.run(EXTENSIONS),
-    ] as const;
+    if (isFirst && ownOutput(await session.run(WRITES_OPTIONS)).trim() === "t") return null;
+    return {
+      objects: await session.run(isFirst ? EARLIER_OBJECTS : RESTORED_OBJECTS),
+      extensions: await session.run(EXTENSIONS),
+    };
   });
+  if (listed === null) return [];
   // Without an answer in time nothing is known about the objects. The receipt shows this by
   // having no such check.
-  if (!listed.ok && listed.sqlstate === TIMED_OUT) return [];
+  if (!listed.objects.ok && listed.objects.sqlstate === TIMED_OUT) return [];
   const unrestored = expectedObjects(metadata, "unrestored");
   return [
-    compareObjects(listedLike(expected, unrestored !== null, listed, key), expected, key, {
+    compareObjects(listedLike(expected, unrestored !== null, listed.objects, key), expected, key, {
       of,
       duration_ms: performance.now() - started,
       words: OBJECTS_WORDS,
       isExact: expected.version !== 1,
       notLookedAt: [
         ...(unrestored === null ? [] : notInAnyCheck(unrestored, loaded.unrestored)),
-        ...otherVersions(metadata["extensions"], rowsOf(ownOutput(versions))),
+        ...otherVersions(metadata["extensions"], rowsOf(ownOutput(listed.extensions))),
       ],
     }),
   ];
@@ -138,7 +141,10 @@ function comparePrivileges({ of, loaded }: Copy, { metadata, key }: ContentCompa
   if (expected === null || privileges === null) return [];
   const started = performance.now();
   const lacksPublic = metadata["lacks_public"] === true;
-  const found = privileges.filter(({ name }) => !lacksPublic || name !== "schema public");
+  const found = privileges.filter(
+    (each) =>
+      (!lacksPublic || each.name !== "schema public") && (expected.version === 3 || !isOfThirdVersion(each)),
+  );
   const context = { of, words: PRIVILEGES_WORDS, what: "privileges" as const };
   return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];
 }

@@ -85,7 +85,7 @@ export function withContent(
     archive?.sequences ?? null,
     key,
   );
-  const privileges = describePrivileges(before.privileges, after.privileges, key);
+  const privileges = describePrivileges(before, after, key);
   const found = new Map(archive?.tables.map((each) => [nameKey(each), each]));
   const lines = archive?.largeObjects ?? null;
   const tags = new Map<string, string>();

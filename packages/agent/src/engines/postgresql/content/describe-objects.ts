@@ -4,7 +4,14 @@ import {
   exactObjectsMetadata,
   type ExactObjectsMetadata,
 } from "../../content/tagged-objects.ts";
-import { LIST_PRIVILEGES, privilegesOf } from "../privileges/list-privileges.ts";
+import {
+  dumpedPrivileges,
+  isOfLargeObject,
+  HAS_LARGE_OBJECTS,
+  LARGE_OBJECTS_LEFT_OUT,
+  LIST_PRIVILEGES,
+  privilegesOf,
+} from "../privileges/list-privileges.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import type { SequenceValue } from "./copy-digests.ts";
 import {
@@ -27,6 +34,8 @@ export interface ListedObjects {
   readonly objects: readonly DatabaseObject[] | null;
   readonly privileges: readonly DatabaseObject[] | null;
   readonly unrestored: Unrestored | null;
+  /** Whether the source has large objects of which `privileges` has none. */
+  readonly hasMoreLargeObjects: boolean;
 }
 
 /** What a restore test does not create. */
@@ -36,13 +45,22 @@ export interface Unrestored {
   readonly hidesSubscriptions: boolean;
 }
 
-export const NOTHING_LISTED: ListedObjects = { objects: null, privileges: null, unrestored: null };
+export const NOTHING_LISTED: ListedObjects = {
+  objects: null,
+  privileges: null,
+  unrestored: null,
+  hasMoreLargeObjects: false,
+};
 
 /**
  * Lists the objects of the open transaction's database; null if the server does not list them in
  * time. The transaction goes on in both cases.
  */
-export async function listObjects(session: PsqlSession, version: string): Promise<ListedObjects> {
+export async function listObjects(
+  session: PsqlSession,
+  version: string,
+  dumpVersion: string,
+): Promise<ListedObjects> {
   const list = async <Listed>(sql: string, read: (output: string) => Listed): Promise<Listed | null> => {
     await session.run("savepoint objects");
     await session.run(`set local statement_timeout = ${LISTING_MS}; set local lock_timeout = ${LOCKED_MS}`);
@@ -50,10 +68,15 @@ export async function listObjects(session: PsqlSession, version: string): Promis
     await session.run("rollback to savepoint objects");
     return listed.ok ? read(listed.output) : null;
   };
+  const objects = await list(SOURCE_OBJECTS, databaseObjects);
+  const all = await list(LIST_PRIVILEGES, privilegesOf);
+  const privileges = all === null ? null : dumpedPrivileges(all, majorOf(dumpVersion));
+  const [[hasLargeObjects] = []] = (await list(HAS_LARGE_OBJECTS, rowsOf)) ?? [];
   return {
-    objects: await list(SOURCE_OBJECTS, databaseObjects),
-    privileges: await list(LIST_PRIVILEGES, privilegesOf),
+    objects,
+    privileges: hasLargeObjects === undefined ? null : privileges,
     unrestored: await unrestored(list, majorOf(version)),
+    hasMoreLargeObjects: hasLargeObjects === "true" && privileges?.some(isOfLargeObject) !== true,
   };
 }
 
@@ -98,12 +121,14 @@ export function describeObjects(
 
 /** The same for owners and grants. */
 export function describePrivileges(
-  before: readonly DatabaseObject[] | null,
-  after: readonly DatabaseObject[] | null,
+  before: ListedObjects,
+  after: ListedObjects,
   key: Buffer,
 ): ExactObjectsMetadata | null {
-  const listed = unchanged(before, after);
-  return listed === null ? null : exactObjectsMetadata(listed, key);
+  const listed = unchanged(before.privileges, after.privileges);
+  if (listed === null) return null;
+  const left_out = after.hasMoreLargeObjects ? { left_out: LARGE_OBJECTS_LEFT_OUT } : {};
+  return { ...exactObjectsMetadata(listed, key), v: 3, ...left_out };
 }
 
 /** The same for what a restore test does not create. */

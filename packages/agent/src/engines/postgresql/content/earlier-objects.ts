@@ -121,6 +121,13 @@ export const EARLIER_OBJECTS = `
   )
   select json_build_array(kind, name, encode(sha256(convert_to(coalesce(exact, ''), 'UTF8')), 'hex'), coalesce(expression, '')) from object`;
 
+/**
+ * PostgreSQL 17.12 writes an option of its own into each column, another value each time, and the
+ * list above has it. With such a server, it can't be compared.
+ */
+export const WRITES_OPTIONS =
+  "select exists (select from pg_attribute where attoptions::text like '%pg!_attver=%' escape '!')";
+
 export function earlierObjects(output: string): DatabaseObject[] {
   return rowsOf(output).map(([kind = "", name = "", exact = "", expression = ""]) => ({
     kind,

@@ -1,5 +1,6 @@
 import type { ObjectsWords } from "../../../checks/index.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { LOADING_ROLE } from "../loading-role.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
 
 /**
@@ -27,11 +28,41 @@ const IS_NEW_PUBLIC = `(n.nspname = 'public' and (
 const OWN = (from: string, catalog: string, namespace: string): string =>
   `from ${catalog} ${from} join pg_namespace n on n.oid = ${from}.${namespace} where ${OWN_SCHEMAS} and ${notOfExtension(catalog, `${from}.oid`)}`;
 
+const LARGE_OBJECTS_KIND = "large_object_privileges";
+const PUBLIC_KIND = "schema_owner";
+/** Each is locked until all are compared. */
+const MAX_LARGE_OBJECTS = 1_000;
+
+/** Whether only the third version of `content.privileges` has it. */
+export function isOfThirdVersion({ kind }: DatabaseObject): boolean {
+  return kind === LARGE_OBJECTS_KIND || kind === PUBLIC_KIND;
+}
+
+/**
+ * What a dump tells of the owners and grants of large objects, of those that the source lists.
+ * pg_dump 17 and later have them between the data, where a restore test does not look.
+ */
+export function dumpedPrivileges(
+  listed: readonly DatabaseObject[],
+  dumpMajor: number,
+): readonly DatabaseObject[] {
+  return dumpMajor < 17 ? listed : listed.filter((each) => !isOfLargeObject(each));
+}
+
+export function isOfLargeObject({ kind }: DatabaseObject): boolean {
+  return kind === LARGE_OBJECTS_KIND;
+}
+
+/** For `left_out` of the metadata. */
+export const LARGE_OBJECTS_LEFT_OUT = [[LARGE_OBJECTS_KIND, null]] as const;
+
+export const HAS_LARGE_OBJECTS = "select json_build_array(exists (select from pg_largeobject_metadata))";
+
 /**
  * Each row is a JSON array: kind, name, and the SHA-256 of a JSON array of the owner and the
- * grants. The owner of the schema `public` is the server's own matter, and so is all of it while
- * its grants are those of a new database. An extension's objects, large objects and the database
- * itself are not among them.
+ * grants. While the grants of the schema `public` are those of a new database, only its owner is among
+ * them, from PostgreSQL 15 on, and only if somebody set it: before, no dump says it. An extension's
+ * objects and the database itself are not among them, nor are more than 1,000 large objects.
  */
 export const LIST_PRIVILEGES = `
   with object(kind, name, exact) as (
@@ -66,6 +97,12 @@ export const LIST_PRIVILEGES = `
       (select json_agg(json_build_array(a.grantee = d.defaclrole, case when a.grantee not in (0, d.defaclrole) then pg_get_userbyid(a.grantee) end, a.privilege_type, a.is_grantable)
          order by a.grantee = 0, pg_get_userbyid(a.grantee), a.privilege_type) from aclexplode(d.defaclacl) a))
     from pg_default_acl d left join pg_namespace n on n.oid = d.defaclnamespace
+    union all
+    select '${LARGE_OBJECTS_KIND}', l.oid::text, json_build_array(pg_get_userbyid(l.lomowner), ${GRANTS("l.lomacl", "L", "l.lomowner")})
+    from pg_largeobject_metadata l where (select count(*) from pg_largeobject_metadata) <= ${MAX_LARGE_OBJECTS}
+    union all
+    select '${PUBLIC_KIND}', 'public', json_build_array(pg_get_userbyid(n.nspowner)) from pg_namespace n
+    where n.nspname = 'public' and current_setting('server_version_num')::int >= 150000 and pg_get_userbyid(n.nspowner) not in ('pg_database_owner', '${LOADING_ROLE}')
   )
   select json_build_array(kind, name, encode(sha256(convert_to(exact::text, 'UTF8')), 'hex')) from object`;
 

@@ -58,7 +58,9 @@ test("what could run or read something, or raise somebody, is never among them",
     "ALTER FUNCTION f($$x$$) OWNER TO app;",
     "ALTER EVENT TRIGGER e OWNER TO app;",
     "ALTER SUBSCRIPTION s OWNER TO app;",
-    "ALTER LARGE OBJECT 1 OWNER TO app;",
+    "ALTER LARGE OBJECT 1 2 OWNER TO app;",
+    "ALTER LARGE OBJECT f(1) OWNER TO app;",
+    "ALTER LARGE OBJECT 1 OWNER TO app, b;",
     "SET SESSION AUTHORIZATION postgres; COPY t FROM PROGRAM 'id';",
     "SET ROLE postgres; CREATE TABLE t();",
     "DO $$ begin end $$;",
@@ -67,6 +69,18 @@ test("what could run or read something, or raise somebody, is never among them",
   expect(found("SET SESSION AUTHORIZATION 'x'';drop table t'; GRANT ALL ON TABLE t TO a;")).toEqual([
     "GRANT ALL ON TABLE t TO a",
   ]);
+});
+
+test("owners and grants of large objects are found, unless there are too many", () => {
+  const one = "ALTER LARGE OBJECT 4711 OWNER TO app;\nGRANT SELECT ON LARGE OBJECT 4711 TO reader;\n";
+  expect(found(one)).toEqual([
+    "ALTER LARGE OBJECT 4711 OWNER TO app",
+    "GRANT SELECT ON LARGE OBJECT 4711 TO reader",
+  ]);
+  const many = Array.from({ length: 5_001 }, (_, n) => `ALTER LARGE OBJECT ${n + 1} OWNER TO app;\n`).join(
+    "",
+  );
+  expect(found(`${many}GRANT ALL ON TABLE s.t TO a;`)).toEqual(["GRANT ALL ON TABLE s . t TO a"]);
 });
 
 test("of SQL that cannot be read, or was cut off, nothing is known", () => {
