@@ -34,6 +34,8 @@ export interface TimeTicks {
   at: number[];
   /** Whether they are midnights, so that their dates say all. */
   areDays: boolean;
+  /** Whether their dates need the year. */
+  areYears: boolean;
 }
 
 /** Marks of an axis of time, in the reader's time zone: whole days, or equal parts of one. */
@@ -44,13 +46,14 @@ export function timeTicks(from: number, to: number, most: number): TimeTicks {
   mark.setHours(0, 0, 0, 0);
   if (step !== undefined) {
     for (let time = mark.getTime(); time <= to; time += step) if (time >= from) at.push(time);
-    return { at, areDays: false };
+    return { at, areDays: false, areYears: false };
   }
-  const days = DAY_STEPS.find((count) => (to - from) / (count * DAY) <= most) ?? 365 * 5;
+  const days =
+    DAY_STEPS.find((count) => (to - from) / (count * DAY) <= most) ?? Math.ceil((to - from) / most / DAY);
   // By date: a day may have 23 hours.
   for (; mark.getTime() <= to; mark.setDate(mark.getDate() + days))
     if (mark.getTime() >= from) at.push(mark.getTime());
-  return { at, areDays: true };
+  return { at, areDays: true, areYears: to - from > 300 * DAY };
 }
 
 /** The index of the value nearest to `wanted`; -1 of none. */

@@ -13,7 +13,8 @@ import { chartTop_ms, dataBack_ms, type MeasuredTest } from "./restore-phases.ts
 const text = sourceText.tests.chart;
 const HEIGHT = 220;
 const AREA = { left: 68, right: 14, top: 12, bottom: 26 };
-const HALF_HOUR_MS = 1_800_000;
+/** The axis of time is at least this long, so that it has marks. */
+const SPAN_MS = 600_000;
 /** About as many pixels as a mark's text takes, with some space. */
 const MARK_PX = 90;
 
@@ -74,7 +75,7 @@ export function RestoreTimeChart({ tests, rto_s }: { tests: readonly RestoreTest
         onPointerDown={onPointer}
         onKeyDown={onKeyDown}
       >
-        <svg width={width} height={HEIGHT} aria-hidden="true" data-shown={width > 0}>
+        <svg width={width} height={HEIGHT} aria-hidden="true">
           <Axes scale={scale} width={width} />
           <polyline className={classes["line"]} points={scale.line} />
           {limit_ms !== null && limit_ms <= scale.top_ms && (
@@ -113,8 +114,7 @@ type Scale = ReturnType<typeof scaleOf>;
 function scaleOf(measured: readonly MeasuredTest[], rto_s: number | null, width: number) {
   const times = measured.map(({ finished_at }) => Date.parse(finished_at));
   const [first, last] = [Math.min(...times), Math.max(...times)];
-  // A single test stands in the middle of an hour.
-  const spare = last > first ? 0 : HALF_HOUR_MS;
+  const spare = Math.max(0, (SPAN_MS - (last - first)) / 2);
   const [from, to] = [first - spare, last + spare];
   const ticks = durationTicks(chartTop_ms(measured, rto_s));
   const top_ms = ticks.at(-1) ?? 1;
@@ -138,12 +138,12 @@ function scaleOf(measured: readonly MeasuredTest[], rto_s: number | null, width:
 }
 
 function Axes({ scale, width }: { scale: Scale; width: number }) {
-  const format = new Intl.DateTimeFormat(
-    "en-GB",
-    scale.times.areDays
-      ? { day: "numeric", month: "short" }
-      : { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" },
-  );
+  const { areDays, areYears } = scale.times;
+  const format = new Intl.DateTimeFormat("en-GB", {
+    day: "numeric",
+    month: "short",
+    ...(areYears ? { year: "numeric" } : areDays ? {} : { hour: "2-digit", minute: "2-digit" }),
+  });
   return (
     <g className={classes["axes"]}>
       {scale.ticks.map((ms) => (
