@@ -190,6 +190,9 @@ describe("a directory of dumps", () => {
     });
     expect(controlOf(tested, "orders")?.noticed).toEqual(["an empty restored.orders"]);
     expect(comparedContentText(tested.checks)).toContain("content of 2 tables compared");
+    const objects = tested.checks.find(({ id }) => id === "inferred:objects");
+    expect(objects?.observed).toMatchObject({ objects: 10, differing: 0, compared_with: "dump" });
+    expect(objects?.observed).not.toHaveProperty("not_compared");
     expect(constraintsOf(tested)).toMatchObject({ result: "passed", observed: { foreign_keys: 1 } });
     dump("--skip-triggers");
     const lost = await testIt(of, await back(of), tested);

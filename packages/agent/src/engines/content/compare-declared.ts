@@ -20,7 +20,15 @@ export interface DeclaredObjects {
 export function compareDeclared(
   { declared, restored, isCertain }: DeclaredObjects,
   key: Buffer,
-  { words, duration_ms }: { readonly words: ObjectsWords; readonly duration_ms: number },
+  {
+    notLookedAt = [],
+    ...context
+  }: {
+    readonly words: ObjectsWords;
+    readonly duration_ms: number;
+    /** What the declared objects leave out, for people. */
+    readonly notLookedAt?: readonly string[];
+  },
 ): CheckOutcome | null {
   const found = new Map(numbered(restored).map((each) => [nameOf(each), each]));
   const held: DatabaseObject[] = [];
@@ -43,7 +51,8 @@ export function compareDeclared(
     leftOut,
   };
   const own = [...found.values()].filter((each) => names.has(nameOf(each)));
-  return compareObjects(own, expected, key, { of: null, duration_ms, words: { ...words, isOfDump: true } });
+  const words = { ...context.words, isOfDump: true as const };
+  return compareObjects(own, expected, key, { ...context, of: null, words, notLookedAt });
 }
 
 function tagsByKind(

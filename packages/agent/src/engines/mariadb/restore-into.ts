@@ -9,6 +9,7 @@ import { productOf, rowLayoutOf } from "./programs.ts";
 import { refusalOf } from "./refusal.ts";
 import { createDefiners, limitAccounts, LOADER } from "./accounts.ts";
 import { DumpCounter } from "./content/dump-counter.ts";
+import { DeclaredSql } from "./declared/declared-sql.ts";
 import { withoutOwnDatabases } from "./own-databases.ts";
 import { withoutPlacesOfFiles } from "./without-data-directories.ts";
 import { RestoredMariadb } from "./restored.ts";
@@ -34,6 +35,7 @@ export async function restoreInto(
   const version = typeof engine_version === "string" ? engine_version : "";
   const layout = rowLayoutOf({ product: productOf(version), version });
   const dump = readsDump === true && contentKey !== undefined ? new DumpCounter(layout, contentKey) : null;
+  const made = new DeclaredSql(DATABASE);
   let admin = null as MariadbSession | null;
   try {
     admin = await limitAccounts(server, signal);
@@ -41,7 +43,7 @@ export async function restoreInto(
     rowsOf(await admin.run(`create database ${quoted(DATABASE)}`), "preparing the scratch server");
     await createDefiners(admin, textsOf(metadata["definers"], 400));
     const asking = admin;
-    await load(server, dump === null ? content : counted(content, dump), signal).catch(
+    await load(server, dump === null ? content : counted(content, dump, made), signal).catch(
       async (error: unknown) => {
         throw (await raisedByItself(asking, error))
           ? new RestoreRefused(
@@ -56,7 +58,8 @@ export async function restoreInto(
     const missing = named.filter((name) => !databases.includes(name));
     if (missing.length > 0)
       throw new RestoreRefused(`the dump has no database ${missing.join(", ").slice(0, 200)}`);
-    const held = dump?.tables().map((each) => ({ ...each, database: each.database || DATABASE })) ?? null;
+    const rows = dump?.tables().map((each) => ({ ...each, database: each.database || DATABASE })) ?? null;
+    const held = rows === null ? null : { rows, objects: made.end() };
     return new RestoredMariadb(server, admin, [...new Set([...named, ...databases])], held);
   } catch (error) {
     await admin?.close();
@@ -69,9 +72,11 @@ export async function restoreInto(
 async function* counted(
   content: AsyncIterable<Buffer>,
   dump: DumpCounter,
+  made: DeclaredSql,
 ): AsyncGenerator<Buffer, void, undefined> {
   for await (const piece of content) {
     dump.add(piece);
+    made.add(piece);
     yield piece;
   }
 }

@@ -18,6 +18,8 @@ import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { openSession, READER } from "./accounts.ts";
 import { compareListed } from "./content/compare-objects.ts";
+import type { DatabaseObject } from "../content/tagged-objects.ts";
+import { compareDeclaredObjects } from "./declared/compare-declared.ts";
 import type { DumpedTable } from "./content/dump-counter.ts";
 import { compareDump, compareRows } from "./content/compare-rows.ts";
 import { countKinds } from "./count-kinds.ts";
@@ -32,6 +34,13 @@ import { type MariadbSession, quoted, SessionEnded } from "./session.ts";
 import { connectionFailed } from "./session-error.ts";
 import { historyName } from "./schema.ts";
 
+/** What was read of another program's dump while it was restored. */
+export interface ForeignDump {
+  readonly rows: readonly DumpedTable[];
+  /** Null if it makes more than are remembered, or a table twice. */
+  readonly objects: readonly DatabaseObject[] | null;
+}
+
 export class RestoredMariadb implements Restored {
   readonly #server: ScratchServer;
   readonly #admin: MariadbSession;
@@ -39,7 +48,7 @@ export class RestoredMariadb implements Restored {
   /** What `inferredChecks` counted, by the tables' names in the metadata. */
   readonly #counts = new Map<string, bigint>();
 
-  readonly #dump: readonly DumpedTable[] | null;
+  readonly #dump: ForeignDump | null;
 
   /**
    * `admin` may do everything, so no query of a check runs in it. It is closed with the restored
@@ -50,7 +59,7 @@ export class RestoredMariadb implements Restored {
     server: ScratchServer,
     admin: MariadbSession,
     databases: readonly string[],
-    dump: readonly DumpedTable[] | null = null,
+    dump: ForeignDump | null = null,
   ) {
     this.#dump = dump;
     this.#server = server;
@@ -154,8 +163,12 @@ export class RestoredMariadb implements Restored {
       const tables = await tablesOf(this.#admin, this.#databases);
       const databases = this.#databases;
       if (this.#dump !== null) {
-        const dumped = await compareDump(this.#server, { databases, tables }, this.#dump, comparison);
-        return dumped === null ? [] : [dumped];
+        const { rows: held, objects: made } = this.#dump;
+        const dumped = await compareDump(this.#server, { databases, tables }, held, comparison);
+        const copy = { databases, version: this.#server.runtime.engine_version };
+        const declared =
+          made === null ? null : await compareDeclaredObjects(this.#admin, copy, made, comparison);
+        return [dumped, declared].filter((each) => each !== null);
       }
       const rows = await compareRows(this.#server, { databases, tables }, comparison);
       const version = this.#server.runtime.engine_version;

@@ -38,19 +38,24 @@ export class MalformedBson extends Error {}
 
 /**
  * Calls `onField` for each value of a document that is neither null nor in a list, with its path:
- * `address.city`. It builds no objects: a document may be made of millions of tiny ones.
+ * `address.city`; `onNull` for each null. It builds no objects: a document may be made of millions
+ * of tiny ones.
  * @throws MalformedBson
  */
-export function eachField(document: Buffer, onField: (path: string, value: FieldValue) => void): void {
-  walk(document, "", 1, onField);
+export function eachField(
+  document: Buffer,
+  onField: (path: string, value: FieldValue) => void,
+  onNull: (path: string) => void = () => undefined,
+): void {
+  walk(document, "", 1, { onField, onNull });
 }
 
-function walk(
-  document: Buffer,
-  prefix: string,
-  depth: number,
-  onField: (path: string, value: FieldValue) => void,
-): void {
+interface Listener {
+  readonly onField: (path: string, value: FieldValue) => void;
+  readonly onNull: (path: string) => void;
+}
+
+function walk(document: Buffer, prefix: string, depth: number, listener: Listener): void {
   if (document.length < MIN_DOCUMENT || document.readInt32LE(0) !== document.length)
     throw new MalformedBson("a document's length is wrong");
   const end = document.length - 1;
@@ -66,10 +71,11 @@ function walk(
     if (!NAME.test(name)) continue;
     const path = prefix + name;
     const value = document.subarray(from, at);
-    if (type === 0x03 && depth < MAX_DEPTH) walk(value, `${path}.`, depth + 1, onField);
+    if (type === 0x03 && depth < MAX_DEPTH) walk(value, `${path}.`, depth + 1, listener);
     else {
       const found = valueOf(type, value);
-      if (found !== null) onField(path, found);
+      if (found === null) listener.onNull(path);
+      else listener.onField(path, found);
     }
   }
 }

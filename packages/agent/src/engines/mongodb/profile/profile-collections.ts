@@ -114,10 +114,12 @@ async function fieldsOf(client: MongoClient, counted: Counted, reading: Reading)
   let documents = 0;
   for await (const document of sampled(client, counted, FIRST, reading)) {
     documents += 1;
-    eachField(document, (path) => {
-      const count = counts.get(path) ?? 0;
-      if (count > 0 || counts.size < MAX_NAMES) counts.set(path, count + 1);
-    });
+    const count = (path: string): void => {
+      const before = counts.get(path) ?? 0;
+      if (before > 0 || counts.size < MAX_NAMES) counts.set(path, before + 1);
+    };
+    // A field that somebody set to null everywhere is still one of the collection's.
+    eachField(document, count, count);
   }
   return [...counts]
     .filter(([, count]) => count >= MIN_SHARE * documents)

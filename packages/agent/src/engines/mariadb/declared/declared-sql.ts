@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { tableParts } from "../content/object-rules.ts";
+import { tableName } from "../schema.ts";
+
+const NEWLINE = 0x0a;
+/** The first letter of the line after a table's rows. */
+const UNLOCK = 0x55;
+/** The rest of a longer line is not looked at. */
+const MAX_LINE = 64 * 1024;
+/** A longer table is left out. */
+const MAX_TABLE = 4 << 20;
+const MAX_OBJECTS = 100_000;
+const NAME = "`((?:[^`]|``)+)`";
+const USE = new RegExp(`^USE ${NAME};$`);
+const TABLE = new RegExp(`^CREATE TABLE ${NAME} \\($`);
+/** Before it comes a table or view that only has its columns. */
+const VIEW = new RegExp(`^/\\*!50001 VIEW ${NAME} AS `);
+const TRIGGER = new RegExp(
+  `^/\\*!50003 CREATE\\*/ .*/\\*!50003 TRIGGER +(?:IF +NOT +EXISTS +)?(?:${NAME}|([A-Za-z0-9_$]+))\\s`,
+  "i",
+);
+const ROUTINE = new RegExp(`^CREATE (?:OR REPLACE )?DEFINER=\\S+ (PROCEDURE|FUNCTION) ${NAME}\\(`);
+const SEQUENCE = new RegExp(`^CREATE SEQUENCE ${NAME} `);
+
+/**
+ * Reads what the text of mysqldump or mariadb-dump makes while it passes, and none of the rows:
+ * tables, indexes and constraints with their definitions, views, triggers, routines and sequences
+ * by name.
+ */
+export class DeclaredSql {
+  readonly #objects: DatabaseObject[] = [];
+  readonly #tables = new Set<string>();
+  #isTwice = false;
+  readonly #unnamedDatabase: string;
+  #database: string;
+  #begun: Buffer = Buffer.alloc(0);
+  #isData = false;
+  #isCode = false;
+  /** A table so far: its lines, their length, and whether its columns have ended. */
+  #table: { readonly name: string; readonly lines: string[]; length: number; hasColumns: boolean } | null =
+    null;
+
+  /** `database`: where a dump is restored that names none. */
+  constructor(database: string) {
+    this.#unnamedDatabase = database;
+    this.#database = database;
+  }
+
+  add(piece: Buffer): void {
+    for (let rest = piece; rest.length > 0;) {
+      const newline = rest.indexOf(NEWLINE);
+      if (this.#isData && newline !== -1 && this.#begun.length === 0 && rest[0] !== UNLOCK) {
+        rest = rest.subarray(newline + 1);
+        continue;
+      }
+      const part = newline === -1 ? rest : rest.subarray(0, newline);
+      const line = Buffer.concat([this.#begun, part.subarray(0, MAX_LINE - this.#begun.length)]);
+      this.#begun = newline === -1 ? line : Buffer.alloc(0);
+      if (newline === -1) return;
+      this.#line(line);
+      rest = rest.subarray(newline + 1);
+    }
+  }
+
+  /** Null if there are more than are remembered, or a table comes twice. */
+  end(): readonly DatabaseObject[] | null {
+    return this.#isTwice || this.#objects.length > MAX_OBJECTS ? null : this.#objects;
+  }
+
+  #line(bytes: Buffer): void {
+    // Only the end of a section with rows matters there.
+    if (this.#isData) {
+      this.#isData = bytes[0] !== UNLOCK || bytes.toString("latin1") !== "UNLOCK TABLES;";
+      return;
+    }
+    const line = bytes.toString("utf8");
+    if (this.#table !== null) return this.#ofTable(line, bytes.length);
+    if (line.startsWith("LOCK TABLES ")) this.#isData = !this.#isCode;
+    else if (line.startsWith("DELIMITER ")) this.#isCode = line !== "DELIMITER ;";
+    else if (this.#isCode) this.#code(line);
+    else this.#statement(line, bytes.length);
+  }
+
+  #statement(line: string, length: number): void {
+    const database = USE.exec(line)?.[1];
+    if (database !== undefined) this.#database = named(database);
+    const table = TABLE.exec(line)?.[1];
+    if (table !== undefined)
+      this.#table = { name: this.#nameOf(table), lines: [line], length, hasColumns: false };
+    const view = VIEW.exec(line)?.[1];
+    if (view !== undefined) this.#add("view", this.#nameOf(view), "");
+    const sequence = SEQUENCE.exec(line)?.[1];
+    if (sequence !== undefined) this.#add("sequence", this.#nameOf(sequence), "");
+  }
+
+  #ofTable(line: string, length: number): void {
+    const table = this.#table;
+    if (table === null) return;
+    table.length += length;
+    if (table.length <= MAX_TABLE) table.lines.push(line);
+    // What is below the columns may be on several lines, such as partitions.
+    table.hasColumns ||= line.startsWith(")");
+    if (!table.hasColumns || !line.endsWith(";")) return;
+    this.#table = null;
+    // Several dumps in one file: the last one counts, and what the first had is gone.
+    this.#isTwice ||= this.#tables.has(table.name);
+    this.#tables.add(table.name);
+    if (table.length > MAX_TABLE || length >= MAX_LINE) return;
+    const text = table.lines.join("\n").slice(0, -1);
+    for (const { kind, name, definition } of tableParts(table.name, text)) this.#add(kind, name, definition);
+  }
+
+  #code(line: string): void {
+    const trigger = TRIGGER.exec(line);
+    const [, kind, routine] = ROUTINE.exec(line) ?? [];
+    if (trigger !== null) this.#add("trigger", this.#nameOf(trigger[1] ?? trigger[2] ?? ""), "");
+    else if (kind !== undefined && routine !== undefined)
+      this.#add(kind.toLowerCase(), this.#nameOf(routine), "");
+  }
+
+  #nameOf(name: string): string {
+    return tableName(this.#database === "" ? this.#unnamedDatabase : this.#database, named(name));
+  }
+
+  #add(kind: string, name: string, definition: string): void {
+    if (this.#objects.length <= MAX_OBJECTS)
+      this.#objects.push({ kind, name, definition: hashed(definition) });
+  }
+}
+
+function named(quoted: string): string {
+  return quoted.replaceAll("``", "`");
+}
+
+/** What is compared only by its name has the definition of an empty text. */
+export const ONLY_A_NAME = hashed("");
+
+/** As `listObjects` does it for what has one text. */
+function hashed(definition: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([definition]))
+    .digest("hex");
+}
