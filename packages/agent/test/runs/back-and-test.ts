@@ -1,4 +1,4 @@
-import type { Seen } from "../../src/checks/seen.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import type { SourceConfig } from "../../src/config/source-config.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { type MadeBackup, writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
@@ -20,7 +20,7 @@ export function testBackup(
   place: TestPlace,
   source: SourceConfig,
   made: MadeBackup,
-  { instead = made, seen }: { readonly instead?: Resealed; readonly seen?: Seen | undefined } = {},
+  { instead = made, seen }: { readonly instead?: Resealed; readonly seen?: EarlierTests | undefined } = {},
 ): Promise<RestoreTestResult> {
   return restoreAndCheck({
     source,

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Seen } from "../../src/checks/seen.ts";
+import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
@@ -59,14 +59,14 @@ async function cases(
   table: DamageTable,
   { dump, named }: Kind,
 ): Promise<(change: Change) => Promise<RestoreTestResult>> {
-  let seen: Seen | undefined;
-  const dumped = async (change: Change): Promise<RestoreTestResult> => {
+  const tested = async (change: Change, seen?: EarlierTests): Promise<RestoreTestResult> => {
     await dump(change);
     return testBackup(place, source(), await backUp(place, source()), { seen });
   };
-  const passed = await dumped("none");
+  const passed = await tested("none");
   expect(passed.reason).toBeUndefined();
-  seen = seenForDays(passed);
+  const seen = seenForDays(passed);
+  const dumped = (change: Change): Promise<RestoreTestResult> => tested(change, seen);
   const lost = await dumped("losses");
   table.noticed("a table dropped or renamed at the source", lost, "dropped");
   table.noticed("a table emptied at the source", lost, named("emptied"));

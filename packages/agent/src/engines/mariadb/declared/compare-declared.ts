@@ -31,7 +31,8 @@ export async function compareDeclaredObjects(
   const started = performance.now();
   const listed = await listObjects(session, databases, { budget_ms, unreadable: "cannot be read" });
   if (listed === null) return null;
-  const made = String(recordOf(metadata["original"])["server_version"] ?? "");
+  const { server_version: said } = recordOf(metadata["original"]);
+  const made = typeof said === "string" ? said : "";
   const isLike = releaseOf(made) === releaseOf(version) && productOf(made) === productOf(version);
   const present = listed.map((each) =>
     BY_NAME.has(each.kind) ? { ...each, definition: ONLY_A_NAME } : each,
