@@ -22,6 +22,19 @@ export const sourceRoutes = [
   }),
   createRoute({
     ...under,
+    path: "/sources/add",
+    component: lazyRouteComponent(() => import("../pages/add-source/add-source-page.tsx"), "AddSourcePage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/sources/$sourceId/new-check",
+    component: lazyRouteComponent(
+      () => import("../pages/check-builder/check-builder-page.tsx"),
+      "CheckBuilderPage",
+    ),
+  }),
+  createRoute({
+    ...under,
     path: "/commands",
     validateSearch: readCommandSearch,
     component: lazyRouteComponent(() => import("../pages/commands/commands-page.tsx"), "CommandsPage"),

@@ -1,7 +1,7 @@
-import { NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Button, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
-import { useMe, useOrgId } from "../../api/session.ts";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMayManage, useMe, useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
 import { Awaited } from "../../parts/awaited.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -10,6 +10,7 @@ import { Page } from "../../parts/page.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { type Column, RecordTable } from "../../parts/record-table.tsx";
 import { useFilter } from "../../parts/use-filter.ts";
+import { addSource } from "../../text/add-source.ts";
 import { sourceText } from "../../text/sources.ts";
 import { LabelFilters } from "./label-filters.tsx";
 import { type Labels, labelWords } from "./labels.ts";
@@ -25,11 +26,20 @@ const route = getRouteApi("/signed-in/sources");
 
 export function SourcesPage() {
   const isReader = useMe().user.role === "reader";
+  const mayManage = useMayManage();
   const search = route.useSearch();
   return (
-    <Page title={text.title} lead={text.lead}>
+    <Page title={text.title} lead={text.lead} actions={mayManage ? <AddLink /> : undefined}>
       {isReader ? <SourcesOfPeriod search={search} /> : <SourcesNow search={search} />}
     </Page>
+  );
+}
+
+function AddLink() {
+  return (
+    <Button variant="default" renderRoot={(props) => <Link to="/sources/add" {...props} />}>
+      {addSource.open}
+    </Button>
   );
 }
 

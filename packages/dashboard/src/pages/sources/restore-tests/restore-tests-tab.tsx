@@ -1,9 +1,11 @@
-import { Stack, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Group, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useOrgId } from "../../../api/session.ts";
+import { Link } from "@tanstack/react-router";
+import { useMayManage, useOrgId } from "../../../api/session.ts";
 import { Awaited } from "../../../parts/awaited.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { MoreButton } from "../../../parts/more-button.tsx";
+import { checkBuilder } from "../../../text/check-builder.ts";
 import { sourceText } from "../../../text/sources.ts";
 import { LastChecks } from "./last-checks.tsx";
 import { RestoreTimeChart } from "./restore-time-chart.tsx";
@@ -16,6 +18,7 @@ const text = sourceText.tests;
 /** How long each phase of the restore tests took, and the checks of the last test. */
 export function RestoreTestsTab({ source }: { source: SourceDetail }) {
   const tests = useInfiniteQuery(restoreTestsQuery(useOrgId(), source.id));
+  const mayManage = useMayManage();
   const rto_s = source.objectives?.rto_s ?? null;
   const { older_than_30_days: older = 0, tested_within_90_days: tested = 0 } = source.coverage ?? {};
   return (
@@ -23,6 +26,18 @@ export function RestoreTestsTab({ source }: { source: SourceDetail }) {
       <VisuallyHidden>
         <h2>{text.heading}</h2>
       </VisuallyHidden>
+      {mayManage && (
+        <Group>
+          <Button
+            variant="default"
+            renderRoot={(props) => (
+              <Link to="/sources/$sourceId/new-check" params={{ sourceId: source.id }} {...props} />
+            )}
+          >
+            {checkBuilder.open}
+          </Button>
+        </Group>
+      )}
       <Awaited query={tests}>
         {({ pages }) => {
           const all = pages.flatMap(({ items }) => items);

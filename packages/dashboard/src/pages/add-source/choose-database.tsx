@@ -1,0 +1,121 @@
+import { Alert, Button, Group, Radio, Stack, Text } from "@mantine/core";
+import { type ResultOf, useAskAgent } from "../../api/ask-agent.ts";
+import { AskFailure } from "../../parts/ask-failure.tsx";
+import { CommandText } from "../../parts/command-text.tsx";
+import { WaitingLine } from "../../parts/waiting-line.tsx";
+import { addSource } from "../../text/add-source.ts";
+import { visible } from "../../text/visible.ts";
+import type { Engine } from "./engine-tiles.tsx";
+
+const text = addSource.database;
+type Server = ResultOf<"discover">["servers"][number];
+
+export interface Chosen {
+  place: string;
+  database: string;
+}
+
+interface ChooseDatabaseProps {
+  agentId: string;
+  engine: Engine;
+  value: Chosen | null;
+  onChange: (chosen: Chosen) => void;
+}
+
+/** The databases that the agent finds on its host. */
+export function ChooseDatabase({ agentId, engine, value, onChange }: ChooseDatabaseProps) {
+  const discover = useAskAgent(agentId, "discover");
+  const servers = discover.data?.result.servers.filter((server) => isOf(server, engine));
+  return (
+    <Stack>
+      <Group>
+        <Button variant="default" loading={discover.isPending} onClick={() => discover.mutate({})}>
+          {discover.isSuccess ? text.again : text.look}
+        </Button>
+      </Group>
+      {discover.isPending && <WaitingLine>{text.looking}</WaitingLine>}
+      {discover.isError && <AskFailure error={discover.error} />}
+      {servers?.length === 0 && (
+        <>
+          <Text role="status">{text.none(addSource.engines[engine])}</Text>
+          <Grant engine={engine} />
+        </>
+      )}
+      {servers?.map((server) => (
+        <ServerDatabases
+          key={server.place}
+          server={server}
+          engine={engine}
+          value={value}
+          onChange={onChange}
+        />
+      ))}
+    </Stack>
+  );
+}
+
+/** Nobody knows which of the two a MariaDB's or MySQL's socket is before it answers. */
+function isOf({ engine, state }: Server, wanted: Engine): boolean {
+  const isUnknown = state !== "ready" && engine === "mariadb" && wanted === "mysql";
+  return engine === wanted || isUnknown;
+}
+
+function ServerDatabases({
+  server,
+  engine,
+  value,
+  onChange,
+}: { server: Server } & Omit<ChooseDatabaseProps, "agentId">) {
+  const label = text.label(visible(server.label, 300));
+  if (server.state !== "ready")
+    return (
+      <Stack gap="xs">
+        <Alert color="orange" variant="light" role="status" title={label}>
+          <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+            {server.state === "refused" ? text.refused : text.noClient} {visible(server.problem ?? "", 1000)}
+          </Text>
+        </Alert>
+        {server.state === "refused" && <Grant engine={engine} />}
+      </Stack>
+    );
+  return (
+    <Radio.Group
+      label={label}
+      value={value?.place === server.place ? value.database : null}
+      onChange={(database) => onChange({ place: server.place, database })}
+    >
+      <Stack gap="xs" mt="xs">
+        {server.databases.length === 0 && <Text size="sm">{text.empty}</Text>}
+        {server.databases.map(({ name, source }) => (
+          <Radio
+            key={name}
+            value={name}
+            label={visible(name, 300)}
+            {...(source === undefined ? {} : { description: text.taken(source) })}
+            styles={{ label: { overflowWrap: "anywhere" } }}
+          />
+        ))}
+      </Stack>
+    </Radio.Group>
+  );
+}
+
+const GRANTS = {
+  postgresql:
+    "sudo -u postgres createuser attestore\nsudo -u postgres psql -c 'grant pg_read_all_data to attestore'",
+  mariadb:
+    "create user attestore@localhost identified via unix_socket;\ngrant select, show view, trigger, event, lock tables, process on *.* to attestore@localhost;",
+  mysql:
+    "create user attestore@localhost identified with auth_socket;\ngrant select, show view, trigger, event, lock tables, process on *.* to attestore@localhost;",
+} as const;
+
+/** What to run on the host, for an agent that runs as the user attestore. */
+function Grant({ engine }: { engine: Engine }) {
+  if (engine !== "postgresql" && engine !== "mariadb" && engine !== "mysql") return null;
+  return (
+    <div>
+      <Text size="sm">{engine === "postgresql" ? text.grantPostgresql : text.grantMariadb}</Text>
+      <CommandText text={GRANTS[engine]} label={text.grantLabel} />
+    </div>
+  );
+}
