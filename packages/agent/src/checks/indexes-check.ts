@@ -1,4 +1,4 @@
-import type { CheckOutcome } from "@attestore/proof";
+import { type CheckOutcome, plural } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { formatRow } from "./format-row.ts";
@@ -16,10 +16,9 @@ export interface CheckedIndexes {
 const MAX_NAMES = 200;
 
 /**
- * Names the indexes of the restored copy that do not fit their tables. The restore itself built
- * them from the rows, so the dump is not to blame, and this fails no test: a function that is
- * declared immutable gives another result each time, or a collation of the sandbox orders texts
- * otherwise from one time to the next.
+ * Fails if an index of the restored copy does not fit its table: queries that use it give wrong
+ * rows, in the copy and wherever else the dump is restored. The restore has just built it from the
+ * rows, so the usual cause is a function that is declared immutable and is not.
  */
 export function indexesCheck(
   { indexes, unfit, notChecked }: CheckedIndexes,
@@ -37,13 +36,18 @@ export function indexesCheck(
           ["not_checked_names", named(notChecked)],
         ] as const)),
   ]);
-  return evaluateCheck(
+  const outcome = evaluateCheck(
     {
       id: indexesCheckId(of),
-      query: "B-tree indexes that do not fit their table (amcheck), which fail no test",
-      expect: "unfit >= 0",
+      query: "B-tree indexes that do not fit their table (amcheck)",
+      expect: "unfit = 0",
     },
     { kind: "rows", rows: [row] },
     duration_ms,
   );
+  if (unfit.length === 0) return outcome;
+  const error =
+    `${plural(unfit.length, "index does", "indexes do")} not fit the table: ${named(unfit)}. Queries that use it give wrong rows. ` +
+    "The usual cause is a function that is declared immutable and is not: correct it at the source, run REINDEX there, and back up again";
+  return { ...outcome, observed: { error, ...outcome.observed } };
 }

@@ -168,7 +168,7 @@ function describe(
   const unfit = indexesUnfit(tested.checks);
   if (unfit.count > 0)
     terminal.data(
-      `${terminal.onData.warn("!")} do not fit their tables although the restore built them: ${countedNames(unfit, "index", "indexes")}. They fail no test. Look for a function in them that is declared immutable and is not`,
+      `${terminal.onData.warn("!")} do not fit their tables: ${countedNames(unfit, "index", "indexes")}. Queries that use them give wrong rows. The usual cause is a function that is declared immutable and is not: correct it at the source, run REINDEX there, and back up again`,
     );
   const unseen = indexesNotChecked(tested.checks);
   if (unseen.count > 0)

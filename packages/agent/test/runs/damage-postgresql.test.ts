@@ -422,6 +422,19 @@ function turned(schema: string): string {
     .replace(/^([^]*)( {2}create extension[^\n]*\n)/, "$2$1");
 }
 
+test("at the source, an index whose function is declared immutable and is not", async () => {
+  const made = await damaged(
+    `create function fickle(int) returns float8 immutable language plpgsql as 'begin return random(); end';
+     create index by_chance on steady (fickle(id))`,
+    back,
+  );
+  own.noticed(
+    "an index made with a function that is declared immutable and is not",
+    await testIt(made),
+    "public.by_chance",
+  );
+});
+
 test("every case of the tables is here", () => {
   table.everyCaseIsHeld();
   own.everyCaseIsHeld();

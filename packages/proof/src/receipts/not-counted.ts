@@ -53,7 +53,7 @@ export function constraintsNotChecked(checks: readonly Observed[]): NamedTables 
 
 const INDEXES = /^inferred:indexes(?::|$)/;
 
-/** Indexes of the copy that do not fit their tables, which fails no test. */
+/** Indexes of the copy that do not fit their tables. */
 export function indexesUnfit(checks: readonly Observed[]): NamedTables {
   return named(checks, INDEXES, "unfit", "unfit_names");
 }

@@ -21,7 +21,8 @@ const HAS =
 
 /**
  * Looks at the copy's B-tree indexes with amcheck, as the role that loaded them: an index's own
- * functions are the dump's. The extension comes for that and goes again. Null if there is no index.
+ * functions are the dump's, and with the settings of the load. An error that is no corruption says
+ * nothing about the index. The extension comes for that and goes again. Null if there is no index.
  * @throws SessionEnded
  */
 export async function checkIndexes(
@@ -87,6 +88,8 @@ async function lookAt(
   const notChecked: string[] = [];
   let indexes = 0;
   await session.run("set maintenance_work_mem = '16MB'");
+  // As pg_restore had it when it built them: a function may give another result with another path.
+  await session.run("select pg_catalog.set_config('search_path', '', false)");
   for (const [name = "", oid = ""] of all) {
     const half_ms = Math.floor((deadline - performance.now()) / 2);
     if (half_ms < 1) {
@@ -94,7 +97,9 @@ async function lookAt(
       continue;
     }
     await session.run(`set statement_timeout = ${half_ms}`);
-    const looked = await session.runForeign(`select ${schema}.bt_index_check(${oid}::oid::regclass, true)`);
+    const looked = await session.runForeign(
+      `select ${schema}.bt_index_check(${oid}::pg_catalog.oid::pg_catalog.regclass, true)`,
+    );
     if (looked.ok || CORRUPTED.test(looked.sqlstate)) indexes++;
     if (looked.ok) continue;
     if (CORRUPTED.test(looked.sqlstate)) unfit.push(name);
