@@ -200,7 +200,8 @@ export interface Restored {
    */
   checkConstraints?(limits: ConstraintLimits): Promise<readonly CheckOutcome[]>;
   /**
-   * Looks whether the copy's indexes fit its tables. Runs only if another check read data. What is not looked at is named. Absent for engines that can't do this.
+   * Looks whether the copy's indexes fit its tables. Runs only if another check read data. What is
+   * not looked at is named. Absent for engines that can't do this.
    * @throws RunError
    */
   checkIndexes?(limits: ConstraintLimits): Promise<readonly CheckOutcome[]>;

@@ -60,9 +60,10 @@ export const HAS_LARGE_OBJECTS = "select json_build_array(exists (select from pg
 
 /**
  * Each row is a JSON array: kind, name, and the SHA-256 of a JSON array of the owner and the
- * grants. While the grants of the schema `public` are those of a new database, only its owner is among
- * them, from PostgreSQL 15 on, and only if somebody set it: before, no dump says it. An extension's
- * objects and the database itself are not among them, nor are more than 1,000 large objects.
+ * grants. While the grants of the schema `public` are those of a new database, only its owner is
+ * among them, from PostgreSQL 15 on, and only if somebody set it: before, no dump says it. An
+ * extension's objects and the database itself are not among them, nor are more than 1,000 large
+ * objects.
  */
 export const LIST_PRIVILEGES = `
   with object(kind, name, exact) as (
