@@ -42,8 +42,6 @@ beforeAll(async () => {
     create table single (id serial, v varchar default 'x' check (v in ('x', 'y')));
     create index of_three on single (id) where v in ('x', 'y') and id between 1 and 3;
     insert into single default values;
-    create function fickle(int) returns float8 immutable language plpgsql as 'begin return random(); end';
-    create index by_chance on single (fickle(id));
     alter database other set timezone to 'Pacific/Auckland';
     alter database other set datestyle to 'German';
     alter database other set search_path to public;
@@ -607,6 +605,9 @@ test("where the server has no room for all owners and grants, they are not known
 });
 
 test("several databases, and a dump of several jobs", async () => {
+  server.sql(`\\connect other
+    create function fickle(int) returns float8 immutable language plpgsql as 'begin return random(); end';
+    create index by_chance on single (fickle(id));`);
   const made = await back({ databases: ["shop", "other"], jobs: 2 });
   const tested = await testIt(made);
   expect(tested.reason).toMatch(
