@@ -342,9 +342,8 @@ describe("an organisation with a history", () => {
     await bar.getByRole("link", { name: "Sources" }).click();
     await page.getByRole("heading", { name: "Sources", level: 1 }).waitFor();
     await page.getByRole("link", { name: "archive" }).click();
-    await page.getByRole("button", { name: "Test a restore now" }).waitFor();
-    const button = await page.getByRole("button", { name: "Test a restore now" }).boundingBox();
-    expect(button?.height).toBeGreaterThanOrEqual(24);
+    const button = page.getByRole("button", { name: "Test a restore now" });
+    await expect.poll(async () => (await button.boundingBox())?.height).toBeGreaterThanOrEqual(24);
     await bar.getByRole("button", { name: "More" }).click();
     const pages = page.getByRole("navigation", { name: "Navigation" });
     await pages.getByText("Times are in Europe/Berlin.").waitFor();

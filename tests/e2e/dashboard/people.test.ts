@@ -35,6 +35,17 @@ describe("members", () => {
     const leave = page.getByRole("button", { name: `Remove ${org.owner.email}` });
     await expect.poll(() => leave.getAttribute("aria-disabled")).toBe("true");
     await expect.poll(() => leave.getAttribute("aria-description")).toContain("last owner");
+    const hint = page.getByRole("tooltip").filter({ hasText: "last owner" });
+    expect(await hint.isVisible()).toBe(false);
+    await leave.focus();
+    await hint.waitFor();
+    await page.keyboard.press("Escape");
+    await hint.waitFor({ state: "hidden" });
+    await leave.hover();
+    await hint.waitFor();
+    const [box, width] = [await hint.boundingBox(), page.viewportSize()?.width ?? 0];
+    expect(box?.x).toBeGreaterThanOrEqual(0);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
 
     await page.getByRole("button", { name: "Invite" }).click();
     await page.getByLabel("E-mail address").fill("kim@example.org");

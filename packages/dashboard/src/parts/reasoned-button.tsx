@@ -1,4 +1,5 @@
-import { Button, type ButtonProps, Tooltip } from "@mantine/core";
+import { Button, type ButtonProps } from "@mantine/core";
+import { Hint } from "./hint.tsx";
 
 interface ReasonedButtonProps extends ButtonProps {
   onClick: () => void;
@@ -11,28 +12,20 @@ interface ReasonedButtonProps extends ButtonProps {
  * reason too.
  */
 export function ReasonedButton({ disabledReason, onClick, children, ...props }: ReasonedButtonProps) {
-  if (disabledReason === null)
-    return (
-      <Button {...props} onClick={onClick}>
-        {children}
-      </Button>
-    );
+  const disabled =
+    disabledReason === null
+      ? {}
+      : { "aria-disabled": true, "data-disabled": true, "aria-description": disabledReason };
+  // One element in both states: otherwise a button that was just pressed would lose the focus.
   return (
-    <Tooltip
-      label={disabledReason}
-      events={{ hover: true, focus: true, touch: true }}
-      // Inside the page's landmark, for people who navigate by landmarks.
-      withinPortal={false}
-    >
+    <Hint label={disabledReason}>
       <Button
         {...props}
-        aria-disabled="true"
-        data-disabled
-        aria-description={disabledReason}
-        onClick={(event) => event.preventDefault()}
+        {...disabled}
+        onClick={(event) => (disabledReason === null ? onClick() : event.preventDefault())}
       >
         {children}
       </Button>
-    </Tooltip>
+    </Hint>
   );
 }

@@ -1,4 +1,5 @@
-import { SimpleGrid, Textarea, TextInput } from "@mantine/core";
+import { SimpleGrid, TextInput } from "@mantine/core";
+import { TextArea } from "../parts/text-area.tsx";
 import { verify } from "../text/verify.ts";
 import type { KeyTexts, ReadTexts } from "./key-texts.ts";
 
@@ -27,15 +28,9 @@ export function KeyFields({ texts, errors, onChange }: KeyFieldsProps) {
   });
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }}>
-      <Textarea label={text.agent} description={text.agentHint} autosize minRows={3} {...field("agent")} />
-      <Textarea label={text.log} description={text.logHint} autosize minRows={3} {...field("log")} />
-      <Textarea
-        label={text.witnesses}
-        description={text.witnessesHint}
-        autosize
-        minRows={2}
-        {...field("witnesses")}
-      />
+      <TextArea label={text.agent} description={text.agentHint} rows={3} {...field("agent")} />
+      <TextArea label={text.log} description={text.logHint} rows={3} {...field("log")} />
+      <TextArea label={text.witnesses} description={text.witnessesHint} rows={2} {...field("witnesses")} />
       <TextInput label={text.ciphertext} description={text.ciphertextHint} {...field("ciphertext")} />
     </SimpleGrid>
   );

@@ -1,6 +1,8 @@
-import { NativeSelect, NumberInput, Select, Stack, Text } from "@mantine/core";
+import { NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { ConfigRequest, ResultOf } from "../../api/ask-agent.ts";
 import { checkBuilder as text } from "../../text/check-builder.ts";
+import { ListedName } from "./listed-name.tsx";
 
 type TryCheck = Extract<ConfigRequest, { kind: "try_check" }>;
 export type Measure = TryCheck["measure"];
@@ -24,6 +26,9 @@ export function requestOf(draft: Draft): Omit<TryCheck, "kind" | "source"> | nul
   return column === null ? null : { measure, table, column, threshold };
 }
 
+/** The largest threshold of each: hours of the newest time, otherwise rows or values. */
+const MOST: Record<Measure, number> = { rows: 1e12, distinct: 1e12, filled: 1e12, newest: 87_600 };
+
 interface ChooseMeasureProps {
   tables: readonly Table[];
   draft: Draft;
@@ -35,52 +40,43 @@ export function ChooseMeasure({ tables, draft, onChange }: ChooseMeasureProps) {
   const columns = (tables.find(({ name }) => name === draft.table)?.columns ?? []).filter(
     ({ kind }) => draft.measure !== "newest" || kind === "time",
   );
-  const isWrong = draft.threshold === null;
+  const [threshold, setThreshold] = useState(String(draft.threshold ?? ""));
   return (
     <Stack maw={420}>
       <NativeSelect
         label={text.measure}
         value={draft.measure}
         data={Object.entries(text.measures).map(([value, label]) => ({ value, label }))}
-        onChange={({ currentTarget }) =>
-          onChange({ ...draft, measure: measureOf(currentTarget.value), column: null })
-        }
+        onChange={({ currentTarget }) => {
+          const measure = measureOf(currentTarget.value);
+          onChange({ ...draft, measure, column: null, threshold: wholeNumber(threshold, MOST[measure]) });
+        }}
       />
-      <Select
+      <ListedName
         label={text.table}
-        searchable
-        limit={100}
-        nothingFoundMessage={text.none}
-        data={tables.map(({ name }) => name)}
-        value={draft.table}
-        onChange={(table) => onChange({ ...draft, table, column: null })}
+        names={tables.map(({ name }) => name)}
+        onChoose={(table) => onChange({ ...draft, table, column: null })}
       />
       {draft.measure !== "rows" && draft.table !== null && columns.length === 0 && (
         <Text size="sm">{text.noTimes}</Text>
       )}
       {draft.measure !== "rows" && columns.length > 0 && (
-        <Select
+        <ListedName
+          key={`${draft.measure} ${draft.table}`}
           label={text.column}
-          searchable
-          limit={100}
-          nothingFoundMessage={text.none}
-          data={columns.map(({ name }) => name)}
-          value={draft.column}
-          onChange={(column) => onChange({ ...draft, column })}
+          names={columns.map(({ name }) => name)}
+          onChoose={(column) => onChange({ ...draft, column })}
         />
       )}
-      <NumberInput
+      <TextInput
         label={draft.measure === "newest" ? text.youngerThan : text.atLeast}
-        min={1}
-        max={draft.measure === "newest" ? 87_600 : 1_000_000_000_000}
-        allowDecimal={false}
-        allowNegative={false}
-        hideControls
-        value={draft.threshold ?? ""}
-        error={isWrong ? text.thresholdWrong : null}
-        onChange={(value) =>
-          onChange({ ...draft, threshold: typeof value === "number" && value >= 1 ? value : null })
-        }
+        inputMode="numeric"
+        value={threshold}
+        error={draft.threshold === null ? text.thresholdWrong : null}
+        onChange={({ currentTarget }) => {
+          setThreshold(currentTarget.value);
+          onChange({ ...draft, threshold: wholeNumber(currentTarget.value, MOST[draft.measure]) });
+        }}
       />
     </Stack>
   );
@@ -88,4 +84,10 @@ export function ChooseMeasure({ tables, draft, onChange }: ChooseMeasureProps) {
 
 function measureOf(value: string): Measure {
   return value in text.measures ? (value as Measure) : "rows";
+}
+
+/** From 1 to `most`; null for anything else. */
+function wholeNumber(typed: string, most: number): number | null {
+  const value = /^[0-9]{1,15}$/.test(typed.trim()) ? Number(typed) : 0;
+  return value >= 1 && value <= most ? value : null;
 }

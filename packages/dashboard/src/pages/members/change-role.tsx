@@ -1,9 +1,10 @@
-import { NativeSelect, Stack, Text, Tooltip } from "@mantine/core";
+import { NativeSelect, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { meQuery, useMe, useOrgId } from "../../api/session.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { Hint } from "../../parts/hint.tsx";
 import { members as text } from "../../text/members.ts";
 import { givenBy, type Member, reasonAgainst } from "./member-rules.ts";
 
@@ -32,11 +33,11 @@ export function ChangeRole({ member, all }: { member: Member; all: readonly Memb
   const reason = reasonAgainst(me.role, member, all);
   if (reason !== null)
     return (
-      <Tooltip label={reason} events={{ hover: true, focus: true, touch: true }}>
+      <Hint label={reason}>
         <Text span size="sm" tabIndex={0} aria-description={reason}>
           {text.roles[member.role]}
         </Text>
-      </Tooltip>
+      </Hint>
     );
   return (
     <>

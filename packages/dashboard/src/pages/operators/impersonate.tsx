@@ -1,5 +1,6 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { TextArea } from "../../parts/text-area.tsx";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -48,13 +49,12 @@ export function Impersonate({ person }: { person: Schemas["UserRecord"] }) {
         <form onSubmit={submit}>
           <Stack>
             <Text size="sm">{text.explanation}</Text>
-            <Textarea
+            <TextArea
               label={text.reason}
               description={text.reasonHint}
               required
               maxLength={500}
-              autosize
-              minRows={2}
+              rows={2}
               data-autofocus
               value={reason}
               onChange={(event) => setReason(event.currentTarget.value.replaceAll("\n", " "))}
