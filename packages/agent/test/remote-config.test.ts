@@ -304,6 +304,63 @@ it("a change that an alias would carry to a second place is not made", async () 
   expect(configText()).toBe(before);
 });
 
+it("a request that was carried out is not carried out again, even after the service had it forgotten here", async () => {
+  const id = newId("configRequest");
+  const takeIt = async () => {
+    expect(await journalRequest(root.layout, { id })).toBe(true);
+    const entry = await findRequest(root.layout, id);
+    if (entry === null) throw new Error("it was not kept");
+    return entry;
+  };
+  const check = (name: string) => {
+    const entry = { id: name, query: "select count(*) as n from orders", expect: "n >= 1" };
+    return { kind: "check", source: "main", entry } as const;
+  };
+  const first = await takeIt();
+  await changeConfig(root.layout, first, check("one"));
+  await updateRequest(root.layout, first, { state: "told" });
+  for (let others = 0; others < 200; others++) {
+    const other = { id: newId("configRequest") };
+    await journalRequest(root.layout, other);
+    const entry = await findRequest(root.layout, other.id);
+    if (entry !== null) await updateRequest(root.layout, entry, { state: "told" });
+  }
+  expect(await findRequest(root.layout, id)).toBeNull();
+
+  const before = configText();
+  for (const name of ["one", "two"])
+    await expect(changeConfig(root.layout, await takeAgain(), check(name))).rejects.toMatchObject({
+      code: "request_refused",
+    });
+  expect(configText()).toBe(before);
+
+  async function takeAgain() {
+    return (await findRequest(root.layout, id)) ?? (await takeIt());
+  }
+});
+
+it("an interrupted change goes on only as it was signed", async () => {
+  const id = newId("configRequest");
+  await journalRequest(root.layout, { id });
+  const entry = await findRequest(root.layout, id);
+  if (entry === null) throw new Error("it was not kept");
+  const check = { id: "n", query: "select count(*) as n from orders", expect: "n >= 1" };
+  const before = configText();
+  await changeConfig(root.layout, entry, { kind: "check", source: "main", entry: check });
+  const after = configText();
+  // As kill -9 leaves it after the event.
+  writeFileSync(root.layout.config, before);
+  const interrupted = await findRequest(root.layout, id);
+  if (interrupted === null) throw new Error("it was not kept");
+  const other = { ...check, expect: "n >= 2" };
+  await expect(
+    changeConfig(root.layout, interrupted, { kind: "check", source: "main", entry: other }),
+  ).rejects.toMatchObject({ code: "request_refused" });
+  expect(configText()).toBe(before);
+  await changeConfig(root.layout, interrupted, { kind: "check", source: "main", entry: check });
+  expect(configText()).toBe(after);
+});
+
 it("a check is measured on a restored backup, and added once it held there and failed on ruined data", async () => {
   await startAgent();
   const [, tried] = await done("try_source", SHOP);

@@ -39,6 +39,7 @@ export async function changeConfig(
   addition: Addition,
   secret: { readonly file: string; readonly text: string } | null = null,
 ): Promise<void> {
+  await requireOnce(layout, entry, addition);
   const edit = await planConfigEdit(layout, (document) => add(document, addition));
   requireOnlyAdded(edit, addition);
   if (secret !== null) await requireFree(secret);
@@ -46,6 +47,21 @@ export async function changeConfig(
   await sign(layout, entry, addition);
   if (secret !== null) await replaceFile(secret.file, `${secret.text}\n`);
   await edit.write();
+}
+
+/**
+ * The log has one event for each request. A request that comes again after the journal forgot it
+ * would change config.yaml under the event of the first time, and so would one that goes on with
+ * something else after an interruption.
+ */
+async function requireOnce(
+  layout: Layout,
+  { id, state, writes }: JournaledRequest,
+  addition: Addition,
+): Promise<void> {
+  if (!(await isEventKnown(layout, id))) return;
+  if (state !== "adding" || !isDeepStrictEqual(writes, addition))
+    throw refused("config.yaml was changed for this request already: ask again");
 }
 
 /** Whether config.yaml has exactly what was being added when the agent was stopped. */
