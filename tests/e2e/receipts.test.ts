@@ -461,6 +461,30 @@ describe("several receipts in one body", () => {
     expect(await treeSize()).toBe(before + 2);
   });
 
+  it("stay in their order if one between them is refused at once", async () => {
+    const next = (result: "passed" | "failed", more: object): string => {
+      const statement = restoreTestStatement(agent, backup, result);
+      const envelope = seal(agent.signer, {
+        ...statement,
+        predicate: { ...statement.predicate, ...more },
+      });
+      agent.previousReceipt = sha256Hex(Buffer.from(envelope.payload, "base64"));
+      return JSON.stringify(envelope);
+    };
+    // It takes longer to verify than the one after it.
+    const many = Array.from({ length: 700 }, (_, n) => ({ ...check("failed"), id: `check-${n}` }));
+    const sent = Array.from({ length: 14 }, () => [
+      next("failed", { checks: many }),
+      "[]",
+      next("passed", {}),
+    ]).flat();
+    const places = linesOf(await send(sent)).flatMap(({ status, answer }) =>
+      status === 201 ? [answer.log_index] : [],
+    );
+    expect(places).toHaveLength(28);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
   it("are refused as a whole if they are none, too many, or come with a key for one", async () => {
     const before = await treeSize();
     expectError(await send([]), "invalid_request");

@@ -45,7 +45,8 @@ export async function submitLines(
   let before = Promise.resolve();
   const answers = (request.state.lines ?? []).map(async (line) => {
     const turn = Promise.withResolvers<void>();
-    const own: SubmissionRecord = { ...record, turn: { before, over: turn.resolve } };
+    const earlier = before;
+    const own: SubmissionRecord = { ...record, turn: { before: earlier, over: turn.resolve } };
     before = turn.promise;
     try {
       return await submitLine({ route, validate }, shared, line, own);
@@ -53,7 +54,8 @@ export async function submitLines(
       const refused = toApiError(error, request, deps);
       return toWire({ status: refused.status, body: errorBody(refused, request.id) });
     } finally {
-      turn.resolve();
+      // One that was refused at once lets nobody pass those before it.
+      turn.resolve(earlier);
     }
   });
   const answered = await Promise.all(answers);
