@@ -5,8 +5,9 @@ import classes from "./hint.module.css";
 const EDGE_PX = 8;
 
 /**
- * Shows a text, if there is one, while what it holds is hovered or focused: above it, or below where
- * there is no room. Whoever listens gets the text from the `aria-description` of what it holds.
+ * Shows a text, if there is one, while what it holds is hovered or focused: above it, or below
+ * where there is no room. Whoever listens gets the text from the `aria-description` of what it
+ * holds.
  */
 export function Hint({ label, children }: { label: string | null; children: ReactNode }) {
   const around = useRef<HTMLSpanElement>(null);
