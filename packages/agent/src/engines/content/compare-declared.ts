@@ -3,6 +3,9 @@ import type { ObjectsWords } from "../../checks/index.ts";
 import { compareObjects } from "./compare-objects.ts";
 import { type DatabaseObject, objectsMetadata } from "./tagged-objects.ts";
 
+/** The definition of an object of which not everything was read: it is named, never compared. */
+export const NOT_READ = "";
+
 export interface DeclaredObjects {
   /** What the text of another program's dump makes. */
   readonly declared: readonly DatabaseObject[];
@@ -35,7 +38,8 @@ export function compareDeclared(
   const leftOut: [kind: string, name: string][] = [];
   for (const object of numbered(declared)) {
     const is = found.get(nameOf(object));
-    const counts = is === undefined ? isCertain(object) : is.definition === object.definition;
+    const isEqual = is?.definition === object.definition && object.definition !== NOT_READ;
+    const counts = is === undefined ? isCertain(object) : isEqual;
     if (counts) held.push(object);
     else leftOut.push([object.kind, object.name]);
   }

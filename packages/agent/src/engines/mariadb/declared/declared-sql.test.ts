@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NOT_READ } from "../../content/compare-declared.ts";
 import { DeclaredSql } from "./declared-sql.ts";
 
 /** What mysqldump's text makes is read without its rows, however it is cut into pieces. */
@@ -57,6 +58,14 @@ test("tables with their parts, and the rest by name", () => {
   expect(changed?.slice(1)).toEqual(made?.slice(1));
   expect(read(DUMP.replace("AUTO_INCREMENT=7", "AUTO_INCREMENT=8"))).toEqual(made);
   expect(read(DUMP.replace("USE `shop`;", ""))?.[0]?.name).toBe("restored.orders");
+});
+
+test("a table with a longer line than is looked at is not read, and is no less there", () => {
+  const long = read(DUMP.replace("COMMENT 'a;'", `COMMENT '${"x".repeat(70_000)}'`));
+  expect(long?.slice(0, 2)).toMatchObject([
+    { kind: "table", name: "shop.orders", definition: NOT_READ },
+    { kind: "trigger" },
+  ]);
 });
 
 test("a table that comes twice, or more objects than are remembered, and nothing is known", () => {

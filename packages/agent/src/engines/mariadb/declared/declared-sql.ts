@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { NOT_READ } from "../../content/compare-declared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { tableParts } from "../content/object-rules.ts";
 import { tableName } from "../schema.ts";
@@ -8,7 +9,7 @@ const NEWLINE = 0x0a;
 const UNLOCK = 0x55;
 /** The rest of a longer line is not looked at. */
 const MAX_LINE = 64 * 1024;
-/** A longer table is left out. */
+/** A longer table is not read. */
 const MAX_TABLE = 4 << 20;
 const MAX_OBJECTS = 100_000;
 const NAME = "`((?:[^`]|``)+)`";
@@ -38,8 +39,13 @@ export class DeclaredSql {
   #isData = false;
   #isCode = false;
   /** A table so far: its lines, their length, and whether its columns have ended. */
-  #table: { readonly name: string; readonly lines: string[]; length: number; hasColumns: boolean } | null =
-    null;
+  #table: {
+    readonly name: string;
+    readonly lines: string[];
+    length: number;
+    isCut: boolean;
+    hasColumns: boolean;
+  } | null = null;
 
   /** `database`: where a dump is restored that names none. */
   constructor(database: string) {
@@ -87,7 +93,7 @@ export class DeclaredSql {
     if (database !== undefined) this.#database = named(database);
     const table = TABLE.exec(line)?.[1];
     if (table !== undefined)
-      this.#table = { name: this.#nameOf(table), lines: [line], length, hasColumns: false };
+      this.#table = { name: this.#nameOf(table), lines: [line], length, isCut: false, hasColumns: false };
     const view = VIEW.exec(line)?.[1];
     if (view !== undefined) this.#add("view", this.#nameOf(view), "");
     const sequence = SEQUENCE.exec(line)?.[1];
@@ -98,6 +104,7 @@ export class DeclaredSql {
     const table = this.#table;
     if (table === null) return;
     table.length += length;
+    table.isCut ||= length >= MAX_LINE || table.length > MAX_TABLE;
     if (table.length <= MAX_TABLE) table.lines.push(line);
     // What is below the columns may be on several lines, such as partitions.
     table.hasColumns ||= line.startsWith(")");
@@ -106,7 +113,7 @@ export class DeclaredSql {
     // Several dumps in one file: the last one counts, and what the first had is gone.
     this.#isTwice ||= this.#tables.has(table.name);
     this.#tables.add(table.name);
-    if (table.length > MAX_TABLE || length >= MAX_LINE) return;
+    if (table.isCut) return this.#push("table", table.name, NOT_READ);
     const text = table.lines.join("\n").slice(0, -1);
     for (const { kind, name, definition } of tableParts(table.name, text)) this.#add(kind, name, definition);
   }
@@ -124,8 +131,11 @@ export class DeclaredSql {
   }
 
   #add(kind: string, name: string, definition: string): void {
-    if (this.#objects.length <= MAX_OBJECTS)
-      this.#objects.push({ kind, name, definition: hashed(definition) });
+    this.#push(kind, name, hashed(definition));
+  }
+
+  #push(kind: string, name: string, definition: string): void {
+    if (this.#objects.length <= MAX_OBJECTS) this.#objects.push({ kind, name, definition });
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NOT_READ } from "../../content/compare-declared.ts";
 import { DeclaredSql } from "./declared-sql.ts";
 
 /** What pg_dump's text declares is read without its rows, however it is cut into pieces. */
@@ -57,9 +58,21 @@ test("tables without rows, and rows that look like the end", () => {
   expect(read(dump("ann").replace("\n1\n", "\n\\\\.\n"), 3)?.objects).toHaveLength(2);
 });
 
-test("a line longer than a mebibyte leaves its object out, and too many objects are none", () => {
+test("what looks like the end of an object counts where more of it follows", () => {
+  const body = (line: string): string =>
+    START + head("f()", "FUNCTION") + `CREATE FUNCTION public.f() AS '\n\n${line}\n  x;\n';\n\n\n` + END;
+  const one = read(body("ALTER TABLE t OWNER TO ann;"));
+  for (const other of ["ALTER TABLE t OWNER TO bob;", "SET default_tablespace = x;", "--", ""])
+    expect(read(body(other))?.objects).not.toEqual(one?.objects);
+});
+
+test("an object with a line longer than a mebibyte is not read, and too many objects are none", () => {
   const long = dump("ann").replace("integer", "x".repeat(1 << 21));
-  expect(read(long, 1 << 16)?.objects.map(({ kind }) => kind)).toEqual(["index"]);
+  const [table, index] = read(long, 1 << 16)?.objects ?? [];
+  expect(table).toEqual({ kind: "table", name: "public.orders", definition: NOT_READ });
+  expect(index?.definition).not.toBe(NOT_READ);
+  const blank = dump("ann").replace("(\n", `(\n${"\n".repeat(1 << 17)}`);
+  expect(read(blank, 1 << 16)?.objects[0]?.definition).toBe(NOT_READ);
   const many = Array.from({ length: 100_001 }, (_, at) => `${head(`t${at}`, "TABLE")}x\n`).join("");
   expect(read(many)).toBeNull();
 });

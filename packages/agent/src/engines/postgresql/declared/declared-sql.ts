@@ -1,9 +1,13 @@
 import { createHash, type Hash } from "node:crypto";
+import { NOT_READ } from "../../content/compare-declared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 
 /** What pg_dump's text says of a schema. */
 export interface DeclaredSchema {
-  /** Each statement under the words that pg_dump writes above it, by its SHA-256. */
+  /**
+   * Each statement under the words that pg_dump writes above it, by its SHA-256; `NOT_READ` if it
+   * is too long.
+   */
   readonly objects: readonly DatabaseObject[];
   /** The versions of the server and of pg_dump; null if the text does not say them. */
   readonly server: string | null;
@@ -14,20 +18,22 @@ const HEAD = /^-- (Data for )?Name: (.+); Type: ([A-Z ]+); Schema: (.+); Owner: 
 const VERSION = /^-- Dumped (from database|by pg_dump) version ([0-9.]+)/;
 const END = /^-- PostgreSQL database dump complete/;
 const COPY = /^COPY .* FROM stdin;$/;
-/** Between objects: it says what the next one needs, or who owns the last one. */
+/** At the end of an object: it says what the next one needs, or who owns this one. */
 const BESIDES = /^(?:SET default_(?:tablespace|table_access_method|with_oids) = .*;|ALTER .* OWNER TO .*;)$/;
 const COPY_END = Buffer.from("\n\\.\n");
 const NEWLINE = 0x0a;
-/** The rest of a longer line is not looked at, and its object is left out. */
+/** The rest of a longer line is not looked at, so its object is not read. */
 const MAX_LINE = 1 << 20;
+/** The same goes for an object in which so much could be its end, and is not. */
+const MAX_PENDING = 64 * 1024;
 const MAX_OBJECTS = 100_000;
 
 interface Section {
   readonly kind: string;
   readonly name: string;
   readonly hash: Hash;
-  /** Empty lines and comments that may be those between two objects. */
-  pending: number;
+  /** Lines that may be those between two objects: known only when the next line comes. */
+  pending: string;
   hasText: boolean;
   isCut: boolean;
 }
@@ -106,14 +112,14 @@ export class DeclaredSql {
       return;
     }
     const section = this.#section;
-    if (section === null || BESIDES.test(line)) return;
-    if (line === "" || line === "--") {
-      section.pending += section.hasText ? 1 : 0;
+    if (section === null) return;
+    if (line === "" || line === "--" || BESIDES.test(line)) {
+      if (section.hasText && section.pending.length <= MAX_PENDING) section.pending += `${line}\n`;
       return;
     }
-    section.hash.update(`${"\n".repeat(section.pending)}${line}\n`, "latin1");
-    section.isCut ||= isCut;
-    section.pending = 0;
+    section.isCut ||= isCut || section.pending.length > MAX_PENDING;
+    section.hash.update(`${section.pending}${line}\n`, "latin1");
+    section.pending = "";
     section.hasText = true;
   }
 
@@ -122,7 +128,7 @@ export class DeclaredSql {
       kind: kind.toLowerCase().replaceAll(" ", "_"),
       name: Buffer.from(name, "latin1").toString("utf8"),
       hash: createHash("sha256"),
-      pending: 0,
+      pending: "",
       hasText: false,
       isCut: false,
     };
@@ -131,11 +137,11 @@ export class DeclaredSql {
   #close(): void {
     const section = this.#section;
     this.#section = null;
-    if (section === null || !section.hasText || section.isCut) return;
+    if (section === null || !section.hasText) return;
     if (this.#objects.length >= MAX_OBJECTS) this.#isTooLarge = true;
     else {
-      const { kind, name, hash } = section;
-      this.#objects.push({ kind, name, definition: hash.digest("hex") });
+      const { kind, name, hash, isCut } = section;
+      this.#objects.push({ kind, name, definition: isCut ? NOT_READ : hash.digest("hex") });
     }
   }
 }

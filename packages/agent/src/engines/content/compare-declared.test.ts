@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { compareDeclared, NOT_READ } from "./compare-declared.ts";
+
+const KEY = Buffer.alloc(32, 7);
+const table = (name: string, definition: string) => ({ kind: "table", name, definition });
+const compared = (declared: ReturnType<typeof table>[], restored: ReturnType<typeof table>[]) =>
+  compareDeclared({ declared, restored, isCertain: () => true }, KEY, {
+    words: { query: "q", hint: "h" },
+    duration_ms: 1,
+  });
+
+test("what was not read of an object is named, even where it is the same of both", () => {
+  const both = [table("read", "a"), table("too long", NOT_READ)];
+  expect(compared(both, both)).toMatchObject({
+    result: "passed",
+    observed: { objects: 1, not_compared: 1, not_compared_objects: "table too long" },
+  });
+  expect(compared([table("too long", NOT_READ)], [table("too long", NOT_READ)])).toBeNull();
+});
+
+test("what was not read and is not in the copy is lost", () => {
+  const outcome = compared([table("read", "a"), table("too long", NOT_READ)], [table("read", "a")]);
+  expect(outcome).toMatchObject({ result: "failed" });
+  expect(JSON.stringify(outcome)).toContain("too long");
+});
