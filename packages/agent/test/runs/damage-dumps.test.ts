@@ -6,10 +6,11 @@ import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
 import { initRestic } from "./restic-repository.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -17,7 +18,6 @@ import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 type Source = SourceConfigOf<"dumps"> | SourceConfigOf<"restic">;
 
-const never = new AbortController().signal;
 const dumpsTable = new DamageTable("dumps", "Case by case: dumps of other programs");
 const resticTable = new DamageTable("restic", "Case by case: trees in restic");
 const PASSWORD = "hush-hush";
@@ -71,21 +71,10 @@ const restic = (): Source => ({
   as_agent: false,
 });
 
-const back = (source: Source): Promise<MadeBackup> =>
-  writeEncryptedDump({ source, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
+const back = (source: Source): Promise<MadeBackup> => backUp(place, source);
 
-function testIt(source: Source, made: MadeBackup, seen?: EarlierTests): Promise<RestoreTestResult> {
-  return restoreAndCheck({
-    source,
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify(made.sourceMetadata)) as Record<string, unknown>,
-    ...(seen === undefined ? {} : { seen }),
-    signal: never,
-  });
-}
+const testIt = (source: Source, made: MadeBackup, seen?: EarlierTests): Promise<RestoreTestResult> =>
+  testBackup(place, source, made, { seen });
 
 const filled = (name: string): string =>
   `create table ${name} (id int primary key, note text); insert into ${name} select i, 'please leave parcel ' || i || ' with the neighbours' from generate_series(1, 100) i;`;

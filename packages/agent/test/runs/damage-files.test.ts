@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { archiveOf } from "../files/archive.ts";
 import { dumpTree } from "../files/round-trip.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
-import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 
 /** What happens to a tree of files, and what notices it by default: docs/checks.md. */
 
-const never = new AbortController().signal;
 const table = new DamageTable("files", "Case by case: files");
 const FILES = 200;
 const ACL = "user::rw-\ngroup::r--\nmask::r--\nother::---\n";
@@ -66,29 +66,13 @@ function withAttributes(tree: string, { acl = ACL, origin = "scanner" } = {}): v
   execFileSync("tar", args, { input: archive, stdio: ["pipe", "ignore", "inherit"] });
 }
 
-const back = (path = source.path): Promise<MadeBackup> =>
-  writeEncryptedDump({
-    source: { ...source, path },
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal: never,
-  });
+const back = (path = source.path): Promise<MadeBackup> => backUp(place, { ...source, path });
 
-function testIt(made: MadeBackup, instead: Resealed = made, seen?: EarlierTests): Promise<RestoreTestResult> {
-  return restoreAndCheck({
-    source,
-    ciphertext: { path: instead.path },
-    sha256: instead.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...sizeOf(instead) })) as Record<
-      string,
-      unknown
-    >,
-    ...(seen === undefined ? {} : { seen }),
-    signal: never,
-  });
-}
+const testIt = (
+  made: MadeBackup,
+  instead: Resealed = made,
+  seen?: EarlierTests,
+): Promise<RestoreTestResult> => testBackup(place, source, made, { instead, seen });
 
 /** A copy of the tree in which a command ran. */
 function otherTree(command: string): string {

@@ -5,15 +5,15 @@ import { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
-import { flipBit, makeTestPlace, reseal, type Resealed, sizeOf, type TestPlace } from "./scratch.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { flipBit, makeTestPlace, reseal, type Resealed, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
 /** What happens to a MariaDB or MySQL database, and what notices it by default: docs/checks.md. */
 
-const never = new AbortController().signal;
 /** More than is read of one table: a sample has to find it. */
 const ROWS = 40_000;
 
@@ -98,32 +98,13 @@ afterAll(async () => {
 });
 
 const back = (more: Partial<SourceConfigOf<"mariadb" | "mysql">> = {}): Promise<MadeBackup> =>
-  writeEncryptedDump({
-    source: { ...server.source, ...more },
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal: never,
-  });
+  backUp(place, { ...server.source, ...more });
 
-function testIt(
+const testIt = (
   made: MadeBackup,
-  { instead = made, seen, ...more }: { instead?: Resealed; seen?: EarlierTests; onSuspicion?: "fail" } = {},
-): Promise<RestoreTestResult> {
-  return restoreAndCheck({
-    source: { ...server.source, ...more },
-    ciphertext: { path: instead.path },
-    sha256: instead.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...sizeOf(instead) })) as Record<
-      string,
-      unknown
-    >,
-    ...(seen === undefined ? {} : { seen }),
-    signal: never,
-  });
-}
+  { instead, seen, ...more }: { instead?: Resealed; seen?: EarlierTests; onSuspicion?: "fail" } = {},
+): Promise<RestoreTestResult> =>
+  testBackup(place, { ...server.source, ...more }, made, { instead: instead ?? made, seen });
 
 /** After three tests that saw the same. */
 function usually(profile: Profile | undefined): EarlierTests {

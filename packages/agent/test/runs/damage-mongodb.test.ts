@@ -4,15 +4,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
-import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
 /** What happens to a MongoDB database, and what notices it by default: docs/checks.md. */
 
-const never = new AbortController().signal;
 const table = new DamageTable("MongoDB", "Case by case: MongoDB");
 const COLLECTIONS = ["steady", "halved", "emptied", "dropped", "changed"];
 let place: TestPlace;
@@ -52,29 +52,13 @@ async function fill(): Promise<void> {
   await shop.collection("log").insertOne({ _id: 1 as never, started: true });
 }
 
-const back = (): Promise<MadeBackup> =>
-  writeEncryptedDump({
-    source: server.source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal: never,
-  });
+const back = (): Promise<MadeBackup> => backUp(place, server.source);
 
-function testIt(made: MadeBackup, instead: Resealed = made, seen?: EarlierTests): Promise<RestoreTestResult> {
-  return restoreAndCheck({
-    source: server.source,
-    ciphertext: { path: instead.path },
-    sha256: instead.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...sizeOf(instead) })) as Record<
-      string,
-      unknown
-    >,
-    ...(seen === undefined ? {} : { seen }),
-    signal: never,
-  });
-}
+const testIt = (
+  made: MadeBackup,
+  instead: Resealed = made,
+  seen?: EarlierTests,
+): Promise<RestoreTestResult> => testBackup(place, server.source, made, { instead, seen });
 
 /** The backup with the dump of a source in which something is otherwise. */
 async function onTheWay(change: () => Promise<unknown>): Promise<RestoreTestResult> {

@@ -5,15 +5,15 @@ import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import type { PassedTest } from "../../src/checks/passed-tests.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
-import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 /** What happens to a PostgreSQL database, and what notices it by default: docs/checks.md. */
 
-const never = new AbortController().signal;
 const table = new DamageTable("PostgreSQL");
 const own = new DamageTable("PostgreSQL", "Case by case: PostgreSQL alone");
 let place: TestPlace;
@@ -89,32 +89,16 @@ afterAll(async () => {
 });
 
 const back = (database = "shop"): Promise<MadeBackup> =>
-  writeEncryptedDump({
-    source: {
-      ...server.source,
-      connection: { kind: "url", url: server.url(server.environment["PGUSER"] ?? "", "", database) },
-    },
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal: never,
+  backUp(place, {
+    ...server.source,
+    connection: { kind: "url", url: server.url(server.environment["PGUSER"] ?? "", "", database) },
   });
 
-function testIt(made: MadeBackup, instead: Resealed = made, seen?: EarlierTests): Promise<RestoreTestResult> {
-  return restoreAndCheck({
-    source: server.source,
-    ciphertext: { path: instead.path },
-    sha256: instead.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...sizeOf(instead) })) as Record<
-      string,
-      unknown
-    >,
-    ...(seen === undefined ? {} : { seen }),
-    signal: never,
-  });
-}
+const testIt = (
+  made: MadeBackup,
+  instead: Resealed = made,
+  seen?: EarlierTests,
+): Promise<RestoreTestResult> => testBackup(place, server.source, made, { instead, seen });
 
 /**
  * Does something with a copy of the source in which `sql` was run, and whose files `ruin` changed

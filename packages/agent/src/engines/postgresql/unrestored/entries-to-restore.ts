@@ -9,7 +9,7 @@ const LEFT_OUT = /^\d+; \d+ \d+ (?:EVENT TRIGGER - |COMMENT - (?:EVENT TRIGGER|P
 
 /**
  * What pg_restore is to restore, for its `--use-list`, if the dump has something that it can leave
- * out by no other option; null if it has nothing of that kind. `list` starts `pg_restore --list`,
+ * out by no other option; null if it has nothing of that kind, or cannot be listed. `list` starts `pg_restore --list`,
  * which reads the dump's beginning.
  */
 export async function entriesToRestore(
@@ -27,6 +27,7 @@ export async function entriesToRestore(
     throw error;
   }
   const lines = (await listed).split("\n").filter((line) => /^\d+; /.test(line) && !LEFT_OUT.test(line));
-  await child.exited;
+  // A part of the list would leave out what is to be restored.
+  if ((await child.exited).code !== 0) return null;
   return lines.map((line) => `${line.slice(0, line.indexOf(";") + 1)}\n`).join("");
 }
