@@ -436,6 +436,15 @@ describe("several receipts in one body", () => {
     expect(await treeSize()).toBe(first + 101);
   });
 
+  it("that come twice at once are in the log once", async () => {
+    const before = await treeSize();
+    const sent = chain(50);
+    const [one, two] = (await Promise.all([send(sent), send(sent)])).map(linesOf);
+    expect(one?.map(({ status }) => status)).toEqual(sent.map(() => 201));
+    expect(two?.map(({ answer }) => answer.log_index)).toEqual(one?.map(({ answer }) => answer.log_index));
+    expect(await treeSize()).toBe(before + 50);
+  });
+
   it("that are wrong do not keep the others out", async () => {
     const before = await treeSize();
     const [one = "", two = ""] = chain(2);

@@ -1,6 +1,13 @@
+import {
+  type ArchivedContent,
+  paddingOf,
+  type SparseMap,
+  takeMap,
+  wholeContent,
+} from "./archived-content.ts";
 import { type Attributes, attributesOf } from "./attributes.ts";
 import { parsePaxRecords } from "./pax-records.ts";
-import { type Segment, SparseMapParser } from "./sparse-map.ts";
+import { SparseMapParser } from "./sparse-map.ts";
 import { BLOCK, isZeroBlock, MalformedArchive, parseTarHeader, type TarHeader } from "./tar-header.ts";
 import { toTreeEntry } from "./to-tree-entry.ts";
 import type { TreeEntry } from "./tree-entry.ts";
@@ -21,21 +28,10 @@ export interface TarSink {
 type State =
   | { readonly at: "header" }
   | { readonly at: "pax"; readonly body: Buffer; filled: number; readonly size: number }
-  | { readonly at: "map"; readonly map: SparseMapParser; readonly realSize: number; left: number }
-  | { readonly at: "content"; readonly content: Content }
+  | SparseMap
+  | { readonly at: "content"; readonly content: ArchivedContent }
   | { readonly at: "padding"; left: number }
   | { readonly at: "end"; zeroBlocks: number };
-
-interface Content {
-  readonly segments: readonly Segment[];
-  readonly realSize: number;
-  readonly padding: number;
-  next: number;
-  /** Bytes that remain of the current segment. */
-  left: number;
-  /** The position in the file. */
-  position: number;
-}
 
 const MAX_PAX_BYTES = 8 << 20;
 
@@ -61,7 +57,7 @@ export class TarReader {
       const used = this.#take(rest);
       rest = rest.subarray(used);
       const state = this.#state;
-      if (state.at === "content" && state.content.left === 0) await this.#nextSegment(state.content);
+      if (state.at === "content" && state.content.isBetween) await this.#goOn(state.content);
     }
   }
 
@@ -78,7 +74,7 @@ export class TarReader {
 
   #take(bytes: Buffer): number {
     const state = this.#state;
-    if (state.at === "content") return this.#content(state.content, bytes);
+    if (state.at === "content") return state.content.take(bytes, this.#sink);
     if (state.at === "padding") {
       const used = Math.min(state.left, bytes.length);
       state.left -= used;
@@ -142,49 +138,18 @@ export class TarReader {
     } else if (storedSize === 0) {
       this.#sink.entryEnd();
     } else {
-      this.#startContent([{ offset: 0, length: storedSize }], storedSize, storedSize);
+      this.#state = { at: "content", content: wholeContent(storedSize) };
     }
   }
 
-  #map(state: Extract<State, { at: "map" }>): void {
-    state.left -= BLOCK;
-    if (state.left < 0) throw new MalformedArchive("the map of a sparse file is longer than the file");
-    const segments = state.map.push(this.#block);
-    if (segments === null) return;
-    const stored = segments.reduce((sum, { length }) => sum + length, 0);
-    if (stored !== state.left) {
-      throw new MalformedArchive("the map of a sparse file does not fit its data");
-    }
-    this.#startContent(segments, state.realSize, stored);
+  #map(state: SparseMap): void {
+    const content = takeMap(state, this.#block);
+    if (content !== null) this.#state = { at: "content", content };
   }
 
-  #startContent(segments: readonly Segment[], realSize: number, stored: number): void {
-    const content = { segments, realSize, padding: paddingOf(stored), next: 0, left: 0, position: 0 };
-    this.#state = { at: "content", content };
-  }
-
-  #content(content: Content, bytes: Buffer): number {
-    const used = Math.min(content.left, bytes.length);
-    if (used === 0) return 0;
-    this.#sink.content(bytes.subarray(0, used));
-    content.left -= used;
-    content.position += used;
-    return used;
-  }
-
-  async #nextSegment(content: Content): Promise<void> {
-    const segment = content.segments[content.next];
-    const until = segment?.offset ?? content.realSize;
-    if (until > content.position) await this.#sink.hole(until - content.position);
-    content.position = until;
-    content.next += 1;
-    content.left = segment?.length ?? 0;
-    if (segment !== undefined) return;
+  async #goOn(content: ArchivedContent): Promise<void> {
+    if (await content.goOn(this.#sink)) return;
     this.#sink.entryEnd();
     this.#state = content.padding === 0 ? { at: "header" } : { at: "padding", left: content.padding };
   }
-}
-
-function paddingOf(size: number): number {
-  return (BLOCK - (size % BLOCK)) % BLOCK;
 }

@@ -1,5 +1,12 @@
+import {
+  type ArchivedContent,
+  paddingOf,
+  type SparseMap,
+  takeMap,
+  wholeContent,
+} from "../../files/archived-content.ts";
 import { parsePaxRecords } from "../../files/pax-records.ts";
-import { type Segment, SparseMapParser } from "../../files/sparse-map.ts";
+import { SparseMapParser } from "../../files/sparse-map.ts";
 import { BLOCK, isZeroBlock, MalformedArchive } from "../../files/tar-header.ts";
 import { type ForeignHeader, hasChecksum, parseForeignHeader } from "./foreign-header.ts";
 import { type Member, memberOf } from "./member.ts";
@@ -18,23 +25,12 @@ type State =
   | { readonly at: "header" }
   /** A pax header, or a name that is too long for its field. */
   | { readonly at: "extension"; readonly type: string; readonly parts: Buffer[]; size: number; left: number }
-  | { readonly at: "map"; readonly map: SparseMapParser; readonly realSize: number; left: number }
-  | { readonly at: "content"; readonly content: Content }
+  | SparseMap
+  | { readonly at: "content"; readonly content: ArchivedContent }
   | { readonly at: "padding"; left: number }
   /** `isContinued`: a header came after the end. */
   | { readonly at: "end"; isContinued: boolean }
   | { readonly at: "lost" };
-
-interface Content {
-  readonly segments: readonly Segment[];
-  readonly realSize: number;
-  readonly padding: number;
-  next: number;
-  /** Bytes that remain of the current segment. */
-  left: number;
-  /** The position in the file. */
-  position: number;
-}
 
 const MAX_EXTENSION_BYTES = 1 << 20;
 /** `git archive` writes its commit there. Anything else would hold for all that follows. */
@@ -78,7 +74,7 @@ export class ForeignTar {
         this.#lose(error.message);
       }
       const state = this.#state;
-      if (state.at === "content" && state.content.left === 0) await this.#nextSegment(state.content);
+      if (state.at === "content" && state.content.isBetween) await this.#goOn(state.content);
     }
   }
 
@@ -94,14 +90,7 @@ export class ForeignTar {
 
   #take(bytes: Buffer): number {
     const state = this.#state;
-    if (state.at === "content") {
-      const { content } = state;
-      const used = Math.min(content.left, bytes.length);
-      if (used > 0) this.#sink.content(bytes.subarray(0, used));
-      content.left -= used;
-      content.position += used;
-      return used;
-    }
+    if (state.at === "content") return state.content.take(bytes, this.#sink);
     if (state.at === "padding") {
       const used = Math.min(state.left, bytes.length);
       state.left -= used;
@@ -177,37 +166,17 @@ export class ForeignTar {
       const map = new SparseMapParser(entry.size);
       this.#state = { at: "map", map, realSize: entry.size, left: storedSize };
     } else if (storedSize === 0) this.#sink.memberEnd();
-    else this.#startContent([{ offset: 0, length: storedSize }], storedSize, storedSize);
+    else this.#state = { at: "content", content: wholeContent(storedSize) };
   }
 
-  #map(state: Extract<State, { at: "map" }>): void {
-    state.left -= BLOCK;
-    const segments = state.left < 0 ? null : state.map.push(this.#block);
-    if (state.left < 0) return this.#lose("the map of a sparse file is longer than the file");
-    if (segments === null) return;
-    const stored = segments.reduce((sum, { length }) => sum + length, 0);
-    if (stored !== state.left) return this.#lose("the map of a sparse file does not fit its data");
-    this.#startContent(segments, state.realSize, stored);
+  #map(state: SparseMap): void {
+    const content = takeMap(state, this.#block);
+    if (content !== null) this.#state = { at: "content", content };
   }
 
-  #startContent(segments: readonly Segment[], realSize: number, stored: number): void {
-    const content = { segments, realSize, padding: paddingOf(stored), next: 0, left: 0, position: 0 };
-    this.#state = { at: "content", content };
-  }
-
-  async #nextSegment(content: Content): Promise<void> {
-    const segment = content.segments[content.next];
-    const until = segment?.offset ?? content.realSize;
-    if (until > content.position) await this.#sink.hole(until - content.position);
-    content.position = until;
-    content.next += 1;
-    content.left = segment?.length ?? 0;
-    if (segment !== undefined) return;
+  async #goOn(content: ArchivedContent): Promise<void> {
+    if (await content.goOn(this.#sink)) return;
     this.#sink.memberEnd();
     this.#state = content.padding === 0 ? { at: "header" } : { at: "padding", left: content.padding };
   }
-}
-
-function paddingOf(size: number): number {
-  return (BLOCK - (size % BLOCK)) % BLOCK;
 }
