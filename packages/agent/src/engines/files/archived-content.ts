@@ -6,7 +6,7 @@ export interface ContentSink {
   hole(bytes: number): void | Promise<void>;
 }
 
-/** A file's content on its way out of an archive: pieces, and holes where a sparse file has them. */
+/** A file's content on its way out of an archive: pieces, and the holes of a sparse file. */
 export class ArchivedContent {
   readonly #segments: readonly Segment[];
   readonly #realSize: number;

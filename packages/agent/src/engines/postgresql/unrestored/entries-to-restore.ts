@@ -9,8 +9,8 @@ const LEFT_OUT = /^\d+; \d+ \d+ (?:EVENT TRIGGER - |COMMENT - (?:EVENT TRIGGER|P
 
 /**
  * What pg_restore is to restore, for its `--use-list`, if the dump has something that it can leave
- * out by no other option; null if it has nothing of that kind, or cannot be listed. `list` starts `pg_restore --list`,
- * which reads the dump's beginning.
+ * out by no other option; null if it has nothing of that kind, or cannot be listed. `list` starts
+ * `pg_restore --list`, which reads the dump's beginning.
  */
 export async function entriesToRestore(
   unrestored: readonly DatabaseObject[] | null,
