@@ -14,9 +14,6 @@ if (root === null) throw new Error("the page has no #root");
 // The nonce of the page's Content-Security-Policy: without it the browser applies no style element.
 // The development server sends none.
 const styleNonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
-// react-style-singleton, which stops the page scrolling behind a dialog, looks for the nonce under
-// this name.
-Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce}>

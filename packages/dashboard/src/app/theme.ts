@@ -1,4 +1,4 @@
-import { createTheme, Modal } from "@mantine/core";
+import { createTheme } from "@mantine/core";
 
 /** Colours with enough contrast on light and dark backgrounds; the font comes from the service. */
 export const theme = createTheme({
@@ -23,8 +23,4 @@ export const theme = createTheme({
   },
   defaultRadius: "sm",
   respectReducedMotion: true,
-  components: {
-    // A dialog's header is not the page's banner landmark.
-    Modal: Modal.extend({ defaultProps: { attributes: { header: { role: "presentation" } } } }),
-  },
 });

@@ -34,7 +34,7 @@ export function useShortcuts(on: { onSearch: () => void; onHelp: () => void }): 
     let goesSince: number | null = null;
     const onKey = (event: KeyboardEvent): void => {
       const { key } = event;
-      const isDialogOpen = document.querySelector('[role="dialog"]') !== null;
+      const isDialogOpen = document.querySelector("dialog[open]") !== null;
       if ((event.ctrlKey || event.metaKey) && !event.altKey && key.toLowerCase() === "k") {
         event.preventDefault();
         if (!isDialogOpen) onSearch();

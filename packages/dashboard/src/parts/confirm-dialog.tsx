@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { strings } from "../text/strings.ts";
+import { Dialog } from "./dialog.tsx";
 import { FailurePanel } from "./failure-panel.tsx";
 
 interface ConfirmDialogProps {
@@ -21,13 +22,7 @@ interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { opened, title, children, action, destructive = true, pending, error, onConfirm, onClose } = props;
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={title}
-      centered
-      closeButtonProps={{ "aria-label": strings.dialog.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={title}>
       <Stack>
         <div>{children}</div>
         {error !== null && error !== undefined && <FailurePanel error={error} />}
@@ -40,6 +35,6 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

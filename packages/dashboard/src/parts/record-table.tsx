@@ -1,4 +1,3 @@
-import { Table } from "@mantine/core";
 import type { ReactNode } from "react";
 import classes from "./record-table.module.css";
 
@@ -20,27 +19,27 @@ interface RecordTableProps<Row> {
 /** A table of records; on a narrow screen each row becomes a card with the columns' names. */
 export function RecordTable<Row>({ caption, columns, rows, rowKey }: RecordTableProps<Row>) {
   return (
-    <Table className={classes["table"]} verticalSpacing="xs" aria-label={caption}>
-      <Table.Thead>
-        <Table.Tr>
+    <table className={classes["table"]} aria-label={caption}>
+      <thead>
+        <tr>
           {columns.map(({ header, numeric }) => (
-            <Table.Th key={header} data-numeric={numeric}>
+            <th key={header} data-numeric={numeric}>
               {header}
-            </Table.Th>
+            </th>
           ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
+        </tr>
+      </thead>
+      <tbody>
         {rows.map((row) => (
-          <Table.Tr key={rowKey(row)} data-row={rowKey(row)}>
+          <tr key={rowKey(row)} data-row={rowKey(row)}>
             {columns.map(({ header, cell, numeric }) => (
-              <Table.Td key={header} data-label={header} data-numeric={numeric}>
+              <td key={header} data-label={header} data-numeric={numeric}>
                 <div>{cell(row)}</div>
-              </Table.Td>
+              </td>
             ))}
-          </Table.Tr>
+          </tr>
         ))}
-      </Table.Tbody>
-    </Table>
+      </tbody>
+    </table>
   );
 }

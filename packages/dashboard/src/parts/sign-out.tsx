@@ -1,7 +1,8 @@
 import { CallRefused } from "@attestore/contract/client";
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMutation, type UseMutationResult } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
+import { Dialog } from "./dialog.tsx";
 import { FailurePanel } from "./failure-panel.tsx";
 import { strings } from "../text/strings.ts";
 
@@ -28,15 +29,9 @@ export function useSignOut(): SignOut {
 /** Says that signing out failed. */
 export function StillSignedIn({ signOut }: { signOut: SignOut }) {
   return (
-    <Modal
-      opened={signOut.isError}
-      onClose={() => signOut.reset()}
-      title={strings.shell.stillSignedIn}
-      centered
-      closeButtonProps={{ "aria-label": strings.dialog.close }}
-    >
+    <Dialog opened={signOut.isError} onClose={() => signOut.reset()} title={strings.shell.stillSignedIn}>
       <FailurePanel error={signOut.error} onRetry={() => signOut.mutate()} />
-    </Modal>
+    </Dialog>
   );
 }
 

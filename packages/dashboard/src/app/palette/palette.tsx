@@ -1,14 +1,14 @@
-import { Modal, Text, TextInput, useMantineColorScheme } from "@mantine/core";
+import { Text, TextInput, useMantineColorScheme } from "@mantine/core";
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useState } from "react";
 import { useMayManage, useMe } from "../../api/session.ts";
 import { startRun } from "../../api/start-run.ts";
 import { receiptListQuery } from "../../pages/receipts/queries.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { palette as text } from "../../text/palette.ts";
-import { strings } from "../../text/strings.ts";
 import { groupsFor } from "../navigation.ts";
 import { useShellOverview } from "../use-counts.ts";
 import { matching, type PaletteItem, paletteItems } from "./palette-items.ts";
@@ -17,16 +17,9 @@ import classes from "./palette.module.css";
 /** Finds pages, sources, agents and receipts by name, and does what people do most. */
 export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={text.title}
-      size="lg"
-      yOffset="8vh"
-      closeButtonProps={{ "aria-label": strings.dialog.close }}
-    >
+    <Dialog opened onClose={onClose} title={text.title} size="wide">
       <Finder onClose={onClose} onHelp={onHelp} />
-    </Modal>
+    </Dialog>
   );
 }
 

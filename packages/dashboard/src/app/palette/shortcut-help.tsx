@@ -1,6 +1,6 @@
-import { Kbd, Modal, Switch } from "@mantine/core";
+import { Kbd, Switch } from "@mantine/core";
 import { palette as text } from "../../text/palette.ts";
-import { strings } from "../../text/strings.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import classes from "./shortcut-help.module.css";
 
 interface ShortcutHelpProps {
@@ -13,12 +13,7 @@ interface ShortcutHelpProps {
 /** What each key does, and the way to turn single keys off (WCAG 2.2, 2.1.4). */
 export function ShortcutHelp({ onClose, isOn, onSwitch }: ShortcutHelpProps) {
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={text.keys.title}
-      closeButtonProps={{ "aria-label": strings.dialog.close }}
-    >
+    <Dialog opened onClose={onClose} title={text.keys.title}>
       <dl className={classes["keys"]}>
         {text.keys.list.map(([keys, what]) => (
           <div key={what}>
@@ -37,6 +32,6 @@ export function ShortcutHelp({ onClose, isOn, onSwitch }: ShortcutHelpProps) {
         checked={isOn}
         onChange={({ currentTarget }) => onSwitch(currentTarget.checked)}
       />
-    </Modal>
+    </Dialog>
   );
 }

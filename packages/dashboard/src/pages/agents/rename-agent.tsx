@@ -1,10 +1,11 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { agents as text } from "../../text/agents.ts";
@@ -44,13 +45,7 @@ export function RenameAgent({ agent }: { agent: Schemas["AgentRecord"] }) {
       >
         {text.rename.action}
       </ReasonedButton>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={text.rename.action}
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={text.rename.action}>
         <form onSubmit={submit}>
           <Stack>
             <TextInput
@@ -72,7 +67,7 @@ export function RenameAgent({ agent }: { agent: Schemas["AgentRecord"] }) {
             </Group>
           </Stack>
         </form>
-      </Modal>
+      </Dialog>
     </>
   );
 }

@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { auditor } from "../../text/auditor.ts";
@@ -30,13 +31,7 @@ export function MakeLink({ orgId, onMade }: { orgId: string; onMade: (url: strin
       <ReasonedButton disabledReason={mayManage ? null : people.onlyManagers} onClick={open}>
         {text.action}
       </ReasonedButton>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={text.title}
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={text.title}>
         <LinkForm
           orgId={orgId}
           onClose={close}
@@ -45,7 +40,7 @@ export function MakeLink({ orgId, onMade }: { orgId: string; onMade: (url: strin
             onMade(url);
           }}
         />
-      </Modal>
+      </Dialog>
     </>
   );
 }

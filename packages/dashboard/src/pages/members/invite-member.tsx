@@ -1,9 +1,10 @@
-import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useMayManage, useMe } from "../../api/session.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { members as text } from "../../text/members.ts";
@@ -21,15 +22,9 @@ export function InviteMember({ orgId }: { orgId: string }) {
       <ReasonedButton disabledReason={mayManage ? null : people.onlyManagers} onClick={open}>
         {text.invite.action}
       </ReasonedButton>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={text.invite.title}
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={text.invite.title}>
         <InviteForm orgId={orgId} onDone={close} />
-      </Modal>
+      </Dialog>
     </>
   );
 }

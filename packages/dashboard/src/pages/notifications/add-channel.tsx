@@ -1,10 +1,11 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Checkbox, Group, Modal, NativeSelect, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { notifications } from "../../text/notifications.ts";
@@ -31,13 +32,7 @@ export function AddChannel({ kind, orgId, onAdded }: AddChannelProps) {
       <ReasonedButton disabledReason={mayManage ? null : people.onlyManagers} onClick={open}>
         {text[kind]}
       </ReasonedButton>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={kind === "email" ? text.emailTitle : text.webhookTitle}
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={kind === "email" ? text.emailTitle : text.webhookTitle}>
         <AddForm
           kind={kind}
           orgId={orgId}
@@ -47,7 +42,7 @@ export function AddChannel({ kind, orgId, onAdded }: AddChannelProps) {
             onAdded(channel);
           }}
         />
-      </Modal>
+      </Dialog>
     </>
   );
 }

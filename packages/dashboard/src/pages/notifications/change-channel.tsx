@@ -1,9 +1,10 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Checkbox, Group, Modal, Stack, Switch, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Stack, Switch, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { notifications } from "../../text/notifications.ts";
@@ -30,15 +31,9 @@ export function ChangeChannel({ channel }: { channel: Channel }) {
       >
         {text.action}
       </ReasonedButton>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={text.title(name)}
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={text.title(name)}>
         <ChangeForm channel={channel} onClose={close} />
-      </Modal>
+      </Dialog>
     </>
   );
 }

@@ -1,8 +1,9 @@
-import { Button, Code, Group, Modal, Stack, Text, Title } from "@mantine/core";
+import { Button, Code, Group, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import { Awaited } from "../../parts/awaited.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { Moment } from "../../parts/moment.tsx";
@@ -11,7 +12,6 @@ import { RecordTable } from "../../parts/record-table.tsx";
 import { formatMilliseconds } from "../../text/format.ts";
 import { notifications, TYPE_WORDS } from "../../text/notifications.ts";
 import { people } from "../../text/people.ts";
-import { strings } from "../../text/strings.ts";
 import { type Delivery, deliveryQuery } from "./queries.ts";
 
 const text = notifications.deliveries;
@@ -26,16 +26,9 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
       <Button size="xs" variant="default" aria-label={text.of(what)} onClick={open}>
         {text.details}
       </Button>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={what}
-        size="lg"
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={what} size="wide">
         <Detail delivery={delivery} />
-      </Modal>
+      </Dialog>
     </>
   );
 }

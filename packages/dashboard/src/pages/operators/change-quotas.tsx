@@ -1,10 +1,11 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { quotasQuery } from "../../api/quotas.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { quotas } from "../../text/quotas.ts";
 import { strings } from "../../text/strings.ts";
@@ -23,15 +24,9 @@ export function ChangeQuotas({ name, current }: { name: string; current: Quotas 
           {text.action}
         </Button>
       </Group>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={text.title(name)}
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={text.title(name)}>
         <QuotaForm current={current} onDone={close} />
-      </Modal>
+      </Dialog>
     </>
   );
 }

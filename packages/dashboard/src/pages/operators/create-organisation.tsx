@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { operators } from "../../text/operators.ts";
 import { strings } from "../../text/strings.ts";
@@ -14,15 +15,9 @@ export function CreateOrganisation() {
   return (
     <>
       <Button onClick={open}>{text.action}</Button>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={text.title}
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={text.title}>
         <CreateForm onDone={close} />
-      </Modal>
+      </Dialog>
     </>
   );
 }

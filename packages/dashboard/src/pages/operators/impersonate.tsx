@@ -1,5 +1,6 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { Dialog } from "../../parts/dialog.tsx";
 import { TextArea } from "../../parts/text-area.tsx";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -39,13 +40,7 @@ export function Impersonate({ person }: { person: Schemas["UserRecord"] }) {
       <Button size="xs" variant="default" aria-label={text.of(who)} onClick={open}>
         {text.action}
       </Button>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={text.title(who)}
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={text.title(who)}>
         <form onSubmit={submit}>
           <Stack>
             <Text size="sm">{text.explanation}</Text>
@@ -70,7 +65,7 @@ export function Impersonate({ person }: { person: Schemas["UserRecord"] }) {
             </Group>
           </Stack>
         </form>
-      </Modal>
+      </Dialog>
     </>
   );
 }

@@ -1,9 +1,10 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
+import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { passkeys } from "../../text/passkeys.ts";
 import { strings } from "../../text/strings.ts";
@@ -47,13 +48,7 @@ export function RenamePasskey({ passkey, onChanged }: RenamePasskeyProps) {
       >
         {text.action}
       </Button>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={text.of(passkey.name)}
-        centered
-        closeButtonProps={{ "aria-label": strings.dialog.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={text.of(passkey.name)}>
         <form onSubmit={submit}>
           <Stack>
             <TextInput
@@ -75,7 +70,7 @@ export function RenamePasskey({ passkey, onChanged }: RenamePasskeyProps) {
             </Group>
           </Stack>
         </form>
-      </Modal>
+      </Dialog>
     </>
   );
 }
