@@ -194,6 +194,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       connection,
       jobsDb: byClock.database,
       objects,
+      places: objects.places,
       log,
       signer,
       sealer,

@@ -3,6 +3,7 @@ import type { Database } from "../platform/database/schema.ts";
 import type { Route } from "../platform/http/route.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
+import type { Places } from "../platform/workers/places.ts";
 import { withApiDocs } from "./api-docs/routes.ts";
 import { apiLogRoutes } from "./api-logs/routes.ts";
 import { auditorLinkRoutes } from "./auditor-links/routes.ts";
@@ -53,6 +54,8 @@ export interface FeatureDeps extends BootstrapDeps, CommandWaitDeps, HeartbeatDe
   /** The same database, for plain SQL. */
   sequencer: Submissions;
   objects: ObjectStore;
+  /** Of the whole service. */
+  places: Places;
   clock: Clock;
   /** Of the service's own authority; null with a certificate of the user's own. */
   caPem: string | null;

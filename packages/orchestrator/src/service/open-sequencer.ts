@@ -21,9 +21,9 @@ export function openSequencer(
   connection: ConnectionSettings,
   signer: CheckpointSigner,
   logger: Logger,
+  metrics = createMetrics(),
 ): OpenSequencer {
   const pool = openSequencerPool(connection, logger, { way: "log" });
-  const metrics = createMetrics();
   const sequencer = new Sequencer({
     pool,
     calls: callRecords,

@@ -8,7 +8,12 @@ import type { InstallationState } from "../features/installation/installation.ts
 import { warningsOf } from "../features/installation/warnings.ts";
 import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
 import { metricsRoute, type MetricsOptions } from "../features/metrics/metrics-route.ts";
-import { measureRequests, measureWaitingAgents } from "../features/metrics/service-metrics.ts";
+import {
+  measureQueue,
+  measureRequests,
+  measureWaitingAgents,
+  type ServiceMetrics,
+} from "../features/metrics/service-metrics.ts";
 import { requestQuotas } from "../features/quotas/request-quota.ts";
 import { type FeatureDeps, featureRoutes } from "../features/routes.ts";
 import { logErrorAnswer } from "../features/submissions/log-error-answer.ts";
@@ -35,9 +40,16 @@ export interface ServiceParts
   logger: Logger;
   jobs: MetricsOptions["jobs"];
   metricsToken: string | undefined;
+  /** Of all processes of the service; by default there is only this one. */
+  gatherMetrics?: MetricsOptions["gather"];
   installation: () => InstallationState;
   /** Routes that only some services have: the object store's, the dashboard's pages. */
   plugins: readonly FastifyPluginAsync[];
+}
+
+/** What this process measures about itself, and about the whole service if that is its task. */
+export function ownMetrics({ registry, surroundings }: ServiceMetrics): Promise<string[]> {
+  return Promise.all([registry.metrics(), surroundings.metrics()]);
 }
 
 /** The service's HTTPS server with all of its routes, not yet listening. */
@@ -60,14 +72,14 @@ export function serviceApp(parts: ServiceParts): FastifyInstance {
   app.addHook("onClose", () => waiting.close());
   measureRequests(app, log.metrics);
   measureWaitingAgents(log.metrics, () => waiting.count);
+  measureQueue(log.metrics, () => log.sequencer.waiting);
   app.register(
     metricsRoute({
-      metrics: log.metrics,
       db: parts.jobsDb,
       clock: parts.clock,
       logger,
       jobs: parts.jobs,
-      queued: () => log.sequencer.waiting,
+      gather: parts.gatherMetrics ?? (() => ownMetrics(log.metrics)),
       token: parts.metricsToken,
       installation: parts.installation,
     }),

@@ -8,7 +8,7 @@ import { BUILT_HERE } from "../features/downloads/download-routes.ts";
 import { guardDeletions } from "../features/installation/guarded-store.ts";
 import { watchInstallation } from "../features/installation/watch.ts";
 import { featureJobs } from "../features/jobs.ts";
-import { measureSurroundings } from "../features/metrics/measure-surroundings.ts";
+import { measurePools, measureSurroundings } from "../features/metrics/measure-surroundings.ts";
 import { measureCheckpoints } from "../features/metrics/service-metrics.ts";
 import { readWebhookCa } from "../features/notifications/channels/webhook-ca.ts";
 import { deliverNotifications } from "../features/notifications/deliveries/deliver.ts";
@@ -27,6 +27,7 @@ import { keySlots, leftFiles } from "../platform/keys/key-slots.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
 import { openServiceKeys } from "../platform/keys/service-keys.ts";
 import type { Logger } from "../platform/logging/logger.ts";
+import { LocalPlaces } from "../platform/workers/places.ts";
 import { deliverMail } from "../platform/mail/deliver-mail.ts";
 import { openMailTransport } from "../platform/mail/open-transport.ts";
 import { Cleanup } from "./cleanup.ts";
@@ -86,6 +87,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   }
   const downloads = config.downloads ?? BUILT_HERE;
   await certificate.warnOfOtherAuthority(byClock.pool);
+  const places = new LocalPlaces();
   const { objects: store, routes: objectRoutes } = await openObjects(config, keys.objectUrls, log);
 
   const { installation, signer, lookBack } = await openInstallation(
@@ -114,7 +116,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     config.backupDirectory === undefined
       ? null
       : { directory: config.backupDirectory, every_h: config.backupEvery_h };
-  if (serviceBackup !== null) measureServiceBackups(sequencer.metrics.registry, serviceBackup);
+  if (serviceBackup !== null) measureServiceBackups(sequencer.metrics.surroundings, serviceBackup);
   const jobList = featureJobs({
     requireDeletable,
     quotas,
@@ -135,6 +137,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     connection,
     jobsDb: byClock.database,
     objects,
+    places,
     log: sequencer,
     signer,
     sealer,
@@ -181,10 +184,10 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     transport.close();
   });
 
-  measureSurroundings(sequencer.metrics.registry, {
+  measurePools(sequencer.metrics.registry, { requests: pool, jobs: byClock.pool, log: sequencer.pool });
+  measureSurroundings(sequencer.metrics.surroundings, {
     dataDirectory: config.data,
     certificate: () => certificate.pem,
-    pools: { requests: pool, jobs: byClock.pool, log: sequencer.pool },
     log: lookBack,
     jobs: byClock.pool,
   });

@@ -6,6 +6,7 @@ import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import { fileRoute, type Route } from "../../platform/http/route.ts";
+import type { Places } from "../../platform/workers/places.ts";
 import { packFiles, packHeader } from "./pack-files.ts";
 import { packStream } from "./pack-stream.ts";
 import { PackConcurrency } from "./pack-concurrency.ts";
@@ -13,9 +14,14 @@ import { evidencePeriod, evidenceQuery } from "./period.ts";
 import { readSnapshot } from "./snapshot.ts";
 
 /** Everything that an organisation can show of a period, for auditors. */
-export function evidenceRoutes(deps: { db: Database; signer: CheckpointSigner; clock: Clock }): Route[] {
+export function evidenceRoutes(deps: {
+  db: Database;
+  signer: CheckpointSigner;
+  clock: Clock;
+  places: Places;
+}): Route[] {
   const { db, signer, clock } = deps;
-  const turns = new PackConcurrency();
+  const turns = new PackConcurrency(deps.places);
   return [
     fileRoute({
       method: "GET",

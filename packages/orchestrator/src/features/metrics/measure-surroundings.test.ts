@@ -3,7 +3,7 @@ import pg from "pg";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestOrg, type TestService } from "../../../test/service.ts";
-import { measureSurroundings } from "./measure-surroundings.ts";
+import { measurePools, measureSurroundings } from "./measure-surroundings.ts";
 
 let service: TestService;
 let org: TestOrg;
@@ -22,7 +22,6 @@ async function scraped(around: { pool?: pg.Pool; certificate?: string } = {}): P
   measureSurroundings(registry, {
     dataDirectory: tmpdir(),
     certificate: () => around.certificate ?? service.ca,
-    pools: { requests: pool },
     log: pool,
     jobs: pool,
   });
@@ -91,10 +90,10 @@ test("work that waits for a connection is counted, and what cannot be measured i
   measureSurroundings(text, {
     dataDirectory: "/nowhere",
     certificate: () => "not a certificate",
-    pools: { log: pool },
     log: service.pool,
     jobs: service.pool,
   });
+  measurePools(text, { log: pool });
   const shown = await text.metrics();
   expect(shown).toContain('attestore_database_connections_waiting{pool="log"} 1');
   expect(shown).toContain('attestore_database_connections{pool="log",state="used"} 1');

@@ -9,8 +9,6 @@ export interface Surroundings {
   dataDirectory: string;
   /** The certificate that is served now, in PEM. */
   certificate: () => string;
-  /** By what they are for. */
-  pools: Readonly<Record<string, Pool>>;
   /** As the log's role. */
   log: Pool;
   /** As the role of scheduled jobs. */
@@ -38,7 +36,7 @@ const UNWITNESSED = `select count(*)::int as count from logs cross join lateral 
       where agents.org_id = logs.org_id and cosignature is not null and agent_witnesses.tree_size >= old.tree_size)`;
 
 /**
- * What the service depends on: disk, certificate, clocks, standbys, connections, witnesses, mail. A
+ * What the service depends on: disk, certificate, clocks, standbys, witnesses, mail. A
  * gauge whose value cannot be found out is left out of the scrape.
  */
 export function measureSurroundings(registry: Registry, around: Surroundings): void {
@@ -89,7 +87,6 @@ export function measureSurroundings(registry: Registry, around: Surroundings): v
     "Age of the oldest mail that waits to be sent; 0 if none does.",
     async () => (await counted())?.mail_oldest_s ?? null,
   );
-  measurePools(registry, around.pools);
 }
 
 async function count({ log, jobs }: Surroundings): Promise<Counted> {
@@ -109,7 +106,8 @@ async function count({ log, jobs }: Surroundings): Promise<Counted> {
   };
 }
 
-function measurePools(registry: Registry, pools: Surroundings["pools"]): void {
+/** @param pools by what they are for */
+export function measurePools(registry: Registry, pools: Readonly<Record<string, Pool>>): void {
   new Gauge({
     name: "attestore_database_connections",
     help: "This process's connections to the database, by what they are for and whether they are in use.",

@@ -8,18 +8,17 @@ import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/b
 import type { Job } from "../../platform/jobs/job.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { InstallationState } from "../installation/installation.ts";
+import { mergeExpositions } from "./merge-expositions.ts";
 import { readServiceState, type ServiceState } from "./read-state.ts";
-import type { ServiceMetrics } from "./service-metrics.ts";
 import { type ShowState, stateGauges } from "./state-gauges.ts";
 
 export interface MetricsOptions {
-  metrics: ServiceMetrics;
   db: Database;
   clock: Clock;
   logger: Logger;
   jobs: readonly Pick<Job, "name" | "every_s">[];
-  /** Submissions waiting for the log. */
-  queued: () => number;
+  /** What each process of the service measures, in Prometheus' text format. */
+  gather: () => Promise<readonly string[]>;
   /** ATTESTORE_METRICS_TOKEN */
   token: string | undefined;
   installation: () => InstallationState;
@@ -34,12 +33,11 @@ const FRESH_MS = 1000;
  * machine can ask.
  */
 export function metricsRoute({
-  metrics,
   db,
   clock,
   logger,
   jobs,
-  queued,
+  gather,
   token,
   installation,
 }: MetricsOptions): FastifyPluginAsync {
@@ -65,9 +63,9 @@ export function metricsRoute({
       const isNamed = hasToken(request, tokenHash);
       if (!isLocal(request) && !isNamed) throw unauthenticated();
       const { registry, show } = isNamed ? views.named : views.unnamed;
-      show(await state(), queued(), installation());
-      const all = Registry.merge([metrics.registry, registry]);
-      return reply.type(all.contentType).send(await all.metrics());
+      show(await state(), installation());
+      const texts = [...(await gather()), await registry.metrics()];
+      return reply.type(registry.contentType).send(mergeExpositions(texts));
     });
   };
 }

@@ -5,16 +5,21 @@ import { watchEventLoop } from "./event-loop-watch.ts";
 
 /** What this process measures about itself while it works. */
 export interface ServiceMetrics {
+  /** Of this process: with several workers, each has its own, with the label `worker`. */
   registry: Registry;
+  /** Of the whole service, measured by one of its processes. */
+  surroundings: Registry;
   /** For the sequencer. */
   onBatch: (batch: { submissions: number; seconds: number }) => void;
 }
 
 /**
- * In a registry of its own, so that several services in one process, as in tests, don't interfere.
+ * In registries of its own, so that several services in one process, as in tests, don't interfere.
+ * @param worker its number, if it is one of several
  */
-export function createMetrics(): ServiceMetrics {
+export function createMetrics(worker: number | null = null): ServiceMetrics {
   const registry = new Registry();
+  if (worker !== null) registry.setDefaultLabels({ worker: String(worker) });
   collectDefaultMetrics({ register: registry });
   watchEventLoop(registry);
   const info = new Gauge({
@@ -38,6 +43,7 @@ export function createMetrics(): ServiceMetrics {
   });
   return {
     registry,
+    surroundings: new Registry(),
     onBatch(batch) {
       seconds.observe(batch.seconds);
       submissions.observe(batch.submissions);
@@ -46,11 +52,11 @@ export function createMetrics(): ServiceMetrics {
 }
 
 /** @returns what the publisher of checkpoints calls */
-export function measureCheckpoints({ registry }: ServiceMetrics): (hour: Date) => void {
+export function measureCheckpoints({ surroundings }: ServiceMetrics): (hour: Date) => void {
   const newest = new Gauge({
     name: "attestore_log_checkpoint_timestamp_seconds",
     help: "Newest hour whose checkpoints of all logs are there, as far as this replica has seen; absent before the first.",
-    registers: [registry],
+    registers: [surroundings],
   });
   newest.remove();
   return (hour) => newest.set(hour.getTime() / 1000);
@@ -61,6 +67,18 @@ export function measureWaitingAgents({ registry }: ServiceMetrics, count: () => 
   new Gauge({
     name: "attestore_agents_waiting",
     help: "Agents whose request for commands this replica holds.",
+    registers: [registry],
+    collect() {
+      this.set(count());
+    },
+  });
+}
+
+/** Submissions waiting for the log. */
+export function measureQueue({ registry }: ServiceMetrics, count: () => number): void {
+  new Gauge({
+    name: "attestore_log_queue_submissions",
+    help: "Receipts and events waiting for the next batch of the log.",
     registers: [registry],
     collect() {
       this.set(count());

@@ -3,7 +3,7 @@ import type { InstallationState } from "../installation/installation.ts";
 import type { ServiceState } from "./read-state.ts";
 
 /** Sets what a scrape shows of the database's state; `null` if the database did not answer. */
-export type ShowState = (state: ServiceState | null, queued: number, installation: InstallationState) => void;
+export type ShowState = (state: ServiceState | null, installation: InstallationState) => void;
 
 const COMMANDS = ["queued", "delivered"];
 const INCIDENTS = ["backup_missed", "restore_test_missed", "agent_silent"];
@@ -21,11 +21,6 @@ export function stateGauges(registry: Registry, names: boolean): ShowState {
   ): Gauge<Label> =>
     new Gauge({ name: `attestore_${name}`, help, labelNames: [...labelNames], registers: [registry] });
   const up = gauge("database_up", "1 if the database answered this scrape, else 0.", []);
-  const waiting = gauge(
-    "log_queue_submissions",
-    "Receipts and events waiting for the next batch of the log.",
-    [],
-  );
   const size = gauge("log_entries", "Entries in an organisation's log.", ["org_id"]);
   const source = names ? (["org_id", "source_id", "slug"] as const) : (["org_id", "source_id"] as const);
   const proof = gauge(
@@ -87,9 +82,8 @@ export function stateGauges(registry: Registry, names: boolean): ShowState {
     deliveries,
     lag,
   ];
-  return (state, queued, installation) => {
+  return (state, installation) => {
     up.set(state === null ? 0 : 1);
-    waiting.set(queued);
     held.set(installation.pairing.is === "held" ? 1 : 0);
     setBack.set(installation.setBack.length);
     // An old value would look like a new one.

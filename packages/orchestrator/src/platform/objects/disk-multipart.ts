@@ -16,6 +16,7 @@ import type {
 } from "./object-store.ts";
 import { MAX_PARTS, partSizes } from "./part-sizes.ts";
 import { mismatch, receiveBytes, writeAt } from "./receive-bytes.ts";
+import { inTurn, type Turns } from "../workers/turns.ts";
 import { expiryAfter, type PartPermission } from "./signed-url.ts";
 import type { UploadDirectories } from "./upload-directory.ts";
 
@@ -23,6 +24,7 @@ export interface DiskMultipartOptions {
   uploads: UploadDirectories;
   partBytes: number;
   room: DiskRoom;
+  turns: Turns;
   /** The URL that permits it. */
   sign: (permission: PartPermission) => string;
   /** Gives a finished file its name as an object. */
@@ -38,12 +40,11 @@ export interface DiskMultipartOptions {
  */
 export class DiskMultipart implements MultipartUploads {
   readonly #options: DiskMultipartOptions;
-  readonly #receptions = new NewestReception();
-  /** Marking, finishing and removing run one after the other. */
-  #finishing: Promise<unknown> = Promise.resolve();
+  readonly #receptions: NewestReception;
 
   constructor(options: DiskMultipartOptions) {
     this.#options = options;
+    this.#receptions = new NewestReception(options.turns);
   }
 
   partBytesFor(sizeBytes: number): number {
@@ -187,10 +188,9 @@ export class DiskMultipart implements MultipartUploads {
     return true;
   }
 
+  /** Marking, finishing and removing run one after the other. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#finishing.then(work);
-    this.#finishing = done.catch(() => undefined);
-    return done;
+    return inTurn(this.#options.turns, "finishing uploads in parts", work);
   }
 }
 

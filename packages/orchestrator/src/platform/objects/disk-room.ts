@@ -1,8 +1,10 @@
 import { statfs } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 import { unavailable } from "../errors/api-error.ts";
+import type { Places } from "../workers/places.ts";
 
 const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+const ROOM = "bytes that uploads have yet to write";
 
 /** The room that an upload was promised. */
 export interface Claim {
@@ -20,28 +22,24 @@ export interface Claim {
 export class DiskRoom {
   readonly #directory: string;
   readonly #reservedBytes: number;
-  #outstanding = 0;
+  readonly #places: Places;
 
-  constructor(directory: string, reservedBytes: number) {
+  constructor(directory: string, reservedBytes: number, places: Places) {
     this.#directory = directory;
     this.#reservedBytes = reservedBytes;
+    this.#places = places;
   }
 
   /** Throws `unavailable` if there is not that much room. */
   async claim(bytes: number): Promise<Claim> {
     // Bytes written in between may be missing from both numbers, so the larger of two readings
     // counts.
-    const before = this.#outstanding;
+    const atLeast = await this.#places.held(ROOM);
     const { bavail, bsize } = await statfs(this.#directory);
-    const outstanding = Math.max(before, this.#outstanding);
-    if (bavail * bsize - outstanding < bytes + this.#reservedBytes) throw noRoom();
-    this.#outstanding += bytes;
-    let left = bytes;
-    const give = (given: number): void => {
-      left -= given;
-      this.#outstanding -= given;
-    };
-    return { written: (count) => give(Math.min(count, left)), release: () => give(left) };
+    const limit = bavail * bsize - this.#reservedBytes;
+    const taken = await this.#places.take([{ name: ROOM, amount: bytes, limit, atLeast }]);
+    if ("full" in taken) throw noRoom();
+    return { written: (count) => taken.give(count), release: () => taken.release() };
   }
 }
 

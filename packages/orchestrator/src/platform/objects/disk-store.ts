@@ -22,6 +22,8 @@ import type {
 import { receiveObject } from "./receive-object.ts";
 import type { ExpectedObject } from "./receive-object.ts";
 import { SingleFlight } from "./single-flight.ts";
+import { LocalPlaces, type Places } from "../workers/places.ts";
+import { inTurn, LocalTurns, type Turns } from "../workers/turns.ts";
 import { expiryAfter, signPermission } from "./signed-url.ts";
 import { UploadDirectories } from "./upload-directory.ts";
 
@@ -40,6 +42,9 @@ export interface DiskStoreOptions {
   singlePutLimitBytes?: number | undefined;
   /** Size of a part above that, 512 MiB by default. */
   partBytes?: number | undefined;
+  /** Shared with the other processes that use the directory; by default there is none. */
+  turns?: Turns | undefined;
+  places?: Places | undefined;
 }
 
 /** Running uploads; in the same file system, so that the last step is one rename. */
@@ -57,18 +62,15 @@ export class DiskStore implements ObjectStore {
   readonly multipart: DiskMultipart;
   readonly notes: DiskNotes;
   readonly hmacKey: Uint8Array;
+  readonly places: Places;
+  readonly #turns: Turns;
   readonly #directory: string;
   readonly #publicUrl: string;
   readonly #room: DiskRoom;
   readonly #uploads: UploadDirectories;
-  readonly #receptions = new NewestReception();
+  readonly #receptions: NewestReception;
   readonly #digests = new DiskDigests();
   readonly #reading = new SingleFlight<Digest | null>();
-  /**
-   * The last steps of uploads run one after the other, so a remembered digest belongs to the file
-   * with that name.
-   */
-  #finishing: Promise<unknown> = Promise.resolve();
 
   constructor({
     directory,
@@ -77,11 +79,16 @@ export class DiskStore implements ObjectStore {
     reservedBytes = 256 * 1024 ** 2,
     singlePutLimitBytes = 5 * 1024 ** 3,
     partBytes = 512 * 1024 ** 2,
+    turns = new LocalTurns(),
+    places = new LocalPlaces(),
   }: DiskStoreOptions) {
+    this.places = places;
+    this.#turns = turns;
+    this.#receptions = new NewestReception(turns);
     this.#directory = directory;
     this.#publicUrl = publicUrl.replace(/\/+$/, "");
     this.hmacKey = hmacKey;
-    this.#room = new DiskRoom(directory, reservedBytes);
+    this.#room = new DiskRoom(directory, reservedBytes, places);
     this.singlePutLimitBytes = singlePutLimitBytes;
     this.notes = new DiskNotes(join(directory, NOTES));
     this.#uploads = new UploadDirectories(join(directory, MULTIPART));
@@ -89,6 +96,7 @@ export class DiskStore implements ObjectStore {
       uploads: this.#uploads,
       partBytes,
       room: this.#room,
+      turns,
       sign: (permission) => this.#url(permission.key, signPermission(permission, hmacKey)),
       publish: (key, file) => publishObject(file, this.#path(key)),
       exists: async (key) => (await this.head(key)) !== null,
@@ -197,14 +205,12 @@ export class DiskStore implements ObjectStore {
   async receive(key: string, source: Readable, expected: ExpectedObject): Promise<void> {
     const target = this.#path(key);
     const temporary = join(this.#directory, INCOMING, randomBytes(16).toString("hex"));
-    const publish = async (): Promise<void> => {
-      const finished = this.#finishing.then(async () => {
+    // One after the other, so a remembered digest belongs to the file with that name.
+    const publish = (): Promise<void> =>
+      inTurn(this.#turns, "finishing uploads", async () => {
         await publishObject(temporary, target);
         this.#digests.remember(key, await stat(target, { bigint: true }), expected);
       });
-      this.#finishing = finished.catch(() => undefined);
-      await finished;
-    };
     await this.#receptions.run(key, source, () =>
       receiveObject({ source, expected, temporary, room: this.#room, publish }),
     );

@@ -6,7 +6,7 @@ import type { DiskStore } from "./disk-store.ts";
 import { isObjectKey } from "./object-key.ts";
 import { openPermission } from "./signed-url.ts";
 import type { Permission } from "./signed-url.ts";
-import { requireRate, UploadTurns } from "./upload-limits.ts";
+import { requireRate, takeUploadPlace } from "./upload-limits.ts";
 
 /** An upload or download that moved no byte for this long is over. */
 const IDLE_MS = 60_000;
@@ -26,22 +26,17 @@ export function objectRoutes(
   /** Only tests set another one. */
   { leastRate }: { leastRate?: Parameters<typeof requireRate>[1] } = {},
 ): FastifyPluginAsync {
-  const turns = new UploadTurns();
   return async (app: FastifyInstance) => {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    app.put("/objects/*", (request, reply) => put({ store, turns, leastRate }, request, reply));
+    app.put("/objects/*", (request, reply) => put({ store, leastRate }, request, reply));
     app.get("/objects/*", { exposeHeadRoute: false }, (request, reply) => get(store, request, reply));
     app.head("/objects/*", (request, reply) => get(store, request, reply));
   };
 }
 
 async function put(
-  {
-    store,
-    turns,
-    leastRate,
-  }: { store: DiskStore; turns: UploadTurns; leastRate: Parameters<typeof requireRate>[1] },
+  { store, leastRate }: { store: DiskStore; leastRate: Parameters<typeof requireRate>[1] },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -59,7 +54,7 @@ async function put(
         `The URL permits ${permission.sizeBytes} bytes, but the request announces ${length}.`,
       );
     }
-    const over = turns.begin(permission.key);
+    const over = await takeUploadPlace(store.places, permission.key);
     const stop = requireRate(raw, leastRate);
     try {
       if ("uploadId" in permission) reply.header("etag", await store.multipart.receive(permission, raw));

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../errors/api-error.ts";
+import type { Places } from "../workers/places.ts";
 
 /**
  * How many bytes an upload has to bring in this time: room on the disk is reserved for everything
@@ -29,29 +30,20 @@ export function requireRate(
   return () => clearInterval(timer);
 }
 
-/** How many uploads of an organisation are being received. Keys begin with its id. */
-export class UploadTurns {
-  readonly #running = new Map<string, number>();
-
-  /**
-   * @returns what ends the turn
-   * @throws ApiError `rate_limited`
-   */
-  begin(key: string): () => void {
-    const org = key.slice(0, key.indexOf("/"));
-    const running = this.#running.get(org) ?? 0;
-    if (running >= MOST_OF_ORG)
-      throw new ApiError(
-        "rate_limited",
-        `${MOST_OF_ORG} uploads of this organisation are in progress. Try again when one of them has finished.`,
-        { retry_after_s: 5 },
-        { "retry-after": "5" },
-      );
-    this.#running.set(org, running + 1);
-    return () => {
-      const left = (this.#running.get(org) ?? 1) - 1;
-      if (left === 0) this.#running.delete(org);
-      else this.#running.set(org, left);
-    };
-  }
+/**
+ * Counts an upload among those of its organisation. Keys begin with its id.
+ * @returns what ends that
+ * @throws ApiError `rate_limited`
+ */
+export async function takeUploadPlace(places: Places, key: string): Promise<() => void> {
+  const name = `uploads of ${key.slice(0, key.indexOf("/"))}`;
+  const taken = await places.take([{ name, amount: 1, limit: MOST_OF_ORG }]);
+  if ("full" in taken)
+    throw new ApiError(
+      "rate_limited",
+      `${MOST_OF_ORG} uploads of this organisation are in progress. Try again when one of them has finished.`,
+      { retry_after_s: 5 },
+      { "retry-after": "5" },
+    );
+  return () => taken.release();
 }
