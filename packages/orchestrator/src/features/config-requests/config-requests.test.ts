@@ -99,6 +99,30 @@ test("nothing is delivered after 15 minutes, nor to an agent that no longer allo
   expect((await owner.post(path(), { kind: "discover" })).status).toBe(409);
 });
 
+test("what somebody asked who was removed since, or is no admin any more, is delivered to nobody", async () => {
+  await beat();
+  const [removed, demoted, left] = [
+    await service.signIn(org, "admin"),
+    await service.signIn(org, "admin"),
+    await service.signIn(org, "owner"),
+  ];
+  const waiting = [
+    await ask({ kind: "discover" }, removed),
+    await ask({ kind: "discover" }, demoted),
+    await ask({ kind: "discover" }, left),
+  ];
+  const kept = await ask();
+  const users = `/api/orgs/${org.id}/users`;
+  expect((await owner.delete(`${users}/${removed.id}`)).status).toBe(200);
+  expect((await owner.patch(`${users}/${demoted.id}`, { role: "auditor" })).status).toBe(200);
+  expect((await left.post(`/api/orgs/${org.id}/leave`, {})).status).toBe(200);
+  expect((await beat()).map(({ id }) => id)).toEqual([kept]);
+  for (const id of waiting) expect(await show(id)).toMatchObject({ status: "expired" });
+  // They count for nothing, and the agent is not woken for them.
+  expect((await agent.get("/v1/commands?wait_s=0")).json).toEqual({ queued: false });
+  expect(await beat()).toEqual([]);
+});
+
 test("an agent that waits for commands hears of a request at once", async () => {
   await beat();
   const waiting = agent.get("/v1/commands?wait_s=20");

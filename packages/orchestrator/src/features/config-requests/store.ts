@@ -2,6 +2,7 @@ import type { ConfigAnswer, ConfigRequest, DeliveredConfigRequest } from "@attes
 import type { Insertable } from "kysely";
 import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
 import type { ConfigRequestsTable, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { POLICY } from "../../platform/http/policy.ts";
 
 /** An agent that does not answer is asked again after this time: it runs an id once. */
 const AGAIN_AFTER = "interval '30 seconds'";
@@ -83,13 +84,43 @@ const TAKE: PreparedQuery = {
     returning config_requests.id, asked_by, request`,
 };
 
-/** Takes what an agent is to be asked, oldest first. Of two heartbeats at once one gets it. */
+/**
+ * Ends what was asked by people who may not ask any more: they were removed, left, or have another
+ * role now.
+ */
+async function endUnentitled(tx: DatabaseTransaction, agentId: string, now: Date): Promise<void> {
+  await tx
+    .updateTable("config_requests")
+    .set({ expires_at: now })
+    .where("agent_id", "=", agentId)
+    .where("status", "<>", "answered")
+    .where("expires_at", ">", now)
+    .where((request) =>
+      request.not(
+        request.exists(
+          request
+            .selectFrom("users")
+            .whereRef("users.id", "=", "config_requests.asked_by")
+            .where("users.status", "=", "active")
+            .where("users.removed_at", "is", null)
+            .where("users.role", "in", POLICY["hosts.configure"]),
+        ),
+      ),
+    )
+    .execute();
+}
+
+/**
+ * Takes what an agent is to be asked, oldest first, of people who may ask at this moment. Of two
+ * heartbeats at once one gets it.
+ */
 export async function takeConfigRequests(
   tx: DatabaseTransaction,
   agentId: string,
   now: Date,
   most: number,
 ): Promise<DeliveredConfigRequest[]> {
+  await endUnentitled(tx, agentId, now);
   const rows = await runPrepared<DeliveredConfigRequest>(tx, TAKE, [agentId, now, most]);
   return rows
     .map(({ id, asked_by, request }) => ({ id, asked_by, request }))
