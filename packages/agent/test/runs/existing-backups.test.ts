@@ -202,6 +202,18 @@ describe("a directory of dumps", () => {
     );
     run("sed -i '/Dump completed/d' shop.sql");
     expect((await testIt(of, await back(of))).reason).toContain("cut short");
+
+    // The server's own databases are declared, and no copy gets them.
+    dump("--routines --databases mysql");
+    const whole = await testIt(of, await back(of));
+    expect(whole.reason).toBeUndefined();
+    expect(whole.checks.find(({ id }) => id === "inferred:objects")?.observed["objects"]).toBe(10);
+
+    dump("");
+    run("cp shop.sql one && sed '/^LOCK TABLES/,$d' one >shop.sql && cat one >>shop.sql");
+    expect((await testIt(of, await back(of))).reason).toContain(
+      "the file has several dumps, and one was cut",
+    );
   });
 
   test("a tar of files is restored, and links out of it lead nowhere", async () => {

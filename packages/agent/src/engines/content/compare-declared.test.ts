@@ -4,10 +4,14 @@ import { compareDeclared, NOT_READ } from "./compare-declared.ts";
 const KEY = Buffer.alloc(32, 7);
 const table = (name: string, definition: string) => ({ kind: "table", name, definition });
 const compared = (declared: ReturnType<typeof table>[], restored: ReturnType<typeof table>[]) =>
-  compareDeclared({ declared, restored, isCertain: () => true }, KEY, {
-    words: { query: "q", hint: "h" },
-    duration_ms: 1,
-  });
+  compareDeclared(
+    { declared, restored, isCertain: () => true, isLookedFor: ({ name }) => name !== "of the server" },
+    KEY,
+    {
+      words: { query: "q", hint: "h" },
+      duration_ms: 1,
+    },
+  );
 
 test("what was not read of an object is named, even where it is the same of both", () => {
   const both = [table("read", "a"), table("too long", NOT_READ)];
@@ -22,4 +26,12 @@ test("what was not read and is not in the copy is lost", () => {
   const outcome = compared([table("read", "a"), table("too long", NOT_READ)], [table("read", "a")]);
   expect(outcome).toMatchObject({ result: "failed" });
   expect(JSON.stringify(outcome)).toContain("too long");
+});
+
+test("an object of the copy that was not found in the dump is named", () => {
+  const read = table("read", "a");
+  expect(compared([read], [read, table("not found", "b"), table("of the server", "c")])).toMatchObject({
+    result: "passed",
+    observed: { objects: 1, found: 1, not_compared: 1, not_compared_objects: "table not found" },
+  });
 });

@@ -13,15 +13,18 @@ export interface DeclaredObjects {
   readonly restored: readonly DatabaseObject[];
   /** Whether the restored copy has to have such an object, if the dump makes it. */
   readonly isCertain: (object: DatabaseObject) => boolean;
+  /** Whether a dump from which such an object was restored declares it where it was looked for. */
+  readonly isLookedFor: (object: DatabaseObject) => boolean;
 }
 
 /**
  * Compares the objects that another program's dump makes with those of the restored copy, one by
  * one. A lost one fails. Nobody knows how that program prints a definition, so only equal ones
- * count as compared, and the others are named. Null if there is nothing to compare.
+ * count as compared, and the others are named. So are those of the copy that were not found in the
+ * dump. Null if there is nothing to compare.
  */
 export function compareDeclared(
-  { declared, restored, isCertain }: DeclaredObjects,
+  { declared, restored, isCertain, isLookedFor }: DeclaredObjects,
   key: Buffer,
   {
     notLookedAt = [],
@@ -36,13 +39,17 @@ export function compareDeclared(
   const found = new Map(numbered(restored).map((each) => [nameOf(each), each]));
   const held: DatabaseObject[] = [];
   const leftOut: [kind: string, name: string][] = [];
+  const known = new Set<string>();
   for (const object of numbered(declared)) {
+    known.add(nameOf(object));
     const is = found.get(nameOf(object));
     const isEqual = is?.definition === object.definition && object.definition !== NOT_READ;
     const counts = is === undefined ? isCertain(object) : isEqual;
     if (counts) held.push(object);
     else leftOut.push([object.kind, object.name]);
   }
+  for (const [name, object] of found)
+    if (!known.has(name) && isLookedFor(object)) leftOut.push([object.kind, object.name]);
   if (held.length === 0) return null;
   const names = new Set(held.map(nameOf));
   const { count, sha256, kinds, named } = objectsMetadata(held, key);

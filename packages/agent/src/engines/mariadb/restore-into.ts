@@ -35,7 +35,7 @@ export async function restoreInto(
   const version = typeof engine_version === "string" ? engine_version : "";
   const layout = rowLayoutOf({ product: productOf(version), version });
   const dump = readsDump === true && contentKey !== undefined ? new DumpCounter(layout, contentKey) : null;
-  const made = new DeclaredSql(DATABASE);
+  const made = readsDump === true ? new DeclaredSql(DATABASE) : null;
   let admin = null as MariadbSession | null;
   try {
     admin = await limitAccounts(server, signal);
@@ -43,15 +43,15 @@ export async function restoreInto(
     rowsOf(await admin.run(`create database ${quoted(DATABASE)}`), "preparing the scratch server");
     await createDefiners(admin, textsOf(metadata["definers"], 400));
     const asking = admin;
-    await load(server, dump === null ? content : counted(content, dump, made), signal).catch(
-      async (error: unknown) => {
-        throw (await raisedByItself(asking, error))
-          ? new RestoreRefused(
-              "the dump cannot be loaded: code in it raised an error or closed the connection",
-            )
-          : error;
-      },
-    );
+    await load(server, read(content, dump, made), signal).catch(async (error: unknown) => {
+      throw (await raisedByItself(asking, error))
+        ? new RestoreRefused("the dump cannot be loaded: code in it raised an error or closed the connection")
+        : error;
+    });
+    if (made?.isCutShort === true)
+      throw new RestoreRefused(
+        "the file has several dumps, and one was cut short: the next begins before its last line. Look at what the program that makes them reports",
+      );
     const databases = await restoredDatabases(admin);
     await createDefiners(admin, await definersOf(admin, databases));
     const named = textsOf(metadata["databases"], 64);
@@ -59,7 +59,7 @@ export async function restoreInto(
     if (missing.length > 0)
       throw new RestoreRefused(`the dump has no database ${missing.join(", ").slice(0, 200)}`);
     const rows = dump?.tables().map((each) => ({ ...each, database: each.database || DATABASE })) ?? null;
-    const held = rows === null ? null : { rows, objects: made.end() };
+    const held = rows === null ? null : { rows, objects: made?.end() ?? null };
     return new RestoredMariadb(server, admin, [...new Set([...named, ...databases])], held);
   } catch (error) {
     await admin?.close();
@@ -69,14 +69,12 @@ export async function restoreInto(
   }
 }
 
-async function* counted(
+async function* read(
   content: AsyncIterable<Buffer>,
-  dump: DumpCounter,
-  made: DeclaredSql,
+  ...readers: readonly (DumpCounter | DeclaredSql | null)[]
 ): AsyncGenerator<Buffer, void, undefined> {
   for await (const piece of content) {
-    dump.add(piece);
-    made.add(piece);
+    for (const reader of readers) reader?.add(piece);
     yield piece;
   }
 }

@@ -8,17 +8,27 @@ const HEAD = 16;
 const PLACE = / (?:DATA|INDEX) DIRECTORY ?= ?'(?:\/|[A-Za-z]:)(?:[^'\\]|''|\\.)*'/s;
 /** A line of CREATE TABLE after the columns. No line of rows begins like that. */
 const OPTIONS = /^(?:\) ENGINE=| ?\(?(?:SUB)?PARTITION )/;
+/** Between two of these lines is the text of a routine, trigger or event. */
+const DELIMITER = "\nDELIMITER ";
+const USUAL = "\nDELIMITER ;\n";
+
+/** Where the bytes at hand begin. */
+interface Place {
+  /** Of the line. Null at the beginning of the dump. */
+  head: string | null;
+  isCode: boolean;
+}
 
 /**
  * Leaves `DATA DIRECTORY` and `INDEX DIRECTORY` out of the tables of a dump. MySQL lets only an
- * account that may read and write files name them, and a dump is loaded by one that may not.
+ * account that may read and write files name them, and a dump is loaded by one that may not. What a
+ * routine contains stays as it is: nothing runs it while it is loaded.
  */
 export async function* withoutPlacesOfFiles(
   content: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer, void, undefined> {
   let held: Buffer = Buffer.alloc(0);
-  /** Of the line in which `held` begins. Null at the beginning of the dump. */
-  let head: string | null = null;
+  const place: Place = { head: null, isCode: false };
   for await (const piece of content) {
     const bytes: Buffer = held.length === 0 ? piece : Buffer.concat([held, piece]);
     const end = bytes.length - HELD;
@@ -26,27 +36,35 @@ export async function* withoutPlacesOfFiles(
       held = Buffer.from(bytes);
       continue;
     }
-    const at = yield* without(bytes, end, head);
-    head = headAt(bytes, at, head);
+    const at = yield* without(bytes, end, place);
+    place.head = headAt(bytes, at, place.head);
     held = Buffer.from(bytes.subarray(at));
   }
-  yield held.subarray(yield* without(held, held.length, head));
+  yield held.subarray(yield* without(held, held.length, place));
 }
 
 /** Yields what is before `end`, and returns where it stopped. */
-function* without(bytes: Buffer, end: number, head: string | null): Generator<Buffer, number, undefined> {
+function* without(bytes: Buffer, end: number, place: Place): Generator<Buffer, number, undefined> {
   let from = 0;
+  let line = bytes.indexOf(DELIMITER);
+  const goTo = (at: number): void => {
+    for (; line !== -1 && line < at; line = bytes.indexOf(DELIMITER, line + 1))
+      place.isCode = bytes.toString("latin1", line, line + USUAL.length) !== USUAL;
+  };
   for (let at = bytes.indexOf(MARK); at !== -1 && at - BEFORE < end; at = bytes.indexOf(MARK, at + 1)) {
-    if (at < from || !OPTIONS.test(headAt(bytes, at, head))) continue;
+    if (at < from || !OPTIONS.test(headAt(bytes, at, place.head))) continue;
+    goTo(at);
+    if (place.isCode) continue;
     const start = Math.max(from, at - BEFORE);
     const found = PLACE.exec(bytes.subarray(start, start + HELD).toString("latin1"));
     if (found === null || start + found.index > at) continue;
     yield bytes.subarray(from, start + found.index);
     from = start + found.index + found[0].length;
   }
-  if (from >= end) return from;
-  yield bytes.subarray(from, end);
-  return end;
+  const until = Math.max(from, end);
+  if (from < end) yield bytes.subarray(from, end);
+  goTo(until);
+  return until;
 }
 
 /** The beginning of the line in which a byte is. `head`: that of the first line here. */

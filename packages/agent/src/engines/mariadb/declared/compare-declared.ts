@@ -15,6 +15,15 @@ const WORDS = {
 };
 /** Of these the copy only has to have one of that name. */
 const BY_NAME: ReadonlySet<string> = new Set(["view", "trigger", "procedure", "function", "sequence"]);
+/** Of a package, the dump's text is not read. */
+const LOOKED_FOR: ReadonlySet<string> = new Set([
+  "table",
+  "index",
+  "constraint",
+  "package",
+  "package_body",
+  ...BY_NAME,
+]);
 const NOT_LOOKED_AT = ["the definitions of views, triggers, routines and sequences", "all of the kind event"];
 
 /**
@@ -37,7 +46,8 @@ export async function compareDeclaredObjects(
   const present = listed.map((each) =>
     BY_NAME.has(each.kind) ? { ...each, definition: ONLY_A_NAME } : each,
   );
-  return compareDeclared({ declared, restored: present, isCertain: () => isLike }, key, {
+  const isLookedFor = ({ kind }: DatabaseObject): boolean => LOOKED_FOR.has(kind);
+  return compareDeclared({ declared, restored: present, isCertain: () => isLike, isLookedFor }, key, {
     words: WORDS,
     duration_ms: performance.now() - started,
     notLookedAt: NOT_LOOKED_AT,

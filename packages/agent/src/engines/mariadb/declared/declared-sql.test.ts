@@ -27,9 +27,17 @@ UNLOCK TABLES;
  1 AS \`id\` */;
 DELIMITER ;;
 /*!50003 CREATE*/ /*!50017 DEFINER=\`root\`@\`localhost\`*/ /*!50003 TRIGGER t before insert on orders for each row begin end */;;
-CREATE TABLE \`in a body\` (
 CREATE DEFINER=\`root\`@\`localhost\` PROCEDURE \`p\`\`q\`()
-select 1 ;;
+begin /* as it was before:
+CREATE DEFINER=\`root\`@\`localhost\` PROCEDURE \`in a body\`()
+CREATE TABLE \`in a body\` (
+*/
+select 1; end ;;
+/*!50003 CREATE*/ /*!50017 DEFINER=\`root\`@\`localhost\`*/ /*!50003 TRIGGER shop.\`u\` before insert on orders for each row begin
+/*!50003 CREATE*/ /*!50017 DEFINER=\`root\`@\`localhost\`*/ /*!50003 TRIGGER t
+ end */;;
+CREATE DEFINER=\`some one\`@\`%\` AGGREGATE FUNCTION \`f\`(x int) RETURNS int
+return 1 ;;
 DELIMITER ;
 /*!50001 VIEW \`v\` AS select 1 AS \`id\` */;
 -- Dump completed
@@ -50,6 +58,8 @@ test("tables with their parts, and the rest by name", () => {
     "constraint shop.orders.of",
     "trigger shop.t",
     "procedure shop.`p``q`",
+    "trigger shop.u",
+    "function shop.f",
     "view shop.v",
   ]);
   for (const piece of [1, 3, 100]) expect(read(DUMP, piece)).toEqual(made);
@@ -72,4 +82,23 @@ test("a table that comes twice, or more objects than are remembered, and nothing
   expect(read(DUMP + DUMP)).toBeNull();
   const views = Array.from({ length: 100_001 }, (_, at) => `/*!50001 VIEW \`v${at}\` AS select 1 */;\n`);
   expect(read(views.join(""))).toBeNull();
+});
+
+test("the server's own databases, which no copy gets, declare nothing", () => {
+  const own = "USE `mysql`;\n" + DUMP.slice(DUMP.indexOf("DROP TABLE"));
+  expect(read(own)).toEqual([]);
+  expect(read(DUMP + own)).toEqual(read(DUMP));
+});
+
+test("a dump that begins before the one before it is complete is noticed, also among rows", () => {
+  const isCutShort = (text: string): boolean => {
+    const sql = new DeclaredSql("restored");
+    for (const line of text.split(/(?<=\n)/)) sql.add(Buffer.from(line));
+    return sql.isCutShort;
+  };
+  const inCode = "begin\n-- MySQL dump 10.13\nend;;";
+  for (const whole of [DUMP, DUMP + DUMP, DUMP.replace("select 1; end", inCode) + DUMP])
+    expect(isCutShort(whole)).toBe(false);
+  for (const end of ["DROP TABLE", "UNLOCK TABLES", "-- Dump completed"])
+    expect(isCutShort(DUMP.slice(0, DUMP.indexOf(end)) + DUMP)).toBe(true);
 });

@@ -2,26 +2,33 @@ import { createHash } from "node:crypto";
 import { NOT_READ } from "../../content/compare-declared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { tableParts } from "../content/object-rules.ts";
-import { tableName } from "../schema.ts";
+import { OWN_DATABASES, tableName } from "../schema.ts";
 
 const NEWLINE = 0x0a;
-/** The first letter of the line after a table's rows. */
-const UNLOCK = 0x55;
+/** The first letter of the line after a table's rows, and of a comment. */
+const [UNLOCK, COMMENT] = [0x55, 0x2d];
+/** The first and the last line of a dump. */
+const HEADER = /^-- (?:MySQL|MariaDB) dump /;
+const COMPLETED = "-- Dump completed";
 /** The rest of a longer line is not looked at. */
 const MAX_LINE = 64 * 1024;
 /** A longer table is not read. */
 const MAX_TABLE = 4 << 20;
 const MAX_OBJECTS = 100_000;
+const ANY_NAME = "`(?:[^`]|``)*`";
 const NAME = "`((?:[^`]|``)+)`";
 const USE = new RegExp(`^USE ${NAME};$`);
 const TABLE = new RegExp(`^CREATE TABLE ${NAME} \\($`);
 /** Before it comes a table or view that only has its columns. */
 const VIEW = new RegExp(`^/\\*!50001 VIEW ${NAME} AS `);
+/** A trigger's text is as somebody wrote it. */
 const TRIGGER = new RegExp(
-  `^/\\*!50003 CREATE\\*/ .*/\\*!50003 TRIGGER +(?:IF +NOT +EXISTS +)?(?:${NAME}|([A-Za-z0-9_$]+))\\s`,
+  `^/\\*!50003 CREATE\\*/ .*/\\*!50003 TRIGGER +(?:IF +NOT +EXISTS +)?(?:(?:${ANY_NAME}|[A-Za-z0-9_$]+)\\.)?(?:${NAME}|([A-Za-z0-9_$]+))\\s`,
   "i",
 );
-const ROUTINE = new RegExp(`^CREATE (?:OR REPLACE )?DEFINER=\\S+ (PROCEDURE|FUNCTION) ${NAME}\\(`);
+const ROUTINE = new RegExp(
+  `^CREATE (?:OR REPLACE )?DEFINER=${ANY_NAME}(?:@${ANY_NAME})? (?:AGGREGATE )?(PROCEDURE|FUNCTION) ${NAME}\\(`,
+);
 const SEQUENCE = new RegExp(`^CREATE SEQUENCE ${NAME} `);
 
 /**
@@ -37,7 +44,13 @@ export class DeclaredSql {
   #database: string;
   #begun: Buffer = Buffer.alloc(0);
   #isData = false;
-  #isCode = false;
+  /** What ends a statement between two DELIMITER lines; null outside them. */
+  #delimiter: string | null = null;
+  /** Whether the line before belongs to the same statement there. */
+  #isInStatement = false;
+  /** Whether a dump has begun that is not complete yet. */
+  #isBegun = false;
+  #isCutShort = false;
   /** A table so far: its lines, their length, and whether its columns have ended. */
   #table: {
     readonly name: string;
@@ -56,7 +69,8 @@ export class DeclaredSql {
   add(piece: Buffer): void {
     for (let rest = piece; rest.length > 0;) {
       const newline = rest.indexOf(NEWLINE);
-      if (this.#isData && newline !== -1 && this.#begun.length === 0 && rest[0] !== UNLOCK) {
+      const isRow = rest[0] !== UNLOCK && rest[0] !== COMMENT;
+      if (this.#isData && newline !== -1 && this.#begun.length === 0 && isRow) {
         rest = rest.subarray(newline + 1);
         continue;
       }
@@ -69,12 +83,18 @@ export class DeclaredSql {
     }
   }
 
+  /** Whether the file has several dumps, and one begins before the one before it is complete. */
+  get isCutShort(): boolean {
+    return this.#isCutShort;
+  }
+
   /** Null if there are more than are remembered, or a table comes twice. */
   end(): readonly DatabaseObject[] | null {
     return this.#isTwice || this.#objects.length > MAX_OBJECTS ? null : this.#objects;
   }
 
   #line(bytes: Buffer): void {
+    if (this.#delimiter === null && bytes[0] === COMMENT) this.#comment(bytes.toString("latin1"));
     // Only the end of a section with rows matters there.
     if (this.#isData) {
       this.#isData = bytes[0] !== UNLOCK || bytes.toString("latin1") !== "UNLOCK TABLES;";
@@ -82,10 +102,19 @@ export class DeclaredSql {
     }
     const line = bytes.toString("utf8");
     if (this.#table !== null) return this.#ofTable(line, bytes.length);
-    if (line.startsWith("LOCK TABLES ")) this.#isData = !this.#isCode;
-    else if (line.startsWith("DELIMITER ")) this.#isCode = line !== "DELIMITER ;";
-    else if (this.#isCode) this.#code(line);
+    if (line.startsWith("DELIMITER ")) {
+      const delimiter = line.slice("DELIMITER ".length).trim();
+      [this.#delimiter, this.#isInStatement] = [delimiter === ";" ? null : delimiter, false];
+    } else if (this.#delimiter !== null) this.#code(line, this.#delimiter);
+    else if (line.startsWith("LOCK TABLES ")) this.#isData = true;
     else this.#statement(line, bytes.length);
+  }
+
+  #comment(line: string): void {
+    if (line.startsWith(COMPLETED)) this.#isBegun = false;
+    if (!HEADER.test(line)) return;
+    this.#isCutShort ||= this.#isBegun;
+    this.#isBegun = true;
   }
 
   #statement(line: string, length: number): void {
@@ -118,7 +147,11 @@ export class DeclaredSql {
     for (const { kind, name, definition } of tableParts(table.name, text)) this.#add(kind, name, definition);
   }
 
-  #code(line: string): void {
+  /** Only the first line of a statement says what it makes: the others are somebody's text. */
+  #code(line: string, delimiter: string): void {
+    const isFirst = !this.#isInStatement;
+    this.#isInStatement = !line.trimEnd().endsWith(delimiter);
+    if (!isFirst) return;
     const trigger = TRIGGER.exec(line);
     const [, kind, routine] = ROUTINE.exec(line) ?? [];
     if (trigger !== null) this.#add("trigger", this.#nameOf(trigger[1] ?? trigger[2] ?? ""), "");
@@ -135,6 +168,8 @@ export class DeclaredSql {
   }
 
   #push(kind: string, name: string, definition: string): void {
+    // A copy never gets the server's own databases.
+    if (OWN_DATABASES.includes(this.#database.toLowerCase())) return;
     if (this.#objects.length <= MAX_OBJECTS) this.#objects.push({ kind, name, definition });
   }
 }

@@ -80,6 +80,7 @@ export async function compareSchema(
       declared: dump.objects.filter(isRestored),
       restored: restored.objects,
       isCertain: ({ kind }) => isLike && CERTAIN.has(kind),
+      isLookedFor: (object) => CERTAIN.has(object.kind) && isRestored(object),
     },
     key,
     { words: WORDS, duration_ms: performance.now() - started },
