@@ -59,24 +59,24 @@ afterAll(async () => {
   await server.remove();
 });
 
-it("the restriction works: an ordinary Node does not start under it", () => {
+it("an ordinary Node cannot start under the restriction that these tests use", () => {
   expect(plainNodeDies()).toBe(true);
 });
 
-it("both print their version", async () => {
+it("both executables print their version", async () => {
   expect(succeeded(await agent("--version")).stdout.trim()).toBe(version);
   expect(succeeded(await runRestricted(VERIFIER, ["--version"])).stdout).toBe(
     `attestore-verify ${version}\n`,
   );
 });
 
-it("ignore NODE_OPTIONS that would switch the JIT compiler back on", async () => {
+it("both executables ignore NODE_OPTIONS that would switch the JIT compiler back on", async () => {
   const { code } = await runRestricted(AGENT, ["--version"], { ...host.env, NODE_OPTIONS: "--no-jitless" });
   expect(code).toBe(0);
 });
 
-describe("the agent", () => {
-  it("attaches", async () => {
+describe("the agent's executable", () => {
+  it("attaches to the service", async () => {
     const args = ["init", "--service", server.url, "--ca-file", server.caFile, "--name", "packaged"];
     succeeded(await runRestricted(AGENT, args, { ...host.env, ATTESTORE_AUTH_KEY: org.authKey }));
     host.addSources(`  shop:
@@ -103,12 +103,12 @@ describe("the agent", () => {
     expect(stdout).toMatch(/passed|proven/i);
   });
 
-  it("prints its status", async () => {
+  it("prints the agent's status", async () => {
     expect(succeeded(await agent("status")).stdout).toContain("3 of 3 sources proven");
     succeeded(await agent("doctor"));
   });
 
-  it("runs, and does what the service asks for", async () => {
+  it("runs the agent, which does what the service asks for", async () => {
     const running = startRestricted(AGENT, ["run"], host.env);
     const before = host.receipts().length;
     await server.cli("command", "queue", "--org", org.id, "--source", "invoices", "--kind", "backup");
@@ -125,7 +125,7 @@ describe("the agent", () => {
   });
 });
 
-describe("the verifier", () => {
+describe("the verifier's executable", () => {
   it("verifies the agent's receipts without the service", async () => {
     const files = host.receipts().map(({ file }) => file);
     expect(files.length).toBeGreaterThanOrEqual(4);

@@ -91,7 +91,7 @@ afterAll(async () => {
 });
 
 describe("a fresh host", () => {
-  it("is installed and attached by the one-liner, and its agent runs", async () => {
+  it("is installed and attached by one command, and its agent runs", async () => {
     const { stderr } = succeeded(shell(oneLiner, { ATTESTORE_AUTH_KEY: org.authKey }));
     expect(stderr).toContain(`installing attestore ${release.version}`);
     expect(isActive(), mustShell("journalctl -u attestore --no-pager | tail -30")).toBe(true);
@@ -108,7 +108,7 @@ describe("a fresh host", () => {
     expect(status).toMatch(new RegExp(`^Uid:\\s+${mustShell("id -u attestore").trim()}\\s`, "m"));
   });
 
-  it("has a unit that systemd understands completely, with little exposed", () => {
+  it("has a unit that systemd understands completely and rates as little exposed", () => {
     const verify = [
       "systemd-analyze",
       "verify",
@@ -140,7 +140,7 @@ describe("a fresh host", () => {
       );
   });
 
-  it("backs up and proves what the service asks for, PostgreSQL and SQLite", async () => {
+  it("backs up and proves the sources that the service asks for, of PostgreSQL and of SQLite", async () => {
     mustShell(`
       pg_createcluster 15 shop_test --port 54329 --start >/dev/null
       export PGPORT=54329
@@ -181,7 +181,7 @@ describe("a fresh host", () => {
     expect(mustShell(`ls -A ${STATE}/scratch; find /tmp /var/tmp -name 'attestore-*' -not -type d`)).toBe("");
   });
 
-  it("runs root's commands as the service's user, with the service's environment", () => {
+  it("runs root's commands as the agent's user, with the unit's environment", () => {
     const before = property("MainPID");
     const { stdout } = succeeded(agent("backup", "--source", "shop", "--json"));
     expect(JSON.parse(stdout)).toMatchObject({ source: "shop" });
@@ -189,7 +189,7 @@ describe("a fresh host", () => {
     expect(property("MainPID")).toBe(before);
   });
 
-  it("does not let the agent's user write what systemd reads as root for the unit", () => {
+  it("does not let the agent's user write the files that systemd reads as root for the unit", () => {
     const asAgent = (script: string): Finished =>
       system.run(["runuser", "-u", "attestore", "--", "sh", "-c", `cd ${STATE}; ${script}`]);
     mustShell("umask 077; echo OTHER_SECRET=of-another-service >/etc/other.env");
@@ -210,7 +210,7 @@ describe("a fresh host", () => {
     expect(asAgent("cp config.yaml .config.new && mv .config.new config.yaml").code).toBe(0);
   });
 
-  it("has doctor report an env file that the agent's user can write, and a package step that repairs it", () => {
+  it("is told by doctor of an env file that the agent's user can write, which installing the package repairs", () => {
     const environment = (): unknown =>
       (
         JSON.parse(agent("doctor", "--json").stdout) as { findings: { title: string; result: string }[] }
@@ -235,7 +235,7 @@ describe("a fresh host", () => {
     mustShell(`cat /root/env.kept >${STATE}/env`);
   });
 
-  it("stays unchanged after a second run of the one-liner", () => {
+  it("is left unchanged by a second run of the same command", () => {
     const [pid, before] = [property("MainPID"), identity()];
     const { stderr } = succeeded(shell(oneLiner));
     expect(stderr).toContain("is already attached");
@@ -248,7 +248,7 @@ describe("an upgrade", () => {
   beforeAll(() => copyFileSync(join(release.out, PACKAGE), inside(`/root/${PACKAGE}`)));
   const upgrade = (): Finished => system.run(["dpkg", "-i", `/root/${PACKAGE}`]);
 
-  it("moves the key of a running agent that read it itself, and the agent continues with it", () => {
+  it("moves the key that a running agent read itself, and the agent continues with it", () => {
     const before = mustShell(`sha256sum <${HELD}/agent.key`);
     mustShell(`systemctl stop attestore; ${READS_ITS_KEY_ITSELF} systemctl start attestore`);
     const pid = property("MainPID");
@@ -269,7 +269,7 @@ describe("an upgrade", () => {
     });
   });
 
-  it("restarts an agent that runs, and keeps everything", () => {
+  it("restarts a running agent, and keeps everything", () => {
     const [pid, before] = [property("MainPID"), identity()];
     succeeded(upgrade());
     expect(isActive()).toBe(true);
@@ -277,7 +277,7 @@ describe("an upgrade", () => {
     expect(identity()).toBe(before);
   });
 
-  it("does not start a stopped agent, and does not enable a disabled one", () => {
+  it("neither starts a stopped agent nor enables a disabled one", () => {
     mustShell("systemctl disable --now --quiet attestore");
     succeeded(upgrade());
     expect(isActive()).toBe(false);
@@ -287,7 +287,7 @@ describe("an upgrade", () => {
 });
 
 describe("removal", () => {
-  it("ends the agent and keeps its root", () => {
+  it("stops the agent and keeps its root", () => {
     const before = identity();
     mustShell("apt-get remove -y -qq attestore");
     expect(property("LoadState")).not.toBe("loaded");
@@ -305,7 +305,7 @@ describe("removal", () => {
     expect(identity()).toBe(before);
   });
 
-  it("purges only if told to, and asks no question", () => {
+  it("deletes the agent's root only on purge, and asks no question", () => {
     mustShell("apt-get purge -y -qq attestore </dev/null");
     expect(existsSync(inside(STATE)) || existsSync(inside(HELD))).toBe(false);
     expect(
@@ -315,7 +315,7 @@ describe("removal", () => {
 });
 
 describe("an installation under the former names", () => {
-  it("is adopted by the one-liner, with its keys, its sources and its running agent", async () => {
+  it("is taken over by the same command, with its keys, its sources and its running agent", async () => {
     copyFileSync(makeFormerPackage(scratch), inside("/root/former.deb"));
     mustShell(`
       cp -a /root/kept /etc/attestore

@@ -155,7 +155,7 @@ while True:
 afterAll(() => system.stop());
 
 describe("an attacker who starts programs where a restore runs", () => {
-  it("can have backups opened, use the network and leave files if there is no sandbox, but finds the identity nowhere", () => {
+  it("can have backups opened, use the network and leave files without the sandbox, but never finds the identity", () => {
     system.must("systemctl", "stop", "attestore-sandbox.socket");
     const { failed, isolation, output } = restoreTest();
     expect([failed, isolation], output).toEqual([
@@ -166,7 +166,7 @@ describe("an attacker who starts programs where a restore runs", () => {
     mustShell("pkill -KILL -x sleep || true; rm -f /var/tmp/left /dev/shm/left");
   });
 
-  it("can do none of that in the sandbox's unit, and leaves nothing", async () => {
+  it("can do none of that in the sandbox's unit, and leaves nothing behind", async () => {
     system.must("systemctl", "start", "attestore-sandbox.socket");
     const { failed, isolation, output } = restoreTest();
     const journal = mustShell("journalctl --no-pager -u 'attestore-sandbox@*' | tail -20");
@@ -176,7 +176,7 @@ describe("an attacker who starts programs where a restore runs", () => {
     await until("what it restored is gone", () => files() === "", 30);
   });
 
-  it("finds restic there too, for which the agent reads a repository that the unit cannot see", () => {
+  it("finds restic in the unit too, although the agent reads the repository outside of it", () => {
     system.must("attestore", "backup", "--source", "archive");
     const { failed, isolation, output } = restoreTest("archive");
     const journal = mustShell("journalctl --no-pager -u 'attestore-sandbox@*' | tail -20");
@@ -184,7 +184,7 @@ describe("an attacker who starts programs where a restore runs", () => {
     expect(output).toContain('"passed"');
   });
 
-  it("gets no weaker isolation if the unit exists but does not answer", () => {
+  it("gets no weaker isolation when the unit exists but does not answer", () => {
     mustShell(`
       mkdir -p /etc/systemd/system/attestore-sandbox@.service.d
       printf '[Service]\\nExecStart=\\nExecStart=/bin/false\\n' >/etc/systemd/system/attestore-sandbox@.service.d/broken.conf
@@ -195,8 +195,8 @@ describe("an attacker who starts programs where a restore runs", () => {
   });
 });
 
-describe("the units", () => {
-  it("are understood completely by systemd, and only the agent's user may connect", () => {
+describe("the sandbox's units", () => {
+  it("are understood completely by systemd, and only the agent's user may connect to them", () => {
     const verify = ["systemd-analyze", "verify", "--recursive-errors=yes"];
     for (const unit of ["attestore-sandbox.socket", "attestore-sandbox@.service"]) {
       const { code, stdout, stderr } = system.run([...verify, `/lib/systemd/system/${unit}`]);
@@ -205,7 +205,7 @@ describe("the units", () => {
     expect(mustShell("stat -c '%U %a' /run/attestore/sandbox.sock").trim()).toBe("attestore 600");
   });
 
-  it("expose little", () => {
+  it("are rated by systemd as little exposed", () => {
     mustShell("systemd-analyze security --offline=true --threshold=30 attestore-sandbox@.service");
   });
 });

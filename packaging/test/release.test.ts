@@ -58,7 +58,7 @@ describe("the release", () => {
     expect(runProgram("minisign", args).trim()).toBe(`attestore ${version}`);
   });
 
-  it("is identical to the byte when built from a copy of the checkout, elsewhere and with another umask", () => {
+  it("is identical to the byte when it is built in another directory under another umask", () => {
     const directory = directoryOnTheirDisk("attestore-again-");
     try {
       const copy = copyCheckout(join(directory, "another", "checkout"));
@@ -104,7 +104,7 @@ describe("the release", () => {
     }
   });
 
-  it("states what each artefact was built from", () => {
+  it("states the commit and the lockfile that each artefact was built from", () => {
     const built = readdirSync(out).filter((name) => !/\.json$|^SHA256SUMS|^minisign\.pub$/.test(name));
     const commit = runProgram("git", ["rev-parse", "HEAD"], { cwd: REPOSITORY }).trim();
     for (const name of built) {
@@ -166,7 +166,7 @@ describe("the RPM package", () => {
   });
 });
 
-it("shellcheck finds nothing in the scripts", () => {
+it("shellcheck finds nothing wrong in the scripts", () => {
   const scripts = [
     "install.sh",
     "migrate.sh",
@@ -184,7 +184,7 @@ it("shellcheck finds nothing in the scripts", () => {
   runProgram("shellcheck", [join(import.meta.dirname, "../../tools/test-databases")]);
 });
 
-it.each(["migrate.bats", "install.bats"])("%s", (file) => {
+it.each(["all tests of %s pass", "install.bats"])("%s", (file) => {
   const { stdout, stderr, status } = spawnSync("bats", ["--tap", packaging("test", file)], {
     encoding: "utf8",
     env: { ...process.env, RELEASE: out },

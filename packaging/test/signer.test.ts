@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 describe("an agent that reads its keys itself", () => {
-  it("loses them to whoever takes over its user, and doctor says what to do", () => {
+  it("loses them to whoever takes over its user, and doctor says what to do about it", () => {
     expect(asUser("attestore", `cat ${STATE}/keys/age.key`).stdout).toContain("AGE-SECRET-KEY-1");
     expect(asUser("attestore", `cat ${STATE}/keys/agent.key`).stdout).toContain("PRIVATE KEY");
     expect(toldByDoctor("signer")).toMatch(/^warn: the agent itself signs/);
@@ -63,8 +63,8 @@ describe("an agent that reads its keys itself", () => {
   });
 });
 
-describe("its upgrade", () => {
-  it("moves the key and never loses it, even if killed before any of its commands", () => {
+describe("the upgrade to a signer", () => {
+  it("moves the key and never loses it, even when it is killed before any of its commands", () => {
     // Every program that changes something counts its calls, and at the one that is set it kills
     // the script instead.
     mustShell(`
@@ -104,7 +104,7 @@ describe("its upgrade", () => {
     expect(Number(told)).toBeGreaterThan(15);
   });
 
-  it("is done by installing the package", () => {
+  it("is made by installing the package", () => {
     mustShell(`${FORMER} dpkg -i /root/${PACKAGE} >/dev/null`);
     expect(mustShell(`stat -c '%U %a' ${HELD} ${HELD}/agent.key`)).toBe(
       "attestore-signer 700\nattestore-signer 600\n",
@@ -120,7 +120,7 @@ describe("its upgrade", () => {
     );
   });
 
-  it("keeps both keys if the signer's is a different one, and says so", () => {
+  it("keeps both keys if the signer has a different one, and says so", () => {
     const { stderr } = system.run([
       "sh",
       "-ec",
@@ -180,7 +180,7 @@ print(len(key), ask(3, key + b"anything"))'`;
     expect(toldByDoctor("identity")).toContain("for 2 recipients");
   });
 
-  it("rotates the identity: it makes the new one beside the old one, which stays", () => {
+  it("adds a new identity beside the old one, which stays", () => {
     const told = JSON.parse(mustShell("attestore keys rotate encryption --yes --json")) as {
       recipients: string[];
       identity_file: string;
@@ -193,7 +193,7 @@ print(len(key), ask(3, key + b"anything"))'`;
     );
   });
 
-  it("rotates the key, and survives being killed", () => {
+  it("rotates the signing key, and survives being killed meanwhile", () => {
     const told = JSON.parse(mustShell("attestore keys rotate signing --yes --json")) as { in_use: string };
     mustShell("systemctl kill --kill-who=main -s KILL attestore-signer.service");
     expect(backUp()).toContain("papers");

@@ -80,14 +80,14 @@ it("a program gets what the unit's limits leave it", () => {
   expect(inUnit(FORKS)).toContain("all");
 });
 
-it("a program gets no more memory than MemoryMax= if the host has that controller", () => {
+it("a program gets no more memory than MemoryMax= on a host with the memory controller", () => {
   limitedTo("MemoryMax=200M");
   if (hasController("memory")) expect(inUnit(GROWS)).toMatch(/^(lost|SIGKILL)$/m);
   // What docs/sandboxes.md says of such a host.
   else expect(inUnit(GROWS)).toContain("grown");
 });
 
-it("a program starts no more processes than TasksMax= if the host has that controller", () => {
+it("a program starts no more processes than TasksMax= on a host with the pids controller", () => {
   limitedTo("TasksMax=100");
   expect(inUnit(FORKS)).toContain(hasController("pids") ? "refused" : "all");
 });

@@ -86,7 +86,7 @@ const p99 = (times: readonly number[]): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
 
 test(
-  `a migration of ${ROWS} receipts refuses and loses none of those that stream in`,
+  `a migration of ${ROWS} receipts neither refuses nor loses any that arrive meanwhile`,
   async () => {
     await using stream = new ReceiptStream(submitters, 1);
     await stream.advance(1);
@@ -129,7 +129,7 @@ function print(seconds: number, quiet: readonly number[], meanwhile: readonly nu
   );
 }
 
-test("this release does not start on a database that the next one has migrated, and changes nothing", async () => {
+test("this release does not start on a database that a later release has migrated, and changes nothing in it", async () => {
   await server.stop();
   const refused = await server.cli("migrate");
   expect(refused.code).toBe(2);

@@ -33,7 +33,7 @@ beforeAll(async () => {
 // Throws if any process, a PostgreSQL without its service for one, is left behind.
 afterAll(() => server.remove());
 
-test(`kill -9 of the service, ${ROUNDS} times, while receipts stream in`, async () => {
+test(`no acknowledged receipt is lost when the service is killed ${ROUNDS} times while receipts arrive`, async () => {
   await using stream = new ReceiptStream(submitters, 2);
   for (let round = 0; round < ROUNDS; round++) {
     await stream.advance(10);
@@ -48,7 +48,7 @@ test(`kill -9 of the service, ${ROUNDS} times, while receipts stream in`, async 
   await requireAllThere(stream);
 });
 
-test(`kill -9 of its PostgreSQL, ${ROUNDS} times, while receipts stream in`, async () => {
+test(`no acknowledged receipt is lost when its PostgreSQL is killed ${ROUNDS} times while receipts arrive`, async () => {
   await using stream = new ReceiptStream(submitters, 2);
   for (let round = 0; round < ROUNDS; round++) {
     await stream.advance(10);

@@ -54,7 +54,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-test(`a replica killed ${ROUNDS} times: nothing acknowledged is lost, no command runs twice, no log forks`, async () => {
+test(`with a replica killed ${ROUNDS} times, nothing acknowledged is lost, no command runs twice, and no log forks`, async () => {
   const [first, second] = replicas;
   const submitters: { agent: WireAgent; backup: BackupRecord }[] = [];
   for (let n = 0; n < 2; n++) {

@@ -122,7 +122,7 @@ let acknowledged: Acknowledged[];
 let later: Acknowledged[];
 let file: string;
 
-test("the service backs itself up by its schedule, and a second time under load by a command", async () => {
+test("the service backs itself up by its schedule, and by a command while it is under load", async () => {
   await until("the first scheduled backup is there", () => existsSync(backups) && hasBackup(), 90);
   const first = newestBackup();
   const metrics = (await exchange(server, { method: "GET", path: "/metrics" })).body.toString();
@@ -146,7 +146,7 @@ test("the service backs itself up by its schedule, and a second time under load 
 
 const hasBackup = (): boolean => readdirSync(backups).some((name) => name.startsWith("attestore-service-"));
 
-test("a backup opens with age, tar, sha256sum and pg_restore, as docs/operate.md has it", () => {
+test("a backup of the service opens with age, tar, sha256sum and pg_restore, as docs/operate.md describes", () => {
   const page = readFileSync(join(import.meta.dirname, "../../docs/operate.md"), "utf8");
   const block = /<!-- runs: backup-without-us -->\n```sh\n([^]*?)```/.exec(page)?.[1] ?? "exit 9";
   const work = join(root, "without-us");
@@ -165,7 +165,7 @@ test("a backup opens with age, tar, sha256sum and pg_restore, as docs/operate.md
   );
 });
 
-test("after kill -9 the service is restored elsewhere: every receipt acknowledged before the backup is there, and its log goes on", async () => {
+test("a service restored elsewhere has every receipt acknowledged before its backup, and its log goes on", async () => {
   // With something acknowledged after the backup, the log is read-only: that is the next test.
   const fresh = await server.cli("service", "backup", "--json");
   expect(fresh.code, fresh.stderr).toBe(0);
@@ -192,7 +192,7 @@ test("after kill -9 the service is restored elsewhere: every receipt acknowledge
   await end(running);
 });
 
-test("a backup older than what was signed: agents' heads make its logs read-only before anything contradicts them", async () => {
+test("a service restored from a backup older than its signed heads makes those logs read-only before it contradicts itself", async () => {
   const other = elsewhere("older");
   const restored = await restore(file, other.env, "--json");
   expect(restored.code, restored.stderr).toBe(0);
@@ -234,7 +234,7 @@ function newestOf(agent: WireAgent): { checkpoint: string } {
   return { checkpoint: newest.receipt.checkpoint };
 }
 
-test("a restore takes an empty directory only, the right key, and a whole file; what fails leaves nothing", async () => {
+test("a restore of the service needs an empty directory, the right key and a whole file, and leaves nothing if it fails", async () => {
   const other = elsewhere("refused");
   mkdirSync(other.data);
   writeFileSync(join(other.data, "something"), "");
@@ -263,7 +263,7 @@ test("a restore takes an empty directory only, the right key, and a whole file; 
   }
 });
 
-test("a restore takes away nothing that a service made in its directory meanwhile", async () => {
+test("a restore of the service keeps what a service made in its directory meanwhile", async () => {
   const other = elsewhere("raced");
   const pipe = join(root, "raced.age");
   execFileSync("mkfifo", [pipe]);
@@ -277,7 +277,7 @@ test("a restore takes away nothing that a service made in its directory meanwhil
   expect(existsSync(join(other.data, "restore-unfinished"))).toBe(false);
 });
 
-test("no service starts where a restore was cut off", async () => {
+test("no service starts in a directory where a restore was cut off", async () => {
   const other = elsewhere("cut-off");
   mkdirSync(join(other.data, "restore-unfinished"), { recursive: true });
   const started = await run("attestore-server", ["serve"], other.env);

@@ -106,7 +106,7 @@ function newestObject(): string {
 }
 
 describe("data that is wrong", () => {
-  it("fails the check that covers it; the receipt says so, and what the check saw does not leave the service", async () => {
+  it("fails the check that covers it, and what the check saw is in the receipt but does not leave the service", async () => {
     const channels = `/api/orgs/${org.id}/notifications/channels`;
     const json = { kind: "webhook", url: "https://hooks.example.org/", types: ["restore_test.failed"] };
     const added = await api(server, { method: "POST", path: channels, token: owner.token, json });
@@ -140,7 +140,7 @@ describe("data that is wrong", () => {
     database.sql("shop", "insert into orders select n, 1, now(), 'again' from generate_series(11, 2000) n");
   });
 
-  it("fails a check that expects another value", async () => {
+  it("fails a check that expects another value than the data has", async () => {
     await backUp("kv");
     expect(await test("kv")).toMatchObject({ code: 0, result: "passed", passes: 1 });
     const kv = new DatabaseSync(join(data, "kv.db"));
@@ -151,7 +151,7 @@ describe("data that is wrong", () => {
   });
 
   it.each(["hollow-postgresql", "hollow-sqlite", "hollow-files"])(
-    "%s, with nothing left to check, fails and never passes",
+    "of %s, where nothing is left to check, fails and never passes",
     async (source) => {
       await backUp(source);
       const failed = await test(source);
@@ -173,7 +173,7 @@ describe("a stored ciphertext", () => {
     return test(source);
   };
 
-  it("of a PostgreSQL database fails when one bit is flipped", async () => {
+  it("of a PostgreSQL database fails when one of its bits is flipped", async () => {
     const failed = await spoil((path) => {
       const bytes = readFileSync(path);
       bytes[Math.floor(bytes.length / 2)] = (bytes[Math.floor(bytes.length / 2)] ?? 0) ^ 1;
@@ -217,13 +217,13 @@ describe("a stored ciphertext", () => {
     expect(failed.result).not.toBe("passed");
   });
 
-  it("that is missing could not be tested", async () => {
+  it('that is missing ends the test as "could not run"', async () => {
     const failed = await spoil((path) => rmSync(path));
     expect([1, 2], failed.stderr).toContain(failed.code);
     expect(failed.passes).toBe(0);
   });
 
-  it("is not restored to a file if it is damaged, not even in part", async () => {
+  it("is never restored to a file in part when it is damaged", async () => {
     await spoil((path) => {
       const bytes = readFileSync(path);
       bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1;

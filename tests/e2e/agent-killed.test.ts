@@ -49,8 +49,8 @@ function expectChain(): void {
   for (const digest of previous) if (digest !== null) expect(digests).toContain(digest);
 }
 
-describe.each(["backup", "restore-test"])("the agent killed during %s", (command) => {
-  it(`${ROUNDS} times leaves nothing that a second run does not repair`, async () => {
+describe.each(["backup", "restore-test"])("an agent killed during %s", (command) => {
+  it(`${ROUNDS} times leaves nothing that its next run does not repair`, async () => {
     expect((await host.run("backup", "--source", "shop")).code).toBe(0);
     const begun = performance.now();
     expect((await host.run(command, "--source", "shop")).code).toBe(0);

@@ -49,7 +49,7 @@ function everyBranch(): { env: Environment; cwd: string; roots: Record<string, s
 const doctor = (env: Environment, cwd: string, ...args: string[]): Promise<Finished> =>
   run("attestore", ["doctor", ...args], env, cwd);
 
-describe("the root", () => {
+describe("the agent's root", () => {
   it("is where --root says", async () => {
     const { env, cwd, roots } = everyBranch();
     const { stdout } = await doctor(env, cwd, "--root", roots["flag"] ?? "");
@@ -57,34 +57,34 @@ describe("the root", () => {
     expect(stdout).toContain("--root");
   });
 
-  it("else where ATTESTORE_HOME says", async () => {
+  it("is otherwise where ATTESTORE_HOME says", async () => {
     const { env, cwd, roots } = everyBranch();
     const { stdout } = await doctor(env, cwd);
     expect(stdout).toContain(roots["environment"]);
     expect(stdout).toContain("ATTESTORE_HOME");
   });
 
-  it("else the directory above with a config.yaml", async () => {
+  it("is otherwise the directory above with a config.yaml", async () => {
     const { env, cwd, roots } = everyBranch();
     const { stdout } = await doctor({ ...env, ATTESTORE_HOME: undefined }, cwd);
     expect(stdout).toContain(roots["walk"]);
     expect(stdout).toContain("config.yaml");
   });
 
-  it("else in XDG_STATE_HOME", async () => {
+  it("is otherwise in XDG_STATE_HOME", async () => {
     const { env, roots } = everyBranch();
     const { stdout } = await doctor({ ...env, ATTESTORE_HOME: undefined }, base);
     expect(stdout).toContain(roots["xdg"]);
     expect(stdout).toContain("XDG_STATE_HOME");
   });
 
-  it("else in the home directory", async () => {
+  it("is otherwise in the home directory", async () => {
     const { env, roots } = everyBranch();
     const { stdout } = await doctor({ HOME: env["HOME"], XDG_STATE_HOME: undefined }, base);
     expect(stdout).toContain(roots["home"]);
   });
 
-  it("else /var/lib/attestore", async () => {
+  it("is otherwise /var/lib/attestore", async () => {
     const { stdout, stderr } = await doctor({ HOME: join(base, "nowhere"), XDG_STATE_HOME: undefined }, base);
     expect(stdout + stderr).toContain("/var/lib/attestore");
   });
@@ -129,7 +129,7 @@ describe("a setting", () => {
     return String(made["source"] ?? made["slug"]);
   };
 
-  it("is the flag's, else the environment's, else that of defaults", async () => {
+  it("comes from the flag, else from the environment, else from defaults in config.yaml", async () => {
     expect(await backedUp({})).toBe("by-default");
     expect(await backedUp({ ATTESTORE_SOURCE: "by-environment" })).toBe("by-environment");
     expect(await backedUp({ ATTESTORE_SOURCE: "by-environment" }, "--source", "by-flag")).toBe("by-flag");

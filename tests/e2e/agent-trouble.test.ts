@@ -124,15 +124,18 @@ describe("a dump that fails", () => {
     ["unset", /NOBODY_SET_THIS/, 2],
     ["gone", /gone\.db/, 2],
     ["no-files", /no-such-directory/, 2],
-  ])("of %s is said, kept nowhere, and told to the service", async (source, message, code) => {
-    const [receipts, kept, size] = [host.receipts().length, blobs(), await treeSize()];
-    expectTrouble(await host.run("backup", "--source", source), message, code);
-    expect(host.receipts()).toHaveLength(receipts);
-    expect(blobs()).toEqual(kept);
-    expect(await treeSize()).toBe(size + 1);
-  });
+  ])(
+    "of %s is reported to the user and the service, and nothing of it is kept",
+    async (source, message, code) => {
+      const [receipts, kept, size] = [host.receipts().length, blobs(), await treeSize()];
+      expectTrouble(await host.run("backup", "--source", source), message, code);
+      expect(host.receipts()).toHaveLength(receipts);
+      expect(blobs()).toEqual(kept);
+      expect(await treeSize()).toBe(size + 1);
+    },
+  );
 
-  it("because pg_dump was killed is no backup", async () => {
+  it("because pg_dump was killed is not registered as a backup", async () => {
     const [receipts, kept, size] = [host.receipts().length, blobs(), await treeSize()];
     await whileLocked(async () => {
       const running = host.start("backup", "--source", "shop");
@@ -160,10 +163,10 @@ describe("a dump that fails", () => {
   });
 });
 
-describe("an interrupt", () => {
+describe("an interrupted agent", () => {
   ownHost();
 
-  it("of a backup ends it with 130 and leaves nothing behind", async () => {
+  it("ends its backup with exit code 130 and leaves nothing behind", async () => {
     const [receipts, kept] = [host.receipts().length, blobs()];
     await whileLocked(async () => {
       const running = host.start("backup", "--source", "shop");
@@ -178,7 +181,7 @@ describe("an interrupt", () => {
     expect(blobs()).toEqual(kept);
   });
 
-  it("of a restore test ends it with 130, its scratch server too", async () => {
+  it("ends its restore test with exit code 130, and its scratch server too", async () => {
     const backup = await host.run("backup", "--source", "shop");
     expect(backup.code, backup.stderr).toBe(0);
     const receipts = host.receipts().length;
@@ -198,7 +201,7 @@ describe("a full disk", () => {
   ownHost();
 
   it.each(["blobs", "receipts"])(
-    "under %s/ stops a backup with a message, and the next one works",
+    "under %s/ stops a backup with a message, and the next backup succeeds once there is space",
     async (where) => {
       const directory = join(host.root, where);
       const before = host.receipts().length;
@@ -226,7 +229,7 @@ describe("a full disk", () => {
     },
   );
 
-  it("under the whole root is what each command reports, and works again with space", async () => {
+  it("under the whole root is reported by each command, which succeeds once there is space", async () => {
     const small = mkdtempSync(join(tmpdir(), "attestore-e2e-full-"));
     const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m,mode=0700", "tmpfs", small]);
     expect(mounted.status, mounted.stderr.toString()).toBe(0);
@@ -263,7 +266,7 @@ describe("a full disk", () => {
 describe("a service that cannot be reached", () => {
   ownHost();
 
-  it("loses no backup: it is kept, and stored when the service is back", async () => {
+  it("loses no backup: the agent keeps it, and stores it when the service is back", async () => {
     const before = host.receipts().length;
     await server.stop();
     const kept = blobs().length;
@@ -282,7 +285,7 @@ describe("a service that cannot be reached", () => {
     expect(test.code, test.stdout + test.stderr).toBe(0);
   });
 
-  it("loses no event: it is delivered when the service is back", async () => {
+  it("loses no event: the agent delivers it when the service is back", async () => {
     const size = await treeSize();
     await server.stop();
     expect((await host.run("backup", "--source", "gone")).code).toBe(2);
@@ -313,7 +316,7 @@ describe("a service that cannot be reached", () => {
     for (const { bundle } of receipts) expect(bundle.inclusion_proof).toBeDefined();
   });
 
-  it("says so when it does not know the agent's token", async () => {
+  it("is reported when it does not know the agent's token", async () => {
     const token = join(host.root, "keys", "token");
     const kept = readFileSync(token, "utf8");
     writeFileSync(token, `ats_${"A".repeat(43)}\n`);
@@ -329,7 +332,7 @@ describe("a service that cannot be reached", () => {
   });
 });
 
-describe("an organisation that has stored all it may", () => {
+describe("an organisation that has used up its storage", () => {
   let small: Server;
   let settings: string;
 

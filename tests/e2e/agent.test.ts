@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 describe("init", () => {
-  it("makes a root in which only its owner reads the secrets", () => {
+  it("makes a root whose secrets only its owner can read", () => {
     const mode = (path: string): number => statSync(join(host.root, path)).mode & 0o777;
     for (const directory of ["keys", "blobs", "receipts", "events"]) {
       expect(statSync(join(host.root, directory)).isDirectory(), directory).toBe(true);
@@ -111,7 +111,7 @@ describe("init", () => {
     ["a CA that it was not given", () => [server.url, ""], /--ca-file/],
     ["a CA file that is not there", () => [server.url, "/nowhere/ca.pem"], /\/nowhere\/ca\.pem/],
     ["a service without TLS", () => [server.url.replace("https", "http"), server.caFile], /https/i],
-  ])("says what is wrong with %s, and can be repeated", async (what, service, message) => {
+  ])("says what is wrong with %s, and can be run again", async (what, service, message) => {
     const fresh = newHost();
     try {
       const [url = "", ca = ""] = service();
@@ -148,7 +148,7 @@ describe("init", () => {
     }
   });
 
-  it("waits for a person when it has no auth key, and shows the fingerprint to compare", async () => {
+  it("without an auth key waits for a person, and shows the fingerprint to compare", async () => {
     const fresh = newHost();
     const waiting = start(
       "attestore",
@@ -173,7 +173,7 @@ describe("init", () => {
     }
   });
 
-  it("says that a person denied it", async () => {
+  it("says that a person denied the request", async () => {
     const fresh = newHost();
     const args = ["init", "--service", server.url, "--ca-file", server.caFile, "--name", "denied"];
     const waiting = start("attestore", args, fresh.env);
@@ -193,7 +193,7 @@ describe("init", () => {
 });
 
 describe.each(["shop", "invoices", "uploads"])("the source %s", (source) => {
-  it("is backed up, restored for real, and proven", async () => {
+  it("is backed up, restored and proven", async () => {
     const before = host.receipts().length;
     const backup = await host.run("backup", "--source", source, "--json");
     expect(backup.code, backup.stdout + backup.stderr).toBe(0);
@@ -246,7 +246,7 @@ describe.each(["shop", "invoices", "uploads"])("the source %s", (source) => {
 });
 
 describe("the receipts", () => {
-  it("form a chain, each naming the one before", () => {
+  it("form a chain in which each names the one before", () => {
     const receipts = host.receipts();
     const digests = receipts.map(({ bundle }) => sha256Hex(Buffer.from(bundle.envelope.payload, "base64")));
     const previous = receipts.map(({ statement }) => statement.predicate["previous_receipt_sha256"]);
@@ -255,7 +255,7 @@ describe("the receipts", () => {
     for (const digest of previous) if (digest !== null) expect(digests).toContain(digest);
   });
 
-  it("are true by the commands that the agent prints, also after its key was replaced", async () => {
+  it("are true by the commands that the agent prints, even after its key was replaced", async () => {
     const calls = async (...words: string[]): Promise<string[]> => {
       const { stderr } = await host.run(...words);
       return /attestore-verify (.*)/.exec(stderr)?.[1]?.split(" ") ?? [];
@@ -285,7 +285,7 @@ describe("the receipts", () => {
 });
 
 describe("status and doctor", () => {
-  it("the bare command prints the status", async () => {
+  it("attestore without a command prints the status", async () => {
     const [bare, status] = [await host.run(), await host.run("status")];
     expect(bare.code, bare.stderr).toBe(0);
     expect(status.code, status.stderr).toBe(0);
@@ -293,7 +293,7 @@ describe("status and doctor", () => {
     expect(bare.stdout).not.toMatch(/ats_|wordless-secret/);
   });
 
-  it("doctor finds nothing wrong here", async () => {
+  it("doctor finds nothing wrong with a healthy host", async () => {
     const doctor = await host.run("doctor");
     expect(doctor.code, doctor.stdout + doctor.stderr).toBe(0);
     expect(doctor.stdout).toContain(host.root);
@@ -301,7 +301,7 @@ describe("status and doctor", () => {
 });
 
 describe("run", () => {
-  it("does what the service asks for once, long before its next heartbeat, and stops when told to", async () => {
+  it("does what the service asks for at once, and stops when told to", async () => {
     const before = host.receipts().length;
     const running = host.start("run");
     const state = (): string => running.talk();

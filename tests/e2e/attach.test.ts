@@ -41,7 +41,7 @@ function codes(answers: Answer[]): string[] {
 }
 
 describe("an auth key", () => {
-  it("attaches an agent and returns everything that it needs", async () => {
+  it("attaches an agent and returns everything that the agent needs", async () => {
     expect(org.authKey).toMatch(AUTH_KEY);
     const answer = await knock(org.authKey);
     expect(answer.status).toBe(201);
@@ -65,7 +65,7 @@ describe("an auth key", () => {
     expect((await agent.call("GET", "/v1/log/head")).status).toBe(200);
   });
 
-  it("attaches a fleet from one address", async () => {
+  it("attaches a fleet of agents from one address", async () => {
     const from = ownAddress();
     const fleet = await Promise.all(
       Array.from({ length: 40 }, (_, n) => knock(org.authKey, from, attachBody(ed25519(), `host-${n}`))),
@@ -75,7 +75,7 @@ describe("an auth key", () => {
     expect(new Set(fleet.map((answer) => answer.json<Attached>().api_token)).size).toBe(40);
   });
 
-  it("is needed", async () => {
+  it("is needed to attach", async () => {
     expectError(await knock(undefined), "unauthenticated");
     expectError(await knock("nonsense"), "unauthenticated", "auth_key_invalid");
     expectError(await knock(org.authKey.slice(0, -1)), "unauthenticated", "auth_key_invalid");
@@ -83,7 +83,7 @@ describe("an auth key", () => {
     expectError(await knock(`atk_${"0".repeat(10)}_${"A".repeat(32)}`), "auth_key_invalid");
   });
 
-  it("is no agent token, and an agent token no auth key", async () => {
+  it("is refused as an agent's token, and an agent's token as an auth key", async () => {
     const agent = await attach(org, { from: ownAddress() });
     expectError(await knock(agent.token), "unauthenticated", "auth_key_invalid");
     expectError(
@@ -105,7 +105,7 @@ describe("an auth key", () => {
   });
 });
 
-describe("wrong secrets of an auth key", () => {
+describe("wrong secrets for an auth key", () => {
   it("burn the key at the fifth try, and the right one is refused from then on", async () => {
     const key = await createAuthKey(server, org.id);
     const answers: Answer[] = [];
@@ -118,7 +118,7 @@ describe("wrong secrets of an auth key", () => {
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 403, 403, 403]);
   });
 
-  it("are not forgiven by a right one in between", async () => {
+  it("are not forgiven by a right one among them", async () => {
     const key = await createAuthKey(server, org.id);
     const tries = [0, 1, 2, 3].map((n) => wrongSecret(key, n));
     const answers: Answer[] = [];
@@ -131,7 +131,7 @@ describe("wrong secrets of an auth key", () => {
     ]);
   });
 
-  it("get no more than four answers before the key is burned, even all at once", async () => {
+  it("get at most four answers before the key is burned, even if sent at once", async () => {
     const key = await createAuthKey(server, org.id);
     const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => knock(wrongSecret(key, n))));
     const invalid = codes(answers).filter((code) => code === "auth_key_invalid");
@@ -140,7 +140,7 @@ describe("wrong secrets of an auth key", () => {
     expectError(await knock(key), "auth_key_burned");
   });
 
-  it("never let the right one in after five of them, in any order", async () => {
+  it("never let the right one in after five of them, whatever their order", async () => {
     const key = await createAuthKey(server, org.id);
     const sent = Array.from({ length: 30 }, (_, n) => (n % 2 === 0 ? wrongSecret(key, n) : key));
     const racing = codes(await Promise.all(sent.map((token) => knock(token))));
@@ -154,7 +154,7 @@ describe("wrong secrets of an auth key", () => {
     expectError(await knock(key), "auth_key_burned");
   });
 
-  it("are counted across restarts, and so is the burn", async () => {
+  it("are counted across restarts, and the key stays burned", async () => {
     const key = await createAuthKey(server, org.id);
     for (let n = 0; n < 3; n++) expectError(await knock(wrongSecret(key, n)), "auth_key_invalid");
     await server.kill();
@@ -166,14 +166,14 @@ describe("wrong secrets of an auth key", () => {
     expectError(await knock(key), "auth_key_burned");
   });
 
-  it("do not touch another key of the organisation", async () => {
+  it("do not affect another key of the organisation", async () => {
     const burned = await createAuthKey(server, org.id);
     const other = await createAuthKey(server, org.id);
     for (let n = 0; n < 5; n++) await knock(wrongSecret(burned, n));
     expect((await knock(other)).status).toBe(201);
   });
 
-  it("are limited per address, with Retry-After", async () => {
+  it("are limited for each address, with Retry-After", async () => {
     const from = ownAddress();
     const answers: Answer[] = [];
     for (let n = 0; n < 31; n++) {
@@ -189,7 +189,7 @@ describe("wrong secrets of an auth key", () => {
 });
 
 describe("the agent's token", () => {
-  it("is required by every call of the wire protocol, with the same answer if missing, malformed or unknown", async () => {
+  it("is required by every call of the wire protocol, which answers alike whether it is missing, malformed or unknown", async () => {
     const calls = [
       ["POST", "/v1/heartbeat"],
       ["POST", "/v1/backups/upload-url"],
@@ -231,7 +231,7 @@ describe("the agent's token", () => {
   });
 });
 
-it("no secret is in the data directory or in the service's output", async () => {
+it("no secret is in the service's data directory or output", async () => {
   const agent = await attach(org, { from: ownAddress() });
   await agent.call("POST", "/v1/heartbeat", heartbeatBody());
   const secret = wrongSecret(org.authKey, 40);

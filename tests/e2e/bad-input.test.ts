@@ -158,7 +158,7 @@ describe.each(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[])("POST %s", (
     expectIssues(answer);
   });
 
-  it("refuses a body without each field that it needs, and says which", async () => {
+  it("refuses a body that lacks any field it needs, and names the field", async () => {
     for (const field of endpoint.required) {
       const answer = await sendJson({ ...endpoint.good, [field]: undefined });
       expectError(answer, "invalid_request");
@@ -167,7 +167,7 @@ describe.each(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[])("POST %s", (
     }
   });
 
-  it("refuses every field of another type: nothing is coerced", async () => {
+  it("refuses every field of another type: it converts nothing", async () => {
     for (const field of endpoint.required) {
       for (const value of [null, 0, -1, 1.5, 1e308, true, "", "\u0000", " ", "12", [], [[]], {}, { a: 1 }]) {
         if (JSON.stringify(value) === JSON.stringify(endpoint.good[field])) continue;
@@ -222,7 +222,7 @@ describe.each(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[])("POST %s", (
     expectError(answer, "unsupported_media_type");
   });
 
-  it("refuses a body over the limit, with and without an announced length", async () => {
+  it("refuses a body over the limit, whether its length is announced or not", async () => {
     const limit = name === "receipts" ? 256 * 1024 : 1024 * 1024;
     expectError(await send(`{"x":"${"x".repeat(limit)}"}`), "payload_too_large");
     const chunked = await send(`{"x":"${"x".repeat(limit)}"}`, { "transfer-encoding": "chunked" });
@@ -281,7 +281,7 @@ describe.each(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[])("POST %s", (
     );
   });
 
-  it("answers any text in its fields without a defect", async () => {
+  it("answers any text in its fields without an internal error", async () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 60 }),
       fc.constantFrom(
@@ -307,7 +307,7 @@ describe.each(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[])("POST %s", (
   });
 });
 
-describe("a field of any form", () => {
+describe("a field of any content", () => {
   const HOSTILE: [string, string][] = [
     ["a zero character", '{"a":"\\u0000"}'],
     ["a zero character in a name", '{"a\\u0000b":1}'],
@@ -327,7 +327,7 @@ describe("a field of any form", () => {
   ];
 
   it.each(HOSTILE)(
-    "an event's detail with %s is accepted or refused, without a defect",
+    "that is an event's detail with %s is accepted or refused, without an internal error",
     async (_what, detail) => {
       const before = await treeSize();
       const answer = await watcher.call("POST", "/v1/events", undefined, {
@@ -343,7 +343,7 @@ describe("a field of any form", () => {
   );
 
   it.each(HOSTILE)(
-    "a backup's metadata with %s is accepted or refused, without a defect",
+    "that is a backup's metadata with %s is accepted or refused, without an internal error",
     async (_what, extra) => {
       const agent = await attach(org);
       const source = await declareSource(agent);
@@ -414,11 +414,11 @@ describe("a call that takes no body", () => {
   });
 });
 
-it("every error of the service has one status", () => {
+it("each error code of the service has one status", () => {
   expect(Object.values(CONTRACT_ERRORS).every((status) => status >= 400)).toBe(true);
 });
 
-it("after all of that, the log is still valid and the service still works", async () => {
+it("after all of these requests, the log is valid and the service answers", async () => {
   const fsck = await server.cli("fsck");
   expect(fsck.code, fsck.stdout + fsck.stderr).toBe(0);
   expect((await watcher.call("POST", "/v1/heartbeat", heartbeatBody())).status).toBe(200);

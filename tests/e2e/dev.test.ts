@@ -104,7 +104,7 @@ async function openPage(path: string): Promise<{ page: Page; complaints: string[
   return { page, complaints };
 }
 
-test("a changed page appears in the browser at once, typed text stays, and the service's policy applies", async () => {
+test("a changed page appears in the browser at once, keeps typed text, and follows the service's policy", async () => {
   const file = "packages/dashboard/src/pages/login/signup-page.tsx";
   const { page, complaints } = await openPage("/signup");
   await page.getByLabel("E-mail").waitFor();
@@ -121,7 +121,7 @@ test("a changed page appears in the browser at once, typed text stays, and the s
   expect(policy).not.toContain("unsafe");
 });
 
-test("npm run seed makes an organisation with passed, failed, changed and missed runs", async () => {
+test("npm run seed makes an organisation with passed, failed and missed runs, and with changes", async () => {
   const { stdout } = await promisify(execFile)("npm", ["run", "--silent", "seed"], {
     cwd: copy.directory,
     env: environment(),

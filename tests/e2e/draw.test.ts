@@ -122,7 +122,7 @@ function ofBackup(statement: Statement, backup: Statement): Statement {
   return { ...statement, subject: backup.subject, predicate: { ...statement.predicate, backup_id } };
 }
 
-it("the drawn backup is tested, also while others write to the log, and a pack shows it", async () => {
+it("the drawn backup is tested even while others write to the log, and a pack shows the draw", async () => {
   const neighbour = await attach(org, { name: "neighbour" });
   let isOver = false;
   const noise = Array.from({ length: 4 }, async () => {
@@ -156,7 +156,7 @@ it("the drawn backup is tested, also while others write to the log, and a pack s
   });
 });
 
-it("the test of another backup than the drawn one is false", async () => {
+it("a pack in which another backup than the drawn one was tested is false", async () => {
   const [receipt = expect.unreachable()] = drawnReceipts();
   const other = host
     .receipts()
@@ -170,7 +170,7 @@ it("the test of another backup than the drawn one is false", async () => {
   expect([verdict, draw]).toEqual(["false", expect.stringContaining("the draw chose")]);
 });
 
-it("a draw that a later head decided is false: whoever may wait for a head can choose one", async () => {
+it("a pack whose draw was decided by a later head is false, because whoever can wait can choose the head", async () => {
   const [receipt = expect.unreachable()] = drawnReceipts();
   const draw = drawOf(receipt);
   const head = (await asHost("GET", "/v1/log/head")).json<{ tree_size: number }>();
@@ -182,7 +182,7 @@ it("a draw that a later head decided is false: whoever may wait for a head can c
   expect([said.verdict, said.draw]).toEqual(["false", expect.stringContaining("the first head")]);
 });
 
-it("a draw repeated until it suits is detected, and so is one that counts twice", async () => {
+it("a draw that was repeated until it suited is detected, and so is one that counts twice", async () => {
   const [receipt = expect.unreachable()] = drawnReceipts();
   const { org_id, agent_id, source_id, backup_id } = receipt.statement.predicate as Record<string, string>;
   const { candidates } = await openDraw(drawOf(receipt), logKey());

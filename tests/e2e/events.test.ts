@@ -68,7 +68,7 @@ describe("an event", () => {
     expect(answer.status, answer.body.toString()).toBe(201);
   });
 
-  it("can be recognised in the log by whoever knows its content", async () => {
+  it("can be recognised in the log by anybody who knows its content", async () => {
     const body = event({ source_id: source, detail: { z: 1, a: [2, "é"] } });
     const answer = await agent.call("POST", "/v1/events", body);
     const { leaf } = answer.json<EventAccepted>();
@@ -94,7 +94,7 @@ describe("an event", () => {
     expect(await treeSize()).toBe(before);
   });
 
-  it("of a source, backup or command that the organisation does not have is refused", async () => {
+  it("is refused for a source, backup or command that the organisation does not have", async () => {
     const theirs = await declareSource(stranger);
     const before = await treeSize();
     for (const change of [

@@ -136,7 +136,7 @@ async function verifyForged(files: Files): Promise<PackOutcome> {
 }
 
 describe("an unchanged pack", () => {
-  test("is true, with everything checked and the right numbers", async () => {
+  test("is true, with every check made and the right numbers", async () => {
     const outcome = await verify(file("good.zip"));
     expect(idsOf(outcome, "failed")).toEqual([]);
     expect(idsOf(outcome, "not_checked")).toEqual([]);
@@ -159,7 +159,7 @@ describe("an unchanged pack", () => {
     ]);
   });
 
-  test("is neither true nor false without the log's key, and false under another", async () => {
+  test(`is "cannot tell" without the log's key, and false under another key`, async () => {
     const without = await verify(file("good.zip"), null);
     expect([without.verdict, idsOf(without, "not_checked")]).toEqual(["cannot_tell", ["log_key"]]);
     const stranger = await organisation.service.attach(await organisation.service.addOrg());
@@ -170,7 +170,7 @@ describe("an unchanged pack", () => {
     );
   });
 
-  test("keys from hosts are compared with those in it", async () => {
+  test("is checked with keys from hosts, which are compared with those in the pack", async () => {
     const { agent, rotated } = organisation;
     const [first, second, other] = [agent, rotated, newKeyPair()].map(pinned) as [
       PinnedKey,
@@ -204,13 +204,13 @@ describe("an unchanged pack", () => {
     expect([swapped.verdict, idsOf(swapped, "failed")]).toEqual(["false", ["agent_keys"]]);
   });
 
-  test("shows an organisation's name as text, whatever it contains", () => {
+  test("shows an organisation's name as text, whatever the name contains", () => {
     const page = String(good.get("index.html"));
     expect(page).toContain("Example &lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; Sons");
     expect(page).not.toMatch(/<script|javascript:|<(img|link|iframe)|(src|href)=|@import|url\(/i);
   });
 
-  test("a period before the last entries is provable too, between two hourly checkpoints", async () => {
+  test("is true for a period before the last entries too, between two hourly checkpoints", async () => {
     const { service, org, agent, pack } = organisation;
     const report = (n: number) =>
       agent.post("/v1/events", {
@@ -284,7 +284,7 @@ describe("a pack made by an operator who has every key of the service", () => {
     };
   }
 
-  test("64 random bytes as a backup, signed with the operator's own key: nobody can tell", async () => {
+  test(`with 64 random bytes as a backup, signed with the operator's own key, is "cannot tell"`, async () => {
     const { service } = organisation;
     const org = await service.addOrg("Made up");
     const from = new Date().toISOString();
@@ -298,7 +298,7 @@ describe("a pack made by an operator who has every key of the service", () => {
     expect(compared.verdict).toBe("true");
   });
 
-  test("a refused receipt at the boundary of two packs leaves a gap", async () => {
+  test("shows a gap where a receipt was refused at the boundary of two packs", async () => {
     const { service } = organisation;
     const org = await service.addOrg("Boundary");
     const owner = await service.signIn(org);
@@ -380,7 +380,7 @@ describe("a pack made by an operator who has every key of the service", () => {
 });
 
 describe("a pack changed by somebody who has only the file", () => {
-  test("any changed byte is found, and the file is named", async () => {
+  test("is false after any changed byte, and the file is named", async () => {
     for (const [path, bytes] of good) {
       const changed = Buffer.from(bytes);
       const at = Math.floor(bytes.length / 2);
@@ -393,7 +393,7 @@ describe("a pack changed by somebody who has only the file", () => {
     }
   });
 
-  test("a missing, an added and a repeated file are found", async () => {
+  test("is false with a missing, an added or a repeated file, and the file is named", async () => {
     for (const path of good.keys()) {
       const files = new Map(good);
       files.delete(path);
@@ -411,7 +411,7 @@ describe("a pack changed by somebody who has only the file", () => {
     expect([outcome.verdict, idsOf(outcome, "failed")]).toEqual(["false", ["manifest"]]);
   });
 
-  test("the signature does not match a manifest that was changed to agree", async () => {
+  test("is false if its manifest was changed to agree, because the signature does not match", async () => {
     const files = new Map(good);
     files.set("README.txt", Buffer.from("all is well"));
     const outcome = await verifyChanged(await withManifest(files));
@@ -420,7 +420,7 @@ describe("a pack changed by somebody who has only the file", () => {
 });
 
 describe("a pack changed and signed again by the service", () => {
-  test.each(FORGERIES)("%s: %j", async (_what, failing, forge) => {
+  test.each(FORGERIES)("is false with %s: %j", async (_what, failing, forge) => {
     const files = new Map(good);
     forge(files);
     const outcome = await verifyForged(files);
@@ -429,7 +429,7 @@ describe("a pack changed and signed again by the service", () => {
   });
 });
 
-test("a source listed as younger than its log entries: when its backups had to begin is left open", async () => {
+test("a pack that lists a source as younger than its log entries leaves open when its backups had to begin", async () => {
   const files = new Map(good);
   const { exported_at, generator } = JSON.parse(String(good.get("manifest.json"))) as Manifest;
   const verdictOf = async (created_at: string): Promise<unknown> => {
@@ -447,7 +447,7 @@ test("a source listed as younger than its log entries: when its backups had to b
   expect(await verdictOf(later(exported_at, 61 * MINUTE_MS))).toEqual(["cannot_tell", ["summary"]]);
 });
 
-test("an agent whose key is not in the log needs that key from its host", async () => {
+test('a pack with an agent whose key is not in the log is "cannot tell" without that key from its host', async () => {
   await save(file("later.zip"), await organisation.pack(`from=${new Date().toISOString()}`));
   const files = await filesOf(file("later.zip"));
   editJson<PackAgents>(files, "keys/agents.json", ({ agents: [agent = expect.unreachable()] }) => {
@@ -464,7 +464,7 @@ test("an agent whose key is not in the log needs that key from its host", async 
   expect((await verify(file("unbound.zip"))).verdict).toBe("true");
 });
 
-describe("what decides about a run", () => {
+describe("a scheduled run", () => {
   const SOURCE = "src_01jd3gqn5xdz2r9q8y3p0f8w6d";
   const receiptId = (digit: number): string => `rcpt_01jd3gqq8zb14p1s0a5r2h0y8${digit}`;
   const [at, deadline] = ["2026-11-20T02:00:00.000Z", "2026-11-20T04:00:00.000Z"];
@@ -530,7 +530,7 @@ describe("what decides about a run", () => {
     };
   };
 
-  test("the first receipt in the run's time, whatever ids the service gave", async () => {
+  test("is decided by the first receipt in its time, whatever ids the service gave", async () => {
     const failed = receipt(2, "2026-11-20T03:00:00.000Z", "failed");
     const passed = receipt(1, "2026-11-20T03:30:00.000Z", "passed");
     const asFailed = { status: "failed", receipt_id: failed.id } as const;
@@ -539,7 +539,7 @@ describe("what decides about a run", () => {
     expect(await faultIn(asPassed, [failed, passed])).toContain(`${failed.id} says failed`);
   });
 
-  test("not a receipt of work that ended before the run was due, except five minutes for the host's clock", async () => {
+  test("is not decided by work that ended before it was due, except five minutes for the host's clock", async () => {
     const before = receipt(1, "2026-11-20T03:00:00.000Z", "passed", "2026-11-20T01:54:59.999Z");
     const asPassed = { status: "passed", receipt_id: before.id } as const;
     expect(await faultIn(asPassed, [before])).toContain(`decided by ${before.id}, which is not the first`);
@@ -551,7 +551,7 @@ describe("what decides about a run", () => {
     expect(await faultIn({ status: "missed" }, [before])).toMatch(/^1 scheduled/);
   });
 
-  test("a removal withdraws runs that were still open, not overdue ones", async () => {
+  test("is withdrawn by a removal if it was still open, and stays missed if it was overdue", async () => {
     const withdrawn = { status: "withdrawn" } as const;
     expect(await faultIn(withdrawn, [], "2026-11-20T04:59:59.999Z")).toMatch(/^1 scheduled/);
     expect(await faultIn(withdrawn, [], "2026-11-20T05:00:00.001Z")).toBe(
@@ -559,7 +559,7 @@ describe("what decides about a run", () => {
     );
   });
 
-  test("not a receipt that came a month later, whatever deadline is listed", async () => {
+  test("is not decided by a receipt that came a month later, whatever deadline is listed", async () => {
     const passed = receipt(1, "2026-12-20T03:00:00.000Z", "passed");
     const late = {
       status: "passed",
@@ -650,7 +650,7 @@ test("a receipt of an agent that has lost its source since is as true as others"
   expect(outcome.summary?.totals.restore_tests).toMatchObject({ passed: 2, failed: 0 });
 });
 
-test("a receipt whose predecessor is not in the log is a gap, also if it is the agent's first in the pack", () => {
+test("a receipt whose predecessor is not in the log shows a gap, even if it is the agent's first in the pack", () => {
   const chain = (id: string, previous: string | null, bodySha256: string): CheckedReceipt => {
     const statement = restoreTestStatement();
     statement.predicate.previous_receipt_sha256 = previous;
@@ -675,7 +675,7 @@ test.each([
   ["after", 2],
   ["before", -2],
 ])(
-  "an entry dated days %s the others: the period that it left is not shown to be complete",
+  "a pack with an entry dated days %s the others does not show its period to be complete",
   async (_where, days) => {
     const { service } = organisation;
     const org = await service.addOrg();
@@ -696,7 +696,7 @@ test.each([
   },
 );
 
-test("a pack over a time when the service's clock was ahead is true, and the check names what was dated too late", async () => {
+test("a pack of a time when the service's clock was ahead is true, and the check names what was dated too late", async () => {
   const { service } = organisation;
   const org = await service.addOrg();
   const owner = await service.signIn(org);
@@ -774,7 +774,7 @@ function saysTheSame(one: Buffer, other: Buffer): boolean {
   }
 }
 
-test("noise in any file never breaks the verifier, and a changed entry of the log is always false", async () => {
+test("the verifier survives noise in any file, and a changed entry of the log is always false", async () => {
   const paths = [...good.keys()].filter((path) => !path.startsWith("manifest"));
   const noise = fc.record({
     path: fc.constantFrom(...paths),
@@ -825,7 +825,7 @@ describe("attestore-verify", () => {
     expect([cut.status, cut.stdout.slice(0, 5)]).toEqual([1, "FALSE"]);
   });
 
-  test("prints JSON for programs; failed and missed tests count if asked", () => {
+  test("prints JSON for programs, and counts failed and missed tests if asked", () => {
     const { status, stdout } = run(
       file("good.zip"),
       "--log-key",
@@ -851,7 +851,7 @@ describe("attestore-verify", () => {
   });
 });
 
-test("a pack of more than 65,535 files can be read", async () => {
+test("the verifier reads a pack of more than 65,535 files", async () => {
   const many: Files = new Map(
     Array.from({ length: 65_540 }, (_, n) => [`receipts/${n}`, Buffer.from(String(n))]),
   );
@@ -919,7 +919,7 @@ with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as z:
 sys.stdout.buffer.write(out.getvalue())
 `;
 
-describe("packs of the same time, given together", () => {
+describe("packs of the same time", () => {
   const together = async (...paths: string[]) => {
     const sizes = await sizesToCompare(paths.map((path) => () => openFileSource(path)));
     const outcomes: PackOutcome[] = [];
@@ -943,7 +943,7 @@ describe("packs of the same time, given together", () => {
     ]);
   });
 
-  test("a receipt or a run that only one of them has is found", async () => {
+  test("are false if a receipt or a run is in only one of them", async () => {
     const { outcomes } = await together(file("good.zip"), again);
     const [one = expect.unreachable(), other = expect.unreachable()] = outcomes;
     const compared = other.compared ?? expect.unreachable();
@@ -974,7 +974,7 @@ describe("packs of the same time, given together", () => {
     expect(verdictOf({ runs })[0]).toBe("false");
   });
 
-  test("a run that differs between two packs, each true by itself, is found", async () => {
+  test("are false if a run differs between them, although each is true by itself", async () => {
     const files = await filesOf(again);
     let changed = 0;
     setRuns(
@@ -1011,7 +1011,7 @@ describe("a pack of a later version", () => {
     "controls.json",
   ];
 
-  test("unknown members are ignored, wherever they are", async () => {
+  test("is true with unknown members, wherever they are", async () => {
     for (const path of FILES) {
       const outcome = await after((files) =>
         editJson<object>(files, path, (value) => Object.assign(value, { more: { n: 1 } })),
@@ -1037,7 +1037,7 @@ describe("a pack of a later version", () => {
     );
   });
 
-  test("known members are compared all the same", async () => {
+  test("is compared in its known members all the same", async () => {
     const outcome = await after((files) =>
       editJson<{ sources: { backups: number }[] }>(files, "summary.json", ({ sources }) => {
         for (const source of sources) Object.assign(source, { later: 1, backups: source.backups + 1 });
@@ -1066,7 +1066,7 @@ describe("a pack of a later version", () => {
         files.set("manifest.json", Buffer.from(changed));
       },
     ],
-  ])("%s cannot be told", async (what, change) => {
+  ])('is "cannot tell" with %s', async (what, change) => {
     const files = new Map(good);
     change(files);
     const outcome = what === "another format" ? await verifyChanged(files) : await verifyForged(files);
@@ -1074,7 +1074,7 @@ describe("a pack of a later version", () => {
     expect(outcome.verdict).toBe("cannot_tell");
   });
 
-  test('a leaf of another version counts for the root, and its content is "cannot tell"', async () => {
+  test('counts a leaf of another version for the root, and its content is "cannot tell"', async () => {
     const files = new Map(good);
     const { path, leaves } = tileOf(files);
     const index = leaves.length - 1;
@@ -1118,7 +1118,7 @@ describe("a pack of a later version", () => {
     ]);
   });
 
-  test("a rotation with unknown members is checked like others", async () => {
+  test("has rotations with unknown members checked like others", async () => {
     const { service } = organisation;
     const org = await service.addOrg();
     const owner = await service.signIn(org);
@@ -1144,7 +1144,7 @@ function proofOf(hashes: readonly string[], index: number): string[] {
     : [...proofOf(right, index - split), rootOf(left)];
 }
 
-describe("zipped again", () => {
+describe("a pack that was zipped again", () => {
   const shell = (command: string, cwd: string) =>
     spawnSync("bash", ["-euo", "pipefail", "-c", command], {
       cwd,
@@ -1158,7 +1158,7 @@ describe("zipped again", () => {
     await save(join(unpacked, "zippers.py"), Buffer.from(ZIPPERS_PY));
   });
 
-  test.each(ZIPPERS)("by %s, the pack is as true as before", async (_what, command) => {
+  test.each(ZIPPERS)("by %s is as true as before", async (_what, command) => {
     const again = join(unpacked, "again.zip");
     rmSync(again, { force: true });
     const { status, stderr } = shell(command, unpacked);
@@ -1170,7 +1170,7 @@ describe("zipped again", () => {
     expect(outcome.verdict).toBe("true");
   });
 
-  test("what was changed, added or removed before is still found", async () => {
+  test("is still false if something was changed, added or removed before", async () => {
     for (const change of [
       "sed -i s/passed/PASSED/ summary.json",
       "echo more > more.txt",
@@ -1189,8 +1189,8 @@ describe("zipped again", () => {
   });
 });
 
-describe("without our programs", () => {
-  test("unzip and Python's zipfile open it and find nothing wrong", () => {
+describe("a pack opened without our programs", () => {
+  test("opens with unzip and Python's zipfile, which find nothing wrong", () => {
     expect(execFileSync("unzip", ["-tq", file("good.zip")], { encoding: "utf8" })).toContain(
       "No errors detected",
     );
@@ -1201,7 +1201,7 @@ describe("without our programs", () => {
     );
   });
 
-  test("the commands in its README.txt work, and refuse a changed pack", () => {
+  test("has a README.txt whose commands verify it, and refuse a changed pack", () => {
     const unpacked = file("unpacked");
     execFileSync("unzip", ["-q", file("good.zip"), "-d", unpacked]);
     const commands = [...String(good.get("README.txt")).matchAll(/^ {4}(\S.*)$/gm)]
@@ -1307,7 +1307,7 @@ describe("events that an agent signed", () => {
     expect((await packOf()).checks.filter(({ result }) => result !== "held")).toEqual([]);
   });
 
-  test("show if one was dropped between two receipts", async () => {
+  test("show an event that was dropped between two receipts", async () => {
     await receipt();
     // The service answered it, or never did, and did not log it.
     signed("no space left");
@@ -1317,7 +1317,7 @@ describe("events that an agent signed", () => {
     expect(lineOf(outcome, "chains")).toMatchObject({ result: "not_checked" });
   });
 
-  test("show if one was invented in the agent's name", async () => {
+  test("show an event that was invented in the agent's name", async () => {
     await told("no space left");
     const event = {
       kind: "backup_failed",
@@ -1355,7 +1355,7 @@ describe("events that an agent signed", () => {
     );
   });
 
-  test("and receipts of passed tests make a green TRUE on a terminal, one of a failed test does not", async () => {
+  test("with receipts of passed tests are a green TRUE on a terminal, and not with one of a failed test", async () => {
     const shown = (outcome: PackOutcome): string =>
       packsText(answerOfPacks([outcome], false), (style, text) => `<${String(style)}>${text}`);
     await receipt();
@@ -1364,7 +1364,7 @@ describe("events that an agent signed", () => {
     expect(shown(await packOf())).toMatch(/^<bold>TRUE /);
   });
 
-  test("cannot be changed: not the detail, not with another key's signature, and not without a signature", async () => {
+  test("cannot be changed in their detail, by another key's signature, or by leaving out the signature", async () => {
     const id = await told("no space left");
     await packOf();
     const files = await filesOf(file("signed.zip"));
@@ -1400,7 +1400,7 @@ describe("events that an agent signed", () => {
     }
   });
 
-  test("do not count as the agent's if signed with a key that the service's operator made", async () => {
+  test("do not count as the agent's if they are signed with a key that the service's operator made", async () => {
     const own = { ...agent, ...newKeyPair() };
     const event = {
       kind: "restore_failed",

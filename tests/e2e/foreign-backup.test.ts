@@ -107,7 +107,7 @@ async function testedBy(host: Host, backupId: string): Promise<string> {
   }
 }
 
-it("the receipt of a backup names its database: the cluster's identifier, which any user may read, and the database's name and number", () => {
+it("a backup's receipt identifies its PostgreSQL database by cluster identifier, name and number", () => {
   const identifier = database.sql(
     "shop",
     "create role clerk; set role clerk; select system_identifier from pg_control_system()",
@@ -120,7 +120,7 @@ it("the receipt of a backup names its database: the cluster's identifier, which 
   });
 });
 
-describe("a backup that somebody else uploads for a source which an admin moved to them", () => {
+describe("a backup that somebody else uploads for a source that an admin moved to them", () => {
   it("is not restored by the host, whatever the service says about it", async () => {
     const configured = await asAdmin("POST", `/api/orgs/${org.id}/sources/${source}/configure`, {
       agent_id: mine.id,
@@ -158,8 +158,8 @@ describe("a backup that somebody else uploads for a source which an admin moved 
   });
 });
 
-describe("a host that tests what another one makes", () => {
-  it("does so only if its own config.yaml names the maker's key, and not because the service asks", async () => {
+describe("a host that tests another host's backups", () => {
+  it("tests them only if its own config.yaml names the maker's key, and not because the service asks", async () => {
     const tester = await attachedHost(org);
     try {
       const key = join(tester.root, "keys", "shop.key");

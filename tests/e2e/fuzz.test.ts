@@ -289,8 +289,8 @@ function turnOf({ path, method }: { path: string; method: string }): number {
 
 const CODES_OF_STATUS = Map.groupBy(Object.keys(CONTRACT_ERRORS), (code) => CONTRACT_ERRORS[code] ?? 0);
 
-describe("any request to", () => {
-  test("each documented call is answered as documented", async () => {
+describe("an arbitrary request", () => {
+  test("to a documented call is answered as documented", async () => {
     const operations = Object.entries(document.paths)
       .filter(([path]) => !LEFT_OUT.test(path))
       .flatMap(([path, methods]) => Object.entries(methods).map(([method, one]) => ({ path, method, one })))
@@ -311,7 +311,7 @@ describe("any request to", () => {
     // where it has, fewer calls would be taken.
   }, 600_000);
 
-  test("an undocumented path is answered as not found", async () => {
+  test("to an undocumented path is answered as not found", async () => {
     const segments = fc.array(anyText, { minLength: 1, maxLength: 6 });
     const methods = fc.constantFrom("GET", "POST", "PUT", "DELETE");
     await search(fc.tuple(segments, methods), { runs: 100, limit_ms: 5000 }, async ([parts, method]) => {

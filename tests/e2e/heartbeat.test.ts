@@ -77,7 +77,7 @@ describe("a heartbeat", () => {
     expect(agent.intervalS).toBe(INTERVAL_S);
   });
 
-  it("registers the sources that it declares, once", async () => {
+  it("registers the sources that it declares once", async () => {
     const sources = [
       { slug: "orders-db", engine: "postgresql" },
       { slug: "invoices", engine: "sqlite" },
@@ -102,12 +102,12 @@ describe("a heartbeat", () => {
     expect(new Set(answers.map((answer) => answer.sources?.[0]?.id)).size).toBe(1);
   });
 
-  it("accepts the head that it returned before", async () => {
+  it("with the head that it returned before is accepted", async () => {
     const { log_head } = await beat(agent);
     await beat(agent, { log_head });
   });
 
-  it("with an invalid head or cosignature is refused or accepted, and stops nothing", async () => {
+  it("with an invalid head or cosignature is refused or accepted, and stops no other", async () => {
     const { log_head } = await beat(agent);
     for (const more of [
       { log_head: "nonsense" },
@@ -120,7 +120,7 @@ describe("a heartbeat", () => {
     await beat(agent);
   });
 
-  it("may come more often than asked, because there is no hard limit", async () => {
+  it("may come more often than asked, because it has no hard limit", async () => {
     const eager = await attach(org);
     for (let n = 0; n < 30; n++) await beat(eager);
   });
@@ -151,7 +151,7 @@ describe("a command", () => {
     });
   });
 
-  it("that is not acknowledged is repeated after three intervals, with its attempt one higher", async () => {
+  it("is sent again after three intervals without acknowledgement, with its attempt one higher", async () => {
     const id = await queue("backup");
     const asked = performance.now();
     const [first] = (await beat(agent)).commands;
@@ -164,7 +164,7 @@ describe("a command", () => {
     expect((await beat(agent, ack(id))).commands).toEqual([]);
   });
 
-  it("is neither lost nor forgotten by a crash of the service", async () => {
+  it("survives crashes of the service, and is not delivered again once it was acknowledged", async () => {
     const id = await queue("backup");
     await server.kill();
     await server.start();
@@ -200,7 +200,7 @@ describe("a command", () => {
     await beat(agent, ack(id));
   });
 
-  it("that does not exist can be acknowledged without harm", async () => {
+  it("is acknowledged without harm although it does not exist", async () => {
     const answer = await agent.call("POST", "/v1/heartbeat", heartbeatBody(ack(unknownId("cmd"))));
     if (answer.status !== 200) expectError(answer, "not_found", "invalid_request");
   });

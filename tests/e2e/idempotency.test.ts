@@ -66,7 +66,7 @@ function expectReplay(again: Answer, first: Answer): void {
   expect(again.body.equals(first.body), `${again.body.toString()}\n≠\n${first.body.toString()}`).toBe(true);
 }
 
-describe("a request repeated with its key", () => {
+describe("a request that repeats an idempotency key", () => {
   it.each<[string, () => [string, unknown] | Promise<[string, unknown]>, number]>([
     ["an event", () => ["/v1/events", event("replay")], 201],
     ["a heartbeat", () => ["/v1/heartbeat", heartbeatBody()], 200],
@@ -87,7 +87,7 @@ describe("a request repeated with its key", () => {
       201,
     ],
     ["a receipt", () => ["/v1/receipts", seal(agent.signer, restoreTestStatement(agent, backup))], 201],
-  ])("answers as it did, byte for byte: %s", async (_what, make, status) => {
+  ])("gets the same answer, byte for byte: %s", async (_what, make, status) => {
     const [path, body] = await make();
     const key = ulid();
     const first = await post(key, path, body);
@@ -99,7 +99,7 @@ describe("a request repeated with its key", () => {
   });
 
   it.each(["upper", "lower"] as const)(
-    "may have a UUID or a ULID for its key, in %s case",
+    "may have a UUID or a ULID as its key, in %s case",
     async (letters) => {
       for (const key of [randomUUID(), ulid()]) {
         const spelt = letters === "upper" ? key.toUpperCase() : key.toLowerCase();
@@ -110,7 +110,7 @@ describe("a request repeated with its key", () => {
     },
   );
 
-  it("answers as it did after a crash of the service", async () => {
+  it("gets the same answer after a crash of the service", async () => {
     const key = ulid();
     const statement = seal(agent.signer, restoreTestStatement(agent, backup));
     const first = await post(key, "/v1/receipts", statement);
@@ -122,7 +122,7 @@ describe("a request repeated with its key", () => {
     expectReplay(await post(eventKey, "/v1/events", event("crash")), firstEvent);
   });
 
-  it("has one effect when it comes many times at once", async () => {
+  it("has one effect when it is sent many times at once", async () => {
     const size = await treeSize();
     const key = ulid();
     const answers = await Promise.all(
@@ -139,7 +139,7 @@ describe("a request repeated with its key", () => {
     expect(await treeSize()).toBe(size + 1);
   });
 
-  it("mints one agent, whose token it repeats without keeping it in plain text", async () => {
+  it("attaches one agent, whose token is repeated without being kept in plain text", async () => {
     const key = ulid();
     const from = ownAddress();
     const body = attachBody(ed25519(), "attached-twice");
@@ -185,7 +185,7 @@ describe("a request repeated with its key", () => {
   });
 });
 
-describe("a key that was used", () => {
+describe("an idempotency key that was used", () => {
   it("is refused with another body", async () => {
     const key = ulid();
     const first = await post(key, "/v1/events", event(1));
@@ -206,7 +206,7 @@ describe("a key that was used", () => {
     expectError(spaced, "idempotency_key_reused");
   });
 
-  it("never repeats the answer of another path", async () => {
+  it("never returns the answer of another path", async () => {
     const key = ulid();
     await post(key, "/v1/events", event(1));
     const answer = await post(key, "/v1/heartbeat", heartbeatBody());
@@ -214,7 +214,7 @@ describe("a key that was used", () => {
     if (answer.status !== 200) expectError(answer, "idempotency_key_reused");
   });
 
-  it("may be used by another agent", async () => {
+  it("may be used by another agent too", async () => {
     const second = await attach(org, { from: ownAddress() });
     const key = ulid();
     const first = await post(key, "/v1/events", event(1));
@@ -225,8 +225,8 @@ describe("a key that was used", () => {
   });
 });
 
-describe("a refusal", () => {
-  it("of the handler is remembered", async () => {
+describe("a refusal of a request with an idempotency key", () => {
+  it("is remembered if it comes from the handler", async () => {
     const bytes = randomBytes(100);
     const upload = await uploadUrl(agent, source, bytes);
     const body = registration(upload, source);
@@ -238,7 +238,7 @@ describe("a refusal", () => {
     expect((await post(ulid(), "/v1/backups", body)).status).toBe(201);
   });
 
-  it("of a receipt is remembered, with the request id of the first", async () => {
+  it("is remembered with the request id of the first request if it refuses a receipt", async () => {
     const envelope = seal(ed25519(), restoreTestStatement(agent, backup));
     const key = ulid();
     const send = (): Promise<Answer> =>
@@ -249,7 +249,7 @@ describe("a refusal", () => {
     expectReplay(await submit(agent, envelope, key), first);
   });
 
-  it("of a malformed request is not remembered, so a corrected one may use the key", async () => {
+  it("is not remembered if the request was malformed, so a corrected one may use the key", async () => {
     for (const [body, code] of [
       ["{", "invalid_json"],
       [JSON.stringify({ ...event(), kind: 7 }), "invalid_request"],
@@ -266,7 +266,7 @@ describe("a refusal", () => {
     }
   });
 
-  it("because of a media type, a size or a credential is not remembered", async () => {
+  it("is not remembered if it was for a media type, a size or a credential", async () => {
     const key = ulid();
     const text = await agent.call("POST", "/v1/events", undefined, {
       body: "hello",
@@ -293,7 +293,7 @@ describe("a refusal", () => {
   });
 });
 
-describe("a key that is neither ULID nor UUID", () => {
+describe("an idempotency key that is neither a ULID nor a UUID", () => {
   it.each([
     "1",
     "",

@@ -57,7 +57,7 @@ describe("an interactive attach", () => {
     held = poll(started).then((answer) => ({ answer, held_s: (performance.now() - asked) / 1000 }));
   });
 
-  it("starts with a code to type, a token to poll with and an address to open", async () => {
+  it("returns a code to type, a token to poll with and an address to open", async () => {
     const before = Date.now();
     const started = await begin();
     expect(started).toEqual({
@@ -73,7 +73,7 @@ describe("an interactive attach", () => {
     expect(started.attach_url).not.toContain(started.poll_token);
   });
 
-  it("gives the token to a waiting poll when it is approved, until the agent's first call", async () => {
+  it("returns the agent's token to a waiting poll once it is approved, until the agent's first call", async () => {
     const started = await begin();
     const waiting = poll(started);
     await decide("approve", started.code);
@@ -94,13 +94,13 @@ describe("an interactive attach", () => {
     expect(late.body.toString()).not.toContain(attached.api_token);
   });
 
-  it("takes the code in lower case and without its hyphen", async () => {
+  it("accepts its code in lower case and without the hyphen", async () => {
     const started = await begin();
     await decide("approve", started.code.toLowerCase().replace("-", ""));
     expect((await poll(started)).status).toBe(200);
   });
 
-  it("ends a waiting poll with attach_denied when denied, and creates no agent", async () => {
+  it("answers a waiting poll with attach_denied once it is denied, and creates no agent", async () => {
     const started = await begin();
     const waiting = poll(started);
     await decide("deny", started.code);
@@ -108,7 +108,7 @@ describe("an interactive attach", () => {
     expectError(await poll(started), "attach_denied");
   });
 
-  it("is decided once", async () => {
+  it("is decided only once", async () => {
     const approved = await begin();
     await decide("approve", approved.code);
     expect((await server.cli("bootstrap", "deny", approved.code, "--org", org.id)).code).not.toBe(0);
@@ -119,7 +119,7 @@ describe("an interactive attach", () => {
     expectError(await poll(denied), "attach_denied");
   });
 
-  it("is approved once when two people do it at the same time", async () => {
+  it("is approved once when two people approve it at the same time", async () => {
     const started = await begin();
     const both = await Promise.all(
       [0, 1].map(() => server.cli("bootstrap", "approve", started.code, "--org", org.id)),
@@ -165,7 +165,7 @@ describe("an interactive attach", () => {
     expect(held_s).toBeLessThan(40);
   });
 
-  it("outlives a restart of the service between approval and poll", async () => {
+  it("survives a restart of the service between approval and poll", async () => {
     const started = await begin();
     await decide("approve", started.code);
     await server.kill();
@@ -175,7 +175,7 @@ describe("an interactive attach", () => {
     expect((await beat(answer.json<Attached>().api_token)).status).toBe(200);
   });
 
-  it("never prints its poll token", async () => {
+  it("never has its poll token in the service's output", async () => {
     const started = await begin();
     await decide("approve", started.code);
     await poll(started);

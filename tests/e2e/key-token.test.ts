@@ -91,13 +91,13 @@ const UNAVAILABLE =
 
 const sign = () => submit(agent, seal(agent.signer, restoreTestStatement(agent, backup)));
 
-test("keys in files are refused if the settings name a token, with a message on how to move them", async () => {
+test("a start with keys in files and a token in the settings is refused, with a message on how to move them", async () => {
   await server.stop();
   settings(IN_TOKEN);
   await expect(server.start()).rejects.toThrow(/no such key[^]*keys move/);
 });
 
-test("moving keys keeps those of the logs and the CA, seals again, and leaves the files until somebody removes them", async () => {
+test("moving the keys to a token keeps those of the logs and the CA, seals again, and leaves the files until somebody removes them", async () => {
   const before = keyFiles();
   const first = await server.cliJson<{ keys: Record<string, unknown>[]; files_left: string[] }>(
     "keys",
@@ -117,7 +117,7 @@ test("moving keys keeps those of the logs and the CA, seals again, and leaves th
   expect(keyFiles()).toEqual(["ca.pem", "object-urls.key", "server.pem"]);
 });
 
-test("the token signs receipts with the logs' previous key, and other verifiers accept them", async () => {
+test("a token signs receipts with the logs' previous key, and other verifiers accept them", async () => {
   // The next certificate is signed by the token's authority key, and every call here trusts the
   // authority of before.
   rmSync(join(server.data, "tls", "server.pem"));
@@ -148,7 +148,7 @@ test("the token signs receipts with the logs' previous key, and other verifiers 
   expect(`${status} ${stdout}${stderr}`).toMatch(/^0 TRUE passed/);
 });
 
-test("after a restart the same key signs, and a replayed answer is the same", async () => {
+test("the same key signs after a restart, and a repeated request gets the same answer", async () => {
   const envelope = seal(agent.signer, restoreTestStatement(agent, backup));
   const first = await submit(agent, envelope);
   expect(first.status).toBe(201);
@@ -159,7 +159,7 @@ test("after a restart the same key signs, and a replayed answer is the same", as
   expect(again.json()).toEqual(first.json());
 });
 
-test("no private key is in the service's files or memory", async () => {
+test("no private key is in the service's files or memory while a token holds it", async () => {
   expect(keyFiles()).toEqual(["ca.pem", "object-urls.key", "server.pem"]);
   const listed = await server.cliJson<{ key: string; place: string; is_there: boolean }[]>("keys", "list");
   expect(listed.map(({ place, is_there }) => [place, is_there])).toEqual(

@@ -80,7 +80,7 @@ describe("an auth key", () => {
     expect((await agent.call("GET", "/v1/log/head")).status).toBe(200);
   });
 
-  it("attaches exactly as many agents as it allows, also at once", async () => {
+  it("attaches exactly as many agents as it allows, even if they come at once", async () => {
     const key = await makeKey("--max-uses", "3");
     const answers = await Promise.all(Array.from({ length: 12 }, () => knock(key.auth_key)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
@@ -89,7 +89,7 @@ describe("an auth key", () => {
     expectError(await knock(key.auth_key), "auth_key_invalid");
   });
 
-  it("of one organisation attaches to no other", async () => {
+  it("attaches agents only to its own organisation", async () => {
     const other = await createOrganisation(server);
     const agent = await attach(other, { from: ownAddress() });
     expect(agent.orgId).toBe(other.id);
@@ -104,7 +104,7 @@ describe("an auth key", () => {
   });
 });
 
-describe("an agent that is revoked", () => {
+describe("a revoked agent", () => {
   it("is refused by every call at once, and its records stay", async () => {
     const agent = await attach(org, { from: ownAddress() });
     const backup = await writeEncryptedDump(agent, await declareSource(agent));
@@ -140,8 +140,8 @@ describe("an agent that is revoked", () => {
   });
 });
 
-describe("a service that is told to stop", () => {
-  it("ends a held poll, finishes running requests, and exits with 0", async () => {
+describe("a service that is stopped", () => {
+  it("ends a waiting poll, finishes running requests, and exits with 0", async () => {
     const started = await api(server, {
       method: "POST",
       path: "/api/bootstrap/start",
@@ -168,7 +168,7 @@ describe("a service that is told to stop", () => {
     await server.start();
   });
 
-  it("does not let a second one use its data", async () => {
+  it("does not let a second service use its data while it runs", async () => {
     const second = await server.cli("serve");
     expect(second.code).not.toBe(0);
     expect(second.stderr + second.stdout).toMatch(/in use|already|address|lock/i);

@@ -66,7 +66,7 @@ describe("the limit of calls", () => {
     }
   });
 
-  it("of failed attaches applies to an address, and attaches with the right key do not count", async () => {
+  it("of failed attaches applies to an address, and does not count attaches with the right key", async () => {
     const from = ownAddress();
     const knock = (token: string): Promise<Answer> =>
       api(server, {
@@ -82,7 +82,7 @@ describe("the limit of calls", () => {
     expectLimited(await knock(unknown));
   });
 
-  it("of interactive attaches applies to the real address, whatever the request claims", async () => {
+  it("of interactive attaches applies to the real address, whatever address the request claims", async () => {
     const from = ownAddress();
     const begin = (headers: Record<string, string> = {}): Promise<Answer> =>
       api(server, {

@@ -106,11 +106,11 @@ describe("the head of the log", () => {
     expect(parseVerifierKey(agent.log.verifier_key).name).toBe(agent.log.origin);
   });
 
-  it("counts attaches of agents, which are events in the log", async () => {
+  it("counts the attaches of agents, which are events in the log", async () => {
     expect((await head()).tree_size).toBeGreaterThanOrEqual(agents.length);
   });
 
-  it("differs between organisations, and so does the key's name", async () => {
+  it("differs between organisations, and so does the name of the key", async () => {
     expect(stranger.log.origin).not.toBe(next().log.origin);
     expect(() => openCheckpoint("", stranger.log.verifier_key)).toThrow();
   });
@@ -139,7 +139,7 @@ describe("a log that grew past one tile", () => {
     expect(new Set(leaves.slice(first)).size).toBe(ENTRIES);
   });
 
-  it("proves the inclusion of leaves in trees of many sizes, by index and by hash", async () => {
+  it("proves the inclusion of its leaves in trees of many sizes, by index and by hash", async () => {
     const sizes = [...heads.keys()].filter((n) => n > first).toSorted((a, b) => a - b);
     const awkward = [first + 1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, size];
     for (const treeSize of awkward) expect(sizes, "a head of every awkward size").toContain(treeSize);
@@ -159,7 +159,7 @@ describe("a log that grew past one tile", () => {
     }
   });
 
-  it("gives no proof, or a right one, for a size of which it never signed a head", async () => {
+  it("gives a right proof or none for a size whose head it never signed", async () => {
     const missing = Array.from({ length: size - first }, (_, n) => first + n + 1).filter(
       (n) => !heads.has(n),
     );
@@ -187,7 +187,7 @@ describe("a log that grew past one tile", () => {
     }
   });
 
-  it("proves that every head that it showed extends every earlier one", async () => {
+  it("proves that each head that it showed extends every earlier one", async () => {
     const sizes = [...heads.keys()].filter((n) => n > 0).toSorted((a, b) => a - b);
     expect(sizes.length).toBeGreaterThan(40);
     const picked = new Set([
@@ -219,7 +219,7 @@ describe("a log that grew past one tile", () => {
     expect(broken).toEqual([]);
   });
 
-  it("sends with each proof a checkpoint of that tree or of a later one", async () => {
+  it("sends a checkpoint of that tree or of a later one with each proof", async () => {
     const { checkpoint, inclusion } = await proof(first, size);
     const opened = keepHead(checkpoint);
     expect(opened.size).toBe(size);
@@ -323,7 +323,7 @@ describe("a log that grew past one tile", () => {
     }
   });
 
-  it("shows another organisation none of it", async () => {
+  it("shows none of itself to another organisation", async () => {
     const answer = await stranger.call("GET", `/v1/log/proof?leaf=${leaves[first]}&tree_size=1`);
     expectError(answer, "not_found");
     const own = (await stranger.call("GET", "/v1/log/head")).json<Head>();

@@ -158,7 +158,7 @@ describe("attestore-verify, with the service stopped", () => {
     expect((await verify()).code).toBe(2);
   });
 
-  it("is false as a whole if one of many receipts is false", async () => {
+  it("calls many receipts false if one of them is false", async () => {
     const path = forged(editSignature);
     const { code } = await verify(...receipts, path, "--key", agentKey, "--log-key", logKey);
     expect(code).toBe(1);

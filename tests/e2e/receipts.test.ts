@@ -90,7 +90,7 @@ describe("a receipt", () => {
     expectPlaced(hardware, receipt, receipt.receipt_id);
   });
 
-  it("is refused under a P-256 key when the signature is raw r||s, or another's", async () => {
+  it("is refused under a P-256 key if the signature is raw r||s or made by another key", async () => {
     const hardware = await attach(org, { signer: p256() });
     const own = await writeEncryptedDump(hardware, await declareSource(hardware));
     const envelope = seal(hardware.signer, backupStatement(hardware, own));
@@ -128,8 +128,8 @@ function derIntegers(der: Buffer): Buffer[] {
   });
 }
 
-describe("the same envelope again", () => {
-  it("returns the first receipt and leaves the log unchanged", async () => {
+describe("a receipt that is sent again", () => {
+  it("gets the first answer, and leaves the log unchanged", async () => {
     const envelope = seal(agent.signer, restoreTestStatement(agent, backup));
     const first = (await submit(agent, envelope)).json<ReceiptAccepted>();
     const size = await treeSize();
@@ -145,7 +145,7 @@ describe("the same envelope again", () => {
     expect(await treeSize()).toBe(size);
   });
 
-  it("is one receipt if it comes many times at once", async () => {
+  it("is in the log once if it is sent many times at once", async () => {
     const envelope = seal(agent.signer, restoreTestStatement(agent, backup));
     const size = await treeSize();
     const answers = await Promise.all(Array.from({ length: 24 }, () => submit(agent, envelope)));
@@ -157,7 +157,7 @@ describe("the same envelope again", () => {
     expect(await treeSize()).toBe(size + 1);
   });
 
-  it("is the first receipt after a crash and restart of the service, too", async () => {
+  it("is recognised after a crash and restart of the service", async () => {
     const envelope = seal(agent.signer, restoreTestStatement(agent, backup));
     const first = (await submit(agent, envelope)).json<ReceiptAccepted>();
     await server.kill();
@@ -168,7 +168,7 @@ describe("the same envelope again", () => {
   });
 });
 
-describe("many receipts at once", () => {
+describe("many receipts sent at once", () => {
   it("are each in the log once, and each has a proof", async () => {
     const distinct = Array.from({ length: 60 }, (_, n) => {
       const statement = restoreTestStatement(agent, backup);
@@ -341,7 +341,7 @@ describe("a receipt that contradicts the records", () => {
     }
   });
 
-  it("is refused when its subject and its backup_id are two backups", async () => {
+  it("is refused when its subject and its backup_id are two different backups", async () => {
     const second = await writeEncryptedDump(agent, backup.source_id, randomBytes(700));
     const statement = restoreTestStatement(agent, backup);
     statement.predicate["backup_id"] = second.id;
@@ -379,7 +379,7 @@ describe("the size of a receipt", () => {
   });
 });
 
-describe("several receipts in one body", () => {
+describe("a body with several receipts", () => {
   interface Line {
     status: number;
     answer: Omit<ReceiptAccepted, "log_index"> & { log_index: number; error: string; request_id: string };
@@ -414,7 +414,7 @@ describe("several receipts in one body", () => {
       return JSON.stringify(envelope);
     });
 
-  it("are answered one by one, in their order, which is the log's", async () => {
+  it("is answered receipt by receipt, in their order, which is the log's", async () => {
     const first = await treeSize();
     const sent = chain(100);
     const answers = linesOf(await send(sent));
@@ -436,7 +436,7 @@ describe("several receipts in one body", () => {
     expect(await treeSize()).toBe(first + 101);
   });
 
-  it("that come twice at once are in the log once", async () => {
+  it("puts each of them in the log once if it is sent twice at once", async () => {
     const before = await treeSize();
     const sent = chain(50);
     const [one, two] = (await Promise.all([send(sent), send(sent)])).map(linesOf);
@@ -445,7 +445,7 @@ describe("several receipts in one body", () => {
     expect(await treeSize()).toBe(before + 50);
   });
 
-  it("that are wrong do not keep the others out", async () => {
+  it("puts the right ones in the log if others are wrong", async () => {
     const before = await treeSize();
     const [one = "", two = ""] = chain(2);
     const forged = JSON.stringify(seal(ed25519(), restoreTestStatement(agent, backup)));
@@ -470,7 +470,7 @@ describe("several receipts in one body", () => {
     expect(await treeSize()).toBe(before + 2);
   });
 
-  it("stay in their order if one between them is refused at once", async () => {
+  it("puts them in the log in their order if one among them is refused at once", async () => {
     const next = (result: "passed" | "failed", more: object): string => {
       const statement = restoreTestStatement(agent, backup, result);
       const envelope = seal(agent.signer, {
@@ -494,7 +494,7 @@ describe("several receipts in one body", () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
-  it("are refused as a whole if they are none, too many, or come with a key for one", async () => {
+  it("is refused as a whole if it has no receipt, too many, or an Idempotency-Key", async () => {
     const before = await treeSize();
     expectError(await send([]), "invalid_request");
     expectError(await send(Array.from({ length: 101 }, () => "{}")), "invalid_request");
@@ -512,7 +512,7 @@ describe("several receipts in one body", () => {
     expect(await treeSize()).toBe(before);
   });
 
-  it("count as that many calls, and leave one row in the API log", async () => {
+  it("counts as that many calls, and adds one row to the API log", async () => {
     const { token, orgId } = await signUp([server]);
     const own = await attach({ server, id: orgId, authKey: await createAuthKey(server, orgId) });
     const left = async (lines: number): Promise<number> => {

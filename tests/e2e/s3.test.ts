@@ -83,7 +83,7 @@ async function sendParts(upload: Parts, bytes: Uint8Array, except: number[] = []
   return sent;
 }
 
-describe("one PUT", () => {
+describe("an upload by one PUT", () => {
   it("makes a backup of the announced bytes, which downloads whole and in ranges", async () => {
     const bytes = randomBytes(5000);
     const upload = await uploadUrl(agent, source, bytes);
@@ -100,7 +100,7 @@ describe("one PUT", () => {
     expect(existsSync(join(server.data, "objects"))).toBe(false);
   });
 
-  it("is refused for other bytes, another length, another key and another method", async () => {
+  it("is refused with other bytes, another length, another key or another method", async () => {
     const bytes = randomBytes(5000);
     const upload = await uploadUrl(agent, source, bytes);
     const other = await uploadUrl(agent, source, bytes);
@@ -118,7 +118,7 @@ describe("one PUT", () => {
     expectError(await register(other), "object_missing");
   });
 
-  it("is no backup if other bytes got there without the URL", async () => {
+  it("becomes no backup if other bytes got there without the URL", async () => {
     const bytes = randomBytes(5000);
     const upload = await uploadUrl(agent, source, bytes);
     const replace = (body: Uint8Array) => s3.send({ method: "PUT", key: upload.object_key, body });
@@ -161,7 +161,7 @@ describe("one PUT", () => {
   });
 });
 
-describe("parts", () => {
+describe("an upload in parts", () => {
   const bytes = randomBytes(12 * MIB + 7);
 
   async function begin(): Promise<Parts> {
@@ -174,7 +174,7 @@ describe("parts", () => {
     return upload;
   }
 
-  it("make one backup, even if it is registered twice", async () => {
+  it("makes one backup, even if it is registered twice", async () => {
     const upload = await begin();
     const sent = await sendParts(upload, bytes);
     const answers = await Promise.all([1, 2, 3].map(() => register(upload, { parts: sent })));
@@ -186,7 +186,7 @@ describe("parts", () => {
     expect(range.body).toEqual(bytes.subarray(5 * MIB - 2, 5 * MIB + 2));
   });
 
-  it("continue with new URLs of the same upload", async () => {
+  it("continues with new URLs of the same upload", async () => {
     const upload = await begin();
     const sent = await sendParts(upload, bytes, [2, 3]);
     const renewed = await agent.call("POST", "/v1/backups/upload-url", {
@@ -200,7 +200,7 @@ describe("parts", () => {
     expect((await register(upload, { parts: [...sent, ...rest] })).status).toBe(201);
   });
 
-  it("of other bytes, or too few of them, are no backup", async () => {
+  it("makes no backup if parts have other bytes or are missing", async () => {
     const flipped = Buffer.from(bytes);
     flipped.writeUInt8(flipped.readUInt8(7 * MIB) ^ 1, 7 * MIB);
     const wrong = await begin();
@@ -282,7 +282,7 @@ describe("the agent", () => {
 });
 
 describe("object lock", () => {
-  it("is on every backup that is registered, and on nothing else", async () => {
+  it("is on every registered backup, and on nothing else", async () => {
     const locking = await startS3Server({ tls: true, objectLock: true });
     const own = await startServer({ ...locking.environment, ATTESTORE_S3_OBJECT_LOCK_DAYS: "30" });
     try {
@@ -310,7 +310,7 @@ describe("object lock", () => {
     }
   });
 
-  it("keeps the service from starting if the bucket does not support it, with a message", async () => {
+  it("stops the service's start with a message if the bucket does not support it", async () => {
     const started = startServer({ ...s3.environment, ATTESTORE_S3_OBJECT_LOCK_DAYS: "30" });
     await expect(started).rejects.toThrow(/exit code 2[^]*bucket backups has no object lock/);
   });

@@ -121,15 +121,15 @@ function search(token: string, seconds: number, ...which: string[]): void {
   expect(status, `${stdout}\n${stderr}`).toBe(0);
 }
 
-test("as an agent", () => {
+test("schemathesis finds no undocumented answer when it calls the API as an agent", () => {
   search(agent.token, 20, "--include-path-regex", "^/v1/");
 });
 
-test("as a person", () => {
+test("schemathesis finds no undocumented answer when it calls the API as a person", () => {
   // Signing out ends the search, and the stream of changes has no end.
   search(person.token, 45, "--include-path-regex", "^/api/(?!bootstrap/|auth/logout|orgs/[^/]*/live)");
 });
 
-test("with an auth key, and without", () => {
+test("schemathesis finds no undocumented answer when it calls the API with an auth key and without one", () => {
   search(authKey, 10, "--include-path-regex", "^/api/bootstrap/(attach|start)");
 });

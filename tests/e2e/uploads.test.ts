@@ -107,7 +107,7 @@ describe("an upload URL", () => {
     await expectNothingStored(upload);
   });
 
-  it("refuses bytes sent with the checksum of other bytes", async () => {
+  it("refuses bytes that come with the checksum of other bytes", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     const other = randomBytes(bytes.length);
     const headers = Object.fromEntries(
@@ -145,7 +145,7 @@ describe("an upload URL", () => {
     await expectNothingStored(upload);
   });
 
-  it("refuses another key", async () => {
+  it("refuses another key than its own", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     const other = await uploadUrl(agent, source, bytes);
     const url = upload.upload_url.replaceAll(upload.upload_id, other.upload_id);
@@ -191,7 +191,7 @@ describe("an upload URL", () => {
     await expectNothingStored(upload);
   });
 
-  it("is for a source of the organisation", async () => {
+  it("is issued only for a source of the organisation", async () => {
     const body = { sha256: sha256Hex(bytes), size_bytes: bytes.length };
     for (const source_id of [strangersSource, unknownId("src")]) {
       expectError(await agent.call("POST", "/v1/backups/upload-url", { ...body, source_id }), "not_found");
@@ -200,7 +200,7 @@ describe("an upload URL", () => {
 });
 
 describe("registering a backup", () => {
-  it("returns its record", async () => {
+  it("returns the backup's record", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     await put(agent, upload, bytes);
     const created_at = "2026-11-20T23:59:59.123Z";
@@ -227,7 +227,7 @@ describe("registering a backup", () => {
     expectError(await agent.call("POST", "/v1/backups", registration(upload, source)), "object_missing");
   });
 
-  it("refuses an unknown upload, another source's, and another organisation's", async () => {
+  it("refuses an unknown upload, and one of another source or organisation", async () => {
     const upload = await uploadUrl(agent, source, bytes);
     await put(agent, upload, bytes);
     const body = registration(upload, source);
@@ -262,7 +262,7 @@ describe("registering a backup", () => {
     }
   });
 
-  it("keeps a stored object as it is when its URL is used again", async () => {
+  it("keeps a stored object unchanged when its URL is used again", async () => {
     const backup = await (async () => {
       const upload = await uploadUrl(agent, source, bytes);
       await put(agent, upload, bytes);
@@ -314,7 +314,7 @@ describe("a download URL", () => {
     expect(answer.headers["content-length"]).toBe(String(bytes.length));
   });
 
-  it("needs no body in its request", async () => {
+  it("is issued for a request without a body", async () => {
     const backup = await writeEncryptedDump(agent, source, bytes);
     const answer = await agent.call("POST", `/v1/backups/${backup.id}/download-url`);
     expect(answer.status, answer.body.toString()).toBeLessThan(300);
@@ -349,7 +349,7 @@ describe("a download URL", () => {
     },
   );
 
-  it("allows nothing else", async () => {
+  it("allows no other method, key or time", async () => {
     const backup = await writeEncryptedDump(agent, source, bytes);
     const other = await writeEncryptedDump(agent, source, randomBytes(300));
     const url = (await downloadUrl(backup)).download_url;
@@ -376,7 +376,7 @@ describe("a download URL", () => {
     expect((await exchange(server, { method: "GET", path: url })).body.equals(bytes)).toBe(true);
   });
 
-  it("is not given for another organisation's backup, or for an unknown one", async () => {
+  it("is not issued for an unknown backup or one of another organisation", async () => {
     const backup = await writeEncryptedDump(agent, source, bytes);
     expectError(await stranger.call("POST", `/v1/backups/${backup.id}/download-url`, {}), "not_found");
     expectError(await agent.call("POST", `/v1/backups/${unknownId("bkp")}/download-url`, {}), "not_found");
@@ -432,7 +432,7 @@ describe("an upload in parts", () => {
     expect(readdirSync(join(server.data, "objects", ".multipart"))).toEqual([]);
   });
 
-  it("by the agent continues where it was after the service was killed, and the backup restores", async () => {
+  it("continues where it was after the service was killed, and its backup restores", async () => {
     const host = await attachedHost(org);
     const data = mkdtempSync(join(tmpdir(), "attestore-e2e-data-"));
     try {

@@ -58,7 +58,7 @@ async function append(count: number): Promise<void> {
   }
 }
 
-describe("a log that was rolled back", () => {
+describe("a log that was set back", () => {
   let snapshot: string;
 
   beforeAll(async () => {
@@ -101,7 +101,7 @@ describe("a log that was rolled back", () => {
     expect(status.stdout).not.toMatch(/everything is proven/i);
   });
 
-  it("is still an alarm when the service shows the right log again, until a person has looked", async () => {
+  it("stays an alarm until a person has looked, even if the service shows the right log again", async () => {
     const { code, stdout, stderr } = await host.run("alarm");
     expect(stdout + stderr).toMatch(/extend|consisten|smaller|roll/i);
     expect(code).not.toBe(0);

@@ -57,7 +57,7 @@ async function chooseEngine(page: Page, name: string): Promise<void> {
   await page.getByRole("radio", { name, exact: true }).check();
 }
 
-test("a host that does not allow it is shown the line for its config.yaml, and once it is there the page goes on", async () => {
+test("the page shows which line a host's config.yaml lacks, and goes on once the line is there", async () => {
   const page = await dashboard.open(org.owner, "/sources");
   await page.getByRole("link", { name: "Add a source" }).click();
   await heading(page, "Add a source");
@@ -77,7 +77,7 @@ test("a host that does not allow it is shown the line for its config.yaml, and o
   await page.getByRole("button", { name: "Find databases" }).waitFor();
 });
 
-test("an owner finds a database with the keyboard, tests the connection, takes the proposed checks and a schedule", async () => {
+test("an owner adds a database by keyboard: it is found, its connection tested, checks proposed, a schedule set", async () => {
   const page = await dashboard.open(org.owner, "/sources/add");
   await heading(page, "Add a source");
   await page.getByRole("radio", { name: "PostgreSQL" }).focus();
@@ -117,7 +117,7 @@ test("an owner finds a database with the keyboard, tests the connection, takes t
   await page.getByRole("link", { name: "Source or check added from the dashboard" }).waitFor();
 });
 
-test("a check is built from the source's own names, tried on a restored backup, and added", async () => {
+test("an owner builds a check from the source's own names, tries it on a restored backup, and adds it", async () => {
   const backup = await host.run("backup", "--source", "orders");
   expect(backup.code, backup.stderr).toBe(0);
   const tested = await host.run("restore-test", "--source", "orders");
@@ -152,7 +152,7 @@ test("a check is built from the source's own names, tried on a restored backup, 
   );
 });
 
-test("an auditor sees neither the buttons nor the pages, and a server that refuses is shown with what it said", async () => {
+test("an auditor sees neither the buttons nor the pages, and an error of the database's server is shown", async () => {
   const auditor = await dashboard.addPerson(org, "auditor");
   const theirs = await dashboard.open(auditor, "/sources");
   await theirs.getByRole("link", { name: "orders", exact: true }).waitFor();
@@ -172,7 +172,7 @@ test("an auditor sees neither the buttons nor the pages, and a server that refus
   await screenshotsOf(page, "add-source-refused");
 });
 
-test("an agent that is not running is named, and what is asked waits for it", async () => {
+test("the page names an agent that is not running, and the request waits for it", async () => {
   const other = await dashboard.addOrg("Silent & Co");
   const silent = await attach(other);
   await silent.call("POST", "/v1/heartbeat", {

@@ -209,7 +209,7 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
   }
 });
 
-test("a new user gets from sign-up to the first proof by what home says next", async () => {
+test("a new user gets from sign-up to the first proof by following the home page's next steps", async () => {
   const page = await dashboard.open(null, "/signup");
   await page.getByLabel("E-mail address").fill("grace@example.org");
   await page.getByLabel("Name of your organisation").fill("Harbour Ledger");
@@ -293,7 +293,7 @@ test("an owner approves a waiting host by its fingerprint, and denies another", 
   await third.machine.finished;
 });
 
-test("auth keys are listed without their secrets, and revoked after confirming", async () => {
+test("auth keys are listed without their secrets, and are revoked after a confirmation", async () => {
   const org = await dashboard.addOrg("Key Keepers");
   const page = await dashboard.open(org.owner, "/auth-keys");
   await heading(page, "Auth keys");

@@ -73,7 +73,7 @@ test("a visitor who is not signed in is sent to the sign-in page", async () => {
   expect(new URL(page.url()).pathname).toBe("/login");
 });
 
-test("the font comes from the service, like all that a page loads", async () => {
+test("the font comes from the service, like everything that a page loads", async () => {
   const page = await dashboard.open(null);
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
   const fonts = await page.evaluate(async () => {
@@ -116,7 +116,7 @@ test("injected markup cannot bring its own styles", async () => {
   await page.close();
 });
 
-test("an empty organisation sees seven steps; each is done without a reload, outlives one, and the first proof is celebrated", async () => {
+test("an empty organisation sees seven steps, each of which is checked off without a reload, and the first proof is celebrated", async () => {
   const org = await dashboard.addOrg();
   const page = await dashboard.open(org.owner);
   const step = page.locator('[aria-current="step"]');
@@ -198,7 +198,7 @@ describe("an organisation with a history", () => {
     expect(objectives.status).toBe(200);
   });
 
-  test("the home page shows what is proven, worst first, with days in words, agents and the log", async () => {
+  test("the home page shows what is proven, worst first, with the days in words, the agents and the log", async () => {
     // Within the first second, the backup is not yet over its RPO.
     const overview = { method: "GET", path: `/api/orgs/${org.id}/overview`, token: org.owner.token };
     await expect
@@ -243,7 +243,7 @@ describe("an organisation with a history", () => {
     await expectAccessible(page);
   });
 
-  test("chips filter by state, a day's bar says its date, and a row's menu starts a restore test", async () => {
+  test("chips filter by state, a day's bar shows its date, and a row's menu starts a restore test", async () => {
     const page = await dashboard.open(org.owner);
     const rows = page.getByRole("rowheader");
     await page.getByRole("group", { name: "Filter sources by state" }).getByText("Failed 1").click();
@@ -280,7 +280,7 @@ describe("an organisation with a history", () => {
     expect(command?.id).toMatch(/^cmd_/);
   });
 
-  test("the palette opens with Ctrl+K, finds a source and starts a backup of it; single keys move through pages and rows", async () => {
+  test("the palette opens with Ctrl+K, finds a source and starts its backup; single keys move between pages and rows", async () => {
     const page = await dashboard.open(org.owner);
     await headline(page).waitFor();
     await page.keyboard.press("Control+k");
@@ -335,7 +335,7 @@ describe("an organisation with a history", () => {
     await expect.poll(() => help.count()).toBe(0);
   });
 
-  test("on a phone the bar at the bottom leads everywhere, and nothing is cut off", async () => {
+  test("on a phone the bar at the bottom leads to every page, and nothing is cut off", async () => {
     const page = await dashboard.open(org.owner);
     await page.setViewportSize(NARROW);
     const bar = page.getByRole("navigation", { name: "Main pages" });
@@ -355,7 +355,7 @@ describe("an organisation with a history", () => {
     expect(scrollWidth).toBe(clientWidth);
   });
 
-  test("a change updates its row in place; rows move only when the reader sorts again", async () => {
+  test("a change updates its row in place, and rows move only when the reader sorts again", async () => {
     const page = await dashboard.open(org.owner);
     await page.getByRole("heading", { name: "1 of 4 sources is proven." }).waitFor();
     await prove(agent, archive);
@@ -366,7 +366,7 @@ describe("an organisation with a history", () => {
     await expect.poll(() => names()).toEqual(["billing", "new-db", "orders-db", "archive"]);
   });
 
-  test("a new row appears in a list by itself, and the row that is read stays where it is", async () => {
+  test("a new row appears in a list by itself, and the row being read stays where it is", async () => {
     const page = await dashboard.open(org.owner);
     await readOnlyOnceItListens(page, "**/api/orgs/*/receipts?*");
     await page.goto(`${dashboard.server.url}/receipts`);
@@ -426,7 +426,7 @@ describe("an organisation with a history", () => {
     await headline(page).waitFor();
   });
 
-  test("a session that is signed out elsewhere ends in every tab", async () => {
+  test("signing out in one tab ends the session in every tab", async () => {
     const token = await dashboard.signIn(org.owner.email);
     const page = await dashboard.open({ ...org.owner, token });
     await headline(page).waitFor();

@@ -69,7 +69,7 @@ async function typeMailedCode(page: Page, email: string): Promise<void> {
 }
 
 describe("a member", () => {
-  test("adds a passkey, signs in with it, signs in with a recovery code once it is lost, and removes it", async () => {
+  test("adds a passkey, signs in with it, uses a recovery code once it is lost, and removes it", async () => {
     const person = await dashboard.addPerson(org, "admin");
     const page = await dashboard.open(person);
     const { cdp, authenticatorId } = await withAuthenticator(page);
@@ -146,7 +146,7 @@ describe("a member", () => {
     await page.getByRole("alert").getByText("This passkey was not accepted").waitFor();
   });
 
-  test("cancelling the browser's prompt shows a message, and the member can try again", async () => {
+  test("reads a message after cancelling the browser's prompt, and can try again", async () => {
     const page = await dashboard.open(await dashboard.addPerson(org, "auditor"), "/passkeys");
     const { cdp, authenticatorId } = await withAuthenticator(page);
     await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
@@ -160,7 +160,7 @@ describe("a member", () => {
 });
 
 describe("an operator", () => {
-  test("can only open the passkeys page until they have a passkey", async () => {
+  test("can open only the passkeys page until they have a passkey", async () => {
     const email = "new-operator@example.org";
     await dashboard.server.cliJson("operator", "add", email);
     const token = await dashboard.signIn(email);

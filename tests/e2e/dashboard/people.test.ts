@@ -79,7 +79,7 @@ describe("members", () => {
     await page.getByRole("row", { name: /kim@example\.org/ }).waitFor({ state: "detached" });
   });
 
-  test("inviting an address that is already a member shows the service's error and keeps the form", async () => {
+  test("inviting somebody who is already a member shows the service's error and keeps the form", async () => {
     const page = await dashboard.open(org.owner, "/members");
     await page.getByRole("button", { name: "Invite" }).click();
     await page.getByLabel("E-mail address").fill(org.owner.email);
@@ -88,7 +88,7 @@ describe("members", () => {
     await expect.poll(() => page.getByLabel("E-mail address").inputValue()).toBe(org.owner.email);
   });
 
-  test("somebody in another organisation accepts an invitation in settings, switches organisations, and leaves one", async () => {
+  test("a member of another organisation accepts an invitation in settings, switches organisations, and leaves one", async () => {
     const person = await dashboard.addPerson(org, "auditor");
     const second = await dashboard.addOrg("Second Harbour");
     const invited = await call(second.owner, "POST", `/api/orgs/${second.id}/users`, {
@@ -117,7 +117,7 @@ describe("members", () => {
     expect(left.items).toHaveLength(1);
   });
 
-  test("an auditor sees everything and reads why they cannot change it", async () => {
+  test("an auditor sees everything, and reads why they cannot change it", async () => {
     const auditor = await dashboard.addPerson(org, "auditor");
     const page = await dashboard.open(auditor, "/members");
     await heading(page, "Members");
@@ -133,7 +133,7 @@ describe("members", () => {
 });
 
 describe("settings", () => {
-  test("an owner renames the organisation, and makes its log public after confirming", async () => {
+  test("an owner renames the organisation, and makes its log public after a confirmation", async () => {
     const page = await dashboard.open(org.owner, "/settings");
     await heading(page, "Settings");
     await expectAccessible(page);
@@ -171,7 +171,7 @@ describe("settings", () => {
     expect((await call(auditor, "GET", "/api/auth/me")).status).toBe(401);
   });
 
-  test("a browser without a network says so when somebody signs in, and does not wait for ever", async () => {
+  test("the sign-in page says that the browser has no network, and does not wait for ever", async () => {
     const page = await dashboard.open(null, "/login");
     await page.getByLabel("E-mail address").fill("ada@example.org");
     await page.context().setOffline(true);
@@ -237,7 +237,7 @@ describe("notifications", () => {
 });
 
 describe("evidence", () => {
-  test("a period's evidence downloads as one file, for auditors too; an invalid period shows an error", async () => {
+  test("a period's evidence downloads as one file, for auditors too, and an invalid period shows an error", async () => {
     const auditor = await dashboard.addPerson(org, "auditor");
     const page = await dashboard.open(auditor, "/evidence");
     await heading(page, "Evidence");
@@ -305,7 +305,7 @@ describe("operators", () => {
 });
 
 describe("an auditor link", () => {
-  test("an auditor link opens without an account, shows its period read-only, and stops working once revoked", async () => {
+  test("opens without an account, shows its period read-only, and stops working once it is revoked", async () => {
     await attach(org, { name: "archive-1" });
     const page = await dashboard.open(org.owner, "/auditor-links");
     await heading(page, "Auditor access");

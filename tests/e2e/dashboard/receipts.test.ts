@@ -188,7 +188,7 @@ describe("receipts", () => {
     await screenshotsOf(page, "receipt");
   });
 
-  test("a failed test's receipt says first that it failed, and why", async () => {
+  test("the receipt of a failed test says first that the test failed, and why", async () => {
     const page = await dashboard.open(org.owner, `/receipts/${failedReceipt}`);
     await heading(page, "Restore test FAILED").waitFor();
     await page.getByText("1 of 1 check did not hold").waitFor();
@@ -214,7 +214,7 @@ describe("receipts", () => {
     await screenshotsOf(page, "receipt-failed-authentic");
   });
 
-  test("another organisation's receipt and an unknown one are not found", async () => {
+  test("an unknown receipt and one of another organisation are not found", async () => {
     const { id } = await passed();
     const stranger = await dashboard.addOrg();
     const page = await dashboard.open(stranger.owner, `/receipts/${id}`);
@@ -232,8 +232,8 @@ describe("receipts", () => {
   });
 });
 
-describe("verified in the browser", () => {
-  test("a receipt is verified with the service's keys, with the reader's own, and with wrong ones", async () => {
+describe("verification in the browser", () => {
+  test("a receipt is verified with the service's keys, with the reader's own keys, and with wrong keys", async () => {
     const { id } = await passed();
     const page = await dashboard.open(org.owner, `/receipts/${id}`);
     const button = page.getByRole("button", { name: "Verify here" });
@@ -315,7 +315,7 @@ describe("verified in the browser", () => {
     expect(await page.getByText("Restore test passed").count()).toBe(0);
   });
 
-  test("a receipt whose proof cannot be had, or is another's, has no seal", async () => {
+  test("a receipt has no seal if its proof is missing or belongs to another receipt", async () => {
     const { id, backup_id } = await passed();
     const page = await dashboard.open(org.owner);
     await page.route(`**/api/receipts/${id}/bundle`, (route) => route.fulfill({ status: 500, json: BROKEN }));
@@ -340,7 +340,7 @@ describe("verified in the browser", () => {
     expect(await marks(page)).toEqual(unknown);
   });
 
-  test("what was verified for one statement is not shown for the one that the service gives later", async () => {
+  test("a verification of one statement is not shown for another that the service gives later", async () => {
     const { id } = await passed();
     const page = await dashboard.open(org.owner, `/receipts/${id}`);
     await expect.poll(() => sealOf(page)).toBe("proven");
@@ -355,7 +355,7 @@ describe("verified in the browser", () => {
     expect(await sealOf(page)).toBe("failed");
   });
 
-  test("other tools verify it too, with the commands that the page shows", async () => {
+  test("the commands that the page shows verify the receipt with other tools", async () => {
     const { id } = await passed();
     const page = await dashboard.open(org.owner, `/receipts/${id}`);
     const directory = join(base, "elsewhere");
@@ -396,8 +396,8 @@ const file = (name: string, content: string | Buffer) => ({
   buffer: Buffer.from(content),
 });
 
-describe("/verify", () => {
-  test("the page verifies files without a session and offline, and sends nothing", async () => {
+describe("the /verify page", () => {
+  test("verifies files without a session and offline, and sends nothing", async () => {
     const { id } = await passed();
     const bundle = await bundleOf(id);
     const page = await dashboard.open(null, "/verify");
@@ -448,7 +448,7 @@ describe("/verify", () => {
     expect(headers["content-security-policy"]).toContain("connect-src 'none'");
   });
 
-  test("the page verifies an evidence pack offline, and a pack with a failed test is not green", async () => {
+  test("verifies an evidence pack offline, and does not show a pack with a failed test in green", async () => {
     const { id } = await passed();
     const { body: pack } = await exchange(dashboard.server, {
       method: "GET",
@@ -485,7 +485,7 @@ describe("/verify", () => {
     await page.getByText("2 packs of").waitFor();
   });
 
-  test("a browser without Ed25519 gets the verdict cannot tell", async () => {
+  test('gives the verdict "cannot tell" in a browser without Ed25519', async () => {
     const bundle = await bundleOf((await passed()).id);
     const page = await dashboard.open(null, "/verify");
     await page.evaluate(() => {
@@ -497,7 +497,7 @@ describe("/verify", () => {
     await page.getByText("It may be too old for Ed25519").waitFor();
   });
 
-  test("garbage is named for what it is, and a malformed receipt is false", async () => {
+  test("names a file that is no evidence for what it is, and calls a malformed receipt false", async () => {
     const { id } = await passed();
     const bundle = JSON.parse(await bundleOf(id)) as Record<string, unknown>;
     const page = await dashboard.open(null, "/verify");
@@ -589,7 +589,7 @@ describe("backups", () => {
     expect(shell(directory, "sqlite3 restored.sqlite 'select count(*) from invoices'")).toBe("500\n");
   });
 
-  test("an auditor may download a backup, and sees why it will be removed", async () => {
+  test("an auditor may download a backup, and sees when and why it will be removed", async () => {
     const { backup_id } = await passed();
     const auditor = await dashboard.addPerson(org, "auditor");
     const page = await dashboard.open(auditor, `/backups/${backup_id}`);
@@ -729,7 +729,7 @@ describe("the log", () => {
       return held.checkpoint ?? "";
     });
 
-  test("the browser watches the log (first seen, unchanged, grown) and verifies its witnesses", async () => {
+  test("the browser watches the log as it grows, and verifies its witnesses", async () => {
     const page = await dashboard.open(org.owner, "/receipts");
     await page.evaluate(() => {
       for (const name of Object.keys(localStorage))
@@ -796,7 +796,7 @@ describe("the log", () => {
     await observed(page);
   });
 
-  test("a log with a new key is a split view; a failed call is not", async () => {
+  test("a log with a new key is a split view, and a failed call is not", async () => {
     const page = await dashboard.open(org.owner, "/log");
     await observed(page);
     await page.route("**/log/head", (route) => route.fulfill({ status: 500, json: BROKEN }));

@@ -83,7 +83,7 @@ async function history(agent: WireAgent, sourceId: string, options: HistoryOptio
 
 const table = (name: string, parts: Record<string, string>) => ({ kind: "table", name, parts });
 
-describe("with a real agent", () => {
+describe("a source with a real agent", () => {
   let org: DashboardOrg;
   let host: Host;
   let agent: Running;
@@ -137,7 +137,7 @@ describe("with a real agent", () => {
     await screenshotsOf(page, "source-new");
   });
 
-  test("Back up now shows each step until the receipt, and leaves the backup in the timeline", async () => {
+  test("Back up now shows each step until the receipt, and adds the backup to the timeline", async () => {
     await page.getByRole("button", { name: "Back up now" }).click();
     const underWay = page.getByRole("region", { name: "Under way" });
     await underWay.getByRole("list", { name: "Progress" }).waitFor();
@@ -153,7 +153,7 @@ describe("with a real agent", () => {
     await expectAccessible(page);
   });
 
-  test("Test a restore now shows the proof, its checks and where the time went", async () => {
+  test("Test a restore now shows the proof, its checks and how long each phase took", async () => {
     await page.getByRole("button", { name: "Test a restore now" }).click();
     await page.getByText("The restore test of ledger passed.").waitFor();
     await page.getByRole("list", { name: "Everything" }).getByText("Restore test passed").waitFor();
@@ -166,7 +166,7 @@ describe("with a real agent", () => {
     await screenshotsOf(page, "source-tests");
   });
 
-  test("a changed schema shows as drift with a readable diff", async () => {
+  test("a changed schema is shown as drift, with a readable diff", async () => {
     change("alter table entries add column note text; drop table drafts; create table tags (name text)");
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByRole("tab", { name: "Drift" }).click();
@@ -186,7 +186,7 @@ describe("with a real agent", () => {
     await screenshotsOf(page, "source-drift");
   });
 
-  test("a command that ended before the page was updated is shown, and so is what it changed", async () => {
+  test("a command that ended before the page was updated is shown with what it changed", async () => {
     change("create table late (id integer primary key)");
     const inLog = (): number => host.receipts().filter(({ bundle }) => bundle.inclusion_proof).length;
     const before = inLog();
@@ -225,7 +225,7 @@ describe("with a real agent", () => {
   });
 });
 
-describe("editors", () => {
+describe("editors of a source's settings", () => {
   let org: DashboardOrg;
   let wire: WireAgent;
   let sourceId: string;
@@ -245,7 +245,7 @@ describe("editors", () => {
     page = await dashboard.open(org.owner, `/sources/${sourceId}?tab=settings`);
   });
 
-  test("the schedule editor explains errors as one types, and shows the next five times and clock changes", async () => {
+  test("the schedule editor explains errors while somebody types, and shows the next five times and clock changes", async () => {
     await page.getByRole("button", { name: "Change the schedule" }).click();
     const form = page.getByRole("form", { name: "Change the schedule" });
     const backups = form.getByRole("textbox", { name: "Backups: cron fields" });
@@ -286,7 +286,7 @@ describe("editors", () => {
     await page.getByText("At 02:30, every day").waitFor();
   });
 
-  test("the retention editor shows before saving which backups would be removed, and why", async () => {
+  test("the retention editor shows which backups would be removed, and why, before it saves", async () => {
     await settings();
     await page.getByText("No rules: every backup is kept.").waitFor();
     await page.getByRole("button", { name: "Change what is kept" }).click();
@@ -315,7 +315,7 @@ describe("editors", () => {
     await page.getByText("one a month for 12 months").waitFor();
   });
 
-  test("the objectives editor saves, and the page compares with the new objectives", async () => {
+  test("the objectives editor saves, and the page then compares with the new objectives", async () => {
     await settings();
     await page.getByRole("button", { name: "Change the objectives" }).click();
     const form = page.getByRole("form", { name: "Change the objectives" });
@@ -333,7 +333,7 @@ describe("editors", () => {
     await page.getByRole("cell", { name: "within", exact: true }).waitFor();
   });
 
-  test("the configuration editor changes the name and adds a second agent that tests", async () => {
+  test("the configuration editor changes the name, and adds a second agent to test restores", async () => {
     const tester = await attach(org, { name: "host-2" });
     await settings();
     await page.getByRole("button", { name: "Change name and agents" }).click();
@@ -349,7 +349,7 @@ describe("editors", () => {
     await screenshotsOf(page, "source-settings");
   });
 
-  test("a disabled button says why: already requested, or the agent is revoked", async () => {
+  test("a disabled button says why it is disabled: the run is already requested, or the agent is revoked", async () => {
     await page.goto(`${dashboard.server.url}/sources/${sourceId}`);
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByText("waiting for the agent").waitFor();
@@ -381,7 +381,7 @@ describe("editors", () => {
     await eventually(() => descriptionOf(page, "Back up now")).toContain("The agent gone-host is revoked");
   });
 
-  test("an auditor reads every setting and can change none", async () => {
+  test("an auditor can read every setting and change none", async () => {
     const auditor = await dashboard.addPerson(org, "auditor");
     const reading = await dashboard.open(auditor, `/sources/${sourceId}?tab=settings`);
     await reading.getByText("Your role is read-only").waitFor();
@@ -391,7 +391,7 @@ describe("editors", () => {
     await expectAccessible(reading);
   });
 
-  test("removing a source lists what is removed and what stays, and needs confirmation", async () => {
+  test("removing a source lists what is removed and what stays, and needs a confirmation", async () => {
     await settings();
     await page.getByRole("button", { name: "Remove this source" }).click();
     const dialog = page.getByRole("dialog", { name: "Remove Orders of the shop?" });
@@ -412,7 +412,7 @@ describe("editors", () => {
   });
 });
 
-describe("lists", () => {
+describe("lists and pages of sources", () => {
   let org: DashboardOrg;
   let wire: WireAgent;
   let page: Page;
@@ -470,7 +470,7 @@ describe("lists", () => {
     await expectAccessible(page);
   });
 
-  test("sources filter by environment and tag, on home too; the URL of the list keeps them", async () => {
+  test("sources filter by environment and tag, on the home page too, and the list's URL keeps the filter", async () => {
     await page.goto(`${dashboard.server.url}/sources`);
     const names = () => page.getByRole("link", { name: /^(orders|billing|archive)$/ }).allTextContents();
     await page.getByText("postgresql · production · money, shop").waitFor();
@@ -509,7 +509,7 @@ describe("lists", () => {
     await page.getByText("Nothing of this kind has been recorded.").waitFor();
   });
 
-  test("the restore-time chart has the objective's line, says each test's values by pointer and keys, and leaves out what was not measured", async () => {
+  test("the chart of restore times shows the objective and each test's values, and leaves out what was not measured", async () => {
     const timed = await declareSource(wire, "timed");
     await call(org.owner, "POST", `/api/orgs/${org.id}/sources/${timed}/configure`, {
       objectives: { rto_s: 60 },
@@ -566,7 +566,7 @@ describe("lists", () => {
     await expectAccessible(page);
   });
 
-  test("API calls are filtered by caller, method and status; each has its own page", async () => {
+  test("API calls are filtered by caller, method and status, and each has its own page", async () => {
     const auditor = await dashboard.addPerson(org, "auditor");
     await expect(call(auditor, "POST", `/api/orgs/${org.id}/sources`, {})).rejects.toThrow("403");
     await page.goto(`${dashboard.server.url}/api-logs`);
