@@ -167,6 +167,23 @@ describe("a directory of dumps", () => {
     if (cut !== null) expect((await testIt(of, cut)).result).toBe("failed");
   });
 
+  test("several dumps of pg_dump in a file are restored, and refused if one was cut short", async () => {
+    run("createdb other && psql -qc 'create table others (n int)' other && pg_dump other >other.sql");
+    run("pg_dump postgres >own.sql && pg_dump -t tags postgres >tags.sql");
+    run("cat tags.sql other.sql >small && cat other.sql own.sql >whole");
+    const of = source({ pattern: "whole" });
+    expect((await testIt(of, await back(of))).reason).toBeUndefined();
+    run("mv small whole");
+    expect((await testIt(of, await back(of))).reason).toBeUndefined();
+    // Without the lines with which newer versions restrict psql. It would stop there.
+    run(
+      "sed '/^CREATE TABLE/,$d; /^.restrict/d' other.sql >whole && sed '/^.\\(un\\)\\?restrict /d' own.sql >>whole",
+    );
+    expect((await testIt(of, await back(of))).reason).toContain(
+      "the file has several dumps, and one was cut",
+    );
+  });
+
   test("mysqldump's, without the name of a database in it", async () => {
     const socket = decodeURIComponent(/socket=(.*)$/.exec(mariadb.url("root", ""))?.[1] ?? "");
     const dump = (options: string): Buffer =>

@@ -4,6 +4,7 @@ import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.t
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { textsOf } from "../foreign-texts.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { oneCutShort } from "../one-cut-short.ts";
 import { captureTail } from "../capture-tail.ts";
 import { productOf, rowLayoutOf } from "./programs.ts";
 import { refusalOf } from "./refusal.ts";
@@ -48,10 +49,7 @@ export async function restoreInto(
         ? new RestoreRefused("the dump cannot be loaded: code in it raised an error or closed the connection")
         : error;
     });
-    if (made?.isCutShort === true)
-      throw new RestoreRefused(
-        "the file has several dumps, and one was cut short: the next begins before its last line. Look at what the program that makes them reports",
-      );
+    if (made?.isCutShort === true) throw oneCutShort();
     const databases = await restoredDatabases(admin);
     await createDefiners(admin, await definersOf(admin, databases));
     const named = textsOf(metadata["databases"], 64);

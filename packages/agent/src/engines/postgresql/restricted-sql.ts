@@ -89,36 +89,42 @@ const LAST = /(^|\n)\\unrestrict ([A-Za-z0-9]{1,256})\s*$/;
 
 /**
  * Leaves out the two lines with which a dump itself restricts psql: the first that is no comment,
- * and the last. Such a line anywhere else stays, and psql refuses it.
+ * and the last. After that, another dump may follow. Such a line anywhere else stays, and psql
+ * refuses it.
  */
 async function* withoutOwnRestriction(
   content: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer, void, undefined> {
-  let head: Buffer | null = Buffer.alloc(0);
-  let tail = Buffer.alloc(0);
+  let held: Buffer = Buffer.alloc(0);
+  let isHead = true;
   let key: string | null = null;
   const begun = (bytes: Buffer): Buffer => {
-    const match = FIRST.exec(bytes.toString("latin1"));
+    isHead = false;
+    const match = FIRST.exec(bytes.toString("latin1", 0, HEAD_BYTES));
     key = match?.[2] ?? null;
     return match === null
       ? bytes
       : Buffer.concat([Buffer.from(match[1] ?? "", "latin1"), bytes.subarray(match[0].length)]);
   };
-  for await (const piece of content) {
-    let next: Buffer = piece;
-    if (head !== null) {
-      head = Buffer.concat([head, piece]);
-      if (head.length < HEAD_BYTES) continue;
-      next = begun(head);
-      head = null;
+  function* passed(isAll: boolean): Generator<Buffer, void, undefined> {
+    while (isAll || !isHead || held.length >= HEAD_BYTES) {
+      if (isHead) held = begun(held);
+      const last = `\n\\unrestrict ${key ?? ""}\n`;
+      const at = key === null ? -1 : held.indexOf(last);
+      const cut = at === -1 ? Math.max(0, held.length - TAIL_BYTES) : at + 1;
+      if (cut > 0) yield held.subarray(0, cut);
+      held = Buffer.from(held.subarray(at === -1 ? cut : at + last.length));
+      if (at === -1) return;
+      isHead = true;
     }
-    const all: Buffer = Buffer.concat([tail, next]);
-    tail = Buffer.from(all.subarray(-TAIL_BYTES));
-    if (all.length > TAIL_BYTES) yield all.subarray(0, -TAIL_BYTES);
   }
-  const rest = (head === null ? tail : begun(head)).toString("latin1");
+  for await (const piece of content) {
+    held = Buffer.concat([held, piece]);
+    yield* passed(false);
+  }
+  yield* passed(true);
   yield Buffer.from(
-    rest.replace(LAST, (line, before: string, last) => (last === key ? before : line)),
+    held.toString("latin1").replace(LAST, (line, before: string, last) => (last === key ? before : line)),
     "latin1",
   );
 }

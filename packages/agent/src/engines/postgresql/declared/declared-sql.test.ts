@@ -58,6 +58,18 @@ test("tables without rows, and rows that look like the end", () => {
   expect(read(dump("ann").replace("\n1\n", "\n\\\\.\n"), 3)?.objects).toHaveLength(2);
 });
 
+test("a dump that begins before the one before it is complete is noticed", () => {
+  const isCutShort = (text: string): boolean => {
+    const sql = new DeclaredSql();
+    sql.add(Buffer.from(text));
+    return sql.isCutShort;
+  };
+  const whole = dump("ann");
+  expect(isCutShort(whole + whole)).toBe(false);
+  for (const end of ["CREATE TABLE", "CREATE INDEX", END])
+    expect(isCutShort(whole.slice(0, whole.indexOf(end)) + whole)).toBe(true);
+});
+
 test("what looks like the end of an object counts where more of it follows", () => {
   const body = (line: string): string =>
     START + head("f()", "FUNCTION") + `CREATE FUNCTION public.f() AS '\n\n${line}\n  x;\n';\n\n\n` + END;

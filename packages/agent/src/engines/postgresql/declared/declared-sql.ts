@@ -53,6 +53,9 @@ export class DeclaredSql {
   #server: string | null = null;
   #program: string | null = null;
   #isTooLarge = false;
+  /** Whether a dump has begun that is not complete yet. */
+  #isIncomplete = false;
+  #isCutShort = false;
 
   add(piece: Buffer): void {
     let rest = piece;
@@ -86,6 +89,11 @@ export class DeclaredSql {
     }
   }
 
+  /** Whether the text has several dumps, and one begins before the one before it is complete. */
+  get isCutShort(): boolean {
+    return this.#isCutShort;
+  }
+
   /** Null if there are more objects than are remembered. */
   end(): DeclaredSchema | null {
     this.#close();
@@ -96,9 +104,14 @@ export class DeclaredSql {
     const line = bytes.toString("latin1");
     if (line.startsWith("-- ")) {
       const [, of, version = ""] = VERSION.exec(line) ?? [];
-      if (of === "from database") this.#server ??= version;
+      if (of === "from database") {
+        this.#server ??= version;
+        this.#isCutShort ||= this.#isIncomplete;
+        this.#isIncomplete = true;
+      }
       if (of === "by pg_dump") this.#program ??= version;
       const [, data, name = "", kind = "", schema = ""] = HEAD.exec(line) ?? [];
+      if (END.test(line)) this.#isIncomplete = false;
       if (kind !== "" || END.test(line)) {
         this.#close();
         this.#isData = data !== undefined;

@@ -1,11 +1,15 @@
 import { writePiece } from "../../../processes/feed.ts";
 import type { RunProgram } from "../../../processes/run-program.ts";
+import { oneCutShort } from "../../one-cut-short.ts";
 import { type DeclaredSchema, DeclaredSql } from "./declared-sql.ts";
 
 /** A dump that passes, and then what it declares. */
 export interface ReadDeclared {
   readonly content: AsyncIterable<Buffer>;
-  /** Call this after the restore. Null if the dump was not understood. */
+  /**
+   * Call this after the restore. Null if the dump was not understood.
+   * @throws RestoreRefused
+   */
   end(): Promise<DeclaredSchema | null>;
   /** Callers must always call it. */
   close(): Promise<void>;
@@ -27,7 +31,10 @@ export async function readDeclared(
   if (isPlain)
     return {
       content: passing(content, (piece) => Promise.resolve(sql.add(piece))),
-      end: () => Promise.resolve(sql.end()),
+      end: () => {
+        if (sql.isCutShort) throw oneCutShort();
+        return Promise.resolve(sql.end());
+      },
       close: () => Promise.resolve(),
     };
   const child = await run("pg_restore", { args: [...WITHOUT_OWNERS, "--file=-"], signal }).catch(() => null);
