@@ -91,8 +91,9 @@ export async function buildRelease(
     names.push("install.sh");
     for (const name of names.filter((each) => !each.endsWith(".cdx.json")))
       names.push(await writeProvenance(name, release));
-    sign(await writeChecksums(out, names), key, `attestore ${release.version}`);
     writeFileSync(join(out, "minisign.pub"), `untrusted comment: attestore releases\n${key.publicKey}\n`);
+    // Last: with the signature a service begins to offer what is here.
+    sign(await writeChecksums(out, names), key, `attestore ${release.version}`);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

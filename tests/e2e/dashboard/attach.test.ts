@@ -229,7 +229,7 @@ test("a new user gets from sign-up to the first proof by following the home page
   await page.getByRole("link", { name: "Open harbour-1" }).waitFor();
 
   await page.getByRole("navigation").first().getByRole("link", { name: "Home" }).click();
-  await step.getByText("Add a source").waitFor();
+  await step.getByRole("link", { name: "Add a source" }).waitFor();
   const path = join(data, "ledger.db");
   const added = await ledger.run("source", "add", "ledger", "--engine", "sqlite", "--path", path, "--yes");
   expect(added.code, added.stdout + added.stderr).toBe(0);
@@ -253,6 +253,7 @@ test("an owner approves a waiting host by its fingerprint, and denies another", 
   const org: DashboardOrg = await dashboard.addOrg("Night Watch");
   const page = await dashboard.open(org.owner, "/attach");
   await page.getByText("By its code", { exact: true }).click();
+  await page.getByText("For other hosts there is nothing to install yet").waitFor();
   const friend = await knock(host(), "archive-2", await shownCommand(page, "On the host"));
 
   await page.getByLabel("Code that the host shows").fill("ABCD-EFGH");

@@ -130,6 +130,9 @@ test("an empty organisation sees seven steps, each of which is checked off witho
   await screenshotsOf(page, "home-empty");
   const agent = await attach(org);
   await step.getByText("attestore source add").waitFor();
+  await expect
+    .poll(() => step.getByRole("link", { name: "Add a source" }).getAttribute("href"))
+    .toBe("/sources/add");
   await expectAccessible(page);
   await screenshotsOf(page, "home-no-source");
   const sourceId = await declareSource(agent, "orders-db");

@@ -210,6 +210,13 @@ describe("notifications", () => {
     expect(secret).toMatch(/^whsec_/);
     await page.getByRole("row", { name: /hooks\.example\.org.*17 kinds.*on/ }).waitFor();
     await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("button", { name: "Change https://hooks.example.org/attestore" }).click();
+    await page.getByRole("switch", { name: "Switched on" }).uncheck();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("row", { name: /hooks\.example\.org.*switched off/ }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("row", { name: /hooks\.example\.org.*on/ }).waitFor();
+    await page.getByRole("status").getByText("Undone.").waitFor();
 
     await page.getByRole("button", { name: "Add a recipient" }).click();
     await page.getByRole("combobox", { name: "Member of the organisation" }).selectOption(org.owner.email);

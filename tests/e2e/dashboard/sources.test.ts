@@ -274,8 +274,14 @@ describe("editors of a source's settings", () => {
     await expectAccessible(page);
     await screenshotsOf(page, "source-schedule");
 
+    await page.route("**/configure", (route) => route.abort());
     await save.click();
-    await page.getByRole("status").getByText("Saved").waitFor();
+    await page.getByRole("status").getByText("Not saved, so the page shows what was there before.").waitFor();
+    await page.getByText("Nothing is scheduled here.").waitFor();
+    expect(await configured()).toMatchObject({ schedule: null });
+    await page.unroute("**/configure");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("status").getByText("orders: schedule saved.").waitFor();
     await eventually(configured).toMatchObject({
       schedule: { backup_cron: "30 2 * * *", restore_test_cron: "0 4 * * sun", timezone: "Europe/Berlin" },
     });
@@ -345,7 +351,17 @@ describe("editors of a source's settings", () => {
     await expectAccessible(page);
     await form.getByRole("button", { name: "Save" }).click();
     await heading(page, "Orders of the shop");
-    expect(await configured()).toMatchObject({ test_agent_id: tester.id, agent_id: wire.id });
+    await eventually(configured).toMatchObject({ test_agent_id: tester.id, agent_id: wire.id });
+    await page.getByRole("status").getByText("orders: name and agents saved.").waitFor();
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await heading(page, "orders");
+    await eventually(configured).toMatchObject({ name: "orders", test_agent_id: null, agent_id: wire.id });
+    await page.getByRole("status").getByText("Undone.").waitFor();
+    await page.getByRole("button", { name: "Change name and agents" }).click();
+    await form.getByRole("textbox", { name: "Name" }).fill("Orders of the shop");
+    await form.getByRole("combobox", { name: "Agent that tests restores" }).selectOption(tester.id);
+    await form.getByRole("button", { name: "Save" }).click();
+    await eventually(configured).toMatchObject({ test_agent_id: tester.id });
     await screenshotsOf(page, "source-settings");
   });
 

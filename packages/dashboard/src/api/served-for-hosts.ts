@@ -16,11 +16,12 @@ export function useServedForHosts(): ServedForHosts | undefined {
   return useQuery({
     queryKey: ["served-for-hosts"],
     queryFn: async (): Promise<ServedForHosts> => {
-      const [installer, ca] = await Promise.all([
-        fetch("/install.sh", { method: "HEAD" }),
+      const [packages, ca] = await Promise.all([
+        // Written last, when all the others are there.
+        fetch("/download/SHA256SUMS.minisig", { method: "HEAD" }),
         fetch("/ca.pem").then(async (answer) => (answer.ok ? answer.text() : null)),
       ]);
-      return { hasPackages: installer.ok, caSha256: ca === null ? null : await fingerprintOf(ca) };
+      return { hasPackages: packages.ok, caSha256: ca === null ? null : await fingerprintOf(ca) };
     },
   }).data;
 }

@@ -1,10 +1,11 @@
 import { useSyncExternalStore } from "react";
 
-/** Something that was done, shown for some seconds. */
+/** Something that was done, shown for some seconds; or that was not, shown until it is closed. */
 export interface Toast {
   id: number;
   text: string;
-  undo?: () => void;
+  action?: { label: string; run: () => void };
+  isFailure?: boolean;
 }
 
 /** Long enough to read it and to reach its button. */
@@ -19,11 +20,17 @@ function set(next: readonly Toast[]): void {
   for (const read of readers) read();
 }
 
-/** Says that something was done, with a button that undoes it where it can be. */
-export function showToast(text: string, undo?: () => void): void {
+/** Says what was done, or was not, with a button for what can be done about it. */
+export function showToast(text: string, more: Omit<Toast, "id" | "text"> = {}): void {
   const id = ++lastId;
-  set([...toasts.slice(-2), { id, text, ...(undo === undefined ? {} : { undo }) }]);
-  setTimeout(() => closeToast(id), SHOWN_MS);
+  set([...toasts.slice(-2), { id, text, ...more }]);
+  if (more.isFailure !== true) setTimeout(() => closeUnused(id), SHOWN_MS);
+}
+
+/** A toast that somebody points at, or whose button has the focus, stays as long as that. */
+function closeUnused(id: number): void {
+  if (document.querySelector(`[data-toast="${id}"]:is(:hover, :focus-within)`) === null) closeToast(id);
+  else setTimeout(() => closeUnused(id), SHOWN_MS);
 }
 
 export function closeToast(id: number): void {

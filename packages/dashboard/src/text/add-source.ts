@@ -1,3 +1,10 @@
+/** Of the names of sources and checks in config.yaml. */
+export const nameForm = {
+  hint: "Up to 63 characters of a-z, 0-9, - and _",
+  wrong: "Use a-z, 0-9, - and _, beginning with a letter or digit.",
+  adding: "The agent writes config.yaml…",
+} as const;
+
 export const addSource = {
   title: "Add a source",
   lead: "The agent on the host does everything here: it finds the databases, tries them and keeps their passwords.",
@@ -20,8 +27,12 @@ export const addSource = {
     dumps: "Dumps of other programs",
     restic: "restic repository",
   },
-  onHost: (engine: string) =>
-    `A source of the kind ${engine} needs a path or an address of the host, which the dashboard never sets. Add it on the host:`,
+  onHost: {
+    path: (engine: string) =>
+      `${engine}: this kind of source is a path on the host. The dashboard cannot name paths, because whoever gets into it could then have the agent read any file. Add it on the host; this asks for the path and proposes checks:`,
+    address: (engine: string) =>
+      `${engine}: this kind of source needs an address, and often a password, that only its host knows. The dashboard never asks for either. Add it on the host; this asks for them and tries them:`,
+  },
   onHostCommand: "Command that adds this source on the host",
   host: {
     label: "Host",
@@ -66,8 +77,6 @@ export const addSource = {
   },
   name: {
     label: "Name",
-    hint: "Up to 63 characters of a-z, 0-9, - and _",
-    wrong: "Use a-z, 0-9, - and _, beginning with a letter or digit.",
     schedule: "Schedule",
     zone: (zone: string) => `Times are in ${zone}. You can change them later on the source's page.`,
     schedules: {
@@ -76,7 +85,6 @@ export const addSource = {
       none: "None yet",
     },
     add: "Add the source",
-    adding: "The agent writes config.yaml…",
     added: (name: string) => `${name} was added.`,
     unscheduled: (name: string) => `${name} was added, but not its schedule. Set it on the source's page.`,
     waits: (name: string) => `${name} was added. It appears here with the agent's next heartbeat.`,

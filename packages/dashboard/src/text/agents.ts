@@ -75,14 +75,20 @@ export const agents = {
     kitMade: "Made",
     kitTestedAt: "Tested",
     sources: "Sources of this agent",
-    noSources: "It backs up nothing yet. Declare a source in its config.yaml, or run attestore source add.",
+    noSources:
+      "It backs up nothing yet. Add a source on the page Sources, or run attestore source add on its host.",
     sourceName: "Source",
     engine: "Engine",
     lastBackup: "Last backup",
     lastProven: "Last proven",
     never: "never",
   },
-  rename: { action: "Rename", label: "Name of the agent", save: "Save" },
+  rename: {
+    action: "Rename",
+    label: "Name of the agent",
+    save: "Save",
+    done: (name: string) => `The agent is now called ${name}.`,
+  },
   revoke: {
     action: "Revoke",
     title: (name: string) => `Revoke ${name}?`,

@@ -2,6 +2,8 @@ export const attach = {
   title: "Attach an agent",
   lead: "An agent runs on the host that has the data. There are two ways to attach one.",
   ways: { label: "Way to attach", key: "With an auth key", code: "By its code" },
+  onlyHere:
+    "This attaches the machine on which the service runs: run it in the directory from which you started the service. For other hosts there is nothing to install yet: first run npm run package in that directory, which takes a few minutes.",
   key: {
     explanation:
       "Make a key, run one command on the host, and enter the key when it asks. The key is not part of the command, because commands end up in shell histories.",
@@ -17,8 +19,9 @@ export const attach = {
     secret: "Auth key",
     copySecret: "Copy the key",
     command: "Run this on the host, then enter the key",
-    noPackages:
-      "This attaches the machine on which the service runs: run it in the directory from which you started the service. To install the agent on other hosts, run npm run package there first. That takes a few minutes. Then make another key.",
+    builtSince:
+      "This attaches the machine on which the service runs. Packages for other hosts were built meanwhile: make another key for them.",
+    anotherKey: "Then make another key.",
     noted: "Done with this key",
     waiting: "Waiting for an agent to attach. This page updates by itself.",
     attached: "Attached just now",

@@ -73,6 +73,8 @@ export const backups = {
     since: (at: string) => `Kept by hand since ${at}. The rules do not apply to it.`,
     keep: "Keep this backup",
     release: "Let the rules decide",
+    kept: "The backup is kept by hand.",
+    released: "The rules decide about the backup again.",
     readOnly: "Your role is read-only. Ask an owner or admin to keep a backup.",
   },
   download: {

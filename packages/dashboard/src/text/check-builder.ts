@@ -46,9 +46,6 @@ export const checkBuilder = {
     `${plural(count, "restore test")}: from ${low} to ${high}. The dashed line is the limit.`,
   noPast: "Restore tests have not measured this yet.",
   name: "Name of the check",
-  nameHint: "Up to 63 characters of a-z, 0-9, - and _",
-  nameWrong: "Use a-z, 0-9, - and _, beginning with a letter or digit.",
   add: "Add the check",
-  adding: "The agent writes config.yaml…",
   added: (name: string) => `The check ${name} was added. The next restore test runs it.`,
 } as const;

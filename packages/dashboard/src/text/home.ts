@@ -81,9 +81,9 @@ export const home = {
       action: "Attach an agent",
     },
     declare_source: {
-      what: "Declare a source",
-      why: "Your agent is attached. On its host, tell it what to back up:",
-      action: "See the agents",
+      what: "Add a source",
+      why: "Your agent is attached. Say what to back up: here, or on its host:",
+      action: "Add a source",
     },
     run_agent: {
       what: "Start the agent",
@@ -107,7 +107,7 @@ export const home = {
     },
     write_check: {
       what: "Write a check",
-      why: "Its restore tests run only the built-in checks. Add checks of your own data to config.yaml on its host.",
+      why: "Its restore tests run only the built-in checks. Add checks of your own data: with New check on its tab Restore tests, or in config.yaml on its host.",
       action: "Open the source",
     },
     set_schedule: {

@@ -87,6 +87,7 @@ export const notifications = {
     of: (to: string) => `Change ${to}`,
     title: (to: string) => `Change ${to}`,
     save: "Save",
+    done: (to: string) => `${to}: changes saved.`,
     on: "Switched on",
     url: "Address",
   },

@@ -8,6 +8,9 @@ export const onboarding = {
   attach: "Attach an agent",
   command: "Command to run on the agent's host",
   schedule: (source: string) => `Set a schedule for ${source}`,
+  onHost: "On the agent's host:",
+  orOnHost: "Or on the agent's host:",
+  orHere: "Or here in the browser, once the host allows it:",
   underWay: "Under way.",
   follow: (source: string) => `Follow it on the page of ${source}`,
   mustRun: "If it does not begin within some seconds, the agent does not run. Start it on its host:",
@@ -19,7 +22,7 @@ export const onboarding = {
     },
     declare: {
       what: "Add a source",
-      why: "On the agent's host, say what to back up: a database or a directory. This asks, tries to reach it, and proposes checks:",
+      why: "Say what to back up: a database or a directory. The agent tries to reach it, and proposes checks.",
     },
     run: {
       what: "Start the agent",

@@ -5,7 +5,7 @@ export const settings = {
     title: "Name",
     label: "Name of the organisation",
     save: "Save the name",
-    saved: "Saved.",
+    done: (name: string) => `The organisation is now called ${name}.`,
   },
   log: {
     title: "Transparency log",

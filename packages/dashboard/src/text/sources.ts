@@ -255,9 +255,8 @@ export const sourceText = {
     readOnly: "Your role is read-only. Owners and admins can change these.",
     edit: "Change",
     save: "Save",
-    saving: "Saving",
     cancel: "Cancel",
-    saved: "Saved",
+    done: (source: string, what: string) => `${source}: ${what} saved.`,
     notChanged: "No changes were made.",
   },
   schedule: {

@@ -87,7 +87,12 @@ export const strings = {
     all: "Show all",
     came: (rows: number) => `${plural(rows, "new row", "new rows")} at the top`,
   },
-  toast: { undo: "Undo" },
+  toast: {
+    undo: "Undo",
+    undone: "Undone.",
+    again: "Try again",
+    notSaved: (why: string) => `Not saved, so the page shows what was there before. ${why}`,
+  },
   empty: { next: "See what to do next" },
   dialog: { cancel: "Cancel", close: "Close" },
 } as const;

@@ -9,6 +9,9 @@ const ENGINES = Object.keys(text.engines) as Engine[];
 /** Whose sources are databases that an agent can find by itself. */
 const FOUND: readonly Engine[] = ["postgresql", "mariadb", "mysql"];
 
+/** Reached by an address instead of a path. */
+const ADDRESSED: readonly Engine[] = ["mongodb", "restic"];
+
 export const isFound = (engine: Engine): boolean => FOUND.includes(engine);
 
 export function EngineTiles({
@@ -43,7 +46,9 @@ export function OnTheHost({ engine }: { engine: Engine }) {
   const program = useAgentProgram();
   return (
     <>
-      <Text size="sm">{text.onHost(text.engines[engine])}</Text>
+      <Text size="sm">
+        {text.onHost[ADDRESSED.includes(engine) ? "address" : "path"](text.engines[engine])}
+      </Text>
       <CommandText text={`${program} source add --engine ${engine}`} label={text.onHostCommand} />
     </>
   );

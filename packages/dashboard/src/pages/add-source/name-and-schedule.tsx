@@ -1,17 +1,15 @@
-import { Button, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
+import { NativeSelect } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type SubmitEvent, useState } from "react";
+import { useState } from "react";
 import { useAskAgent } from "../../api/ask-agent.ts";
 import { api } from "../../api/client.ts";
 import { useOrgId } from "../../api/session.ts";
-import { AskFailure } from "../../parts/ask-failure.tsx";
+import { NameForm, nameFrom } from "../../parts/name-form.tsx";
 import { showToast } from "../../parts/toasts.ts";
-import { WaitingLine } from "../../parts/waiting-line.tsx";
 import { addSource } from "../../text/add-source.ts";
 
 const text = addSource.name;
-const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 const SCHEDULES = {
   daily: { backup_cron: "0 2 * * *", restore_test_cron: "0 4 * * 0" },
@@ -30,78 +28,56 @@ interface NameAndScheduleProps {
 /** The agent writes the source into config.yaml; then the service gets its schedule. */
 export function NameAndSchedule({ agentId, tried, database, checks }: NameAndScheduleProps) {
   const orgID = useOrgId();
-  const [name, setName] = useState(nameFrom(database));
   const [schedule, setSchedule] = useState<Schedule>("daily");
   const add = useAskAgent(agentId, "add_source");
   const client = useQueryClient();
   const navigate = useNavigate();
   const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const isName = NAME.test(name);
 
-  const finish = async (sourceID: string | undefined): Promise<void> => {
+  const finish = async (name: string, sourceID: string | undefined): Promise<void> => {
     const times = SCHEDULES[schedule];
-    let told: string = sourceID === undefined ? text.waits(name) : text.added(name);
+    let isUnscheduled = false;
     if (sourceID !== undefined && times !== null) {
       const path = { orgID, sourceID };
       const body = { schedule: { ...times, timezone } };
       await api
         .call("post", "/api/orgs/{orgID}/sources/{sourceID}/configure", { path, body })
-        .catch(() => (told = text.unscheduled(name)));
+        .catch(() => (isUnscheduled = true));
     }
-    showToast(told);
+    const told = isUnscheduled ? text.unscheduled : sourceID === undefined ? text.waits : text.added;
+    showToast(told(name), { isFailure: isUnscheduled });
     void client.invalidateQueries({ queryKey: ["orgs", orgID] });
     void client.invalidateQueries({ queryKey: ["overview", orgID] });
+    if (window.location.pathname !== "/sources/add") return;
     if (sourceID === undefined) await navigate({ to: "/sources" });
     else await navigate({ to: "/sources/$sourceId", params: { sourceId: sourceID } });
   };
-  const submit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    if (!isName) return;
-    add.mutate(
-      { tried, name, checks: [...checks] },
-      { onSuccess: ({ result }) => void finish(result.source_id) },
-    );
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack maw={420}>
-        <TextInput
-          label={text.label}
-          description={text.hint}
-          required
-          maxLength={63}
-          value={name}
-          error={name === "" || isName ? null : text.wrong}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-        />
-        <NativeSelect
-          label={text.schedule}
-          description={text.zone(timezone)}
-          value={schedule}
-          data={(Object.keys(SCHEDULES) as Schedule[]).map((value) => ({
-            value,
-            label: text.schedules[value],
-          }))}
-          onChange={({ currentTarget }) =>
-            setSchedule(currentTarget.value in SCHEDULES ? (currentTarget.value as Schedule) : "none")
-          }
-        />
-        <Group>
-          <Button type="submit" loading={add.isPending}>
-            {text.add}
-          </Button>
-        </Group>
-        {add.isPending && <WaitingLine>{text.adding}</WaitingLine>}
-        {add.isError && <AskFailure error={add.error} />}
-      </Stack>
-    </form>
+    <NameForm
+      label={text.label}
+      proposal={nameFrom(database)}
+      action={text.add}
+      request={add}
+      onName={(name) =>
+        // Also if the page is left meanwhile.
+        add.mutateAsync({ tried, name, checks: [...checks] }).then(
+          ({ result }) => finish(name, result.source_id),
+          () => undefined,
+        )
+      }
+    >
+      <NativeSelect
+        label={text.schedule}
+        description={text.zone(timezone)}
+        value={schedule}
+        data={(Object.keys(SCHEDULES) as Schedule[]).map((value) => ({
+          value,
+          label: text.schedules[value],
+        }))}
+        onChange={({ currentTarget }) =>
+          setSchedule(currentTarget.value in SCHEDULES ? (currentTarget.value as Schedule) : "none")
+        }
+      />
+    </NameForm>
   );
-}
-
-function nameFrom(database: string): string {
-  return database
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_-]+/g, "-")
-    .replaceAll(/^[-_]+|-+$/g, "")
-    .slice(0, 63);
 }

@@ -1,13 +1,12 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
+import { save } from "../../parts/save.ts";
 import { agents as text } from "../../text/agents.ts";
 import { people } from "../../text/people.ts";
 import { strings } from "../../text/strings.ts";
@@ -16,21 +15,23 @@ export function RenameAgent({ agent }: { agent: Schemas["AgentRecord"] }) {
   const mayManage = useMayManage();
   const [opened, { open, close }] = useDisclosure(false);
   const [name, setName] = useState(agent.name);
-  const client = useQueryClient();
-  const rename = useMutation({
-    mutationFn: () =>
-      api.call("patch", "/api/orgs/{orgID}/agents/{agentID}", {
-        path: { orgID: agent.org_id, agentID: agent.id },
-        body: { name: name.trim() },
-      }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["agents", agent.org_id] });
-      close();
-    },
-  });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    rename.mutate();
+    close();
+    const { org_id: orgID, id, name: before } = agent;
+    void save({
+      id,
+      within: [
+        ["agents", orgID],
+        ["orgs", orgID, "agents"],
+        ["overview", orgID],
+      ],
+      before: { name: before },
+      after: { name: name.trim() },
+      call: (body) =>
+        api.call("patch", "/api/orgs/{orgID}/agents/{agentID}", { path: { orgID, agentID: id }, body }),
+      done: text.rename.done(name.trim()),
+    });
   };
   return (
     <>
@@ -39,7 +40,6 @@ export function RenameAgent({ agent }: { agent: Schemas["AgentRecord"] }) {
         disabledReason={mayManage ? null : people.onlyManagers}
         onClick={() => {
           setName(agent.name);
-          rename.reset();
           open();
         }}
       >
@@ -56,14 +56,11 @@ export function RenameAgent({ agent }: { agent: Schemas["AgentRecord"] }) {
               maxLength={100}
               data-autofocus
             />
-            {rename.isError && <FailurePanel error={rename.error} />}
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
                 {strings.dialog.cancel}
               </Button>
-              <Button type="submit" loading={rename.isPending}>
-                {text.rename.save}
-              </Button>
+              <Button type="submit">{text.rename.save}</Button>
             </Group>
           </Stack>
         </form>

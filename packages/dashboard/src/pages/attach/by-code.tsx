@@ -35,6 +35,7 @@ export function ByCode({ code: given }: { code: string }) {
     <Stack>
       <Section title={attach.ways.code}>
         <Text size="sm">{text.explanation}</Text>
+        {served?.hasPackages === false && <Text size="sm">{attach.onlyHere}</Text>}
         <CommandText text={commandOf(served, program)} label={text.command} />
         <form onSubmit={submit}>
           <Stack maw={420}>

@@ -28,7 +28,12 @@ export function FreshKey({ minted, onDone }: { minted: Schemas["AuthKeyMinted"];
           ]}
         />
         <Text fw={600}>{text.command}</Text>
-        {served?.hasPackages === false && <Text size="sm">{text.noPackages}</Text>}
+        {/* A key's command stays what it was when the key was made. */}
+        {minted.install_command.startsWith("npx ") && (
+          <Text size="sm">
+            {served?.hasPackages === true ? text.builtSince : `${attach.onlyHere} ${text.anotherKey}`}
+          </Text>
+        )}
         <CommandText text={minted.install_command} label={text.command} />
         <Group>
           <Button variant="default" onClick={onDone}>

@@ -1,9 +1,8 @@
 import { Group, Text } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
+import { save } from "../../parts/save.ts";
 import { backups } from "../../text/backups.ts";
 import { formatMoment } from "../../text/format.ts";
 import type { Backup } from "./queries.ts";
@@ -14,17 +13,23 @@ const text = backups.keep;
 export function KeepSection({ backup }: { backup: Backup }) {
   const orgID = useOrgId();
   const { role } = useMe().user;
-  const client = useQueryClient();
   const isKept = backup.kept_at !== undefined;
-  const change = useMutation({
-    mutationFn: () => {
-      const path = { orgID, backupID: backup.id };
-      return isKept
-        ? api.call("post", "/api/orgs/{orgID}/backups/{backupID}/release", { path })
-        : api.call("post", "/api/orgs/{orgID}/backups/{backupID}/keep", { path });
-    },
-    onSuccess: () => client.invalidateQueries({ queryKey: ["orgs", orgID, "backups"] }),
-  });
+  const change = (): void => {
+    const { kept_at } = backup;
+    void save<{ kept_at: string | undefined }>({
+      id: backup.id,
+      within: [["orgs", orgID, "backups"]],
+      before: { kept_at },
+      after: { kept_at: isKept ? undefined : new Date().toISOString() },
+      call: (fields) => {
+        const path = { orgID, backupID: backup.id };
+        return fields.kept_at === undefined
+          ? api.call("post", "/api/orgs/{orgID}/backups/{backupID}/release", { path })
+          : api.call("post", "/api/orgs/{orgID}/backups/{backupID}/keep", { path });
+      },
+      done: isKept ? text.released : text.kept,
+    });
+  };
   return (
     <>
       {backup.expires_at !== null && (
@@ -37,14 +42,12 @@ export function KeepSection({ backup }: { backup: Backup }) {
         <ReasonedButton
           size="xs"
           variant="default"
-          loading={change.isPending}
           disabledReason={role === "owner" || role === "admin" ? null : text.readOnly}
-          onClick={() => change.mutate()}
+          onClick={change}
         >
           {isKept ? text.release : text.keep}
         </ReasonedButton>
       </Group>
-      {change.isError && <FailurePanel error={change.error} />}
     </>
   );
 }

@@ -8,6 +8,7 @@ import { useMayManage, useOrgId } from "../../api/session.ts";
 import { AskFailure } from "../../parts/ask-failure.tsx";
 import { Awaited } from "../../parts/awaited.tsx";
 import { HostState } from "../../parts/host-state.tsx";
+import { nameFrom } from "../../parts/name-form.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -160,15 +161,5 @@ function Past({ sourceId, table, limit }: { sourceId: string; table: string; lim
 const PREFIX = { rows: "has", distinct: "different", filled: "filled", newest: "fresh" } as const;
 
 function nameOf({ measure, table, column }: Draft): string {
-  const words = [PREFIX[measure], (table ?? "").replace(/^.*\./, ""), column ?? ""];
-  return words
-    .map((word) =>
-      word
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9]+/g, "-")
-        .replaceAll(/^-+|-+$/g, ""),
-    )
-    .filter((word) => word !== "")
-    .join("-")
-    .slice(0, 63);
+  return nameFrom(PREFIX[measure], (table ?? "").replace(/^.*\./, ""), column ?? "");
 }

@@ -44,5 +44,5 @@ const COMMANDS: Partial<Record<Step["kind"], string>> = home.commands;
 function pathOf({ kind, source_id, agent_id }: Step): string {
   if (source_id !== undefined) return `/sources/${source_id}`;
   if (agent_id !== undefined) return `/agents/${agent_id}`;
-  return kind === "attach_agent" ? "/attach" : "/agents";
+  return kind === "attach_agent" ? "/attach" : "/sources/add";
 }

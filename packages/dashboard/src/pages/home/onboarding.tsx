@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import { every } from "../../api/query-client.ts";
 import { useAgentProgram, useRunCommand } from "../../api/served-for-hosts.ts";
 import { useOrgId } from "../../api/session.ts";
+import { useHosts } from "../../api/use-hosts.ts";
 import { CommandText } from "../../parts/command-text.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -84,7 +85,7 @@ function Action({ step, overview }: { step: Step; overview: Schemas["Overview"] 
         </Group>
       );
     case "declare":
-      return <CommandText text={`${program} source add`} label={text.command} />;
+      return <Declare command={`${program} source add`} />;
     case "run":
       return <CommandText text={run} label={text.command} />;
     case "back_up":
@@ -115,6 +116,30 @@ function Action({ step, overview }: { step: Step; overview: Schemas["Overview"] 
     case "kit":
       return <CommandText text={`${program} ${home.commands.make_recovery_kit}`} label={text.command} />;
   }
+}
+
+/** In the browser where a host allows that, or with a command on any. */
+function Declare({ command }: { command: string }) {
+  const isAllowed = useHosts().data?.some(({ remote_config }) => remote_config) === true;
+  const here = (
+    <Group>
+      <Button
+        variant={isAllowed ? "filled" : "default"}
+        renderRoot={(props) => <Link to="/sources/add" {...props} />}
+      >
+        {text.steps.declare.what}
+      </Button>
+    </Group>
+  );
+  const onHost = <CommandText text={command} label={text.command} />;
+  return (
+    <>
+      {isAllowed ? here : <Text size="sm">{text.onHost}</Text>}
+      {!isAllowed && onHost}
+      <Text size="sm">{isAllowed ? text.orOnHost : text.orHere}</Text>
+      {isAllowed ? onHost : here}
+    </>
+  );
 }
 
 function Trigger({ source, kind }: { source: Source; kind: "backup" | "restore_test" }) {

@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { useMayManage, useOrgId } from "../../api/session.ts";
 import { showToast } from "../../parts/toasts.ts";
 import { onboarding } from "../../text/onboarding.ts";
+import { strings } from "../../text/strings.ts";
 import { currentStep, stepsDone } from "./onboarding-steps.ts";
 import { useRemembered } from "./use-remembered.ts";
 
@@ -33,7 +34,9 @@ export function useOnboarding(overview: Schemas["Overview"] | undefined): Onboar
     hide: isProven
       ? () => {
           setHidden(true);
-          showToast(onboarding.hidden, () => setHidden(false));
+          showToast(onboarding.hidden, {
+            action: { label: strings.toast.undo, run: () => setHidden(false) },
+          });
         }
       : undefined,
     onSeen: () => setAwaited(false),

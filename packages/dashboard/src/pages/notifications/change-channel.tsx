@@ -7,6 +7,7 @@ import { useMayManage } from "../../api/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
+import { save } from "../../parts/save.ts";
 import { notifications } from "../../text/notifications.ts";
 import { people } from "../../text/people.ts";
 import { strings } from "../../text/strings.ts";
@@ -53,12 +54,19 @@ function ChangeForm({ channel, onClose }: { channel: Channel; onClose: () => voi
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (types?.length === 0) return;
-    change.mutate({
+    const wanted: Reversible = {
       name: name.trim() === "" ? null : name.trim(),
       status: isOn ? "active" : "disabled",
       types,
-      ...(channel.kind === "webhook" ? { url: url.trim() } : { weekly_evidence: weekly }),
-    });
+      weekly_evidence: weekly,
+    };
+    // Only the service knows whether an address is one that it sends to.
+    if (channel.kind === "webhook" && url.trim() !== channel.url)
+      change.mutate({ ...bodyOf(channel, wanted), url: url.trim() });
+    else {
+      onClose();
+      changeAtOnce(channel, wanted);
+    }
   };
   return (
     <form onSubmit={submit}>
@@ -100,4 +108,30 @@ function ChangeForm({ channel, onClose }: { channel: Channel; onClose: () => voi
       </Stack>
     </form>
   );
+}
+
+type Reversible = Pick<Channel, "name" | "status" | "types" | "weekly_evidence">;
+
+/** Weekly evidence is for mail only. */
+function bodyOf(
+  { kind }: Channel,
+  { weekly_evidence, ...fields }: Reversible,
+): Schemas["ChangeChannelRequest"] {
+  return kind === "email" ? { ...fields, weekly_evidence } : fields;
+}
+
+function changeAtOnce(channel: Channel, after: Reversible): void {
+  const { id: channelID, org_id: orgID, name, status, types, weekly_evidence } = channel;
+  void save({
+    id: channelID,
+    within: [["notifications", orgID, "channels"]],
+    before: { name, status, types, weekly_evidence },
+    after,
+    call: (fields) =>
+      api.call("patch", "/api/orgs/{orgID}/notifications/channels/{channelID}", {
+        path: { orgID, channelID },
+        body: bodyOf(channel, fields),
+      }),
+    done: text.done(nameOf({ ...channel, ...after })),
+  });
 }

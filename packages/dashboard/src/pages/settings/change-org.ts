@@ -5,7 +5,7 @@ import { meQuery } from "../../api/session.ts";
 export function useChangeOrg(orgID: string, onDone?: () => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: { name?: string; public_log?: boolean }) =>
+    mutationFn: (body: { public_log: boolean }) =>
       api.call("patch", "/api/orgs/{orgID}", { path: { orgID }, body }),
     onSuccess: async () => {
       onDone?.();

@@ -1,24 +1,36 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Group, Stack, TextInput } from "@mantine/core";
 import { type SubmitEvent, useState } from "react";
+import { api } from "../../api/client.ts";
 import { useMayManage } from "../../api/session.ts";
-import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
+import { save } from "../../parts/save.ts";
 import { Section } from "../../parts/section.tsx";
 import { people } from "../../text/people.ts";
 import { settings } from "../../text/settings.ts";
-import { useChangeOrg } from "./change-org.ts";
 
 const text = settings.name;
 
-export function RenameOrg({ org }: { org: Schemas["OrgRecord"] }) {
+export function RenameOrg({ org: { id, name } }: { org: Schemas["OrgRecord"] }) {
   const mayManage = useMayManage();
-  const [name, setName] = useState(org.name);
-  const change = useChangeOrg(org.id);
-  const save = (): void => change.mutate({ name: name.trim() });
+  // Null while it is the saved name, which may change.
+  const [typed, setTyped] = useState<string | null>(null);
+  const wanted = (typed ?? name).trim();
+  const rename = (): void => {
+    if (!mayManage || wanted === "" || wanted === name) return;
+    setTyped(null);
+    void save({
+      id,
+      within: [["me"], ["orgs", "mine"]],
+      before: { name },
+      after: { name: wanted },
+      call: (body) => api.call("patch", "/api/orgs/{orgID}", { path: { orgID: id }, body }),
+      done: text.done(wanted),
+    });
+  };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (mayManage) save();
+    rename();
   };
   return (
     <Section title={text.title}>
@@ -29,16 +41,11 @@ export function RenameOrg({ org }: { org: Schemas["OrgRecord"] }) {
             required
             maxLength={100}
             readOnly={!mayManage}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
+            value={typed ?? name}
+            onChange={(event) => setTyped(event.currentTarget.value)}
           />
-          {change.isError && <FailurePanel error={change.error} />}
           <Group>
-            <ReasonedButton
-              loading={change.isPending}
-              disabledReason={mayManage ? null : people.onlyManagers}
-              onClick={save}
-            >
+            <ReasonedButton disabledReason={mayManage ? null : people.onlyManagers} onClick={rename}>
               {text.save}
             </ReasonedButton>
           </Group>

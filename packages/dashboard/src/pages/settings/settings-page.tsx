@@ -17,7 +17,7 @@ export function SettingsPage() {
     <Page title={text.title} lead={text.lead}>
       {org !== null && (
         <>
-          <RenameOrg key={org.name} org={org} />
+          <RenameOrg org={org} />
           <LogVisibility org={org} />
           <QuotaSection orgId={org.id} />
           <Section title={text.facts.title}>

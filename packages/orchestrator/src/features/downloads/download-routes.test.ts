@@ -133,7 +133,11 @@ describe("the install command", () => {
     expect(pinned).toBe(
       `npx attestore init --service ${publicUrl} --ca-sha256 ${new X509Certificate(caPem).fingerprint256}`,
     );
+    // While they are being made.
     await writeFile(join(directory, "install.sh"), "#!/bin/sh\n");
+    await writeFile(join(directory, "SHA256SUMS"), "");
+    expect(await commandForHosts({ publicUrl, caPem }, directory)).toBe(pinned);
+    await writeFile(join(directory, "SHA256SUMS.minisig"), "");
     expect(await commandForHosts({ publicUrl, caPem }, directory)).toContain(`${publicUrl}/install.sh`);
   });
 

@@ -4,24 +4,18 @@ import { sourceText } from "../../../text/sources.ts";
 import { EditorForm } from "./editor-form.tsx";
 import type { SourceDetail } from "../queries.ts";
 import { useAgents } from "../../../api/use-agents.ts";
-import { useConfigure } from "./use-configure.ts";
+import { useChange } from "./use-configure.ts";
 
 const text = sourceText.configure;
 const SAME = "";
 
 /** Renames a source, moves it to another agent, or has another one test it. */
-export function ConfigureEditor({
-  source,
-  onClose,
-}: {
-  source: SourceDetail;
-  onClose: (saved: boolean) => void;
-}) {
+export function ConfigureEditor({ source, onClose }: { source: SourceDetail; onClose: () => void }) {
   const agents = useAgents();
   const [name, setName] = useState(source.name);
   const [agentId, setAgentId] = useState(source.agent_id);
   const [testerId, setTesterId] = useState(source.test_agent_id ?? SAME);
-  const configure = useConfigure(source.id, () => onClose(true));
+  const change = useChange(source, text.heading.toLowerCase());
   const tidyName = name.trim();
   const isNamed = tidyName.length > 0 && tidyName.length <= 100;
   // Keep the current agent in the list even if it is revoked.
@@ -34,21 +28,15 @@ export function ConfigureEditor({
       }));
   const save = (): void => {
     const tester = testerId === SAME ? null : testerId;
-    configure.mutate({
+    onClose();
+    change({
       ...(tidyName === source.name ? {} : { name: tidyName }),
       ...(agentId === source.agent_id ? {} : { agent_id: agentId }),
       ...(tester === source.test_agent_id ? {} : { test_agent_id: tester }),
     });
   };
   return (
-    <EditorForm
-      label={text.edit}
-      problem={isNamed ? null : text.nameNeeded}
-      pending={configure.isPending}
-      error={configure.error}
-      onSave={save}
-      onCancel={() => onClose(false)}
-    >
+    <EditorForm label={text.edit} problem={isNamed ? null : text.nameNeeded} onSave={save} onCancel={onClose}>
       <TextInput
         label={text.name}
         value={name}

@@ -14,8 +14,9 @@ interface EditorFormProps {
   saveLabel?: string;
   /** Saving removes something permanently. */
   isDestructive?: boolean;
-  pending: boolean;
-  error: Error | null;
+  /** For what is not shown as saved before it is. */
+  pending?: boolean;
+  error?: Error | null;
   onSave: () => void;
   onCancel: () => void;
 }
@@ -28,8 +29,8 @@ export function EditorForm(props: EditorFormProps) {
     problem,
     saveLabel = text.save,
     isDestructive = false,
-    pending,
-    error,
+    pending = false,
+    error = null,
     onSave,
     onCancel,
   } = props;

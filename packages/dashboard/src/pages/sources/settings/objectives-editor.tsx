@@ -4,37 +4,30 @@ import { sourceText } from "../../../text/sources.ts";
 import { EditorForm } from "./editor-form.tsx";
 import type { SourceDetail } from "../queries.ts";
 import { readDuration, type TypedDuration, typedDuration, UNITS } from "../typed-duration.ts";
-import { useConfigure } from "./use-configure.ts";
+import { useChange } from "./use-configure.ts";
 
 const text = sourceText.objectives;
 
 /** Sets the objectives that backups and restores are compared with. */
-export function ObjectivesEditor({
-  source,
-  onClose,
-}: {
-  source: SourceDetail;
-  onClose: (saved: boolean) => void;
-}) {
+export function ObjectivesEditor({ source, onClose }: { source: SourceDetail; onClose: () => void }) {
   const [rpo, setRpo] = useState(() => typedDuration(source.objectives?.rpo_s));
   const [rto, setRto] = useState(() => typedDuration(source.objectives?.rto_s));
-  const configure = useConfigure(source.id, () => onClose(true));
+  const change = useChange(source, text.heading.toLowerCase());
   const [rpo_s, rto_s] = [readDuration(rpo), readDuration(rto)];
   const save = (): void => {
     const objectives = {
       ...(typeof rpo_s === "number" ? { rpo_s } : {}),
       ...(typeof rto_s === "number" ? { rto_s } : {}),
     };
-    configure.mutate({ objectives: Object.keys(objectives).length === 0 ? null : objectives });
+    onClose();
+    change({ objectives: Object.keys(objectives).length === 0 ? null : objectives });
   };
   return (
     <EditorForm
       label={text.edit}
       problem={rpo_s === null || rto_s === null ? text.invalid : null}
-      pending={configure.isPending}
-      error={configure.error}
       onSave={save}
-      onCancel={() => onClose(false)}
+      onCancel={onClose}
     >
       <DurationField label={text.rpo} value={rpo} onChange={setRpo} isWrong={rpo_s === null} autoFocus />
       <DurationField label={text.rto} value={rto} onChange={setRto} isWrong={rto_s === null} />

@@ -4,6 +4,7 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useOrgId } from "../../../api/session.ts";
 import { messageOf } from "../../../parts/failure-panel.tsx";
+import { showToast } from "../../../parts/toasts.ts";
 import { sourceText } from "../../../text/sources.ts";
 import { EditorForm } from "./editor-form.tsx";
 import { readCount, retentionOf, RULES, type Rules, rulesOf } from "./keep-rules.ts";
@@ -15,13 +16,7 @@ const text = sourceText.retention;
 const TYPING_MS = 300;
 
 /** Edits the retention rules, and shows what they would remove before they are saved. */
-export function RetentionEditor({
-  source,
-  onClose,
-}: {
-  source: SourceDetail;
-  onClose: (saved: boolean) => void;
-}) {
+export function RetentionEditor({ source, onClose }: { source: SourceDetail; onClose: () => void }) {
   const [typed, setTyped] = useState<Record<keyof Rules, string>>(() => {
     const rules = rulesOf(source.retention);
     return Object.fromEntries(
@@ -38,7 +33,10 @@ export function RetentionEditor({
     enabled: isReadable && isSettled,
     placeholderData: keepPreviousData,
   });
-  const configure = useConfigure(source.id, () => onClose(true));
+  const configure = useConfigure(source.id, () => {
+    onClose();
+    showToast(sourceText.settings.done(source.name, text.heading.toLowerCase()));
+  });
   const isCurrent = isReadable && isSettled && preview.isSuccess && !preview.isPlaceholderData;
   const going = isCurrent ? (preview.data.pages[0]?.remove_count ?? 0) : 0;
   const problem = (): string | null => {
@@ -54,7 +52,7 @@ export function RetentionEditor({
       error={configure.error}
       {...(going > 0 ? { saveLabel: text.saveAndRemove(going), isDestructive: true } : {})}
       onSave={() => configure.mutate({ retention: retentionOf(rules) })}
-      onCancel={() => onClose(false)}
+      onCancel={onClose}
     >
       <Text size="sm">{text.union}</Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>

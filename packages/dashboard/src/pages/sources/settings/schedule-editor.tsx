@@ -12,24 +12,18 @@ import { EditorForm } from "./editor-form.tsx";
 import { issueMessages } from "./issue-messages.ts";
 import { type ScheduleDraft, schedulePreviewQuery, type SourceDetail } from "../queries.ts";
 import { ScheduledTimes } from "./scheduled-times.tsx";
-import { useConfigure } from "./use-configure.ts";
+import { useChange } from "./use-configure.ts";
 
 const text = sourceText.schedule;
 const TYPING_MS = 300;
 
 /** Edits the schedule, and shows the resulting times before it is saved. */
-export function ScheduleEditor({
-  source,
-  onClose,
-}: {
-  source: SourceDetail;
-  onClose: (saved: boolean) => void;
-}) {
+export function ScheduleEditor({ source, onClose }: { source: SourceDetail; onClose: () => void }) {
   const { schedule } = source;
   const [backup, setBackup] = useState(schedule?.backup_cron ?? "");
   const [test, setTest] = useState(schedule?.restore_test_cron ?? "");
   const [timezone, setTimezone] = useState(schedule?.timezone ?? localZone());
-  const configure = useConfigure(source.id, () => onClose(true));
+  const change = useChange(source, text.heading.toLowerCase());
 
   const draft: ScheduleDraft = {
     backup_cron: tidyCron(backup),
@@ -56,8 +50,9 @@ export function ScheduleEditor({
     if (preview.isError && !isEmpty) return messageOf(preview.error);
     return isChecked ? null : text.checking;
   };
-  const save = (): void =>
-    configure.mutate({
+  const save = (): void => {
+    onClose();
+    change({
       schedule: isEmpty
         ? null
         : {
@@ -66,15 +61,9 @@ export function ScheduleEditor({
             timezone,
           },
     });
+  };
   return (
-    <EditorForm
-      label={text.edit}
-      problem={problem()}
-      pending={configure.isPending}
-      error={configure.error}
-      onSave={save}
-      onCancel={() => onClose(false)}
-    >
+    <EditorForm label={text.edit} problem={problem()} onSave={save} onCancel={onClose}>
       <CronField
         label={text.backupField}
         presetLabel={text.presetOf(text.backups)}

@@ -12,7 +12,7 @@ interface SettingSectionProps {
   /** The current setting. */
   children: ReactNode;
   /** The editor that replaces it. */
-  editor: (close: (saved: boolean) => void) => ReactNode;
+  editor: (close: () => void) => ReactNode;
 }
 
 /**
@@ -21,14 +21,14 @@ interface SettingSectionProps {
  */
 export function SettingSection({ heading, editLabel, children, editor }: SettingSectionProps) {
   const mayManage = useMayManage();
-  const [state, setState] = useState<"shown" | "edited" | "saved">("shown");
+  const [isEdited, setEdited] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const wasEdited = useRef(false);
   useEffect(() => {
     // Return the focus to the button that opened the editor, once it is back.
-    if (wasEdited.current && state !== "edited") button.current?.focus();
-    wasEdited.current = state === "edited";
-  }, [state]);
+    if (wasEdited.current && !isEdited) button.current?.focus();
+    wasEdited.current = isEdited;
+  }, [isEdited]);
   return (
     <Paper withBorder p="md" component="section" aria-label={heading}>
       <Stack gap="sm">
@@ -36,24 +36,19 @@ export function SettingSection({ heading, editLabel, children, editor }: Setting
           <Text fw={600} component="h3" size="lg">
             {heading}
           </Text>
-          <Group gap="sm">
-            <Text size="sm" role="status">
-              {state === "saved" && text.saved}
-            </Text>
-            {mayManage && state !== "edited" && (
-              <Button
-                ref={button}
-                size="xs"
-                variant="default"
-                aria-label={editLabel}
-                onClick={() => setState("edited")}
-              >
-                {text.edit}
-              </Button>
-            )}
-          </Group>
+          {mayManage && !isEdited && (
+            <Button
+              ref={button}
+              size="xs"
+              variant="default"
+              aria-label={editLabel}
+              onClick={() => setEdited(true)}
+            >
+              {text.edit}
+            </Button>
+          )}
         </Group>
-        {state === "edited" ? editor((saved) => setState(saved ? "saved" : "shown")) : children}
+        {isEdited ? editor(() => setEdited(false)) : children}
       </Stack>
     </Paper>
   );
