@@ -21,6 +21,9 @@ export interface Archived {
 
 const MAX_IMPLIED = 50_000;
 const MAX_LINKS = 20_000;
+/** Of the paths of these, together. They are sent to the process that looks at the tree. */
+const MAX_KEPT_BYTES = 16 << 20;
+const TOO_LONG = "the paths of its hard links and of directories without an entry are too long together";
 const ZEROS = Buffer.alloc(1 << 20);
 
 /** Sums up an archive whose names come in any order. */
@@ -32,6 +35,7 @@ export class ArchivedTree implements MemberSink {
   readonly #implied = new Set(["."]);
   readonly #links = new Map<string, string>();
   #logicalBytes = 0;
+  #keptBytes = 0;
   #acls = 0;
   #xattrs = 0;
   #why: string | null = null;
@@ -114,13 +118,17 @@ export class ArchivedTree implements MemberSink {
       const is = this.#paths.kindOf(above);
       if (is === "other") return "a name is below something that is no directory";
       if (is === "directory" || this.#implied.has(above)) break;
+      this.#keptBytes += above.length;
+      if (this.#keptBytes > MAX_KEPT_BYTES) return TOO_LONG;
       this.#implied.add(above);
     }
     if (this.#implied.size > MAX_IMPLIED) return `more than ${MAX_IMPLIED} directories have no entry`;
     if (kind === "hardlink") {
-      const { target } = entry;
       // A link to nothing that came before would be an error of tar's.
-      this.#links.set(path, this.#links.get(target) ?? target);
+      const target = this.#links.get(entry.target) ?? entry.target;
+      this.#keptBytes += path.length + target.length;
+      if (this.#keptBytes > MAX_KEPT_BYTES) return TOO_LONG;
+      this.#links.set(path, target);
       if (this.#links.size > MAX_LINKS) return `it has more than ${MAX_LINKS} hard links`;
     }
     return null;

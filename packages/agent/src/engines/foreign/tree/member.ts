@@ -46,6 +46,7 @@ export function memberOf(header: ForeignHeader, pax: ReadonlyMap<string, string>
       case "1":
         return { kind: "hardlink", path, target: treePath(linkName) };
       case "2":
+        if (linkName.includes("\0")) throw new MalformedArchive("a link's target has a NUL");
         return { kind: "symlink", path, target: linkName };
       case "3":
       case "4":
