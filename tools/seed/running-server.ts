@@ -21,6 +21,7 @@ export function runningServer(data: string, url: string): Server {
     ca: readFileSync(caFile, "utf8"),
     connections: new Agent({ keepAlive: true, maxSockets: 8 }),
     talk: () => "",
+    pid: () => null,
     cli: (...args) => run("attestore-server", args, env),
     cliJson: (...args) => runJson("attestore-server", args, env),
     start: notOurs,

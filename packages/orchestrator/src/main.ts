@@ -1,7 +1,10 @@
 #!/usr/bin/env node
+import cluster from "node:cluster";
 import { serverProgram } from "./cli/program.ts";
 import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
 import { UserError } from "./platform/errors/user-error.ts";
+import { WORKER_OPTION } from "./service/workers/protocol.ts";
+import { WorkerNotStarted } from "./service/workers/worker-not-started.ts";
 
 /**
  * Exit codes: 0 done, 1 refused or a defect of ours, 2 could not begin (settings, database, data
@@ -24,9 +27,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 try {
   await program.parseAsync(args, { from: "user" });
 } catch (error) {
+  // It has said why itself.
+  if (error instanceof WorkerNotStarted && error.end.code !== null) process.exit(error.end.code);
   const expected = error instanceof UserError ? error : asDatabaseUnavailable(error);
   if (expected === null) throw error;
   process.stderr.write(`attestore-server: ${expected.message}\n`);
   process.exitCode =
     expected instanceof UserError && expected.code === "key_token_pin" ? PIN_REFUSED : CANNOT_BEGIN;
 }
+// Its channel to the primary would keep it alive.
+if (cluster.isWorker && args.includes(WORKER_OPTION)) process.exit();

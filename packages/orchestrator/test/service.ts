@@ -202,6 +202,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       clock: options.clock ?? systemClock,
       tls: tls.options,
       shutdown: shutdown.signal,
+      serviceEnds: shutdown.signal,
       publicUrl: url,
       caPem: null,
       downloads: BUILT_HERE,

@@ -74,6 +74,7 @@ export class TestServer {
         NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
         ATTESTORE_DATA: this.data,
         ATTESTORE_LISTEN: `127.0.0.1:${this.port}`,
+        ATTESTORE_WORKERS: "1",
         ...environment,
       },
       stdio: ["ignore", "pipe", "pipe"],

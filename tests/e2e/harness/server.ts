@@ -18,6 +18,8 @@ export interface Server {
   connections: Agent;
   /** All that the service has printed since the first start. */
   talk: () => string;
+  /** The process that was started; null while none runs. */
+  pid: () => number | null;
   cli: (...args: string[]) => Promise<Finished>;
   cliJson: <T>(...args: string[]) => Promise<T>;
   start: () => Promise<void>;
@@ -44,6 +46,8 @@ export async function startServer(
     ATTESTORE_DATA: data,
     ATTESTORE_LISTEN: `127.0.0.1:${port}`,
     ATTESTORE_PUBLIC_URL: url,
+    // Several are what tests/chaos/workers.test.ts is about.
+    ATTESTORE_WORKERS: "1",
     ...settings,
   };
   const caFile = join(data, "tls", "ca.pem");
@@ -91,6 +95,7 @@ export async function startServer(
     ca: readFileSync(caFile, "utf8"),
     connections,
     talk: () => before + (running?.talk() ?? ""),
+    pid: () => running?.child.pid ?? null,
     cli: (...args) => run("attestore-server", args, env),
     cliJson: (...args) => runJson("attestore-server", args, env),
     start: launch,

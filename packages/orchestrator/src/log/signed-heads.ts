@@ -50,6 +50,11 @@ export class SignedHeads {
     return [...this.#newest.values()];
   }
 
+  /** The newest head of one log, on disk. */
+  newestOf(origin: string): Head | null {
+    return this.#newest.get(origin) ?? null;
+  }
+
   /**
    * Resolves once a head at least this large is on disk.
    * @throws HeadNotRecorded if it cannot be written; then the signature must not be sent

@@ -1,3 +1,5 @@
+import { Server } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { FastifyInstance } from "fastify";
 import { UserError } from "../platform/errors/user-error.ts";
@@ -51,4 +53,23 @@ export async function drain(app: FastifyInstance, withinMs: number): Promise<boo
     clearTimeout(deadline);
   }
   return finished;
+}
+
+/** How long clients have to send one more request on a connection, and be told that it closes. */
+const ELSEWHERE_MS = 3000;
+
+/**
+ * Has clients go to the other workers without a failed request: takes no more connections, and lets
+ * the answers say that theirs closes. One that is closed without a word could have a request on its
+ * way.
+ */
+export async function sendElsewhere(app: FastifyInstance, within_ms: number): Promise<void> {
+  // The HTTP server's own close() also destroys connections whose first request is on its way.
+  Server.prototype.close.call(app.server);
+  const until = Date.now() + Math.min(ELSEWHERE_MS, within_ms);
+  while (Date.now() < until && (await countConnections(app)) > 0) await delay(CLOSE_IDLE_EVERY_MS);
+}
+
+function countConnections({ server }: FastifyInstance): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
 }

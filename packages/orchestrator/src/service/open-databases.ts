@@ -4,13 +4,14 @@ import type { ConnectionSettings } from "../platform/database/connection-setting
 import { connectDatabase, type DatabaseAccess } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { letServiceIn } from "../platform/database/roles.ts";
-import { warnOfPrivileges } from "../platform/database/service-privileges.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import type { Cleanup } from "./cleanup.ts";
 
 /** Jobs, mails, webhooks and metrics: few at once, and no person waits for them. */
 const JOB_CONNECTIONS = 4;
+/** Of a worker that runs no jobs: for metrics, and what is looked at before a deletion. */
+const CONNECTIONS_WITHOUT_JOBS = 2;
 
 export interface OpenDatabases {
   /** As the role that the service works as. */
@@ -20,8 +21,17 @@ export interface OpenDatabases {
   jobs: DatabaseAccess;
 }
 
-/** The migrated database, with a pool for requests and one for jobs. */
-export async function openDatabases(config: Config, log: Logger, cleanup: Cleanup): Promise<OpenDatabases> {
+/**
+ * The migrated database, by the one process that owns the data directory.
+ * @param maxConnections for the embedded one; its own default if it is left out
+ * @returns how to connect as the role that the service works as
+ */
+export async function openOwnDatabase(
+  config: Config,
+  log: Logger,
+  cleanup: Cleanup,
+  maxConnections?: number,
+): Promise<ConnectionSettings> {
   const opened = await openDatabase({
     dataDirectory: config.data,
     databaseUrl: config.databaseUrl,
@@ -29,12 +39,21 @@ export async function openDatabases(config: Config, log: Logger, cleanup: Cleanu
     binaries: config.postgres,
     user: config.postgresUser,
     role: "serve",
+    maxConnections,
     log,
   });
   cleanup.add(() => opened.close());
   await migrate(opened.connection, log, undefined, opened);
   if (config.databaseUrl === undefined) await letServiceIn(opened.connection);
-  const connection = opened.service;
+  return opened.service;
+}
+
+/** A pool for requests and one for jobs. */
+export function openPools(
+  connection: ConnectionSettings,
+  { config, log, runsJobs }: { config: Config; log: Logger; runsJobs: boolean },
+  cleanup: Cleanup,
+): OpenDatabases {
   const requests = connectDatabase({
     connection,
     log,
@@ -43,11 +62,10 @@ export async function openDatabases(config: Config, log: Logger, cleanup: Cleanu
     limits: REQUEST_LIMITS,
   });
   cleanup.add(() => requests.close());
-  await warnOfPrivileges(requests.pool, log);
   const jobs = connectDatabase({
     connection,
     log,
-    connections: JOB_CONNECTIONS,
+    connections: runsJobs ? JOB_CONNECTIONS : CONNECTIONS_WITHOUT_JOBS,
     way: "jobs",
     limits: JOB_LIMITS,
   });

@@ -1,17 +1,15 @@
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
 import { Installation } from "../features/installation/installation.ts";
 import { CheckpointSigner } from "../log/checkpoint-signer.ts";
 import { committedHeads } from "../log/missing-heads.ts";
 import { openSequencerPool } from "../log/sequencer-pool.ts";
-import { SignedHeads } from "../log/signed-heads.ts";
-import type { Config } from "../platform/config/read-config.ts";
 import type { ServiceKeys } from "../platform/keys/service-keys.ts";
-import type { Logger } from "../platform/logging/logger.ts";
+import { type Logger, silentLogger } from "../platform/logging/logger.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
 import type { Cleanup } from "./cleanup.ts";
 import type { OpenDatabases } from "./open-databases.ts";
+import type { WorkerParts } from "./worker-parts.ts";
 
 const ASK_STORE_WITHIN_MS = 10_000;
 
@@ -28,28 +26,39 @@ export interface OpenInstallation {
  */
 export async function openInstallation(
   {
-    config,
     keys,
     logHost,
     objects,
+    worker,
     log,
   }: {
-    config: Config;
     keys: ServiceKeys;
     /** The host in the names of the logs. */
     logHost: string;
     objects: ObjectStore;
+    worker: WorkerParts;
     log: Logger;
   },
   { connection, jobs }: OpenDatabases,
   cleanup: Cleanup,
 ): Promise<OpenInstallation> {
-  const signed = await SignedHeads.open(join(config.data, "signed-heads"));
-  cleanup.add(() => signed.close());
+  const { signed, leads } = worker;
   const lookBack = openSequencerPool(connection, log, { max: 1, way: "log" });
   cleanup.add(() => lookBack.end());
   const signer = new CheckpointSigner(logHost, keys.log, { signed, ...committedHeads(lookBack) });
-  const installation = new Installation({ pool: jobs.pool, objects, signed, signer, logger: log });
+  worker.followHeads?.((heads) => signer.learn(heads));
+  const installation = new Installation({
+    pool: jobs.pool,
+    objects,
+    signed,
+    signer,
+    logger: leads ? log : silentLogger,
+    isKeeper: leads,
+    ...(leads && worker.tellState !== undefined ? { onState: worker.tellState } : {}),
+  });
+  worker.followState?.((state) => installation.learn(state));
+  // What the first worker finds out is told to the others.
+  if (!leads) return { installation, signer, lookBack };
   await installation.checkLogs();
   // A store that is unreachable at the moment does not keep the service from starting; until it
   // answers, nothing is deleted.

@@ -3,10 +3,11 @@ import type { FastifyPluginAsync } from "fastify";
 import type { Config } from "../platform/config/read-config.ts";
 import { UserError } from "../platform/errors/user-error.ts";
 import type { Logger } from "../platform/logging/logger.ts";
-import { DiskStore } from "../platform/objects/disk-store.ts";
+import { DiskStore, type DiskStoreOptions } from "../platform/objects/disk-store.ts";
 import { objectRoutes } from "../platform/objects/object-routes.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
 import { S3Store } from "../platform/objects/s3-store.ts";
+import type { WorkerParts } from "./worker-parts.ts";
 
 export interface OpenObjects {
   objects: ObjectStore;
@@ -18,12 +19,18 @@ export interface OpenObjects {
  * The object store of the settings, ready to serve: S3 if there is a bucket, otherwise the disk.
  * @throws UserError `invalid_setting` for a bucket that can't do what the settings ask for
  */
-export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logger): Promise<OpenObjects> {
-  const objects = objectStore(config, hmacKey, log);
+export async function openObjects(
+  config: Config,
+  hmacKey: Uint8Array,
+  { turns, places, isFirst }: Pick<WorkerParts, "isFirst"> & Pick<DiskStoreOptions, "turns" | "places">,
+  log: Logger,
+): Promise<OpenObjects> {
+  const objects = objectStore(config, hmacKey, log, { turns, places });
   if (objects instanceof DiskStore) {
-    await objects.prepare();
+    if (isFirst) await objects.prepare();
     return { objects, routes: objectRoutes(objects) };
   }
+  if (!isFirst) return { objects, routes: null };
   // Reported at the start, not by the first backup. A store that is unreachable at the moment does
   // not keep the service from starting.
   if (config.s3ObjectLockDays !== undefined && (await objects.locksObjects()) === false)
@@ -35,7 +42,12 @@ export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logg
 }
 
 /** The same, unchanged: also for a command beside a running service. */
-export function objectStore(config: Config, hmacKey: Uint8Array, log: Logger): DiskStore | S3Store {
+export function objectStore(
+  config: Config,
+  hmacKey: Uint8Array,
+  log: Logger,
+  shared: Pick<DiskStoreOptions, "turns" | "places"> = {},
+): DiskStore | S3Store {
   const {
     s3Bucket: bucket,
     s3AccessKeyId: accessKeyId,
@@ -49,6 +61,7 @@ export function objectStore(config: Config, hmacKey: Uint8Array, log: Logger): D
       hmacKey,
       singlePutLimitBytes: config.s3SinglePutLimit,
       partBytes: config.s3PartBytes,
+      ...shared,
     });
   return new S3Store({
     endpoint: config.s3Endpoint ?? `https://s3.${region}.amazonaws.com`,

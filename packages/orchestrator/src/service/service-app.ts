@@ -30,9 +30,16 @@ import type { OpenSequencer } from "./open-sequencer.ts";
 export interface ServiceParts
   extends
     Omit<FeatureDeps, "sequencer" | "acceptWitness" | "waiting">,
-    Pick<AppOptions, "tls" | "shutdown" | "rateLimits" | "trustProxy" | "connections" | "slowReaders"> {
+    Pick<
+      AppOptions,
+      "tls" | "shutdown" | "rateLimits" | "trustProxy" | "connections" | "slowReaders" | "workers"
+    > {
   /** The same database as `db`. */
   pool: Pool;
+  /**
+   * Aborted when the whole service begins to shut down; `shutdown` also when only this worker does.
+   */
+  serviceEnds: AbortSignal;
   connection: ConnectionSettings;
   /** The database as the jobs see it. */
   jobsDb: Database;
@@ -54,7 +61,7 @@ export function ownMetrics({ registry, surroundings }: ServiceMetrics): Promise<
 
 /** The service's HTTPS server with all of its routes, not yet listening. */
 export function serviceApp(parts: ServiceParts): FastifyInstance {
-  const { db, signer, logger, log, shutdown } = parts;
+  const { db, signer, logger, log } = parts;
   const waiting = new WaitingAgents(parts);
   const app = buildApp({
     ...parts,
@@ -87,7 +94,7 @@ export function serviceApp(parts: ServiceParts): FastifyInstance {
   app.register(
     healthRoutes({
       pool: parts.pool,
-      shutdown,
+      shutdown: parts.serviceEnds,
       warnings: () => warningsOf(parts.installation()),
       clockTrouble: (now, asked_ms) => clockOff(now, asked_ms)?.message ?? null,
     }),

@@ -58,7 +58,7 @@ async function examineDirectory(directory: string): Promise<Finding> {
 async function examineBucket(config: Config): Promise<Finding> {
   const where = `S3 bucket ${config.s3Bucket ?? ""}`;
   try {
-    const { objects } = await openObjects(config, Buffer.alloc(32), silentLogger);
+    const { objects } = await openObjects(config, Buffer.alloc(32), { isFirst: true }, silentLogger);
     const tried = await tryBucket(objects, where);
     return tried.level === "ok" ? await proposeLock(config, objects, where, tried) : tried;
   } catch (error) {

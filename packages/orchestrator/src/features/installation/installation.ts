@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
-import type { Head, CheckpointSigner } from "../../log/checkpoint-signer.ts";
+import type { Head, CheckpointSigner, SignedHeadStore } from "../../log/checkpoint-signer.ts";
 import { stopSetBackLogs } from "../../log/missing-heads.ts";
-import type { SignedHeads } from "../../log/signed-heads.ts";
 import { unavailable } from "../../platform/errors/api-error.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
@@ -14,9 +13,13 @@ import { nameInstallation, readLogHeads, setPaired } from "./store.ts";
 export interface InstallationOptions {
   pool: Pool;
   objects: ObjectStore;
-  signed: SignedHeads;
+  signed: Pick<SignedHeadStore, "newest">;
   signer: CheckpointSigner;
   logger: Logger;
+  /** False for a worker beside the one that pairs them and keeps the marker: it only looks. */
+  isKeeper?: boolean;
+  /** Told what was found out. */
+  onState?: (state: InstallationState) => void;
 }
 
 export interface InstallationState {
@@ -74,7 +77,17 @@ export class Installation {
         { org_ids: unknown.slice(0, 20), logs: unknown.length },
         "there are signed heads of logs that this database does not know",
       );
-    this.#state = { ...this.#state, setBack };
+    this.#become({ ...this.#state, setBack });
+  }
+
+  /** What the worker that keeps the marker has found out. */
+  learn(state: InstallationState): void {
+    this.#state = state;
+  }
+
+  #become(state: InstallationState): void {
+    this.#state = state;
+    this.#options.onState?.(state);
   }
 
   /**
@@ -104,16 +117,17 @@ export class Installation {
       message: `The service could not find out whether the objects belong to this database: ${errorMessage(error)}`,
     }));
     this.#tell(pairing);
-    this.#state = { ...this.#state, pairing };
+    this.#become({ ...this.#state, pairing });
     this.#checkedAt = performance.now();
     return pairing;
   }
 
   async #compare(): Promise<Pairing> {
-    const { pool, objects } = this.#options;
+    const { pool, objects, isKeeper = true } = this.#options;
     const { pairing, marker, named } = await comparePair(pool, objects);
     await this.checkLogs(marker?.signed);
     if (pairing.is === "held") return pairing;
+    if (!isKeeper) return pairing.is === "paired" ? pairing : NOT_CHECKED;
     const { id } = named ?? (await nameInstallation(pool, randomUUID()));
     await this.#write(id, marker);
     if (named?.paired !== true) await setPaired(pool, id);

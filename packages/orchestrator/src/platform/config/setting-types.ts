@@ -61,6 +61,22 @@ export function numberOrNone(min: number, max: number): ReadValue<number | null>
   };
 }
 
+/** The same, or this word. */
+export function wholeNumberOr<const Word extends string>(
+  word: Word,
+  min: number,
+  max: number,
+): ReadValue<number | Word> {
+  return (value) => {
+    if (value.toLowerCase() === word) return word;
+    try {
+      return wholeNumber(min, max)(value);
+    } catch {
+      throw new InvalidValue(`a whole number from ${min} to ${max}, or ${word}`);
+    }
+  };
+}
+
 export const yesOrNo: ReadValue<boolean> = (value) => {
   if (["true", "yes", "1"].includes(value.toLowerCase())) return true;
   if (["false", "no", "0"].includes(value.toLowerCase())) return false;

@@ -109,7 +109,7 @@ export const SETTINGS = {
     read: type.wholeNumber(2, 1000),
     fallback: "10",
     description:
-      "Maximum number of database connections, plus ten: five for the log, four for scheduled jobs, one that hears of commands.",
+      "Maximum number of database connections of each worker, plus ten: five for the log, four for scheduled jobs, one that hears of commands.",
   }),
   postgres: define({
     variable: "ATTESTORE_POSTGRES",
@@ -223,6 +223,13 @@ export const SETTINGS = {
     read: type.path,
     description:
       "Directory with the files that hosts install the agent from, made by `npm run package`; default: dist/ of this checkout.",
+  }),
+  workers: define({
+    variable: "ATTESTORE_WORKERS",
+    read: type.wholeNumberOr("auto", 1, 256),
+    fallback: "1",
+    description:
+      "Processes that answer requests on the one port; auto: as many as there are processors and memory for.",
   }),
   heartbeatInterval_s: define({
     variable: "ATTESTORE_HEARTBEAT_INTERVAL_S",

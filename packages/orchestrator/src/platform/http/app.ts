@@ -16,6 +16,7 @@ import { letGoOfSlowReaders } from "./slow-readers.ts";
 import { mountRoute } from "./mount-route.ts";
 import {
   limitUnauthenticated,
+  MOST_OF_ADDRESS,
   UNAUTHENTICATED_MS,
   type ConnectionLimits,
 } from "./unauthenticated-connections.ts";
@@ -24,7 +25,7 @@ import { CountedRateLimits } from "./rate-limit-store.ts";
 import { ProcessRateLimits } from "./process-rate-limits.ts";
 import { RATE_LIMITS, type RateLimitTable } from "./rate-limits.ts";
 import { ReadConcurrency } from "./read-concurrency.ts";
-import { FailedCredentials } from "./failed-credentials.ts";
+import { FailedCredentials, MOST_FAILURES } from "./failed-credentials.ts";
 import { newRequestState } from "./request-state.ts";
 import { ReservedRateLimits } from "./reserved-rate-limits.ts";
 import type { Route } from "./route.ts";
@@ -60,6 +61,8 @@ export interface AppOptions {
   appendImpersonatedCall: AppendImpersonatedCall;
   /** The answer to an error from outside HTTP, e.g. that a log was set back. */
   answerTo?: AnswerTo;
+  /** Processes that take turns at the same port, this one included; 1 by default. */
+  workers?: number;
   /** Only tests set other limits. */
   connections?: ConnectionLimits;
   slowReaders?: Parameters<typeof letGoOfSlowReaders>[1];
@@ -98,7 +101,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
   if (app.server instanceof TlsServer)
-    limitUnauthenticated(app.server, options.connections, options.trustProxy);
+    limitUnauthenticated(
+      app.server,
+      { mostOfAddress: shareOf(MOST_OF_ADDRESS, options.workers), ...options.connections },
+      options.trustProxy,
+    );
   letGoOfSlowReaders(app.server, options.slowReaders);
 
   const audit = new AuditLog(db, logger);
@@ -119,7 +126,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     limiting,
     agents: new AgentCredentials(db, options.firstAgentCall),
     reading: new ReadConcurrency(),
-    failures: new FailedCredentials(),
+    failures: new FailedCredentials(shareOf(MOST_FAILURES, options.workers)),
     impersonation: impersonationLogger(options.appendImpersonatedCall),
     origin: new URL(options.publicUrl).origin,
     shutdown: options.shutdown,
@@ -168,4 +175,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) => sendError(reply, request, paths.refuse(request)));
   for (const route of options.routes) mountRoute(app, deps, route);
   return app;
+}
+
+/** Few enough for one of many workers, and still enough for the agents behind one address. */
+const LEAST_SHARE = 64;
+
+/**
+ * One worker's share of a limit for an address: the workers get its connections in turn.
+ */
+function shareOf(limit: number, workers = 1): number {
+  return workers === 1 ? limit : Math.max(LEAST_SHARE, Math.ceil(limit / workers));
 }

@@ -6,7 +6,7 @@ import { ApiError } from "../errors/api-error.ts";
  * How many unknown credentials an address may send in a minute before its next calls are refused
  * without a look.
  */
-const MOST = 600;
+export const MOST_FAILURES = 600;
 const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 100_000;
 
@@ -15,12 +15,17 @@ const MAX_ADDRESSES = 100_000;
  * which an address that keeps guessing does not get. The refusal comes before the body is read.
  */
 export class FailedCredentials {
+  readonly #most: number;
   readonly #addresses = new Map<string, { failures: number; ends: number }>();
+
+  constructor(most = MOST_FAILURES) {
+    this.#most = most;
+  }
 
   /** @throws ApiError `rate_limited` */
   require(address: string): void {
     const found = this.#running(clientNetwork(address));
-    if (found === null || found.failures < MOST) return;
+    if (found === null || found.failures < this.#most) return;
     const wait_s = Math.max(1, Math.ceil((found.ends - performance.now()) / 1000));
     throw new ApiError(
       "rate_limited",

@@ -13,7 +13,7 @@ export const UNAUTHENTICATED_MS = 10_000;
  * Limits for connections on which no request was authenticated yet, for one address and in all.
  * Agents behind one address come back together after a restart.
  */
-const MOST_OF_ADDRESS = 1024;
+export const MOST_OF_ADDRESS = 1024;
 const MOST = 8192;
 
 export interface ConnectionLimits {

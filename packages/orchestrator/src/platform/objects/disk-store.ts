@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { open, opendir, readdir, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
@@ -204,7 +205,7 @@ export class DiskStore implements ObjectStore {
   /** For the routes: see receiveObject. A repeat writes the same bytes again. */
   async receive(key: string, source: Readable, expected: ExpectedObject): Promise<void> {
     const target = this.#path(key);
-    const temporary = join(this.#directory, INCOMING, randomBytes(16).toString("hex"));
+    const temporary = join(this.#directory, INCOMING, `${process.pid}-${randomBytes(16).toString("hex")}`);
     // One after the other, so a remembered digest belongs to the file with that name.
     const publish = (): Promise<void> =>
       inTurn(this.#turns, "finishing uploads", async () => {
@@ -225,6 +226,14 @@ export class DiskStore implements ObjectStore {
     requireObjectKey(key);
     return join(this.#directory, key);
   }
+}
+
+/** Removes the uploads that a process of the service was receiving when it ended. */
+export function removeUploadsOf(pid: number | undefined, directory: string): void {
+  const incoming = join(directory, INCOMING);
+  if (pid === undefined || !existsSync(incoming)) return;
+  for (const name of readdirSync(incoming))
+    if (name.startsWith(`${pid}-`)) rmSync(join(incoming, name), { force: true });
 }
 
 /** Gives a file that is safely on the disk its name, for good. */

@@ -34,7 +34,7 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-function settingArguments(socketDirectory: string): string[] {
+function settingArguments(socketDirectory: string, maxConnections?: number): string[] {
   const settings = {
     listen_addresses: "",
     port: String(PORT),
@@ -44,6 +44,7 @@ function settingArguments(socketDirectory: string): string[] {
     synchronous_commit: "on",
     full_page_writes: "on",
     timezone: "UTC",
+    ...(maxConnections === undefined ? {} : { max_connections: String(maxConnections) }),
     ...LOG_SETTINGS,
   };
   return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -58,12 +59,12 @@ export async function startServer(
   cluster: string,
   seenCluster: string,
   location: ClusterLocation,
-  log: Logger,
+  { log, maxConnections }: { log: Logger; maxConnections?: number | undefined },
 ): Promise<Server> {
   const { file, args } = launchCommand(location, join(location.binaries, "bin", "postgres"), [
     "-D",
     seenCluster,
-    ...settingArguments(location.socketDirectory),
+    ...settingArguments(location.socketDirectory, maxConnections),
   ]);
   // Its own session: Ctrl-C in a terminal reaches only us, and the database outlives the requests
   // that we still finish.

@@ -31,6 +31,8 @@ export interface EmbeddedPostgresOptions {
   binaries?: string | undefined;
   /** The user to run as if we are root. */
   user?: string | undefined;
+  /** `max_connections`; PostgreSQL's default if it is left out. */
+  maxConnections?: number | undefined;
   onReadinessChange?: ((ready: boolean) => void) | undefined;
 }
 
@@ -72,7 +74,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const stopping = new AbortController();
 
   const start = async (): Promise<Server> => {
-    const server = await startPatiently(cluster, location, log, stopping.signal);
+    const server = await startPatiently(cluster, location, options, stopping.signal);
     try {
       await requireDurableEmbedded(connection);
     } catch (error) {
@@ -140,12 +142,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 async function startPatiently(
   cluster: string,
   location: ClusterLocation,
-  log: Logger,
+  { log, maxConnections }: EmbeddedPostgresOptions,
   signal: AbortSignal,
 ): Promise<Server> {
   for (const until = Date.now() + RETRY_START_FOR_MS; ;) {
     try {
-      return await startServer(cluster, clusterDirectory(location.home), location, log);
+      return await startServer(cluster, clusterDirectory(location.home), location, { log, maxConnections });
     } catch (error) {
       const passes = error instanceof ServerStartFailed && PASSING.test(error.complaint);
       if (!passes || signal.aborted || Date.now() > until) throw error;

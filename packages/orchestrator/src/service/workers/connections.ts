@@ -1,0 +1,47 @@
+import type { Config } from "../../platform/config/read-config.ts";
+import { withClient } from "../../platform/database/client.ts";
+import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
+import { UserError } from "../../platform/errors/user-error.ts";
+
+/** Beside those for requests: for the log, for jobs, and one that hears of commands. */
+const BESIDE_REQUESTS = 10;
+/** For commands, backups of the service, and people. */
+const FOR_OTHERS = 20;
+
+/** While a worker is replaced, there is one more. */
+function mostConnections({ databaseConnections }: Config, workers: number): number {
+  return (workers + 1) * (databaseConnections + BESIDE_REQUESTS);
+}
+
+/** `max_connections` of the embedded database; its own default if that is enough. */
+export function embeddedConnections(config: Config, workers: number): number | undefined {
+  const wanted = mostConnections(config, workers) + FOR_OTHERS;
+  return config.databaseUrl === undefined && wanted > 97 ? wanted + 3 : undefined;
+}
+
+/** How many connections an ordinary role may make. */
+async function readMaxConnections(connection: ConnectionSettings): Promise<number> {
+  return withClient(connection, { name: "start", statement_ms: 10_000 }, async (client) => {
+    const { rows } = await client.query<{ most: number }>(
+      `select current_setting('max_connections')::int - coalesce(current_setting('superuser_reserved_connections', true), '0')::int as most`,
+    );
+    return rows[0]?.most ?? 0;
+  });
+}
+
+/**
+ * @throws UserError `invalid_setting` if the database takes fewer connections than these may open
+ */
+export async function requireRoomForWorkers(
+  connection: ConnectionSettings,
+  config: Config,
+  workers: number,
+): Promise<void> {
+  const most = await readMaxConnections(connection);
+  const wanted = mostConnections(config, workers);
+  if (wanted > most)
+    throw new UserError(
+      "invalid_setting",
+      `${workers} workers open up to ${wanted} connections to the database while one of them is replaced, and it takes ${most} (max_connections). Raise that, or set ATTESTORE_WORKERS or ATTESTORE_DATABASE_CONNECTIONS lower.`,
+    );
+}
