@@ -75,21 +75,21 @@ function check(): { status: number | null; text: string } {
   return { status, text: stdout + stderr };
 }
 
-test("nothing changed, nothing to check", () => {
+test("npm run check has nothing to do when nothing changed", () => {
   expect(check()).toMatchObject({
     status: 0,
     text: expect.stringContaining("0 changed files, all checks passed") as string,
   });
 });
 
-test("what is well passes; the tests that import a changed file are run, and no others", () => {
+test("npm run check passes what is well, and runs only the tests that import a changed file", () => {
   write("packages/proof/src/two.ts", "/** One and one. */\nexport const two = 2;\n");
   const { status, text } = check();
   for (const name of ["format", "lint", "types", "layers", "tests"]) expect(text).toContain(`ok     ${name}`);
   expect(status).toBe(0);
 });
 
-test("format, lint, types, layers and tests of what changed or is new; committed, it is still a change; the hook refuses it", () => {
+test("npm run check looks at what changed or is new, even if it is committed, and the hook refuses what is wrong", () => {
   write("packages/proof/src/two.ts", `export   var two: string = 3;\nimport "vitest";\n`);
   write("packages/proof/src/new.ts", "export const alone = 1;\n");
   const { status, text } = check();

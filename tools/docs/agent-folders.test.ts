@@ -16,7 +16,7 @@ function documentedFolders(): string[] {
     .map((name) => name.replaceAll("`", ""));
 }
 
-test("docs/architecture.md: every folder of the agent is there, and imports only from those above it", () => {
+test("docs/architecture.md has every folder of the agent, which imports only from those above it", () => {
   const folders = documentedFolders();
   const { files, imports } = readSources(ROOT);
   const folderOf = (file: string): string => file.slice(SOURCES.length).split("/")[0] ?? "";

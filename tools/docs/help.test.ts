@@ -29,7 +29,7 @@ function optionsIn(line: string, program: string): string[] {
 
 const serverCommands = runnable(serverProgram([]));
 
-test("attestore: each command's examples call it with flags that it has, and its page exists", () => {
+test("each command of attestore has examples with flags that it knows, and a page that exists", () => {
   for (const { name, examples, page, flags } of COMMANDS) {
     expect(examples.length, name).toBeGreaterThan(0);
     expect(brokenPage(page), name).toBe(null);
@@ -42,7 +42,7 @@ test("attestore: each command's examples call it with flags that it has, and its
   }
 });
 
-test("attestore-server: each command has examples that call it with options that it has, and a page", () => {
+test("each command of attestore-server has examples with options that it knows, and a page that exists", () => {
   expect(Object.keys(HELP).toSorted()).toEqual(serverCommands.map(commandPath).toSorted());
   for (const command of serverCommands) {
     const path = commandPath(command);
@@ -60,7 +60,7 @@ test("attestore-server: each command has examples that call it with options that
   }
 });
 
-test("attestore-verify: the help's link leads to a page", () => {
+test("the link in attestore-verify's help leads to a page", () => {
   const [line = "", page = ""] = /^Documentation: docs\/(\S+) .*$/m.exec(VERIFIER_HELP) ?? [];
   expect(line).toBe(documentation(page));
   expect(brokenPage(page)).toBe(null);

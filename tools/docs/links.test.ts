@@ -14,12 +14,12 @@ function linksOf(page: string): string[] {
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
-test("there are links to follow", () => {
+test("the pages have links to follow", () => {
   expect(PAGES.length).toBeGreaterThan(20);
   expect(PAGES.flatMap(linksOf).length).toBeGreaterThan(200);
 });
 
-test.each(PAGES)("%s: each link leads to a file, and to a heading in it", (page) => {
+test.each(PAGES)("each link of %s leads to a file, and to a heading in it", (page) => {
   const broken = linksOf(page).filter((link) => {
     const [path = "", anchor] = link.split("#");
     const target = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);

@@ -15,7 +15,7 @@ const COUNTED = new RegExp(
 /** Packs made by this version have this page word for word. */
 const EXCEPT = ["packages/proof/src/evidence/index-page.ts"];
 
-test("a count stands before a noun only by way of plural(), or where it cannot be one", () => {
+test("a count stands before a noun only through plural(), or where it cannot be one", () => {
   const files = globSync("packages/*/src/**/*.{ts,tsx}", {
     cwd: ROOT,
     exclude: (path) => path.endsWith(".test.ts"),

@@ -63,10 +63,13 @@ const EXIT_CODES: [program: string, of: string, declaration: RegExp][] = [
   ["attestore-verify", "verifier", /function exitCode\([^)]*\): ([\d |]+) \{/],
 ];
 
-test.each(EXIT_CODES)("the exit codes of %s, and no other", (program, of, declaration) => {
-  const declared = sourcesOf(of).flatMap((text) => declaration.exec(text)?.[1]?.match(/\b\d+\b/g) ?? []);
-  const parts = sectionOf(page, "Exit codes").split(/^### /m);
-  const told = codesIn(parts.find((each) => each.startsWith(`${program}\n`)) ?? "");
-  expect(declared.length).toBeGreaterThan(2);
-  expect(told).toEqual(declared);
-});
+test.each(EXIT_CODES)(
+  "troubleshooting.md has the exit codes of %s, and no other",
+  (program, of, declaration) => {
+    const declared = sourcesOf(of).flatMap((text) => declaration.exec(text)?.[1]?.match(/\b\d+\b/g) ?? []);
+    const parts = sectionOf(page, "Exit codes").split(/^### /m);
+    const told = codesIn(parts.find((each) => each.startsWith(`${program}\n`)) ?? "");
+    expect(declared.length).toBeGreaterThan(2);
+    expect(told).toEqual(declared);
+  },
+);

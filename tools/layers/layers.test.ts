@@ -55,7 +55,7 @@ function run(program: "main" | "draw", ...args: string[]): { status: number | nu
 
 const CIRCLE = "packages/agent/src: errors/ state/";
 
-test("a tree that keeps the rules is fine", () => {
+test("a tree that keeps the rules is accepted", () => {
   expect(run("main")).toEqual({ status: 0, text: expect.stringContaining("import one way") as string });
 });
 
@@ -86,7 +86,7 @@ test.each([
   ["packages/agent/src/main.ts", `import "./errors/key.test.ts";`],
   ["packages/agent/src/main.ts", `import "../../../tools/setup.ts";`],
   ["packages/agent/src/errors/key.test.ts", `import "../../../verifier/src/main.ts";`],
-])("%s may not have: %s", (file, text) => {
+])("%s may not have the line %s", (file, text) => {
   for (const path of [
     "packages/agent/src/index.ts",
     "packages/orchestrator/src/index.ts",
@@ -128,7 +128,7 @@ test.each([
   expect(text).toContain(`${file} imports ${imported}`);
 });
 
-test("what only tests use does not lie in src", () => {
+test("code that only tests use is refused in src", () => {
   write("packages/agent/src/errors/made-up-key.ts", "");
   write("packages/agent/src/errors/key.test.ts", `import "./made-up-key.ts"; import "../../test/helper.ts";`);
   write("packages/agent/test/helper.ts", "");
@@ -146,7 +146,7 @@ test("an npm package that package.json does not declare is refused", () => {
   });
 });
 
-test("an import that leads nowhere is an error, not overlooked", () => {
+test("an import that leads nowhere is an error", () => {
   write("packages/agent/src/errors/key.ts", `export type Key = import("./gone.ts").Key;`);
   expect(run("main")).toMatchObject({
     status: 1,
@@ -154,7 +154,7 @@ test("an import that leads nowhere is an error, not overlooked", () => {
   });
 });
 
-test("the graph shows packages and folders, and circles as dotted arrows", () => {
+test("the graph shows packages and folders, with circles as dotted arrows", () => {
   expect(run("draw", "packages").text).toMatch(/n\d\["agent\/"\][^]*n\d -- 1 --> n\d/);
   write("packages/agent/src/errors/key.ts", `export type Key = import("../state/open.ts").Other;`);
   const { text } = run("draw", "packages/agent/src");

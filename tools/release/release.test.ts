@@ -7,11 +7,11 @@ import { unreleased, withRelease } from "./changelog.ts";
 import { refusal } from "./refusals.ts";
 import { versionsIn } from "./set-version.ts";
 
-test("every copy of the version that npm wants says the one of package.json", () => {
+test("every copy of the version that npm needs is the one of package.json", () => {
   expect(versionsIn(REPOSITORY)).toEqual([versionHere()]);
 });
 
-test("the changelog's section of a release is what was unreleased", () => {
+test("a release's section of the changelog is what was unreleased", () => {
   const before =
     "# Changelog\n\n## Unreleased\n\n### Fixed\n\n- A defect.\n\n## 0.1.0 - 2026-01-01\n\n- All.\n";
   expect(unreleased(before)).toBe("### Fixed\n\n- A defect.");
@@ -38,7 +38,7 @@ const fine = {
   uncommitted: "",
 };
 
-test("a release without problems is not refused", () => {
+test("a release without problems is allowed", () => {
   expect(refusal(fine)).toBeNull();
   expect(refusal({ ...fine, version: "0.1.10" })).toBeNull();
 });
@@ -55,6 +55,6 @@ test.each([
   [{ releaseKey: `RW${"B".repeat(54)}` }, "is not the release key that hosts trust"],
   [{ notes: "" }, "nothing under Unreleased"],
   [{ uncommitted: " M README.md" }, "README.md"],
-])("refused: %o", (change, why) => {
+])("a release is refused for %o", (change, why) => {
   expect(refusal({ ...fine, ...change })).toContain(why);
 });

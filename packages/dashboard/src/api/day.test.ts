@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { dayIn, periodOf } from "./day.ts";
 
-describe("days of a filter", () => {
+describe("the days of a filter", () => {
   test.each([
     ["2026-11-21", "2026-11-21"],
     ["2026-13-01", undefined],
@@ -9,7 +9,7 @@ describe("days of a filter", () => {
     ["21.11.2026", undefined],
     ["", undefined],
     [7, undefined],
-  ])("%s", (value, expected) => {
+  ])("are read from %s", (value, expected) => {
     expect(dayIn(value)).toBe(expected);
   });
 

@@ -13,4 +13,4 @@ test.each([
   ["2026-10-02", "2026-10-01"],
   ["", "2026-10-01"],
   ["2026-10-01", "x"],
-])("%s to %s is no period", (first, last) => expect(periodOfDays(first, last)).toBeNull());
+])("%s to %s is not a period", (first, last) => expect(periodOfDays(first, last)).toBeNull());

@@ -12,13 +12,13 @@ test.each([
   [23 * 3600 + 59 * 60, "23 h"],
   [86_400, "1 day"],
   [9.7 * 86_400, "9 days"],
-])("%d seconds are %s", (seconds, text) => expect(formatDuration(seconds)).toBe(text));
+])('%d seconds read "%s"', (seconds, text) => expect(formatDuration(seconds)).toBe(text));
 
 test("short times keep one decimal", () => {
   expect([420, 2400, 61_000].map(formatMilliseconds)).toEqual(["420 ms", "2.4 s", "1 min 1 s"]);
 });
 
-test("ages are in the past or the future", () => {
+test("an age may be in the past or the future", () => {
   const now = new Date("2026-11-21T08:00:00Z");
   const at = (text: string) => formatAge(new Date(text), now);
   expect(at("2026-11-18T08:00:00Z")).toBe("3 days ago");
@@ -42,7 +42,7 @@ test("an age has one unit, and is never rounded up", () => {
   ]);
 });
 
-test("a moment names its time zone, across clock changes too", () => {
+test("a moment names its time zone, even across clock changes", () => {
   expect(formatMoment(new Date("2026-07-01T22:30:00Z"), "Europe/Berlin")).toBe(
     "2 Jul 2026, 00:30 (Europe/Berlin)",
   );

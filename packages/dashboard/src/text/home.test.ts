@@ -34,7 +34,7 @@ function source(name: string, more: Partial<Source> = {}): Source {
 }
 
 describe("the home page's headline", () => {
-  test("all sources proven", () => {
+  test("says so when all sources are proven", () => {
     expect(answer([source("a"), source("b", { last_proven_at: ago(72) })], NOW)).toEqual({
       headline: "All 2 sources are proven.",
       sentence: "The oldest current proof is 3 days old.",
@@ -45,7 +45,7 @@ describe("the home page's headline", () => {
     });
   });
 
-  test("all but one proven: the age of the oldest proof that counts", () => {
+  test("gives the age of the oldest current proof when one source is not proven", () => {
     const stale = source("orders-db", {
       state: "missed",
       concerns: ["restore_test_missed"],
@@ -61,7 +61,7 @@ describe("the home page's headline", () => {
     });
   });
 
-  test("few proven", () => {
+  test("counts the proven sources when few are proven", () => {
     const sources = [
       source("a", {
         state: "failed",
@@ -81,7 +81,7 @@ describe("the home page's headline", () => {
     });
   });
 
-  test("none proven: the worst is named, with what is wrong", () => {
+  test("names the worst source and what is wrong with it when none is proven", () => {
     expect(answer([], NOW)).toEqual({ headline: "Nothing is proven yet.", sentence: null });
     const failed = { state: "failed" as const, failed_at: ago(5) };
     const of = (...sources: Source[]) => answer(sources, NOW).sentence;

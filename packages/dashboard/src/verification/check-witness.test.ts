@@ -72,7 +72,7 @@ const prove: ConsistencySource = (from, to) =>
 const check = async (one: Awaited<ReturnType<typeof record>>, from = prove) =>
   (await checkWitnesses([one], logKey, head, from))[0];
 
-test.each([0, 1, 29, 30, 31, 40])("a witness that saw %d of 30 leaves holds", async (size) => {
+test.each([0, 1, 29, 30, 31, 40])("a witness that saw %d of 30 leaves agrees with the log", async (size) => {
   const checked = await check(await record(size));
   expect(checked).toMatchObject({ timestamp_s: AT, fault: null, isCompared: true });
 });
@@ -100,7 +100,7 @@ test("a missing proof, a missing cosignature, and one by another key are faults"
   });
 });
 
-test("of many sizes, the largest are compared with one call each, and the rest are marked as not compared", async () => {
+test("witnesses of many sizes are compared from the largest, one call each, and the rest are marked as not compared", async () => {
   const asked: bigint[] = [];
   const counting: ConsistencySource = (from, to) => {
     asked.push(from);
@@ -117,7 +117,7 @@ test("of many sizes, the largest are compared with one call each, and the rest a
   );
 });
 
-test("without an answer from the service, the check rejects and says nothing", async () => {
+test("the check of a witness rejects, and says nothing about it, if the service does not answer", async () => {
   const away = () => Promise.reject(new TypeError("fetch failed"));
   await expect(check(await record(12), away)).rejects.toBeInstanceOf(TypeError);
 });

@@ -61,7 +61,7 @@ const results = async (event: Given[0], given: Given[1], key = logKey) =>
 
 const held = { event: "held", checkpoint: "held", inclusion: "held" };
 
-test("an unchanged event and its proof hold", async () => {
+test("an unchanged event and its proof are verified", async () => {
   expect(await results(record, proof)).toEqual(held);
 });
 

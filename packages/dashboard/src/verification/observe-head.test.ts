@@ -70,17 +70,17 @@ const observe = async (
 ): Promise<Observation> => observeHead(await honest.head(size), before, prove, NOW);
 
 describe("a log that only grows", () => {
-  test("is stored with its key at first sight, without a proof", async () => {
+  test("is stored with its key when it is first seen, without a proof", async () => {
     const { outcome, keep } = await observe(7, null, never);
     expect(outcome).toBe("first");
     expect(keep).toEqual({ ...(await honest.head(7)), since: NOW.toISOString(), seen_at: NOW.toISOString() });
   });
 
-  test("is unchanged without a proof", async () => {
+  test("needs no proof if it is unchanged", async () => {
     expect((await observe(7, await held(7), never)).outcome).toBe("same");
   });
 
-  test("is proven at every pair of sizes, and keeps its key's age", async () => {
+  test("is proven between every pair of sizes, and keeps its key's age", async () => {
     for (const from of [0, 1, 2, 3, 7, 8, 31, 39])
       for (const to of [from + 1, 40]) {
         const before = { ...(await held(from)), since: "2026-01-01T00:00:00.000Z" };
@@ -91,7 +91,7 @@ describe("a log that only grows", () => {
       }
   });
 
-  test("may answer with an older head that it proves; the newer one stays stored", async () => {
+  test("may answer with an older head that it proves, and the newer one stays stored", async () => {
     const before = await held(20);
     expect(await observe(12, before)).toMatchObject({ outcome: "overtaken", keep: before });
   });
@@ -111,7 +111,7 @@ describe("a split view", () => {
     await expect(seen).rejects.toMatchObject({ name: "SplitViewError", reason });
   });
 
-  test("a new key, and a head that the key did not sign", async () => {
+  test("is reported for a new key, and for a head that the key did not sign", async () => {
     const before = await held(9);
     const foreign = await honest.head(9, other);
     await expect(observeHead(foreign, before, never, NOW)).rejects.toMatchObject({ reason: "key_changed" });
@@ -123,7 +123,7 @@ describe("a split view", () => {
   });
 });
 
-test("a missing answer is no split view", async () => {
+test("a missing answer is not a split view", async () => {
   const away = () => Promise.reject(new TypeError("fetch failed"));
   await expect(observe(20, await held(9), away)).rejects.toBeInstanceOf(TypeError);
 });

@@ -31,7 +31,7 @@ describe("a file of evidence", () => {
       `# ours\n${formatSshLine(agent.publicKey)}\n${formatSshLine(log.publicKey)}\n`,
       "key_list",
     ],
-  ])("%s", (_what, text, kind) => {
+  ])("is recognised as %s", (_what, text, kind) => {
     expect(readEvidence("file", utf8(text)).kind).toBe(kind);
   });
 
@@ -58,7 +58,7 @@ describe("a file of evidence", () => {
     refusal(Uint8Array.of(0xff, 0xfe)).toThrow(expect.objectContaining({ code: "not_text" }) as Error);
   });
 
-  test("any input is either evidence or a refusal", () => {
+  test("reading any input gives evidence or a refusal", () => {
     const cut = fc
       .tuple(
         fc.constantFrom(JSON.stringify(bundle), formatPublicKeyPem(agent.publicKey)),

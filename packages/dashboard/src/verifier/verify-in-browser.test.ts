@@ -29,7 +29,7 @@ const keysOf = (origin: KeyOrigin, witnesses = [witness]) => ({
 });
 
 describe("a verdict", () => {
-  test("is cannot tell with the service's own keys, and true with the reader's or the browser's", async () => {
+  test(`is "cannot tell" with the service's own keys, and true with the reader's or the browser's`, async () => {
     for (const [origin, verdict, heldByServed] of [
       ["served", "cannot_tell", true],
       ["given", "true", false],
@@ -66,7 +66,7 @@ describe("a verdict", () => {
   });
 });
 
-test("among several agents' keys, a receipt's own is chosen, and only from those given", () => {
+test("uses a receipt's own key among several agents' keys, and only from those given", () => {
   const chosen = chooseKeys(
     { bundle },
     {
@@ -81,7 +81,7 @@ test("among several agents' keys, a receipt's own is chosen, and only from those
   expect(wrong).toMatchObject({ agent: { key: other.publicKey }, log: null });
 });
 
-test("among several ciphertexts, a receipt is compared with its own, else with one that no receipt names", () => {
+test("compares a receipt with its own ciphertext among several, or else with one that no receipt names", () => {
   const [own] = statement.subject.map(({ digest }) => digest.sha256);
   const [others, strange] = ["aa".repeat(32), "bb".repeat(32)];
   const choose = (files: string[], pasted?: string) =>
@@ -94,7 +94,7 @@ test("among several ciphertexts, a receipt is compared with its own, else with o
 });
 
 describe("pasted text", () => {
-  test("gives keys, and the digest in sha256sum's output", () => {
+  test("gives keys, and the digest from sha256sum's output", () => {
     const digest = "ab".repeat(32);
     const read = readTexts({
       agent: bundle.public_key,

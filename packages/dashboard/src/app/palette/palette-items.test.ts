@@ -38,7 +38,7 @@ test("the palette finds sources, agents, receipts, pages and actions by any of t
   expect(found("")).toHaveLength(12);
 });
 
-test("who may not start anything is offered no action that does", () => {
+test("the palette offers no action that starts something to somebody who may not start it", () => {
   const reading = paletteItems({ places, overview, receipts, mayManage: false });
   expect(reading.filter(({ choice }) => "run" in choice)).toEqual([]);
   expect(matching(reading, "attach")).toEqual([]);

@@ -29,7 +29,7 @@ const all = (source_metadata: Record<string, unknown>, url: string | null = null
     .map(({ commands }) => commands ?? "")
     .join("\n");
 
-describe("a word in quotes", () => {
+describe("a quoted word", () => {
   test("is read by a shell as exactly that word", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (word) => {
@@ -42,7 +42,7 @@ describe("a word in quotes", () => {
   });
 });
 
-describe("recovery commands", () => {
+describe("the recovery commands", () => {
   test.each([
     ["pg_dump-custom", "pg_restore --exit-on-error"],
     ["pg_dump-set", "tar --extract --file=backup.dump --directory=set"],
@@ -51,16 +51,16 @@ describe("recovery commands", () => {
     ["sqlite3-file", "pragma integrity_check"],
     ["tar", "tar --extract"],
     ["reference:pg_dump-custom", "cat backup.dump"],
-  ])("of %s", (dump_format, words) => {
+  ])("of a backup in the format %s restore it", (dump_format, words) => {
     expect(all({ dump_format })).toContain(words);
   });
 
-  test("for an unknown format point to the guide", () => {
+  test("point to the guide if the format is unknown", () => {
     const step = recoverySteps(backup({ dump_format: "other" }), null).at(-1);
     expect(step).toMatchObject({ commands: null, note: expect.stringContaining("docs/recover.md") });
   });
 
-  test("with a hostile agent's metadata run nothing from it", () => {
+  test("run nothing from a hostile agent's metadata", () => {
     const evil = "x'; touch pwned; '$(touch pwned)`touch pwned`\n touch pwned #";
     for (const metadata of [
       { encoding: evil, named_roles: [evil] },

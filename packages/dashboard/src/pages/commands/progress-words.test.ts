@@ -18,7 +18,7 @@ test.each([
   [{ phase: "checks", bytes: 0, phase_ms: 61_000 }, "Running checks: for 1 min 1 s"],
   [{ phase: "checks", bytes: 0, checks: 7, phase_ms: 2_000 }, "Running checks: 7 checks so far, for 2 s"],
   [{ phase: "later_phase", bytes: 0, phase_ms: 0 }, "later_phase: for 0 s"],
-])("%j is %s", (progress, words) => {
+])('progress %j reads "%s"', (progress, words) => {
   expect(progressWords({ ...progress, at })).toBe(words);
 });
 
@@ -26,4 +26,4 @@ test.each([
   [{ phase: "download", bytes: 1.2e9, took_ms: 34_000 }, "Downloaded 1.2 GB in 34.0 s"],
   [{ phase: "checks", bytes: 0, checks: 1, took_ms: 800 }, "Ran 1 check in 800 ms"],
   [{ phase: "later_phase", bytes: 0, took_ms: 5 }, "later_phase in 5 ms"],
-])("a phase that is over, %j, is %s", (phase, words) => expect(endedWords(phase)).toBe(words));
+])('an ended phase %j reads "%s"', (phase, words) => expect(endedWords(phase)).toBe(words));

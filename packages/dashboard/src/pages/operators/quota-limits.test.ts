@@ -12,7 +12,7 @@ test.each([
   ["-1", undefined],
   ["50 GiB", undefined],
   ["9999999999999999", undefined],
-])("%j is read as %j", (typed, limit) => {
+])("a limit typed as %j is read as %j", (typed, limit) => {
   expect(readLimit(typed)).toBe(limit);
 });
 
@@ -21,7 +21,7 @@ test.each([
   [{ limit: null, default: null }, ""],
   [{ limit: null, default: 5 }, "none"],
   [{ limit: 7, default: null }, "7"],
-])("%j is typed as %j", (quota, typed) => {
+])("a limit of %j is shown as %j", (quota, typed) => {
   expect(typedLimit(quota)).toBe(typed);
 });
 

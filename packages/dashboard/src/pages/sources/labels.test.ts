@@ -4,7 +4,7 @@ import { hasLabels, labelsOf, labelWords } from "./labels.ts";
 const shop = { tags: ["billing", "shop"], environment: "production" };
 const plain = { tags: [], environment: null };
 
-test("labels to choose from are those of all sources, sorted, each once", () => {
+test("the filter offers the labels of all sources, sorted, each once", () => {
   expect(labelsOf([plain, shop, { tags: ["archive", "shop"], environment: "staging" }])).toEqual({
     tags: ["archive", "billing", "shop"],
     environments: ["production", "staging"],
@@ -20,7 +20,7 @@ test("a source must have both the chosen tag and the chosen environment", () => 
   expect(hasLabels(plain, { environment: "production" })).toBe(false);
 });
 
-test("labels in words", () => {
+test("a chosen tag and environment are put into words", () => {
   expect([shop, plain, { ...shop, environment: null }].map(labelWords)).toEqual([
     "production · billing, shop",
     "",

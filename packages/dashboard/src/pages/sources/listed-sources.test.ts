@@ -28,7 +28,7 @@ test("sources keep the service's order, worst first", () => {
   expect(names({ sort: "trouble" })).toEqual(["orders", "billing", "archive"]);
 });
 
-test("sources sort in other orders; never counts as oldest", () => {
+test('sources sort in other orders, where "never" counts as oldest', () => {
   expect(names({ sort: "name" })).toEqual(["archive", "billing", "orders"]);
   expect(names({ sort: "backup" })).toEqual(["archive", "billing", "orders"]);
   expect(names({ sort: "proof" })).toEqual(["orders", "billing", "archive"]);

@@ -7,14 +7,14 @@ test.each([
   [36 * 3600, { amount: "36", unit: "3600" }],
   [90 * 60, { amount: "90", unit: "60" }],
   [undefined, { amount: "", unit: "3600" }],
-])("%s s open as %j", (seconds, shown) => expect(typedDuration(seconds)).toEqual(shown));
+])("a duration of %s s opens as %j", (seconds, shown) => expect(typedDuration(seconds)).toEqual(shown));
 
 test.each([
   [26 * 3600, "26 hours"],
   [86_400, "1 day"],
   [120, "2 minutes"],
   [90, "90 seconds"],
-])("%d s are written as %s", (seconds, words) => expect(exactDuration(seconds)).toBe(words));
+])("a duration of %d s is written as %s", (seconds, words) => expect(exactDuration(seconds)).toBe(words));
 
 test("opening and saving a duration does not change it", () => {
   fc.assert(

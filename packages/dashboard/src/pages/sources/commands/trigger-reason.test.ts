@@ -34,7 +34,7 @@ test("an owner or admin may start a run", () => {
   expect(triggerReason("restore_test", free)).toBeNull();
 });
 
-test("the most helpful reason comes first", () => {
+test("a disabled button gives the most helpful reason", () => {
   expect(triggerReason("backup", { ...free, mayManage: false })).toContain("read-only");
   expect(triggerReason("backup", { ...free, agent: { name: "host-1", status: "revoked" } })).toContain(
     "The agent host-1 is revoked",
@@ -47,7 +47,7 @@ test("the most helpful reason comes first", () => {
   );
 });
 
-test("a running kind cannot be started twice, but the other kind can", () => {
+test("a kind of run that is running cannot be started twice, but the other kind can", () => {
   for (const status of ["queued", "delivered", "acked"] as const) {
     const commands = [command({ status })];
     expect(triggerReason("backup", { ...free, commands })).toContain("already queued or running");
@@ -65,7 +65,7 @@ test("ended, withdrawn and unanswered commands do not block a new one", () => {
   expect(triggerReason("backup", { ...free, commands })).toBeNull();
 });
 
-test("a second agent tests restores", () => {
+test("a second agent runs the restore tests if the source has one", () => {
   const both = { agent_id: "agent_a", test_agent_id: "agent_b" };
   expect([runnerOf(both, "backup"), runnerOf(both, "restore_test")]).toEqual(["agent_a", "agent_b"]);
   expect(runnerOf({ ...both, test_agent_id: null }, "restore_test")).toBe("agent_a");

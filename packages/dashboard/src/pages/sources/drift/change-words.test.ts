@@ -19,7 +19,7 @@ const schema = {
   after: "b".repeat(64),
 } as const;
 
-test("a change says its field, and both values if they are short words", () => {
+test("a change names its field, and both values if they are short", () => {
   expect(changeWords(drift({}))).toBe("Engine version: 15.3 → 15.4");
   expect(changeWords(drift({ field: "cipher.recipients", before: ["age1x"], after: [] }))).toBe(
     "Encrypted to",
@@ -27,7 +27,7 @@ test("a change says its field, and both values if they are short words", () => {
   expect(changeWords(drift({ field: "of a later version" }))).toBe("of a later version: 15.3 → 15.4");
 });
 
-test("a change of the schema says counts, and no digests", () => {
+test("a change of the schema gives counts, and no digests", () => {
   const changes = { added: names(1), removed: [], altered: names(2) };
   expect(changeWords(drift({ ...schema, changes }))).toBe("Schema: 1 added, 2 altered");
   expect(changeWords(drift(schema))).toBe("Schema");

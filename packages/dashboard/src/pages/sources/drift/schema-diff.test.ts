@@ -5,7 +5,7 @@ import { diffSchemas } from "./schema-diff.ts";
 const table = (name: string, parts: Record<string, string>) => ({ kind: "table", name, parts });
 const summary = (objects: object[], omitted = 0) => ({ objects, omitted });
 
-test("tables and columns that were added, removed or altered, before and after", () => {
+test("a diff of schemas shows tables and columns that were added, removed or altered", () => {
   const before = summary([
     table("old", { "column id": "int" }),
     table("orders", { "column id": "int", "column total": "int", "index by_id": "btree" }),
@@ -41,13 +41,13 @@ test("tables and columns that were added, removed or altered, before and after",
   });
 });
 
-test("a truncated summary makes the diff incomplete, and claims nothing of objects left out", () => {
+test("a truncated summary makes the diff incomplete, and objects left out are not called removed", () => {
   const whole = summary([table("a", {}), table("b", {})]);
   const cut = summary([table("a", { "column x": "int" })], 1);
   expect(diffSchemas(whole, cut)).toMatchObject({ isIncomplete: true, objects: [{ title: "table a" }] });
 });
 
-test("malformed summaries do not throw; equal ones have no diff", () => {
+test("malformed summaries do not throw, and equal ones have no diff", () => {
   expect(diffSchemas(undefined, summary([]))).toBeNull();
   fc.assert(
     fc.property(fc.jsonValue(), fc.array(fc.jsonValue()), (any, objects) => {

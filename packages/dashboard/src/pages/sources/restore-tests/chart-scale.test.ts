@@ -14,7 +14,7 @@ test.each([
   expect(durationTicks(max)).toEqual(ticks);
 });
 
-test("marks of time are within the axis, and as many as fit", () => {
+test("marks of time lie within the axis, and there are no more than fit", () => {
   const from = new Date(2026, 10, 1, 13, 20).getTime();
   for (const hours of [0.2, 1, 5, 24, 100, 24 * 30, 24 * 400, 24 * 4000, 24 * 3e6])
     for (const most of [3, 8]) {
@@ -26,14 +26,14 @@ test("marks of time are within the axis, and as many as fit", () => {
     }
 });
 
-test("marks of several days are at midnight, also where the clocks change", () => {
+test("marks of several days are at midnight, even where the clocks change", () => {
   const from = new Date(2026, 2, 20, 13).getTime();
   const { at, areDays } = timeTicks(from, from + 20 * 24 * HOUR, 8);
   expect(areDays).toBe(true);
   expect(new Set(at.map((time) => new Date(time).getHours()))).toEqual(new Set([0]));
 });
 
-test("the nearest of several values, the last of equals", () => {
+test("the nearest of several values is found, and the last of equal ones", () => {
   expect(nearestIndex([], 3)).toBe(-1);
   expect(nearestIndex([1, 5, 5, 9], 6)).toBe(2);
   expect(nearestIndex([1, 5], -7)).toBe(0);

@@ -27,7 +27,7 @@ const tested = (
   ...more,
 });
 
-test("the data is back before the checks begin", () => {
+test("the data counts as back before the checks begin", () => {
   expect(dataBack_ms(phases)).toBe(1000);
 });
 
@@ -37,7 +37,7 @@ test("the chart extends to the objective unless that would make the tests too sm
   expect(chartTop_ms([], null)).toBe(1);
 });
 
-test("checks that changed, were added or removed since the previous test", () => {
+test("a test names the checks that were changed, added or removed since the previous test", () => {
   const before = tested([
     ["a", "1"],
     ["b", "1"],

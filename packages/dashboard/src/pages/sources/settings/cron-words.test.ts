@@ -17,7 +17,7 @@ test.each([
   ["0 3 * * fri-7", "At 03:00, Friday through Sunday"],
   ["0 4 * * sun", "At 04:00, only on Sunday"],
   ["  15  3 1 jan-jun *  ", "At 03:15, on day 1 of the month, January through June"],
-])("%s: %s", (pattern, words) => {
+])('the schedule %s reads "%s"', (pattern, words) => {
   expect(readCron(pattern)).toEqual({ is: "words", words, everyMinute: false });
 });
 
@@ -37,7 +37,7 @@ test.each([
     "0 2 L * *",
     "The day of month, “L”, is not valid; use numbers, *, lists (1,2), ranges (1-5) and steps (*/2).",
   ],
-])("%s is invalid: %s", (pattern, problem) => {
+])("the schedule %s is invalid: %s", (pattern, problem) => {
   expect(readCron(pattern)).toEqual({ is: "wrong", problem });
 });
 
@@ -46,6 +46,6 @@ test("an empty schedule and every-minute schedules have their own hints", () => 
   expect(readCron("* * * * *")).toMatchObject({ is: "words", everyMinute: true });
 });
 
-test("fields are sent with single spaces", () => {
+test("a schedule's fields are sent with single spaces", () => {
   expect(tidyCron("  0   4 * *\tsun ")).toBe("0 4 * * sun");
 });

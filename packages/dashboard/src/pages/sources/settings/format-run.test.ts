@@ -7,4 +7,6 @@ test.each([
   ["2026-01-05T12:00:00Z", "Europe/London", "Mon, 5 Jan 2026, 12:00 (Europe/London, UTC+00:00)"],
   ["2026-01-05T12:00:00Z", "Asia/Kolkata", "Mon, 5 Jan 2026, 17:30 (Asia/Kolkata, UTC+05:30)"],
   ["2026-01-05T12:00:00Z", "UTC", "Mon, 5 Jan 2026, 12:00 (UTC)"],
-])("%s in %s", (at, zone, words) => expect(formatRun(new Date(at), zone)).toBe(words));
+])("a run at %s in %s names the day, the time and the offset from UTC", (at, zone, words) =>
+  expect(formatRun(new Date(at), zone)).toBe(words),
+);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readCount, retentionOf, rulesOf, ruleWords } from "./keep-rules.ts";
 
-test("a rule that keeps nothing is left out; with no rules everything is kept", () => {
+test("a rule that keeps nothing is left out, and without rules everything is kept", () => {
   const rules = rulesOf({ keep_last: 7, keep_daily: 0 });
   expect(rules).toEqual({
     keep_last: 7,
@@ -23,9 +23,9 @@ test.each([
   ["-1", null],
   ["1.5", null],
   ["seven", null],
-])("%j is read as %j", (typed, count) => expect(readCount(typed)).toBe(count));
+])("a rule typed as %j is read as %j", (typed, count) => expect(readCount(typed)).toBe(count));
 
-test("rules in words", () => {
+test("retention rules are put into words", () => {
   expect(ruleWords({ keep_last: 1, keep_weekly: 8 })).toEqual([
     "the newest 1 backup",
     "one a week for 8 weeks",
