@@ -10,15 +10,29 @@ interface ProcessTimes {
 
 /** CPU seconds used so far by a process, and by its descendants that are PostgreSQL. From /proc. */
 export function cpuSeconds(pid: number): { own: number; postgres: number } {
+  const all = readAll();
+  let postgres = 0;
+  for (const [id, times] of all)
+    if (times.name === "postgres" && descends(all, id, pid)) postgres += times.seconds;
+  return { own: all.get(pid)?.seconds ?? NaN, postgres };
+}
+
+/** The same of a process with its workers: PostgreSQL, and all others together. */
+export function treeSeconds(pid: number): { others: number; postgres: number } {
+  const all = readAll();
+  const sum = { others: 0, postgres: 0 };
+  for (const [id, { name, seconds }] of all)
+    if (id === pid || descends(all, id, pid)) sum[name === "postgres" ? "postgres" : "others"] += seconds;
+  return sum;
+}
+
+function readAll(): Map<number, ProcessTimes> {
   const all = new Map<number, ProcessTimes>();
   for (const entry of readdirSync("/proc")) {
     const times = /^\d+$/.test(entry) ? readTimes(entry) : null;
     if (times !== null) all.set(Number(entry), times);
   }
-  let postgres = 0;
-  for (const [id, times] of all)
-    if (times.name === "postgres" && descends(all, id, pid)) postgres += times.seconds;
-  return { own: all.get(pid)?.seconds ?? NaN, postgres };
+  return all;
 }
 
 function descends(all: ReadonlyMap<number, ProcessTimes>, pid: number, ancestor: number): boolean {

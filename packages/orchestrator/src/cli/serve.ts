@@ -45,7 +45,7 @@ async function start(
   logFormat: LogFormat,
 ): Promise<Service & { failed: Promise<number> }> {
   // Only the first process of all can have others take its port.
-  const workers = cluster.isPrimary ? workersOf(config.workers) : 1;
+  const workers = cluster.isPrimary ? workersOf(config) : 1;
   if (workers === 1) {
     const { startService } = await import("../service/start-service.ts");
     return { ...(await startService(config, log)), failed: new Promise(() => undefined) };

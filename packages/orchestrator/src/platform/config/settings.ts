@@ -227,9 +227,9 @@ export const SETTINGS = {
   workers: define({
     variable: "ATTESTORE_WORKERS",
     read: type.wholeNumberOr("auto", 1, 256),
-    fallback: "1",
+    fallback: "auto",
     description:
-      "Processes that answer requests on the one port; auto: as many as there are processors and memory for.",
+      "Processes that answer requests on the one port; auto: as many as there are processors and memory for, and one processor for the embedded database.",
   }),
   heartbeatInterval_s: define({
     variable: "ATTESTORE_HEARTBEAT_INTERVAL_S",

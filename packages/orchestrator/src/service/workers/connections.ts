@@ -1,7 +1,9 @@
+import { plural } from "@attestore/proof";
 import type { Config } from "../../platform/config/read-config.ts";
 import { withClient } from "../../platform/database/client.ts";
 import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
 import { UserError } from "../../platform/errors/user-error.ts";
+import type { Logger } from "../../platform/logging/logger.ts";
 
 /** Beside those for requests: for the log, for jobs, and one that hears of commands. */
 const BESIDE_REQUESTS = 10;
@@ -30,18 +32,26 @@ async function readMaxConnections(connection: ConnectionSettings): Promise<numbe
 }
 
 /**
- * @throws UserError `invalid_setting` if the database takes fewer connections than these may open
+ * As many workers as the database has connections for.
+ * @throws UserError `invalid_setting` if the settings name a number that it has not enough for
  */
-export async function requireRoomForWorkers(
+export async function fittingWorkers(
   connection: ConnectionSettings,
   config: Config,
-  workers: number,
-): Promise<void> {
+  { workers, log }: { workers: number; log: Logger },
+): Promise<number> {
   const most = await readMaxConnections(connection);
   const wanted = mostConnections(config, workers);
-  if (wanted > most)
+  if (wanted <= most) return workers;
+  if (config.workers !== "auto")
     throw new UserError(
       "invalid_setting",
-      `${workers} workers open up to ${wanted} connections to the database while one of them is replaced, and it takes ${most} (max_connections). Raise that, or set ATTESTORE_WORKERS or ATTESTORE_DATABASE_CONNECTIONS lower.`,
+      `${plural(workers, "worker")} may open ${wanted} connections to the database while one of them is replaced, and it takes ${most} (max_connections). Raise that, or set ATTESTORE_WORKERS or ATTESTORE_DATABASE_CONNECTIONS lower.`,
     );
+  const fitting = Math.max(1, Math.floor(most / mostConnections(config, 0)) - 1);
+  log.warn(
+    { workers: fitting, room_for: workers, max_connections: most },
+    "the database takes too few connections for as many workers as this machine has room for",
+  );
+  return fitting;
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from "@attestore/host/errno";
 import { equalBytes } from "@attestore/proof";
 import type { Head, SignedHeadStore } from "../../log/checkpoint-signer.ts";
 import { HeadNotRecorded } from "../../log/head-not-recorded.ts";
@@ -108,13 +109,16 @@ export class HeadsOfWorkers {
     this.#peers.delete(peer);
   }
 
-  /** @returns null once they are on the disk, or why they are not: then no signature may leave */
+  /**
+   * @returns null once they are on the disk, or why they are not: then no signature may leave the
+   * worker
+   */
   async record(heads: readonly SentHead[], from: Peer): Promise<string | null> {
     try {
       await Promise.all(heads.map((head) => this.#record(received(head), from)));
       return null;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return errorMessage(error instanceof HeadNotRecorded ? error.cause : error);
     }
   }
 

@@ -11,7 +11,7 @@ import { ClaimsOfWorkers } from "../../platform/workers/remote.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Cleanup } from "../cleanup.ts";
 import { openOwnDatabase } from "../open-databases.ts";
-import { embeddedConnections, requireRoomForWorkers } from "./connections.ts";
+import { embeddedConnections, fittingWorkers } from "./connections.ts";
 import type { SentHead, WorkerStart } from "./protocol.ts";
 import { HeadsOfWorkers } from "./sent-heads.ts";
 import { WorkerNotStarted } from "./worker-not-started.ts";
@@ -35,14 +35,14 @@ export interface ServiceOfWorkers {
  */
 export async function startWorkers(
   config: Config,
-  count: number,
+  workers: number,
   { log, logFormat }: { log: Logger; logFormat: LogFormat },
 ): Promise<ServiceOfWorkers> {
   const cleanup = new Cleanup();
   const failed = Promise.withResolvers<number>();
   try {
-    const connection = await openOwnDatabase(config, log, cleanup, embeddedConnections(config, count));
-    await requireRoomForWorkers(connection, config, count);
+    const connection = await openOwnDatabase(config, log, cleanup, embeddedConnections(config, workers));
+    const count = await fittingWorkers(connection, config, { workers, log });
     const signed = await SignedHeads.open(join(config.data, "signed-heads"));
     cleanup.add(() => signed.close());
     const heads = new HeadsOfWorkers(signed);
@@ -90,11 +90,16 @@ export async function startWorkers(
       onFailed: (code) => failed.resolve(code),
     });
     cleanup.add(() => pool.stop());
-    const end = await pool.start();
-    if (end !== null) throw new WorkerNotStarted(end);
-    const replace = (): void => void pool.replaceAll();
+    let hasStarted = false;
+    const replace = (): void => {
+      // What starts reads what is new by itself.
+      if (hasStarted) void pool.replaceAll();
+    };
     process.on("SIGHUP", replace);
     cleanup.add(async () => void process.off("SIGHUP", replace));
+    const end = await pool.start();
+    if (end !== null) throw new WorkerNotStarted(end);
+    hasStarted = true;
     log.info({ workers: count }, "all workers have started");
   } catch (error) {
     await cleanup.run();

@@ -110,12 +110,17 @@ export class WorkerPool {
     do {
       this.#isAskedAgain = false;
       log.info({ workers: this.#slots.length }, "replacing the workers one by one");
-      for (const slot of this.#slots) if (!this.#isStopping) await this.#replace(slot);
-    } while (this.#isAskedAgain && !this.#isStopping);
+      for (const slot of this.#slots) {
+        if (this.#isStopping) return;
+        // Whatever keeps one from starting would keep the others too.
+        if (!(await this.#replace(slot))) return;
+      }
+    } while (this.#isAskedAgain);
     log.info({}, "the workers were replaced");
   }
 
-  async #replace(slot: Slot): Promise<void> {
+  /** @returns whether another process has the slot now */
+  async #replace(slot: Slot): Promise<boolean> {
     const replacement = this.#fork(slot.number);
     slot.replacement = replacement;
     const listens = await replacement.listens;
@@ -129,7 +134,8 @@ export class WorkerPool {
       );
     if (listens && old !== null) await this.#end(old, true);
     // It ended while its replacement was starting, which did not come up either.
-    if (!listens && old === null) void this.#keep(slot, this.#fork(slot.number));
+    if (!listens && old === null && !this.#isStopping) void this.#keep(slot, this.#fork(slot.number));
+    return listens;
   }
 
   async #end({ peer, worker, ended }: Running, isReplaced: boolean): Promise<void> {
