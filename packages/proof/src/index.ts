@@ -45,8 +45,35 @@ export {
 export { signEnvelope, type Signer } from "./dsse/sign.ts";
 export { verifyEnvelope } from "./dsse/verify.ts";
 
-export { formatLeaf, leafFromJson, MAX_LEAF_SIZE, parseLeaf, type Leaf } from "./log/leaf.ts";
+export { formatLeaf, isServicesOwn, leafFromJson, MAX_LEAF_SIZE, parseLeaf, type Leaf } from "./log/leaf.ts";
+export {
+  firstGenerationKey,
+  formatLogName,
+  isLogOf,
+  keyOfGeneration,
+  MAX_GENERATION,
+  openLogCheckpoint,
+  parseLogName,
+  type LogName,
+  type OpenedLogCheckpoint,
+} from "./log/generation-name.ts";
+export {
+  LOG_HEAD_LOST,
+  LOG_ROLLED_BACK,
+  type LostLogHead,
+  MAX_LOST_IN_EVENT,
+  readLostHead,
+  requireHeadOf,
+  requireNoFork,
+  type Rollback,
+  rollbackText,
+  verifyGenerations,
+  verifyLostHead,
+  verifyRollback,
+} from "./log/rolled-back.ts";
 export { parseLogProof, type LogProof } from "./log/log-proof.ts";
+export { ownEventFromJson, type OwnEventBundle } from "./log/own-event.ts";
+export { parseLogGenerations, type LogGenerations } from "./log/log-generations.ts";
 export { isSha256, isTimestamp, isTypeId } from "./shapes.ts";
 
 export { type Issue } from "./json/shape.ts";
@@ -131,12 +158,7 @@ export {
   type ReplacedDraw,
   type OpenedDraw,
 } from "./receipts/draw.ts";
-export {
-  CLOCK_WENT_BACK,
-  type DatedTooLate,
-  isServicesOwn,
-  readDatedTooLate,
-} from "./evidence/clock-went-back.ts";
+export { CLOCK_WENT_BACK, type DatedTooLate, readDatedTooLate } from "./evidence/clock-went-back.ts";
 export { comparedContent, comparedContentText, type ComparedContent } from "./receipts/content.ts";
 export {
   emptyTables,
@@ -189,6 +211,13 @@ export {
   type PackFileEntry,
   type PackHeader,
 } from "./evidence/manifest.ts";
+export {
+  GENERATIONS_FILE,
+  generationSummaries,
+  parsePackGenerations,
+  type GenerationSummary,
+  type PackGenerations,
+} from "./evidence/generations.ts";
 export { parseLogRange, type LogRange, type TimedCheckpoint } from "./evidence/log-range.ts";
 export { parseEventBundle, type EventBundle } from "./evidence/event-bundle.ts";
 export {

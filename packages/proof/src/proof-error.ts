@@ -28,6 +28,7 @@ export type ProofErrorCode =
   | "inclusion_invalid"
   | "consistency_invalid"
   | "draw_invalid"
+  | "generation_invalid"
   | "note_signature_missing"
   | "note_signature_invalid"
   | "envelope_signature_invalid"

@@ -187,7 +187,7 @@ function addLines(outcome: Outcome, more: CheckedLine[]): Outcome {
 }
 
 const NEEDS_KEY: readonly CheckId[] = ["signature", "keyid", "statement", "public_key"];
-const NEEDS_LOG_KEY: readonly CheckId[] = ["log_key", "checkpoint", "inclusion"];
+const NEEDS_LOG_KEY: readonly CheckId[] = ["log_key", "checkpoint", "generation", "inclusion"];
 
 function withHint(check: ReceiptCheck, receipt: Receipt, evidence: Evidence): CheckedLine {
   return { ...check, hint: check.result === "not_checked" ? hint(check.id, receipt, evidence) : null };

@@ -1,5 +1,3 @@
-import type { Leaf } from "../log/leaf.ts";
-
 /**
  * The kind of the event with which the service says that its clock went back: entries right before
  * it are dated later than it.
@@ -19,9 +17,4 @@ export function readDatedTooLate(
 ): DatedTooLate | null {
   if (typeof first !== "number" || !Number.isSafeInteger(first) || first < 0) return null;
   return last === index - 1 && first <= last ? { first_index: first, last_index: last } : null;
-}
-
-/** Whether the service wrote this entry by itself, and no agent or person caused it. */
-export function isServicesOwn({ actor_id, signature }: Leaf): boolean {
-  return signature === undefined && actor_id === "service";
 }

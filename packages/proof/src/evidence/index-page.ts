@@ -74,11 +74,30 @@ ${table(
 <h2>The log</h2>
 <p>${summary.log.entries_in_period} entries of the log are of this period. All proofs lead to one signed checkpoint of ${summary.log.tree_size} entries,
 ${code(PACK_FILES.checkpoint)}: log ${code(summary.log.origin)}, root ${code(summary.log.root_hash)}.</p>
-</section>
+${generationTable(summary)}</section>
 </main>
 <footer><p>${escaped(generator)}</p></footer>
 </body>
 </html>
+`;
+}
+
+/** Nothing for a log that never lost an entry. */
+function generationTable({ generations = [] }: EvidenceSummary): string {
+  if (generations.length === 0) return "";
+  return `<p>The log lost entries and went on from what was left: this is its generation ${generations.length + 1}.</p>
+${table(
+  ["Generation", "Began", "Event", "Entries left", "Lost heads named", "By", "Because"],
+  generations.map((each) => [
+    cell(String(each.generation)),
+    { html: moment(each.at) },
+    { html: code(each.event_id) },
+    cell(String(each.entries_left)),
+    cell(String(each.lost_heads)),
+    cell(each.by),
+    cell(each.because),
+  ]),
+)}
 `;
 }
 

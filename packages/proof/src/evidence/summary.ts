@@ -1,3 +1,4 @@
+import type { GenerationSummary } from "./generations.ts";
 import type { NotProvenBecause } from "../proven/not-proven-because.ts";
 
 /**
@@ -10,6 +11,8 @@ export interface EvidenceSummary {
   period: { from: string; to: string };
   exported_at: string;
   log: { origin: string; tree_size: number; root_hash: string; entries_in_period: number };
+  /** Only of a log that lost entries: its later generations, and the events that began them. */
+  generations?: GenerationSummary[];
   totals: {
     sources: number;
     receipts: number;

@@ -1,5 +1,6 @@
 import type { Statement } from "../receipts/statement.ts";
 import type { LoggedEvent } from "./event-statement.ts";
+import type { GenerationSummary } from "./generations.ts";
 import type { PackHeader } from "./manifest.ts";
 import { notProven } from "./not-proven.ts";
 import type { PackPolicy } from "./policy.ts";
@@ -41,6 +42,7 @@ export interface TalliedEvent {
 export class EvidenceTally {
   readonly #header: PackHeader;
   readonly #policy: PackPolicy;
+  readonly #generations: readonly GenerationSummary[];
   readonly #sources: Map<string, SourceTally>;
   readonly #tests = list<ScheduledTest>();
   readonly #exceptions = list<EvidenceException>();
@@ -50,8 +52,10 @@ export class EvidenceTally {
   #events = 0;
   #missedUntold = 0;
 
-  constructor(header: PackHeader, policy: PackPolicy) {
+  /** `generations` are the log's later ones. */
+  constructor(header: PackHeader, policy: PackPolicy, generations: readonly GenerationSummary[] = []) {
     this.#header = header;
+    this.#generations = generations;
     this.#policy = policy;
     this.#sources = new Map(
       policy.sources.map((source) => [source.id, new SourceTally(source, header.period.from)]),
@@ -122,6 +126,7 @@ export class EvidenceTally {
       period,
       exported_at,
       log: { ...log, entries_in_period: this.#receipts + this.#events },
+      ...(this.#generations.length === 0 ? {} : { generations: [...this.#generations] }),
       totals: {
         sources: sources.length,
         receipts: this.#receipts,

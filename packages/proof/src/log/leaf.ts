@@ -89,6 +89,11 @@ export function leafFromJson(value: unknown): Leaf {
   return value as Leaf;
 }
 
+/** Whether the service wrote this entry by itself, and no agent or person caused it. */
+export function isServicesOwn({ actor_id, signature }: Leaf): boolean {
+  return signature === undefined && actor_id === "service";
+}
+
 function refuse(why: string): never {
   throw new ProofError("malformed_leaf", `the leaf is malformed: ${why}`);
 }

@@ -3,6 +3,8 @@ import { isLongerThan } from "../bytes.ts";
 import { anyObject, listOf, members, nonEmptyText, requireKnownShape, wholeNumber } from "../json/shape.ts";
 import { isObject, parseJson } from "../json/strict-json.ts";
 import { parsePublicKeyWire } from "../keys/public-key.ts";
+import { ownEventFromJson, type OwnEventBundle } from "../log/own-event.ts";
+import { MAX_GENERATION } from "../log/generation-name.ts";
 import { leafFromJson, type Leaf } from "../log/leaf.ts";
 import { parseVerifierKey } from "../notes/verifier-key.ts";
 import { ProofError } from "../proof-error.ts";
@@ -22,23 +24,31 @@ export interface ReceiptBundle {
   /** A signed note. */
   checkpoint: string;
   log: { origin: string; verifier_key: string };
+  /**
+   * Only if the checkpoint is of a later generation of the log: the events that began each of them,
+   * in their order, each proven in that generation's first head.
+   */
+  generations?: OwnEventBundle[];
 }
 
 /** The largest JSON text, in bytes. */
 export const MAX_BUNDLE_SIZE = 2 * MAX_ENVELOPE_SIZE;
 
-const BUNDLE = members({
-  envelope: anyObject,
-  public_key: base64Text,
-  leaf: anyObject,
-  inclusion_proof: members({
-    log_index: wholeNumber,
-    tree_size: wholeNumber,
-    hashes: listOf(sha256Hex, { max: 64 }),
-  }),
-  checkpoint: nonEmptyText,
-  log: members({ origin: nonEmptyText, verifier_key: nonEmptyText }),
-});
+const BUNDLE = members(
+  {
+    envelope: anyObject,
+    public_key: base64Text,
+    leaf: anyObject,
+    inclusion_proof: members({
+      log_index: wholeNumber,
+      tree_size: wholeNumber,
+      hashes: listOf(sha256Hex, { max: 64 }),
+    }),
+    checkpoint: nonEmptyText,
+    log: members({ origin: nonEmptyText, verifier_key: nonEmptyText }),
+  },
+  { generations: listOf(anyObject, { max: MAX_GENERATION }) },
+);
 
 /**
  * Parses the JSON text of a bundle and checks its form only. Members of a later version are
@@ -56,6 +66,7 @@ export function bundleFromJson(value: unknown): ReceiptBundle {
   leafFromJson(bundle.leaf);
   parsePublicKeyWire(bundle.public_key);
   parseVerifierKey(bundle.log.verifier_key);
+  for (const event of bundle.generations ?? []) ownEventFromJson(event);
   return bundle;
 }
 

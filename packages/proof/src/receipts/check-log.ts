@@ -6,7 +6,8 @@ import type { Envelope } from "../dsse/envelope.ts";
 import { leafHash } from "../merkle/hashing.ts";
 import { verifyInclusion } from "../merkle/verify-inclusion.ts";
 import { formatLeaf } from "../log/leaf.ts";
-import { type Checkpoint, openCheckpoint, parseCheckpoint } from "../notes/checkpoint.ts";
+import { isLogOf, keyOfGeneration, openLogCheckpoint } from "../log/generation-name.ts";
+import { type Checkpoint, parseCheckpoint } from "../notes/checkpoint.ts";
 import { parseNote } from "../notes/note.ts";
 import { formatVerifierKey, type NoteVerifier } from "../notes/verifier-key.ts";
 import { ProofError } from "../proof-error.ts";
@@ -41,11 +42,22 @@ export function checkLeaf(
 export function checkLogKey({ log }: ReceiptBundle, logKey: NoteVerifier | undefined): ReceiptCheck {
   if (logKey === undefined)
     return notChecked("log_key", `${NEEDS_LOG_KEY}; the bundle claims ${log.verifier_key}`);
-  if (log.verifier_key !== formatVerifierKey(logKey))
+  const key = ofGeneration(logKey, log.origin);
+  if (log.verifier_key !== formatVerifierKey(key))
     return failed("log_key", `the bundle says ${log.verifier_key}, you said ${formatVerifierKey(logKey)}`);
-  if (log.origin !== logKey.name)
+  if (log.origin !== key.name)
     return failed("log_key", `the bundle says the origin is ${log.origin}, the key is ${logKey.name}'s`);
   return held("log_key", log.verifier_key);
+}
+
+/** The given key under the name of the bundle's generation, or as it is for another log. */
+function ofGeneration(logKey: NoteVerifier, origin: string): NoteVerifier {
+  try {
+    return keyOfGeneration(logKey, origin);
+  } catch (error) {
+    if (error instanceof ProofError) return logKey;
+    throw error;
+  }
 }
 
 /** Checks the checkpoint, and the proof from the leaf to it. */
@@ -91,13 +103,13 @@ async function readCheckpoint(
       check: failed("checkpoint", `its origin is ${origin}, the bundle's log is ${log.origin}`),
       checkpoint,
     };
-  if (!origin.endsWith(`/${leaf.org_id}`))
+  if (!isLogOf(origin, leaf.org_id))
     return { check: failed("checkpoint", `${origin} is not the log of ${leaf.org_id}`), checkpoint };
   if (logKey === undefined) return { check: notChecked("checkpoint", NEEDS_LOG_KEY), checkpoint };
-  const refused = await refusal(() => openCheckpoint(note, logKey));
+  const refused = await refusal(() => openLogCheckpoint(note, logKey));
   const check = refused
     ? failed("checkpoint", refused.message)
-    : held("checkpoint", `signed by ${logKey.name} at ${plural(size, "leaf", "leaves")}`);
+    : held("checkpoint", `signed by ${origin} at ${plural(size, "leaf", "leaves")}`);
   return { check, checkpoint };
 }
 

@@ -9,6 +9,7 @@ export type CheckId =
   | "leaf"
   | "log_key"
   | "checkpoint"
+  | "generation"
   | "inclusion"
   | "cosignatures"
   | "draw";
@@ -31,6 +32,7 @@ const TITLES: Record<CheckId, string> = {
   leaf: "log entry about this receipt",
   log_key: "log in the bundle, against the one given",
   checkpoint: "checkpoint signed by the log",
+  generation: "generation of the log, and the events that began it",
   inclusion: "receipt in the log",
   cosignatures: "checkpoint cosigned by witnesses",
   draw: "backup that the draw chose",

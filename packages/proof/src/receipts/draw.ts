@@ -8,7 +8,8 @@ import { parseJson } from "../json/strict-json.ts";
 import { formatLeaf } from "../log/leaf.ts";
 import { leafHash } from "../merkle/hashing.ts";
 import { verifyInclusion } from "../merkle/verify-inclusion.ts";
-import { openCheckpoint, parseCheckpoint } from "../notes/checkpoint.ts";
+import { isLogOf, openLogCheckpoint } from "../log/generation-name.ts";
+import { parseCheckpoint } from "../notes/checkpoint.ts";
 import { parseNote } from "../notes/note.ts";
 import type { NoteVerifier } from "../notes/verifier-key.ts";
 import { ProofError } from "../proof-error.ts";
@@ -145,6 +146,8 @@ export function drawnIndex(seed: Hash, count: number): number {
 }
 
 export interface OpenedDraw extends DeclaredDraw {
+  /** Of the head that decided: a log that lost entries has later generations. */
+  origin: string;
   logIndex: number;
   /** The event's id. */
   eventId: string;
@@ -189,6 +192,7 @@ export async function openDraw(draw: Draw, logKey: NoteVerifier | undefined): Pr
   if (backupId === undefined) throw new Error("a draw chose none of its candidates");
   return {
     ...declared,
+    origin: checkpoint.origin,
     logIndex: draw.log_index,
     eventId: leaf.id,
     bodySha256: leaf.body_sha256,
@@ -204,10 +208,10 @@ export async function openDraw(draw: Draw, logKey: NoteVerifier | undefined): Pr
  */
 async function readHead({ checkpoint: note, log_index, leaf }: Draw, logKey: NoteVerifier | undefined) {
   const { text, signatures } = parseNote(note);
-  const checkpoint = logKey === undefined ? parseCheckpoint(text) : await openCheckpoint(note, logKey);
+  const checkpoint = logKey === undefined ? parseCheckpoint(text) : await openLogCheckpoint(note, logKey);
   const { origin, size, extensions } = checkpoint;
   const [line, ...others] = signatures.filter(({ name }) => name === origin);
-  if (!origin.endsWith(`/${leaf.org_id}`)) throw invalid(`${origin} is not the log of ${leaf.org_id}`);
+  if (!isLogOf(origin, leaf.org_id)) throw invalid(`${origin} is not the log of ${leaf.org_id}`);
   if (extensions.length > 0) throw invalid("its checkpoint has extension lines");
   if (size !== BigInt(log_index) + 1n)
     throw invalid(

@@ -1,12 +1,14 @@
 import { envelopeFromJson, type Envelope } from "../dsse/envelope.ts";
 import { formatPublicKeyWire, parsePublicKeyWire, type PublicKey } from "../keys/public-key.ts";
 import { sshFingerprint } from "../keys/ssh.ts";
+import type { Rollback } from "../log/rolled-back.ts";
 import type { NoteVerifier } from "../notes/verifier-key.ts";
 import type { ReceiptBundle } from "./bundle.ts";
 import { type CheckId, failed, held, notChecked, type ReceiptCheck } from "./check.ts";
 import { checkCosignatures } from "./check-cosignatures.ts";
 import { checkDraw } from "./check-draw.ts";
 import { checkEnvelope } from "./check-envelope.ts";
+import { checkGeneration } from "./check-generation.ts";
 import { checkInclusion, checkLeaf, checkLogKey } from "./check-log.ts";
 import type { Statement } from "./statement.ts";
 
@@ -16,8 +18,16 @@ export type VerifyReceiptInput = ({ envelope: Envelope } | { bundle: ReceiptBund
    * `true`.
    */
   publicKey?: PublicKey | undefined;
-  /** The log's key, also from a trusted place. */
+  /**
+   * The log's key, also from a trusted place. Whichever generation's name it has, it counts for all
+   * generations of the log.
+   */
   logKey?: NoteVerifier | undefined;
+  /**
+   * The generations of the log, if something else than the bundle has shown them: each with the
+   * event that began it.
+   */
+  rollbacks?: readonly Rollback[] | undefined;
   /**
    * Witnesses' keys (`cosignature/v1`), also from a trusted place. If there are any, their
    * cosignatures are checked too.
@@ -57,11 +67,13 @@ export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptV
   const bundle = "bundle" in input ? input.bundle : undefined;
   const envelope = "bundle" in input ? envelopeFromJson(input.bundle.envelope) : input.envelope;
   const { checks: signed, statement } = await checkEnvelope(envelope, input.publicKey);
+  const generation = bundle === undefined ? null : await checkGeneration(bundle, input);
   const logged = bundle
     ? [
         checkPublicKey(bundle, input.publicKey),
         checkLeaf(bundle, envelope, statement),
         checkLogKey(bundle, input.logKey),
+        ...(generation?.checks ?? []),
         ...(await checkInclusion(bundle, input.logKey)),
       ]
     : [notChecked("inclusion", "an envelope alone does not carry its proof: the receipt's bundle is needed")];
@@ -77,7 +89,12 @@ export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptV
                 "an envelope alone has no checkpoint: the receipt's bundle is needed",
               ),
         ];
-  const drawn = await checkDraw(statement, input.logKey, bundle?.inclusion_proof.log_index);
+  const place = bundle && {
+    logIndex: bundle.inclusion_proof.log_index,
+    origin: bundle.log.origin,
+    rollbacks: generation?.rollbacks ?? null,
+  };
+  const drawn = await checkDraw(statement, input.logKey, place);
   const checks = [
     ...signed,
     checkCiphertext(statement, input.ciphertextSha256),
@@ -93,7 +110,7 @@ export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptV
   return statement === undefined ? { verdict, checks } : { verdict, statement, checks };
 }
 
-const LOG_CHECKS: readonly CheckId[] = ["log_key", "checkpoint", "inclusion", "draw"];
+const LOG_CHECKS: readonly CheckId[] = ["log_key", "checkpoint", "generation", "inclusion", "draw"];
 
 /**
  * A failed check decides the verdict. Without one, a required check that was not done decides it.

@@ -2,6 +2,7 @@ import {
   formatLeaf,
   formatVerifierKey,
   hashFromHex,
+  isLogOf,
   leafHash,
   parsePredecessor,
   ProofError,
@@ -34,7 +35,7 @@ export async function readPredecessors(files: PackFiles, log: PackLog): Promise<
         refuse("its checkpoint is not the pack's");
       if (named.verifier_key !== formatVerifierKey(log.key) || named.origin !== log.key.name)
         refuse("it names another log");
-      if (!log.key.name.endsWith(`/${leaf.org_id}`)) refuse(`it belongs to ${leaf.org_id}`);
+      if (!isLogOf(log.key.name, leaf.org_id)) refuse(`it belongs to ${leaf.org_id}`);
       verifyInclusion({
         leafIndex: BigInt(inclusion_proof.log_index),
         treeSize: BigInt(log.size),

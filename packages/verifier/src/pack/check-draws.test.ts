@@ -1,4 +1,12 @@
-import { fromBase64, openDraw, toBase64, toHex, type Draw, type EventBundle } from "@attestore/proof";
+import {
+  fromBase64,
+  openDraw,
+  type Rollback,
+  toBase64,
+  toHex,
+  type Draw,
+  type EventBundle,
+} from "@attestore/proof";
 import { expect, test } from "vitest";
 import { candidates, drawOf } from "../../../proof/test/draw-fixture.ts";
 import { ids, LOG_NAME } from "../../../proof/test/receipt-fixture.ts";
@@ -16,13 +24,14 @@ interface Case {
   receipts?: CheckedReceipt[];
   others?: EventBundle[];
   roots?: Map<number, string>;
+  rollbacks?: Rollback[];
 }
 
-async function lineOf({ draws, receipts = [], others = [], roots = new Map() }: Case) {
+async function lineOf({ draws, receipts = [], others = [], roots = new Map(), rollbacks = [] }: Case) {
   const findings = new Findings();
   const bundles = [...draws.map(declared), ...others];
   const events = new Map(bundles.map((bundle) => [bundle.leaf.id, bundle]));
-  await checkDraws(findings, { events, receipts }, { logKey, roots });
+  await checkDraws(findings, { events, receipts }, { logKey, rollbacks, roots });
   return findings.lines().find(({ id }) => id === "draws");
 }
 
@@ -83,6 +92,35 @@ test("the head that decided is one of the pack's log", async () => {
     lineOf({ draws: [draw], receipts: [tested(draw)], roots: roots(root) }),
   );
   expect((await Promise.all(lines)).map((line) => line?.result)).toEqual(["held", "failed"]);
+});
+
+test("a draw whose place the log lost counts for the declaration that its agent handed in again", async () => {
+  const again = await drawOf({ log, index: 9, eventId: eventId("g") });
+  const rolledBack = (size: number): Rollback[] => [
+    {
+      generation: 2,
+      origin: `${LOG_NAME}/2`,
+      ended: LOG_NAME,
+      size,
+      rootHash: new Uint8Array(32),
+      lost: [],
+      by: "alice",
+      because: "failover",
+      eventId: eventId("h"),
+      at: "2026-11-20T03:00:00.000Z",
+    },
+  ];
+  const roots = new Map([[4, "00".repeat(32)]]);
+  const of = (more: Partial<Case>) => lineOf({ draws: [again], receipts: [tested(draw)], roots, ...more });
+  expect(await of({ rollbacks: rolledBack(4) })).toMatchObject({
+    result: "held",
+    detail: "1 draw, 1 test of a drawn backup",
+  });
+  // The place was not lost, and the head is another log's.
+  expect((await of({ rollbacks: rolledBack(5) }))?.result).toBe("failed");
+  // Neither is the same declaration used twice that way.
+  const twice = [tested(draw), tested(again, "rcpt_again")];
+  expect((await of({ receipts: twice, rollbacks: rolledBack(4) }))?.result).toBe("failed");
 });
 
 test("no kept backup is left out", async () => {

@@ -7,6 +7,7 @@ import {
   type NoteVerifier,
   openDraw,
   ProofError,
+  type Rollback,
   toBase64,
   toHex,
   plural,
@@ -29,6 +30,13 @@ interface Declared extends DeclaredDraw {
   payload: Uint8Array;
 }
 
+/** The log whose heads decided. */
+interface DrawLog {
+  logKey: NoteVerifier;
+  rollbacks: readonly Rollback[];
+  roots: ReadonlyMap<number, string>;
+}
+
 type Entries = Pick<CheckedEvents, "events"> & { receipts: readonly CheckedReceipt[] };
 
 /**
@@ -39,10 +47,10 @@ type Entries = Pick<CheckedEvents, "events"> & { receipts: readonly CheckedRecei
 export async function checkDraws(
   findings: Findings,
   { events, receipts }: Entries,
-  log: { logKey: NoteVerifier; roots: ReadonlyMap<number, string> },
+  log: DrawLog,
 ): Promise<void> {
   const declared = declaredIn(events, findings);
-  const results = await resultsOf(findings, receipts, log);
+  const results = await resultsOf(findings, receipts, declared, log);
   if (declared.length === 0 && results.size === 0) return;
   for (const draw of declared) requireAll(findings, draw, { events, receipts });
   const open = declared.filter(({ id }) => !results.has(id));
@@ -78,18 +86,26 @@ function declaredIn(events: ReadonlyMap<string, EventBundle>, findings: Findings
 async function resultsOf(
   findings: Findings,
   receipts: readonly CheckedReceipt[],
-  { logKey, roots }: { logKey: NoteVerifier; roots: ReadonlyMap<number, string> },
+  declared: readonly Declared[],
+  { logKey, rollbacks, roots }: DrawLog,
 ): Promise<Set<string>> {
   const used = new Map<string, string>();
   for (const { id, statement } of receipts) {
     if (!("draw" in statement.predicate) || statement.predicate.draw === undefined) continue;
-    const { eventId, logIndex, rootHash } = await openDraw(statement.predicate.draw, logKey);
-    const root = roots.get(logIndex);
+    const { eventId, logIndex, rootHash, origin, bodySha256 } = await openDraw(
+      statement.predicate.draw,
+      logKey,
+    );
+    // The log lost the place of the draw: its agent handed it in again, and it is where it is now.
+    const isLost = rollbacks.some(({ ended, size }) => ended === origin && logIndex >= size);
+    const again = isLost ? declared.find(({ bundle }) => bundle.leaf.body_sha256 === bodySha256) : undefined;
+    const draw = again?.id ?? eventId;
+    const root = isLost ? undefined : roots.get(logIndex);
     if (root !== undefined && root !== toHex(rootHash))
       findings.fail("draws", `${id}: the head that decided its draw is not of the pack's log`);
-    const other = used.get(eventId);
-    if (other !== undefined) findings.fail("draws", `${id}: the draw ${eventId} is that of ${other} already`);
-    used.set(eventId, id);
+    const other = used.get(draw);
+    if (other !== undefined) findings.fail("draws", `${id}: the draw ${draw} is that of ${other} already`);
+    used.set(draw, id);
   }
   return new Set(used.keys());
 }

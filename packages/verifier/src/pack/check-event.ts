@@ -6,6 +6,7 @@ import {
   formatLeaf,
   formatVerifierKey,
   hashFromHex,
+  isLogOf,
   leafHash,
   parseEventBundle,
   readEventStatement,
@@ -54,7 +55,7 @@ export async function checkEvent(
     requirePlace(bundle, id, place, log);
     if (bundle.log.verifier_key !== formatVerifierKey(log.key) || bundle.log.origin !== log.key.name)
       refuse("it names another log");
-    if (!log.key.name.endsWith(`/${bundle.leaf.org_id}`)) refuse(`it belongs to ${bundle.leaf.org_id}`);
+    if (!isLogOf(log.key.name, bundle.leaf.org_id)) refuse(`it belongs to ${bundle.leaf.org_id}`);
     verifyInclusion({
       leafIndex: BigInt(bundle.inclusion_proof.log_index),
       treeSize: BigInt(log.size),

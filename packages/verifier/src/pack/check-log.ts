@@ -1,7 +1,10 @@
 import {
   checkCosignatures,
+  firstGenerationKey,
   formatVerifierKey,
   fromUtf8,
+  isLogOf,
+  keyOfGeneration,
   type Manifest,
   manifestNoteText,
   noteVerifier,
@@ -16,6 +19,7 @@ import {
   MAX_NOTE_SIZE,
   plural,
 } from "@attestore/proof";
+import { checkGenerations } from "./check-generations.ts";
 import type { KnownAgent } from "./read-agents.ts";
 import type { Findings } from "./findings.ts";
 import type { GivenKeys } from "./given-keys.ts";
@@ -55,10 +59,12 @@ export async function checkLog(
     parseKey(bytes, "cosignature/v1"),
   );
   checkKey(findings, claimed, given);
-  const key = given ?? claimed;
+  const logKey = given ?? claimed;
+  if (logKey === null) return null;
+  const key = keyOfPack(files.manifest, findings, logKey);
   if (key === null) return null;
   await checkManifestNote(files, findings, key);
-  return files.parsed("checkpoint", PACK_FILES.checkpoint, MAX_SMALL, async (bytes) => {
+  const log = await files.parsed("checkpoint", PACK_FILES.checkpoint, MAX_SMALL, async (bytes) => {
     const ofAgents = witnesses(agents);
     const opened = await openCheckpoint(bytes, key, ofAgents);
     requireOfManifest(files.manifest, opened.origin, Number(opened.size), opened.rootHash);
@@ -84,6 +90,19 @@ export async function checkLog(
       rootHash: opened.rootHash,
     };
   });
+  const generations = log === null ? null : await checkGenerations(files, findings, log);
+  return log === null || generations === null ? null : { ...log, generations };
+}
+
+/** Null, with a finding, if the pack is of another log than the key. */
+function keyOfPack({ log }: Manifest, findings: Findings, key: NoteVerifier): NoteVerifier | null {
+  try {
+    return keyOfGeneration(key, log.origin);
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    findings.fail("checkpoint", error.message);
+    return null;
+  }
 }
 
 async function checkWitnesses(
@@ -119,14 +138,14 @@ function parseKey(bytes: Uint8Array, algorithm: NoteVerifier["algorithm"]): Note
 
 function checkKey(findings: Findings, claimed: NoteVerifier | null, given: NoteVerifier | undefined): void {
   if (claimed === null) return;
-  const text = formatVerifierKey(claimed);
+  const text = formatVerifierKey(firstGenerationKey(claimed));
   if (given === undefined)
     findings.leaveOpen(
       "log_key",
       `the pack contains ${text}, which is only a claim; everything else was checked with it`,
       "--log-key VKEY, from a host that has an agent",
     );
-  else if (text === formatVerifierKey(given)) findings.hold("log_key", text);
+  else if (text === formatVerifierKey(firstGenerationKey(given))) findings.hold("log_key", text);
   else findings.fail("log_key", `the pack contains ${text}, but you gave ${formatVerifierKey(given)}`);
 }
 
@@ -150,6 +169,6 @@ function requireOfManifest(
 ): void {
   if (origin !== log.origin || size !== log.tree_size || toHex(rootHash) !== log.root_hash)
     throw new ProofError("malformed_checkpoint", "it differs from the checkpoint in the manifest");
-  if (!origin.endsWith(`/${org_id}`))
+  if (!isLogOf(origin, org_id))
     throw new ProofError("malformed_checkpoint", `${origin} is not the log of ${org_id}`);
 }

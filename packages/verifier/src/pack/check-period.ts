@@ -4,7 +4,8 @@ import {
   hashFromHex,
   type LogRange,
   type NoteVerifier,
-  openCheckpoint,
+  openLogCheckpoint,
+  requireHeadOf,
   ProofError,
   type TimedCheckpoint,
   verifyConsistency,
@@ -61,9 +62,13 @@ export async function checkPeriod(
 }
 
 /** When the key that dates checkpoints saw it, in POSIX seconds. Throws ProofError. */
-async function openTimed({ key, timeKey, size, rootHash }: PackLog, timed: TimedCheckpoint): Promise<number> {
+async function openTimed(
+  { key, timeKey, size, rootHash, generations }: PackLog,
+  timed: TimedCheckpoint,
+): Promise<number> {
   const timeKeys: NoteVerifier[] = timeKey === null ? [] : [timeKey];
-  const opened = await openCheckpoint(timed.checkpoint, key, timeKeys);
+  const opened = await openLogCheckpoint(timed.checkpoint, key, timeKeys);
+  requireHeadOf(generations.rollbacks, { origin: opened.origin, size: Number(opened.size) });
   const time = opened.cosignatures[0]?.timestamp_s;
   if (time === undefined)
     return refuse(`the checkpoint of ${plural(opened.size, "leaf", "leaves")} has no time`);

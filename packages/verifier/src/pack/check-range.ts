@@ -18,6 +18,7 @@ import {
   verifyConsistency,
 } from "@attestore/proof";
 import type { PackLog } from "./pack-log.ts";
+import { requireNamed } from "./check-generations.ts";
 import { checkPeriod } from "./check-period.ts";
 import { EntryTimes, readClockEvents } from "./entry-times.ts";
 import type { Findings } from "./findings.ts";
@@ -83,6 +84,7 @@ export async function checkRange(
         if (leaf.kind === DRAW_DECLARED) drawRoots.set(first + n, toHex(tree.root()));
         const placed = { index: first + n, leaf };
         requireOfOrg(placed, files.manifest);
+        requireNamed(findings, log.generations, placed);
         times.look(placed);
         if (isRecordedWithin(placed.leaf, range, files.manifest)) add(leaves, placed);
         else otherBodies.add(placed.leaf.body_sha256);

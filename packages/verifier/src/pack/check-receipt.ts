@@ -52,6 +52,7 @@ export async function checkReceipt(
     bundle,
     publicKey: key.publicKey,
     logKey: log.key,
+    rollbacks: log.generations.rollbacks,
     requireLog: true,
   });
   if (verdict === "cannot_tell") {

@@ -1,12 +1,11 @@
 import {
   canonicalJson,
-  EvidenceTally,
+  type EvidenceTally,
   type EvidenceSummary,
   fromUtf8,
   indexPage,
   type Json,
   PACK_FILES,
-  type PackPolicy,
   parseJson,
   ProofError,
   type ScheduledRun,
@@ -20,17 +19,16 @@ const MAX_SUMMARY = 64 * 1024 * 1024;
 const GENERATOR = `attestore-server ${manifest.version}`;
 
 /**
- * Recomputes every number and compares the summary and the page with it. Returns the recomputed
- * summary.
+ * Recomputes every number, beginning with an empty tally, and compares the summary and the page
+ * with it. Returns the recomputed summary.
  */
 export async function checkSummary(
   files: PackFiles,
   findings: Findings,
   { receipts, events, otherEvents }: CheckedEntries,
-  policy: PackPolicy,
+  tally: EvidenceTally,
   runs: readonly ScheduledRun[],
 ): Promise<EvidenceSummary> {
-  const tally = new EvidenceTally(files.manifest, policy);
   for (const { statement, isEarlier } of receipts) if (isEarlier) tally.addBackupBefore(statement);
   for (const { add } of inOrder(tally, receipts, events, otherEvents)) add();
   for (const run of runs) tally.addRun(run);

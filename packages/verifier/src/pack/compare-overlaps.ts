@@ -1,5 +1,6 @@
 import type { Manifest, ScheduledRun } from "@attestore/proof";
 import type { CheckedLine } from "../outcome.ts";
+import type { CheckedGenerations } from "./check-generations.ts";
 import type { RangeLeaf } from "./check-range.ts";
 
 /** The parts of a pack that are compared with other packs of the same time. */
@@ -15,6 +16,21 @@ export interface NamedPack {
   manifest: Manifest;
   /** Null if not all of it could be read. */
   compared: Comparable | null;
+  generations: Pick<CheckedGenerations, "rollbacks">;
+}
+
+export function generationOf({ generations }: Pick<NamedPack, "generations">): number {
+  return generations.rollbacks.length + 1;
+}
+
+/**
+ * How many entries two packs' logs have in common at most: a log that lost entries goes on with
+ * others in their places.
+ */
+export function commonEntries(a: Pick<NamedPack, "generations">, b: Pick<NamedPack, "generations">): number {
+  const [older, newer] = generationOf(a) <= generationOf(b) ? [a, b] : [b, a];
+  const since = newer.generations.rollbacks.slice(generationOf(older) - 1);
+  return Math.min(...since.map(({ size }) => size), Infinity);
 }
 
 /**
@@ -39,13 +55,19 @@ export function compareOverlaps(packs: readonly NamedPack[]): CheckedLine {
   const differences: string[] = [];
   const unread: string[] = [];
   let compared = 0;
+  let notRuns = 0;
   for (const [n, a] of packs.entries())
     for (const b of packs.slice(n + 1)) {
       const from = later(a.manifest.period.from, b.manifest.period.from);
       if (from >= earlier(a.manifest.period.to, b.manifest.period.to)) continue;
       compared += 1;
       if (a.compared === null || b.compared === null) unread.push(`${a.pack} and ${b.pack}`);
-      else differences.push(...entriesOf(a, b, from), ...runsOf(a, b, from));
+      else {
+        differences.push(...entriesOf(a, b, from));
+        // What decided a run may have been lost between them, and come again as another entry.
+        if (generationOf(a) === generationOf(b)) differences.push(...runsOf(a, b, from));
+        else notRuns += 1;
+      }
     }
   if (differences.length > 0) {
     const more = differences.length - MAX_NAMED;
@@ -55,9 +77,13 @@ export function compareOverlaps(packs: readonly NamedPack[]): CheckedLine {
     );
   }
   if (unread.length > 0) return line("not_checked", `some of these could not be read: ${unread.join(", ")}`);
+  const without =
+    notRuns === 0 ? "" : `; ${notRuns} of them without the runs: the log lost entries between the two`;
   return line(
     "held",
-    compared === 0 ? "no two periods overlap" : `${compared} pairs of packs, entry by entry and run by run`,
+    compared === 0
+      ? "no two periods overlap"
+      : `${compared} pairs of packs, entry by entry and run by run${without}`,
   );
 }
 
@@ -71,7 +97,7 @@ function entriesOf(a: NamedPack, b: NamedPack, from: string): string[] {
     for (const [id, { index, leaf }] of one.compared?.leaves ?? []) {
       // What was recorded after an export is not in its pack.
       if (leaf.recorded_at < from || leaf.recorded_at >= until) continue;
-      if (index >= other.manifest.log.tree_size) continue;
+      if (index >= other.manifest.log.tree_size || index >= commonEntries(a, b)) continue;
       const twin = other.compared?.leaves.get(id);
       if (twin === undefined)
         found.push(

@@ -6,6 +6,7 @@ const TITLES = {
   log_key: "the pack's log key is the one given",
   manifest_signature: "manifest signed by the log's key",
   checkpoint: "checkpoint signed by the log",
+  generations: "generations of the log, and the events that began them",
   witnesses: "checkpoint cosigned by witnesses",
   range: "every leaf of the range is in the checkpoint's tree",
   period: "range covers the whole period",
@@ -29,7 +30,7 @@ export type PackCheckId = keyof typeof TITLES;
  * Checks that are only made on request, or only if there is something to check. Otherwise they have
  * no line.
  */
-const IF_ASKED: readonly PackCheckId[] = ["witnesses", "content", "draws"];
+const IF_ASKED: readonly PackCheckId[] = ["witnesses", "generations", "content", "draws"];
 
 /** At most this many findings of one check are named; the rest is counted. */
 const MAX_NAMED = 10;

@@ -1,6 +1,7 @@
-import { plural } from "@attestore/proof";
+import { plural, toHex } from "@attestore/proof";
 import type { CheckedLine, Verdict } from "../outcome.ts";
-import { compareOverlaps, type NamedPack } from "./compare-overlaps.ts";
+import type { CheckedGenerations } from "./check-generations.ts";
+import { commonEntries, compareOverlaps, generationOf, type NamedPack } from "./compare-overlaps.ts";
 import type { PackOutcome } from "./verify-pack.ts";
 
 /** The joint result for several packs of one organisation. */
@@ -14,6 +15,7 @@ export interface JoinedPacks {
 
 interface Joined extends NamedPack {
   roots: ReadonlyMap<number, string>;
+  generations: CheckedGenerations;
 }
 
 /**
@@ -21,8 +23,10 @@ interface Joined extends NamedPack {
  * gap.
  */
 export function joinPacks(outcomes: readonly PackOutcome[]): JoinedPacks[] {
-  const known = outcomes.flatMap(({ pack, manifest, roots, compared }): Joined[] =>
-    manifest === null || roots === null ? [] : [{ pack, manifest, roots, compared }],
+  const known = outcomes.flatMap(({ pack, manifest, roots, compared, generations }): Joined[] =>
+    manifest === null || roots === null || generations === null
+      ? []
+      : [{ pack, manifest, roots, compared, generations }],
   );
   return [...Map.groupBy(known, ({ manifest }) => manifest.org_id)]
     .filter(([, packs]) => packs.length > 1)
@@ -50,25 +54,46 @@ function oneLog(packs: readonly Joined[]): CheckedLine {
     for (const b of packs)
       for (const [size, root] of a.roots) {
         const other = b.roots.get(size);
-        if (other !== undefined && other !== root)
+        if (other !== undefined && other !== root && size <= commonEntries(a, b))
           return line(
             "failed",
             `${a.pack} and ${b.pack} have two roots for ${plural(size, "leaf", "leaves")}: the log was forked`,
           );
       }
-  const bySize = packs.toSorted((a, b) => a.manifest.log.tree_size - b.manifest.log.tree_size);
+  const bySize = packs.toSorted(
+    (a, b) => generationOf(a) - generationOf(b) || a.manifest.log.tree_size - b.manifest.log.tree_size,
+  );
+  const lost: string[] = [];
   for (const [n, larger] of bySize.entries()) {
     const smaller = bySize[n - 1];
-    if (smaller !== undefined && !larger.roots.has(smaller.manifest.log.tree_size))
+    if (smaller === undefined) continue;
+    const { tree_size, root_hash } = smaller.manifest.log;
+    if (tree_size > commonEntries(smaller, larger)) {
+      if (!isNamedLost(larger, smaller))
+        return line(
+          "not_checked",
+          `the log of ${larger.pack} lost the head of ${plural(tree_size, "entry", "entries")}, root ${root_hash}, of ${smaller.pack}, and none of its events names that head: show ${smaller.pack} to the log's operator`,
+        );
+      lost.push(`${tree_size} of ${smaller.pack}`);
+    } else if (!larger.roots.has(tree_size))
       return line(
         "not_checked",
         `${larger.pack} does not connect to the ${plural(smaller.manifest.log.tree_size, "leaf", "leaves")} of ${smaller.pack}'s checkpoint: export both again, one after the other`,
       );
   }
   const sizes = bySize.map(({ manifest }) => manifest.log.tree_size);
+  const besides = lost.length === 0 ? "" : `; named as lost: ${lost.join(", ")}`;
   return line(
     "held",
-    `each of the checkpoints of ${plural(sizes.join(", "), "leaf", "leaves")} is the beginning of the next`,
+    `each of the checkpoints of ${plural(sizes.join(", "), "leaf", "leaves")} is the beginning of the next${besides}`,
+  );
+}
+
+/** Whether the later pack's log names the earlier one's checkpoint as lost, with its root. */
+function isNamedLost({ generations }: Joined, { manifest: { log } }: Joined): boolean {
+  return [...generations.rollbacks.flatMap(({ lost }) => lost), ...generations.lost].some(
+    ({ origin, size, rootHash }) =>
+      origin === log.origin && size === log.tree_size && toHex(rootHash) === log.root_hash,
   );
 }
 

@@ -1,4 +1,4 @@
-import { PACK_FILES, parseLogRange, parseManifest, ProofError } from "@attestore/proof";
+import { PACK_FILES, parseLogName, parseLogRange, parseManifest, ProofError } from "@attestore/proof";
 import { CannotTell } from "../cannot-tell.ts";
 import { ZipError } from "../zip/zip-error.ts";
 import { ZipReader } from "../zip/zip-reader.ts";
@@ -12,6 +12,7 @@ const MAX_RANGE = 1024 * 1024;
  * compared.
  */
 export interface ClaimedLog {
+  /** Of its first generation. */
   origin: string;
   sizes: readonly number[];
 }
@@ -23,7 +24,7 @@ export async function claimedLog(open: () => Promise<ZipSource>): Promise<Claime
     try {
       const { log } = parseManifest(await zip.read(PACK_FILES.manifest, MAX_MANIFEST));
       const { to_index } = parseLogRange(await zip.read(PACK_FILES.range, MAX_RANGE));
-      return { origin: log.origin, sizes: [log.tree_size, to_index] };
+      return { origin: parseLogName(log.origin).first, sizes: [log.tree_size, to_index] };
     } finally {
       await zip.close();
     }

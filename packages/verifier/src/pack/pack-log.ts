@@ -1,9 +1,11 @@
 import type { NoteVerifier } from "@attestore/proof";
+import type { CheckedGenerations } from "./check-generations.ts";
 
 /** The log that a pack is about, according to its checkpoint. */
 export interface PackLog {
-  /** The given key, or else the one in the pack. */
+  /** The given key, or else the one in the pack, under the name of the checkpoint's generation. */
   key: NoteVerifier;
+  generations: CheckedGenerations;
   timeKey: NoteVerifier | null;
   checkpoint: string;
   size: number;

@@ -1,6 +1,9 @@
 import {
+  firstGenerationKey,
+  EvidenceTally,
   type EvidenceSummary,
   formatVerifierKey,
+  generationSummaries,
   type Manifest,
   type NoteVerifier,
   PACK_FILES,
@@ -16,6 +19,7 @@ import { ZipError } from "../zip/zip-error.ts";
 import { ZipReader } from "../zip/zip-reader.ts";
 import type { ZipSource } from "../zip/zip-source.ts";
 import type { Comparable } from "./compare-overlaps.ts";
+import type { CheckedGenerations } from "./check-generations.ts";
 import { checkAgents } from "./check-agents.ts";
 import { readAgents } from "./read-agents.ts";
 import { checkChains, readPredecessors } from "./check-chains.ts";
@@ -31,6 +35,7 @@ import { checkSummary } from "./check-summary.ts";
 import { basisOfEvents } from "./unsigned-events.ts";
 import { Findings } from "./findings.ts";
 import { GivenKeys } from "./given-keys.ts";
+import type { PackLog } from "./pack-log.ts";
 import { PackFiles } from "./pack-files.ts";
 
 /** What the caller has from other sources. */
@@ -67,6 +72,8 @@ export interface PackOutcome {
    * What is compared with other packs, if several were given; null if not all of it could be read.
    */
   compared: Comparable | null;
+  /** The log's generations; null if they could not all be checked. */
+  generations: CheckedGenerations | null;
   /** Why nothing could be checked. */
   error: { code: string; message: string } | null;
 }
@@ -92,6 +99,7 @@ export async function verifyPack(
     basis: null,
     roots: null,
     compared: null,
+    generations: null,
     error: null,
   };
   let zip: ZipReader;
@@ -111,6 +119,7 @@ export async function verifyPack(
       basis = null,
       roots = null,
       compared = null,
+      generations = null,
     } = files === null ? {} : await checkAll(files, findings, evidence);
     return {
       ...outcome,
@@ -120,6 +129,7 @@ export async function verifyPack(
       basis,
       roots,
       compared,
+      generations,
       checks: findings.lines(),
     };
   } finally {
@@ -127,7 +137,7 @@ export async function verifyPack(
   }
 }
 
-type Checked = Pick<PackOutcome, "summary" | "basis" | "roots" | "compared">;
+type Checked = Pick<PackOutcome, "summary" | "basis" | "roots" | "compared" | "generations">;
 
 async function checkAll(
   files: PackFiles,
@@ -173,7 +183,7 @@ async function checkAll(
     basis = {
       agent_keys: agentKeys,
       log_key: {
-        verifier_key: formatVerifierKey(log.key),
+        verifier_key: formatVerifierKey(firstGenerationKey(log.key)),
         from: logKey === undefined ? "claimed" : "given",
       },
       clock: clockOf(log.witnesses),
@@ -191,16 +201,20 @@ async function checkAll(
       ...(await readPredecessors(files, log)),
     ]);
     checkContent(findings, entries.receipts);
-    await checkDraws(findings, entries, { logKey: log.key, roots: range.drawRoots });
+    await checkDraws(findings, entries, {
+      logKey: log.key,
+      rollbacks: log.generations.rollbacks,
+      roots: range.drawRoots,
+    });
     checkChains(findings, entries.receipts, known, times, entries.signedEvents);
-    const counted = policy === null ? null : await count(files, findings, { range, entries, policy });
+    const counted = policy === null ? null : await count(files, findings, { log, range, entries, policy });
     summary = counted?.summary ?? null;
     // Kept only where there is another pack to compare it with.
     if (counted !== null && (sizes?.size ?? 0) > 0)
       compared = { bodiesUntil: range.range.bodies_until, leaves: range.leaves, runs: counted.runs };
   }
   await files.compareRest();
-  return { summary, basis, roots: range?.roots ?? null, compared };
+  return { summary, basis, roots: range?.roots ?? null, compared, generations: log?.generations ?? null };
 }
 
 /**
@@ -215,17 +229,19 @@ async function leaveRest(
   for (const id of ["complete", "chains", "runs", "schedules", "summary", "page"] as const)
     findings.leaveOpen(id, "something in the pack has a version that this verifier does not know");
   await files.compareRest();
-  return { summary: null, compared: null, ...found };
+  return { summary: null, compared: null, generations: null, ...found };
 }
 
 async function count(
   files: PackFiles,
   findings: Findings,
   {
+    log,
     range,
     entries,
     policy,
   }: {
+    log: PackLog;
     range: NonNullable<Awaited<ReturnType<typeof checkRange>>>;
     entries: Awaited<ReturnType<typeof checkEntries>>;
     policy: PackPolicy;
@@ -249,5 +265,7 @@ async function count(
     entries,
     runs,
   });
-  return { summary: await checkSummary(files, findings, entries, policy, runs), runs };
+  const { rollbacks, lost } = log.generations;
+  const tally = new EvidenceTally(files.manifest, policy, generationSummaries(rollbacks, lost));
+  return { summary: await checkSummary(files, findings, entries, tally, runs), runs };
 }
