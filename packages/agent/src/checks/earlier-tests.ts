@@ -9,9 +9,13 @@ const ROWS = rowCheckId("");
 /** The check that counts a tree's files. */
 const FILES = "inferred:files";
 const DAY_MS = 24 * 3600 * 1000;
-/** Counts are compared with the best of these days. */
+/** Counts are compared with the best of these days, where there is no reason for more. */
 export const FLOOR_DAYS = 30;
-/** Whether a table ever shrinks is judged over these days. */
+/**
+ * Whether a table ever shrinks is judged over these days, and one that does not is compared with
+ * their best. If they were fewer, several small losses would add up to one that nobody notices, and
+ * after that the table would not even count as steady.
+ */
 export const STEADY_DAYS = 90;
 /** A table is steady if this many tests over this many days saw it lose nothing significant. */
 const STEADY_TESTS = 4;
@@ -29,7 +33,7 @@ const SLACK_SHARE_OF_FILES = 0.08;
 
 /**
  * What passed restore tests of a source saw, and what a backup must therefore still contain. Counts
- * are compared with the best of 30 days, not only with the last test's: otherwise each pass would
+ * are compared with the best of 30 or 90 days, not only with the last test's: otherwise each pass would
  * lower the floor of the next.
  */
 export class EarlierTests {
@@ -131,7 +135,8 @@ export class EarlierTests {
   floorOf(table: string): Floor | null {
     if (this.mayShrink(table)) return null;
     const seen = this.#of(table);
-    const from = this.#daysAgo(FLOOR_DAYS);
+    const isSteady = this.#isSteady(table, seen);
+    const from = this.#daysAgo(isSteady ? STEADY_DAYS : FLOOR_DAYS);
     const recent = seen.filter(({ test }, index) => test.madeAt >= from || index === seen.length - 1);
     const best = recent.reduce<SeenRows | null>(
       (most, each) => (most === null || each.rows >= most.rows ? each : most),
@@ -139,7 +144,7 @@ export class EarlierTests {
     );
     if (best === null || best.rows === 0) return null;
     const half = moreThanHalf(best.rows);
-    const rows = this.#isSteady(table, seen) ? Math.max(half, withoutSlack(best.rows)) : half;
+    const rows = isSteady ? Math.max(half, withoutSlack(best.rows)) : half;
     return { rows: BigInt(rows), best };
   }
 
@@ -232,11 +237,16 @@ export class EarlierTests {
    * steady in the same way as a table.
    */
   filesFloor(): number {
-    const best = this.best(FILES, "files") ?? 0;
-    const half = Math.ceil(best / 2);
-    return this.#isSteady(".", this.#files, SLACK_SHARE_OF_FILES)
-      ? Math.max(half, withoutSlack(best, SLACK_SHARE_OF_FILES))
-      : half;
+    const half = Math.ceil((this.best(FILES, "files") ?? 0) / 2);
+    if (this.mayShrink(".") || !this.#isSteady(".", this.#files, SLACK_SHARE_OF_FILES)) return half;
+    return Math.max(half, withoutSlack(this.mostFiles(), SLACK_SHARE_OF_FILES));
+  }
+
+  /** Of the days in which a tree must be steady. */
+  mostFiles(): number {
+    const from = this.#daysAgo(STEADY_DAYS);
+    const counts = this.#files.flatMap(({ rows, test }) => (test.madeAt >= from ? [rows] : []));
+    return Math.max(0, ...counts);
   }
 
   /** The best that a check observed of what is in no table, such as the number of files. */
@@ -258,6 +268,7 @@ export class EarlierTests {
     return this.#rows.get(nameInId(table)) ?? [];
   }
 
+  /** Whether, in the days considered, it never lost more than this share of the most it had. */
   #isSteady(table: string, seen: readonly SeenRows[], share = SLACK_SHARE): boolean {
     if (this.wasAccepted(table, SHRINKS_DAYS)) return false;
     const from = this.#daysAgo(STEADY_DAYS);

@@ -1,6 +1,6 @@
 import { plural } from "@attestore/proof";
 import type { CheckOutcome } from "@attestore/proof";
-import { nextStep, type EarlierTests } from "../../checks/index.ts";
+import { type EarlierTests, FLOOR_DAYS, nextStep, STEADY_DAYS } from "../../checks/index.ts";
 
 /**
  * What a tree must have by what passed tests saw, as an expectation's terms: half of the most
@@ -30,8 +30,10 @@ export function withFilesLoss(
   const [hadFiles, hadBytes] = (["files", "bytes"] as const).map(
     (of) => seen.best("inferred:files", of) ?? 0,
   ) as [number, number];
+  const most = files < floors.files ? seen.mostFiles() : hadFiles;
+  const days = most > hadFiles ? STEADY_DAYS : FLOOR_DAYS;
   const error =
-    `the tree has ${plural(files, "file")} of ${plural(bytes, "byte")} together, and passed tests of the last 30 days saw up to ` +
-    `${plural(hadFiles, "file")} and ${plural(hadBytes, "byte")}. ${nextStep(["."], seen.source)}`;
+    `the tree has ${plural(files, "file")} of ${plural(bytes, "byte")} together, and passed tests of the last ${days} days saw up to ` +
+    `${plural(Math.max(most, hadFiles), "file")} and ${plural(hadBytes, "byte")}. ${nextStep(["."], seen.source)}`;
   return { ...held, observed: { error, ...held.observed } };
 }
