@@ -1,6 +1,7 @@
 /** A service of two workers, with its own PostgreSQL, whose processes are replaced and killed. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, renameSync } from "node:fs";
+import type { ClientRequest } from "node:http";
 import { Agent, request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,6 +10,7 @@ import {
   heartbeatBody,
   put,
   uploadUrl,
+  type UploadUrl,
   writeEncryptedDump,
   type BackupRecord,
 } from "../e2e/harness/backups.ts";
@@ -32,7 +34,7 @@ beforeAll(async () => {
   server = await startServer({
     ATTESTORE_WORKERS: String(WORKERS),
     ATTESTORE_RATE_DEFAULT: "1000000/60",
-    ATTESTORE_SHUTDOWN_S: "5",
+    ATTESTORE_SHUTDOWN_S: "2",
   });
   submitters = [];
   for (let n = 0; n < 2; n++) {
@@ -124,23 +126,10 @@ test("an agent that waits at one worker is told of a command that came to anothe
 });
 
 test("an object that is sent again to another worker is stored, and the first sender is let go", async () => {
-  const [{ agent } = { agent: null }] = submitters;
-  if (agent === null) throw new Error("there is no agent");
+  const { agent } = submitterOf(0);
   const bytes = randomBytes(50_000);
-  const upload = await uploadUrl(agent, await declareSource(agent), bytes);
   for (let n = 0; n < WORKERS; n++) {
-    const stalled = httpsRequest(upload.upload_url, {
-      method: "PUT",
-      headers: upload.headers,
-      ca: server.ca,
-      agent: new Agent({ keepAlive: false }),
-    });
-    const ended = new Promise((resolve) => {
-      stalled.once("error", resolve);
-      stalled.once("response", ({ statusCode }) => resolve(statusCode));
-    });
-    stalled.write(bytes.subarray(0, 20_000));
-    await until("it is being received", () => incoming().length === 1);
+    const { upload, ended } = await beginUpload(agent, bytes);
     expect((await put({ ...agent, server: unpooled() }, upload, bytes)).status).toBe(200);
     expect(await ended).not.toBe(200);
     await until("nothing of it is left", () => incoming().length === 0);
@@ -154,10 +143,18 @@ test("SIGHUP replaces the workers one by one, and no request fails", async () =>
     submitters.map((one) => ({ ...one, agent: { ...one.agent, server: unpooled() } })),
     1,
   );
+  const { agent } = submitterOf(0);
+  const bytes = randomBytes(50_000);
+  const begun = await beginUpload(agent, bytes);
   await Promise.all([stream.advance(20), fresh.advance(10)]);
   process.kill(server.pid() ?? NaN, "SIGHUP");
   await until("the workers were replaced", () => server.talk().includes('"the workers were replaced"'));
   await Promise.all([stream.advance(20), fresh.advance(10)]);
+  // One of the former workers is there until this has ended.
+  expect(workers()).toHaveLength(WORKERS + 1);
+  begun.request.end(bytes.subarray(begun.sent));
+  expect(await begun.ended).toBe(200);
+  await until("the former workers have ended", () => workers().length === WORKERS);
   await stream.stop();
   await fresh.stop();
   expect([stream.disturbed, fresh.disturbed]).toEqual([0, 0]);
@@ -207,16 +204,9 @@ test("workers that cannot start leave the others as they are, and come back when
 
 test("SIGTERM cuts off what does not end, and leaves no process", async () => {
   const all = started();
-  const agent = submitters[0]?.agent;
-  if (agent === undefined) throw new Error("there is no agent");
-  const bytes = randomBytes(50_000);
-  const upload = await uploadUrl(agent, await declareSource(agent), bytes);
-  const stalled = httpsRequest(upload.upload_url, { method: "PUT", headers: upload.headers, ca: server.ca });
-  const cut = new Promise((resolve) => stalled.once("error", resolve));
-  stalled.write(bytes.subarray(0, 20_000));
-  await until("it is being received", () => incoming().length === 1);
+  const { ended } = await beginUpload(submitterOf(0).agent, randomBytes(50_000));
   const { code, stdout } = await server.stop();
-  await cut;
+  expect(await ended).toBeInstanceOf(Error);
   expect([code, stdout]).toEqual([0, expect.stringContaining("requests still in flight were cut off")]);
   expect(left(all)).toEqual([]);
   expect(incoming()).toEqual([]);
@@ -247,6 +237,40 @@ function left(processes: readonly Process[]): Process[] {
       return false;
     }
   });
+}
+
+function submitterOf(n: number): { agent: WireAgent; backup: BackupRecord } {
+  const submitter = submitters[n];
+  if (submitter === undefined) throw new Error(`there are ${submitters.length} submitters`);
+  return submitter;
+}
+
+interface BegunUpload {
+  upload: UploadUrl;
+  request: ClientRequest;
+  /** Bytes that the service has already. */
+  sent: number;
+  /** The answer's status, or the error that ended it. */
+  ended: Promise<number | Error>;
+}
+
+/** On a connection of its own, and stalled after its first part has arrived. */
+async function beginUpload(agent: WireAgent, bytes: Buffer): Promise<BegunUpload> {
+  const upload = await uploadUrl(agent, await declareSource(agent), bytes);
+  const request = httpsRequest(upload.upload_url, {
+    method: "PUT",
+    headers: upload.headers,
+    ca: server.ca,
+    agent: new Agent({ keepAlive: false }),
+  });
+  const ended = new Promise<number | Error>((resolve) => {
+    request.once("error", resolve);
+    request.once("response", (response) => resolve(response.resume().statusCode ?? 0));
+  });
+  const sent = bytes.length / 2;
+  request.write(bytes.subarray(0, sent));
+  await until("it is being received", () => incoming().length === 1);
+  return { upload, request, sent, ended };
 }
 
 function incoming(): string[] {

@@ -37,20 +37,23 @@ function refused(error: Error, host: string, port: number): UserError {
 /**
  * Stops listening and waits for running requests. Connections are closed as soon as they are idle,
  * without waiting for their clients; what still runs at the end of the time is cut off.
+ * @param timeLeft_ms asked again and again, because a service that is told to stop gives less time
+ * than a worker that was replaced
  * @returns whether all of them could finish
  */
-export async function drain(app: FastifyInstance, withinMs: number): Promise<boolean> {
+export async function drain(app: FastifyInstance, timeLeft_ms: () => number): Promise<boolean> {
   let finished = true;
-  const idle = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
-  const deadline = setTimeout(() => {
+  const look = (): void => {
+    app.server.closeIdleConnections();
+    if (timeLeft_ms() > 0) return;
     finished = false;
     app.server.closeAllConnections();
-  }, withinMs);
+  };
+  const looking = setInterval(look, CLOSE_IDLE_EVERY_MS);
   try {
     await app.close();
   } finally {
-    clearInterval(idle);
-    clearTimeout(deadline);
+    clearInterval(looking);
   }
   return finished;
 }

@@ -34,7 +34,8 @@ import type { WorkerParts } from "./worker-parts.ts";
 export interface Worker {
   /**
    * Finishes what was accepted, then releases everything.
-   * @param isReplaced whether others go on taking requests, and clients are to go to those
+   * @param isReplaced whether others go on taking requests, and clients are to go to those; then
+   * what was begun has more time
    */
   stop(isReplaced?: boolean): Promise<void>;
   /** What it measures, in Prometheus' text format. */
@@ -47,12 +48,13 @@ export interface Worker {
  */
 export async function startWorker(config: Config, log: Logger, parts: WorkerParts): Promise<Worker> {
   const cleanup = new Cleanup();
-  let isReplaced = false;
+  const ending: Ending = { isReplaced: false, requestsUntil: 0 };
   try {
-    const { metrics } = await start(config, log, { parts, cleanup, isReplaced: () => isReplaced });
+    const { metrics } = await start(config, log, { parts, cleanup, ending });
     return {
-      stop: (replaced = false) => {
-        isReplaced = replaced;
+      stop: (isReplaced = false) => {
+        ending.isReplaced = isReplaced;
+        ending.requestsUntil = Date.now() + (isReplaced ? REPLACED_MS : config.shutdown_s * 1000);
         return cleanup.run();
       },
       measure: () => ownMetrics(metrics),
@@ -63,16 +65,26 @@ export async function startWorker(config: Config, log: Logger, parts: WorkerPart
   }
 }
 
+/** Uploads and downloads that were begun may take so long when another worker goes on. */
+const REPLACED_MS = 3_600_000;
+
+/** How the worker ends, from when it is told to. A worker that was replaced may be told to stop. */
+interface Ending {
+  isReplaced: boolean;
+  /** When requests that are still in flight are cut off. */
+  requestsUntil: number;
+}
+
 interface Started {
   parts: WorkerParts;
   cleanup: Cleanup;
-  isReplaced: () => boolean;
+  ending: Ending;
 }
 
 async function start(
   config: Config,
   log: Logger,
-  { parts, cleanup, isReplaced }: Started,
+  { parts, cleanup, ending }: Started,
 ): Promise<{ metrics: ServiceMetrics }> {
   const { leads, isFirst, numbered } = parts;
   const databases = openPools(parts.connection, { config, log, runsJobs: leads }, cleanup);
@@ -117,7 +129,7 @@ async function start(
   let stopUntil: number | null = null;
   /** Begins the end, and says for how long all that still runs may go on. */
   const timeToStop_ms = (): number => {
-    if (!isReplaced()) serviceEnds.abort();
+    if (!ending.isReplaced) serviceEnds.abort();
     shutdown.abort();
     stopUntil ??= Date.now() + config.shutdown_s * 1000;
     return Math.max(0, stopUntil - Date.now());
@@ -192,10 +204,12 @@ async function start(
   cleanup.add(async () => {
     endRenewals();
     // Held polls end, and from now on every answer closes its connection.
+    const began = Date.now();
     const within_ms = timeToStop_ms();
-    if (isReplaced()) await sendElsewhere(app, within_ms);
-    const finished = await drain(app, timeToStop_ms());
-    if (!finished) log.warn({ after_s: config.shutdown_s }, "requests still in flight were cut off");
+    if (ending.isReplaced) await sendElsewhere(app, within_ms);
+    const finished = await drain(app, () => ending.requestsUntil - Date.now());
+    const after_s = Math.round((Date.now() - began) / 1000);
+    if (!finished) log.warn({ after_s }, "requests still in flight were cut off");
   });
   await listen(app, config.listen);
   if (leads)

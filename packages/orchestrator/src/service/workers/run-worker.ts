@@ -20,7 +20,8 @@ const PRIMARYS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export async function runWorker(): Promise<void> {
   for (const signal of PRIMARYS) process.on(signal, () => undefined);
   const begin = Promise.withResolvers<WorkerStart>();
-  const stop = Promise.withResolvers<{ isReplaced: boolean }>();
+  const stop = Promise.withResolvers<void>();
+  let isReplaced = false;
   let learnState: (state: InstallationState) => void = () => undefined;
   let worker: Worker | null = null;
   // The peer's procedures are those of its users, who in turn need the peer.
@@ -31,7 +32,12 @@ export async function runWorker(): Promise<void> {
     ...claims.procedures,
     ...heads.procedures,
     start: (start: WorkerStart) => begin.resolve(start),
-    stop: (how: { isReplaced: boolean }) => stop.resolve(how),
+    stop: (how: { isReplaced: boolean }) => {
+      ({ isReplaced } = how);
+      stop.resolve();
+      // It was replaced before, and what it still does has less time now.
+      if (!isReplaced) void worker?.stop().catch(() => undefined);
+    },
     state: (state: InstallationState) => learnState(state),
     measure: () => worker?.measure() ?? [],
   });
@@ -67,6 +73,6 @@ export async function runWorker(): Promise<void> {
     gatherMetrics: () => peer.call("metrics"),
   });
   peer.tell("listening");
-  const { isReplaced } = await stop.promise;
+  await stop.promise;
   await worker.stop(isReplaced);
 }

@@ -102,7 +102,7 @@ export class WorkerPool {
   /** Stops all workers, and kills those that do not end in time. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    await Promise.all([...this.#all].map((running) => this.#end(running, false)));
+    await Promise.all([...this.#all].map((running) => this.#end(running)));
   }
 
   async #replaceAll(): Promise<void> {
@@ -116,7 +116,7 @@ export class WorkerPool {
         if (!(await this.#replace(slot))) return;
       }
     } while (this.#isAskedAgain);
-    log.info({}, "the workers were replaced");
+    log.info({ finishing: this.#all.size - this.peers.length }, "the workers were replaced");
   }
 
   /** @returns whether another process has the slot now */
@@ -132,14 +132,18 @@ export class WorkerPool {
         { worker: slot.number },
         "a worker was not replaced: the new one did not start",
       );
-    if (listens && old !== null) await this.#end(old, true);
+    if (listens && old !== null) {
+      old.peer.tell("stop", { isReplaced: true });
+      // Uploads and downloads that were begun go on beside the next one.
+      await Promise.race([old.ended, delay(this.#options.shutdown_s * 1000, undefined, { ref: false })]);
+    }
     // It ended while its replacement was starting, which did not come up either.
     if (!listens && old === null && !this.#isStopping) void this.#keep(slot, this.#fork(slot.number));
     return listens;
   }
 
-  async #end({ peer, worker, ended }: Running, isReplaced: boolean): Promise<void> {
-    peer.tell("stop", { isReplaced });
+  async #end({ peer, worker, ended }: Running): Promise<void> {
+    peer.tell("stop", { isReplaced: false });
     const within_ms = this.#options.shutdown_s * 1000 + END_WITHIN_MS;
     const late = delay(within_ms, true, { ref: false });
     if (await Promise.race([ended.then(() => false), late])) {
