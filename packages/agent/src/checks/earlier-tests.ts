@@ -33,8 +33,8 @@ const SLACK_SHARE_OF_FILES = 0.08;
 
 /**
  * What passed restore tests of a source saw, and what a backup must therefore still contain. Counts
- * are compared with the best of 30 or 90 days, not only with the last test's: otherwise each pass would
- * lower the floor of the next.
+ * are compared with the best of 30 or 90 days, not only with the last test's: otherwise each pass
+ * would lower the floor of the next.
  */
 export class EarlierTests {
   readonly #before: PassedBefore;

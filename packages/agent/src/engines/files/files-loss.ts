@@ -33,7 +33,7 @@ export function withFilesLoss(
   const most = files < floors.files ? seen.mostFiles() : hadFiles;
   const days = most > hadFiles ? STEADY_DAYS : FLOOR_DAYS;
   const error =
-    `the tree has ${plural(files, "file")} of ${plural(bytes, "byte")} together, and passed tests of the last ${days} days saw up to ` +
+    `the tree has ${plural(files, "file")} of ${plural(bytes, "byte")} together, and passed tests of the last ${plural(days, "day")} saw up to ` +
     `${plural(Math.max(most, hadFiles), "file")} and ${plural(hadBytes, "byte")}. ${nextStep(["."], seen.source)}`;
   return { ...held, observed: { error, ...held.observed } };
 }
