@@ -6,6 +6,7 @@ import {
   formatLeaf,
   formatVerifierKey,
   hashFromHex,
+  type Leaf,
   leafHash,
   LOG_HEAD_LOST,
   LOG_ROLLED_BACK,
@@ -30,9 +31,11 @@ export class GenerationsLog {
   #leaves: Hash[] = [];
   readonly events: OwnEventBundle[] = [];
 
-  constructor(key: TestKey, entries: number) {
+  /** With the receipt's leaf at `index`, if one is given, among others as in `bundleOf`. */
+  constructor(key: TestKey, entries: number, receipt?: { leaf: Leaf; index: number }) {
     this.#key = key;
-    for (let n = 0; n < entries; n++) this.append(leafHash(utf8(`another leaf ${n}`)));
+    for (let n = 0; n < entries; n++)
+      this.append(leafHash(receipt?.index === n ? formatLeaf(receipt.leaf) : utf8(`another leaf ${n}`)));
   }
 
   get size(): number {

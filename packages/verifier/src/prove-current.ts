@@ -48,7 +48,7 @@ export async function proveCurrent(
   const then = parseCheckpoint(parseNote(bundle.checkpoint).text);
   const { size, generation } = await readHead(service, logKey);
   const went = generation > parseLogName(then.origin).generation;
-  const since = went ? await generationsSince(service, logKey, then) : [];
+  const since = went ? await generationsSince(service, { logKey, generation }, then) : [];
   const lost = since.find(({ id, result }) => id === "generation" && result === "not_checked");
   if (lost !== undefined || since.some(({ result }) => result === "failed")) return since;
   if (BigInt(size) < then.size)
@@ -133,13 +133,13 @@ async function generationOf({ checkpoint: note }: JsonObject, logKey: NoteVerifi
  */
 async function generationsSince(
   service: Service,
-  logKey: NoteVerifier,
+  { logKey, generation }: { logKey: NoteVerifier; generation: number },
   then: Checkpoint,
 ): Promise<CheckedLine[]> {
   const answer = await get(service, `/v1/log/generations?tree_size=${then.size}`);
   try {
     const { began, lost } = parseLogGenerations(answer);
-    const rollbacks = await verifyGenerations(began, logKey, began.length + 1);
+    const rollbacks = await verifyGenerations(began, logKey, generation);
     const named = await Promise.all(lost.map((event) => verifyLostHead(event, logKey)));
     requireNoFork(rollbacks, named);
     const text = rollbacks.map(rollbackText).join("; ");

@@ -25,6 +25,8 @@ export interface Answers {
   bundle: (id: string) => unknown;
   head: () => Promise<unknown>;
   proof: (leaf: string, size: number, from: number) => Promise<unknown>;
+  /** Only of a log that lost entries. */
+  generations?: (size: number) => Promise<unknown>;
 }
 
 /** Of a log of `size` leaves: the receipt's where its bundle says, made-up ones around it. */
@@ -100,8 +102,9 @@ export class LogService {
     const id = /^\/api\/receipts\/(\w+)\/bundle$/.exec(pathname)?.[1];
     if (id !== undefined) return this.answers.bundle(id);
     if (pathname === "/v1/log/head") return this.answers.head();
-    if (pathname !== "/v1/log/proof") return undefined;
     const number = (name: string): number => Number(searchParams.get(name));
+    if (pathname === "/v1/log/generations") return this.answers.generations?.(number("tree_size"));
+    if (pathname !== "/v1/log/proof") return undefined;
     return this.answers.proof(searchParams.get("leaf") ?? "", number("tree_size"), number("from"));
   }
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { leafHash, formatLeaf, toHex } from "@attestore/proof";
+import { leafHash, formatLeaf, toHex, utf8 } from "@attestore/proof";
+import { GenerationsLog } from "../../proof/test/generations-fixture.ts";
 import { ids } from "../../proof/test/receipt-fixture.ts";
 import { attestoreVerify, checksOf, report, type JsonReport } from "./cli.ts";
 import { log, otherLog, usualEvidence, vkey } from "./evidence.ts";
@@ -25,6 +26,65 @@ const ask = (...args: string[]): Promise<JsonReport> => report([...args, ...prov
 const lie = (change: Partial<Answers>): void => {
   service.answers = { ...honest, ...change };
 };
+
+/** The log has lost all but `left` entries since, and went on. */
+async function rolledBack(left: number, named: readonly number[]): Promise<Partial<Answers>> {
+  const { leaf, inclusion_proof } = bundle;
+  const index = inclusion_proof.log_index;
+  const after = new GenerationsLog(log, 20, { leaf, index });
+  const lost = named.map((size) => ({ size, rootHash: after.root(size) }));
+  await after.rollBack(left, lost);
+  for (let n = 0; n < 20; n++) after.append(leafHash(utf8(`a new leaf ${n}`)));
+  const checkpoint = await after.checkpoint();
+  return {
+    head: async () => ({ log_id: after.origin, tree_size: after.size, checkpoint }),
+    proof: async (_leaf, to, from) => ({
+      inclusion: { log_index: index, tree_size: to, hashes: after.inclusion(index, to).map(toHex) },
+      consistency: { from, to, hashes: after.consistency(from, to).map(toHex) },
+      checkpoint: await after.checkpoint(to),
+    }),
+    generations: async () => ({ began: after.events, lost: [] }),
+  };
+}
+
+describe("a bundle, proven again in a log that lost entries since", () => {
+  const lineOf = async () => {
+    const answer = await ask(passed);
+    const line = answer.receipts[0]?.checks.find(({ id }) => id === "generation");
+    return { verdict: answer.verdict, result: line?.result, detail: line?.detail ?? "" };
+  };
+
+  it("is true if its checkpoint was left, and the verdict names the generation and the event", async () => {
+    lie(await rolledBack(11, [20]));
+    const { verdict, result, detail } = await lineOf();
+    expect({ verdict, result }).toEqual({ verdict: "true", result: "held" });
+    expect(detail).toMatch(/generation 2 began with evt_\w+ .*11 entries left, 1 lost head named/);
+    expect(service.requests).toContain("/v1/log/generations?tree_size=11");
+  });
+
+  it("cannot be told from a checkpoint that was lost, which the answer says whether an event names", async () => {
+    lie(await rolledBack(8, [11, 20]));
+    const named = await lineOf();
+    expect(named).toMatchObject({ verdict: "cannot_tell", result: "not_checked" });
+    expect(named.detail).toContain(
+      "lost the head of 11 entries that proves this receipt, and its events name it",
+    );
+    lie(await rolledBack(8, [20]));
+    expect((await lineOf()).detail).toContain("and none of its events names it");
+  });
+
+  it("is false if the events of the generations do not hold, or were left out", async () => {
+    const answers = await rolledBack(8, [11]);
+    lie({ ...answers, generations: async () => ({ began: [{}], lost: [] }) });
+    expect((await lineOf()).verdict).toBe("false");
+    const other = await rolledBack(9, [11]);
+    const began = await other.generations?.(11);
+    lie({ ...answers, generations: async () => ({ ...(began as object), lost: [{}] }) });
+    expect((await lineOf()).verdict).toBe("false");
+    lie({ ...answers, generations: async () => ({ began: [], lost: [] }) });
+    expect((await lineOf()).verdict).toBe("false");
+  });
+});
 
 describe("a bundle, proven again", () => {
   it("is still in the log, which has only grown", async () => {
