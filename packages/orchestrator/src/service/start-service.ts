@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { SignedHeads } from "../log/signed-heads.ts";
 import type { Config } from "../platform/config/read-config.ts";
+import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import { LocalPlaces } from "../platform/workers/places.ts";
 import { LocalTurns } from "../platform/workers/turns.ts";
@@ -20,22 +21,30 @@ export interface Service {
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const cleanup = new Cleanup();
   try {
-    const connection = await openOwnDatabase(config, log, cleanup);
-    const signed = await SignedHeads.open(join(config.data, "signed-heads"));
-    cleanup.add(() => signed.close());
-    const worker = await startWorker(config, log, {
-      connection,
-      signed,
-      turns: new LocalTurns(),
-      places: new LocalPlaces(),
-      leads: true,
-      isFirst: true,
-      numbered: null,
-    });
-    cleanup.add(() => worker.stop());
+    await serveAlone(config, { connection: await openOwnDatabase(config, log, cleanup), log }, cleanup);
   } catch (error) {
     await cleanup.run();
     throw error;
   }
   return { stop: () => cleanup.run() };
+}
+
+/** The one process that answers requests is the one that owns the data directory. */
+export async function serveAlone(
+  config: Config,
+  { connection, log }: { connection: ConnectionSettings; log: Logger },
+  cleanup: Cleanup,
+): Promise<void> {
+  const signed = await SignedHeads.open(join(config.data, "signed-heads"));
+  cleanup.add(() => signed.close());
+  const worker = await startWorker(config, log, {
+    connection,
+    signed,
+    turns: new LocalTurns(),
+    places: new LocalPlaces(),
+    leads: true,
+    isFirst: true,
+    numbered: null,
+  });
+  cleanup.add(() => worker.stop());
 }

@@ -10,8 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const settings = (workers: string, connections: number) =>
-  readConfig({ ATTESTORE_WORKERS: workers, ATTESTORE_DATABASE_CONNECTIONS: String(connections) });
+const settings = (workers: string, connections: number, more: NodeJS.ProcessEnv = {}) =>
+  readConfig({
+    ATTESTORE_WORKERS: workers,
+    ATTESTORE_DATABASE_CONNECTIONS: String(connections),
+    ...more,
+  });
 
 test("as many workers start as the database has connections for, and a number that is too large is refused", async () => {
   const log = new RecordingLogger();
@@ -20,15 +24,20 @@ test("as many workers start as the database has connections for, and a number th
   );
   const most = rows[0]?.most ?? 0;
   const each = Math.floor(most / 4);
-  const fit = (workers: string, count: number) =>
-    fittingWorkers(database.connection, settings(workers, each - 10), { workers: count, log });
+  const fit = (workers: string, count: number, more?: NodeJS.ProcessEnv) =>
+    fittingWorkers(database.connection, settings(workers, each - 10, more), { workers: count, log });
   expect(await fit("3", 3)).toBe(3);
   await expect(fit("4", 4)).rejects.toMatchObject({
     code: "invalid_setting",
     message: expect.stringContaining(`${each * 5} connections`) as unknown,
   });
   expect(await fit("auto", 60)).toBe(3);
-  expect(log.lines).toMatchObject([{ level: "warn", fields: { workers: 3, max_connections: most } }]);
+  const elsewhere = { DATABASE_URL: "postgresql://db.example.org/attestore" };
+  expect([await fit("auto", 3, elsewhere), await fit("3", 3, elsewhere)]).toEqual([1, 3]);
+  expect(log.lines).toMatchObject([
+    { level: "warn", fields: { workers: 3, max_connections: most } },
+    { level: "warn", fields: { workers: 1, max_connections: most } },
+  ]);
 });
 
 test("the embedded database takes the connections of all workers, one more of them, and commands", () => {

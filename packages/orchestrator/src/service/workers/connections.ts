@@ -32,7 +32,8 @@ async function readMaxConnections(connection: ConnectionSettings): Promise<numbe
 }
 
 /**
- * As many workers as the database has connections for.
+ * As many workers as the database has connections for; of one that is not the service's own, half,
+ * where the settings name no number.
  * @throws UserError `invalid_setting` if the settings name a number that it has not enough for
  */
 export async function fittingWorkers(
@@ -42,16 +43,18 @@ export async function fittingWorkers(
 ): Promise<number> {
   const most = await readMaxConnections(connection);
   const wanted = mostConnections(config, workers);
-  if (wanted <= most) return workers;
+  // A second replica may need as many.
+  const ofThem = config.databaseUrl !== undefined && config.workers === "auto" ? most / 2 : most;
+  const fitting = Math.max(1, Math.floor(ofThem / mostConnections(config, 0)) - 1);
+  if (workers <= fitting) return workers;
   if (config.workers !== "auto")
     throw new UserError(
       "invalid_setting",
       `${plural(workers, "worker")} may open ${wanted} connections to the database while one of them is replaced, and it takes ${most} (max_connections). Raise that, or set ATTESTORE_WORKERS or ATTESTORE_DATABASE_CONNECTIONS lower.`,
     );
-  const fitting = Math.max(1, Math.floor(most / mostConnections(config, 0)) - 1);
   log.warn(
     { workers: fitting, room_for: workers, max_connections: most },
-    "the database takes too few connections for as many workers as this machine has room for",
+    "the database takes too few connections for as many workers as this machine has room for; ATTESTORE_WORKERS can name a number",
   );
   return fitting;
 }

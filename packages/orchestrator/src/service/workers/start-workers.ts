@@ -11,6 +11,7 @@ import { ClaimsOfWorkers } from "../../platform/workers/remote.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Cleanup } from "../cleanup.ts";
 import { openOwnDatabase } from "../open-databases.ts";
+import { serveAlone } from "../start-service.ts";
 import { embeddedConnections, fittingWorkers } from "./connections.ts";
 import type { SentHead, WorkerStart } from "./protocol.ts";
 import { HeadsOfWorkers } from "./sent-heads.ts";
@@ -43,6 +44,11 @@ export async function startWorkers(
   try {
     const connection = await openOwnDatabase(config, log, cleanup, embeddedConnections(config, workers));
     const count = await fittingWorkers(connection, config, { workers, log });
+    const stop = (): Promise<void> => cleanup.run();
+    if (count === 1) {
+      await serveAlone(config, { connection, log }, cleanup);
+      return { stop, failed: failed.promise };
+    }
     const signed = await SignedHeads.open(join(config.data, "signed-heads"));
     cleanup.add(() => signed.close());
     const heads = new HeadsOfWorkers(signed);
@@ -101,11 +107,11 @@ export async function startWorkers(
     if (end !== null) throw new WorkerNotStarted(end);
     hasStarted = true;
     log.info({ workers: count }, "all workers have started");
+    return { stop, failed: failed.promise };
   } catch (error) {
     await cleanup.run();
     throw error;
   }
-  return { stop: () => cleanup.run(), failed: failed.promise };
 }
 
 async function gatherMetrics(workers: readonly Peer[]): Promise<string[]> {
