@@ -48,11 +48,13 @@ export {
 export { type ProposalSource, proposeFromSource } from "./proposed/propose.ts";
 export { type Reference } from "./proposed/row-ratio.ts";
 export {
+  columnProfile,
   ColumnProfiler,
   type Measured,
   measureBytes,
   measureText,
   MIN_ROWS,
+  NEWER,
 } from "./profile/column-profiler.ts";
 export { FilesProfiler } from "./profile/files-profiler.ts";
 export { notesIn } from "./profile/find-file-suspicions.ts";

@@ -6,7 +6,7 @@ import { rate } from "./rate.ts";
 /** With fewer rows, a rate could say something about one of them: nothing is signed then. */
 export const MIN_ROWS = 50;
 /** How many times are newer than the one whose day is signed. */
-const NEWER = 10;
+export const NEWER = 10;
 const DAY_MS = 24 * 3600 * 1000;
 
 /** What one value adds to a profile. */
@@ -77,28 +77,61 @@ export class ColumnProfiler {
 
   /** Null with too few rows. */
   end(): ColumnProfile | null {
-    if (this.#rows < MIN_ROWS) return null;
-    const nulls = rate(this.#rows - this.#values, this.#rows);
-    if (this.#values < MIN_ROWS) return { name: this.#name, nulls };
     const [oldestOfNewest] = this.#newest;
-    return {
+    return columnProfile({
       name: this.#name,
-      nulls,
-      ...(this.#seen < MIN_ROWS
-        ? {}
-        : { distinct: rate(Math.min(this.#seen, this.#distinct.count), this.#seen) }),
-      ...(this.#texts < MIN_ROWS
-        ? {}
-        : {
-            length: Math.round(Math.expm1(this.#logLength / this.#texts)),
-            entropy: Math.round((100 * this.#entropy) / this.#texts),
-            random: rate(this.#random, this.#texts),
-          }),
-      ...(oldestOfNewest === undefined || this.#newest.length <= NEWER || !isDate(oldestOfNewest)
-        ? {}
-        : { newest: new Date(oldestOfNewest).toISOString().slice(0, 10) }),
-    };
+      rows: this.#rows,
+      values: this.#values,
+      seen: this.#seen,
+      distinct: this.#distinct.count,
+      texts: this.#texts,
+      random: this.#random,
+      logLength: this.#logLength,
+      entropy: this.#entropy,
+      newest_ms: this.#newest.length <= NEWER ? undefined : oldestOfNewest,
+    });
   }
+}
+
+/** What was counted of a column. */
+export interface CountedColumn {
+  readonly name: string;
+  readonly rows: number;
+  /** Rows with a value. */
+  readonly values: number;
+  /** Values of which the different ones were counted, and how many are different. */
+  readonly seen: number;
+  readonly distinct: number;
+  readonly texts: number;
+  readonly random: number;
+  /** Sums over all texts: of log(1 + bytes), and of bits in a character. */
+  readonly logLength: number;
+  readonly entropy: number;
+  /** Milliseconds since 1970; ten times are as new or newer. Absent if there are fewer. */
+  readonly newest_ms: number | undefined;
+}
+
+/** Null with too few rows. */
+export function columnProfile(counted: CountedColumn): ColumnProfile | null {
+  const { name, rows, values, seen, texts, newest_ms } = counted;
+  if (rows < MIN_ROWS) return null;
+  const nulls = rate(rows - values, rows);
+  if (values < MIN_ROWS) return { name, nulls };
+  return {
+    name,
+    nulls,
+    ...(seen < MIN_ROWS ? {} : { distinct: rate(Math.min(seen, counted.distinct), seen) }),
+    ...(texts < MIN_ROWS
+      ? {}
+      : {
+          length: Math.round(Math.expm1(counted.logLength / texts)),
+          entropy: Math.round((100 * counted.entropy) / texts),
+          random: rate(counted.random, texts),
+        }),
+    ...(newest_ms === undefined || !isDate(newest_ms)
+      ? {}
+      : { newest: new Date(newest_ms).toISOString().slice(0, 10) }),
+  };
 }
 
 function isDate(at_ms: number): boolean {

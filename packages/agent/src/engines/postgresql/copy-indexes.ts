@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { availableParallelism } from "node:os";
 import type { CheckedIndexes } from "../../checks/index.ts";
+import { sideBySide } from "../../processes/side-by-side.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";
 import { PsqlSession } from "./psql-session.ts";
@@ -9,9 +11,17 @@ const LISTING_MS = 10_000;
 const CORRUPTED = /^XX00[12]$/;
 const TIMED_OUT = "57014";
 
-/** The smallest first. A dump has the indexes of its own schemas only. */
+/** With more sessions, the budget would often end in the middle of several large indexes. */
+const MAX_SESSIONS = 4;
+/** Less than this is looked at before another session has begun. */
+const LEAST_BYTES = 16 << 20;
+
+/**
+ * The smallest first, with the bytes that are read for each, and whether it may run functions of
+ * the dump. A dump has the indexes of its own schemas only.
+ */
 const INDEXES = `
-  select json_build_array(format('%I.%I', n.nspname, i.relname), i.oid::text)
+  select json_build_array(format('%I.%I', n.nspname, i.relname), i.oid::text, (pg_relation_size(i.oid) + pg_relation_size(x.indrelid))::text, x.indexprs is not null or x.indpred is not null)
   from pg_index x join pg_class i on i.oid = x.indexrelid join pg_am a on a.oid = i.relam join pg_namespace n on n.oid = i.relnamespace
   where a.amname = 'btree' and i.relkind = 'i' and x.indisready and x.indisvalid and ${OWN_SCHEMAS}
   order by pg_relation_size(i.oid) + pg_relation_size(x.indrelid), i.oid`;
@@ -19,22 +29,33 @@ const INDEXES = `
 const HAS =
   "select json_build_array(quote_ident(n.nspname)) from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'amcheck'";
 
+/** A restored database, as far as looking at its indexes needs it. */
+export interface IndexedCopy {
+  readonly server: ScratchServer;
+  readonly database: string;
+  /** A session of the role that loaded the indexes. */
+  readonly inSession: <Result>(
+    signal: AbortSignal,
+    use: (session: PsqlSession) => Promise<Result>,
+  ) => Promise<Result>;
+}
+
 /**
  * Looks at the copy's B-tree indexes with amcheck, as the role that loaded them: an index's own
  * functions are the dump's, and with the settings of the load. An error that is no corruption says
  * nothing about the index. The extension comes for that and goes again. Null if there is no index.
- * @throws SessionEnded
+ * @throws RestoreRefused, RunError, SessionEnded
  */
 export async function checkIndexes(
-  server: ScratchServer,
-  database: string,
-  session: PsqlSession,
+  { server, database, inSession }: IndexedCopy,
   budget_ms: number,
   signal: AbortSignal,
 ): Promise<CheckedIndexes | null> {
   const deadline = performance.now() + budget_ms;
-  await session.run(`set statement_timeout = ${LISTING_MS}`);
-  const listed = await session.run(INDEXES);
+  const listed = await inSession(signal, async (session) => {
+    await session.run(`set statement_timeout = ${LISTING_MS}`);
+    return session.run(INDEXES);
+  });
   if (!listed.ok) return { indexes: 0, unfit: [], notChecked: ["all indexes (not listed)"] };
   const all = rowsOf(listed.output);
   if (all.length === 0) return null;
@@ -46,12 +67,38 @@ export async function checkIndexes(
   try {
     const schema = await amcheckIn(owner, own);
     if (schema === null) return withoutAmcheck("amcheck is not installed");
-    return await lookAt(session, all, schema.name, deadline);
+    const look = (waiting: Iterable<readonly string[]>) => (within: AbortSignal) =>
+      inSession(within, (session) => lookAt(session, waiting, schema.name, deadline));
+    // Those that run functions of the dump come first and alone: these could end other sessions.
+    const [plain, others] = [all.filter((each) => !runsCode(each)), all.filter(runsCode)];
+    const waiting = plain.values();
+    const found = [
+      ...(others.length === 0 ? [] : [await look(others)(signal)]),
+      ...(await sideBySide<readonly CheckedIndexes[]>(
+        signal,
+        Array.from({ length: sessionsFor(plain) }, () => look(waiting)),
+      )),
+    ];
+    return {
+      indexes: found.reduce((sum, { indexes }) => sum + indexes, 0),
+      unfit: found.flatMap(({ unfit }) => unfit),
+      notChecked: found.flatMap(({ notChecked }) => notChecked),
+    };
   } finally {
     // Nothing that a check of the customer sees is left of it.
     await owner.run(`drop schema if exists ${own} cascade`).catch(() => undefined);
     await owner.close();
   }
+}
+
+function runsCode([, , , code]: readonly string[]): boolean {
+  return code !== "false";
+}
+
+function sessionsFor(indexes: readonly (readonly string[])[]): number {
+  const bytes = indexes.reduce((sum, [, , size]) => sum + Number(size), 0);
+  const most = bytes < LEAST_BYTES ? 1 : Math.min(MAX_SESSIONS, availableParallelism());
+  return Math.min(most, indexes.length);
 }
 
 function withoutAmcheck(why: string): CheckedIndexes {
@@ -77,10 +124,13 @@ async function amcheckIn(owner: PsqlSession, own: string): Promise<{ readonly na
   return granted.ok ? { name } : null;
 }
 
-/** One index takes at most half of the time that is left. */
+/**
+ * One index after the other of those that wait, until none does. Each takes at most half of the
+ * time that is left.
+ */
 async function lookAt(
   session: PsqlSession,
-  all: readonly (readonly string[])[],
+  waiting: Iterable<readonly string[]>,
   schema: string,
   deadline: number,
 ): Promise<CheckedIndexes> {
@@ -90,7 +140,7 @@ async function lookAt(
   await session.run("set maintenance_work_mem = '16MB'");
   // As pg_restore had it when it built them: a function may give another result with another path.
   await session.run("select pg_catalog.set_config('search_path', '', false)");
-  for (const [name = "", oid = ""] of all) {
+  for (const [name = "", oid = ""] of waiting) {
     const half_ms = Math.floor((deadline - performance.now()) / 2);
     if (half_ms < 1) {
       notChecked.push(`${name} (no time)`);

@@ -131,10 +131,13 @@ export class RestoredPostgresql implements Restored {
 
   async checkIndexes({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
-    const database = this.#environment["PGDATABASE"] ?? "";
-    const checked = await this.#inSession(signal, (session) =>
-      checkIndexes(this.#server, database, session, budget_ms, signal),
-    );
+    const copy = {
+      server: this.#server,
+      database: this.#environment["PGDATABASE"] ?? "",
+      inSession: <Result>(within: AbortSignal, use: (session: PsqlSession) => Promise<Result>) =>
+        this.#inSession(within, use),
+    };
+    const checked = await checkIndexes(copy, budget_ms, signal);
     if (checked === null) return [];
     const of = this.#ownName === null ? {} : { of: this.#ownName };
     return [indexesCheck(checked, { ...of, duration_ms: performance.now() - started })];

@@ -24,8 +24,10 @@ export interface RestoredTables {
   readonly whyUncertain?: (table: string) => string | null;
 }
 
-/** Each is a psql, its server process and one that hashes: two of them keep two cores busy. */
-const MAX_SESSIONS = 2;
+/** Each is a psql, its server process and one that hashes: one for each core keeps all busy. */
+const MAX_SESSIONS = 4;
+/** Starting the program that hashes a table takes as long as reading so many bytes. */
+const TO_START = 1 << 20;
 
 /**
  * Reads the tables back in the dump's format, the smallest first, until the time is up. Null if
@@ -93,13 +95,21 @@ async function tagsOf(
         tags.set(name, tableTag(key, { schema, table, columns, sha256 }));
     }
   };
-  const sessions = Math.min(MAX_SESSIONS, availableParallelism());
-  const shares = Array.from({ length: sessions }, (_, session) =>
-    smallestFirst.filter((_, at) => at % sessions === session),
-  );
+  const shares = sharesOf(smallestFirst, Math.min(MAX_SESSIONS, availableParallelism()));
   await sideBySide(
     within,
     shares.map((share) => (signal: AbortSignal) => read(share, signal)),
   );
   return tags;
+}
+
+/** About as much work for each session; each begins with its smallest table. */
+function sharesOf(smallestFirst: readonly CatalogueTable[], sessions: number): CatalogueTable[][] {
+  const shares = Array.from({ length: sessions }, () => ({ bytes: 0, tables: [] as CatalogueTable[] }));
+  for (const table of smallestFirst.toReversed()) {
+    const least = shares.reduce((a, b) => (b.bytes < a.bytes ? b : a));
+    least.bytes += table.bytes + TO_START;
+    least.tables.unshift(table);
+  }
+  return shares.map(({ tables }) => tables).filter((share) => share.length > 0);
 }

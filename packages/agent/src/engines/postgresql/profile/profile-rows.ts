@@ -1,31 +1,69 @@
 import type { TableProfile } from "@attestore/proof";
-import { ColumnProfiler, type Measured, measureBytes, measureText } from "../../../checks/index.ts";
-import { type ProfiledColumn, type ProfiledTable, shareOf } from "./profiled-tables.ts";
+import { columnProfile, measureBytes, measureText } from "../../../checks/index.ts";
+import { ALL_ROWS, type ProfiledColumn, type ProfiledTable, shareOf } from "./profiled-tables.ts";
 
-/** Counts what COPY prints of one table. */
+interface Counts {
+  values: number;
+  seen: number;
+  distinct: number;
+  texts: number;
+  random: number;
+  logLength: number;
+  entropy: number;
+  newest_ms: number | undefined;
+}
+
+/** Adds up what `profileStatement` prints of one table. */
 export class ProfileRows {
   readonly #table: ProfiledTable;
-  readonly #profilers: readonly ColumnProfiler[];
+  readonly #columns: readonly Counts[];
   #rows = 0;
 
-  constructor(table: ProfiledTable, seed: number) {
+  constructor(table: ProfiledTable) {
     this.#table = table;
-    this.#profilers = table.columns.map(({ name }) => new ColumnProfiler(name, seed));
+    this.#columns = table.columns.map(() => ({
+      values: 0,
+      seen: 0,
+      distinct: 0,
+      texts: 0,
+      random: 0,
+      logLength: 0,
+      entropy: 0,
+      newest_ms: undefined,
+    }));
   }
 
   add(line: string): void {
-    this.#rows += 1;
-    const fields = line.split("\t");
-    let at = 0;
-    for (const [index, { kind }] of this.#table.columns.entries()) {
-      const size = kind === "text" || kind === "bytes" ? Number(fields[at++]) : 0;
-      this.#profilers[index]?.add(measured(kind, fields[at++] ?? "\\N", size));
+    const [place, many, first = "\\N", second = "\\N", value = "\\N"] = line.split("\t");
+    const [at, count] = [Number(place), Number(many)];
+    if (at === ALL_ROWS) this.#rows = count;
+    const counts = this.#columns[at];
+    const kind = this.#table.columns[at]?.kind;
+    if (counts === undefined || kind === undefined) return;
+    counts.values += count;
+    if (isLookedAt(kind)) {
+      const { entropy = 0, isRandom = false } = textOf(kind, value) ?? {};
+      counts.seen += count;
+      counts.distinct += 1;
+      counts.texts += count;
+      counts.logLength += Number(first);
+      counts.entropy += count * entropy;
+      if (isRandom) counts.random += count;
+      return;
     }
+    if (first !== "\\N") {
+      counts.seen = count;
+      counts.distinct = Number(first);
+    }
+    if (second !== "\\N") counts.newest_ms = Number(second) * 1000;
   }
 
   /** Null if too few rows were read. */
   end(): TableProfile | null {
-    const columns = this.#profilers.flatMap((each) => each.end() ?? []);
+    const columns = this.#table.columns.flatMap(({ name }, at) => {
+      const counts = this.#columns[at];
+      return counts === undefined ? [] : (columnProfile({ name, rows: this.#rows, ...counts }) ?? []);
+    });
     if (columns.length === 0) return null;
     const share = shareOf(this.#table);
     const rows = share === 1 ? this.#rows : Number((this.#rows / share).toPrecision(2));
@@ -33,22 +71,12 @@ export class ProfileRows {
   }
 }
 
-function measured(kind: ProfiledColumn["kind"], field: string, size: number): Measured | null {
-  if (field === "\\N" || (kind === "other" && field === "t")) return null;
-  switch (kind) {
-    case "text":
-      return measureText(unescaped(field), size);
-    case "document":
-      return measureText(unescaped(field.slice(0, 1024)), field.length);
-    case "bytes":
-      return measureBytes(field, size);
-    case "time":
-      return { value: field, at_ms: Number(field) * 1000 };
-    case "plain":
-      return { value: field };
-    case "other":
-      return {};
-  }
+function isLookedAt(kind: ProfiledColumn["kind"]): kind is "text" | "bytes" | "document" {
+  return kind === "text" || kind === "bytes" || kind === "document";
+}
+
+function textOf(kind: "text" | "bytes" | "document", value: string) {
+  return (kind === "bytes" ? measureBytes(value, 0) : measureText(unescaped(value), 0)).text;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };

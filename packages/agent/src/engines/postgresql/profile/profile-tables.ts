@@ -55,7 +55,6 @@ export async function profileTables(request: ProfileRequest): Promise<TableProfi
 
 interface Sampled {
   readonly table: ProfiledTable;
-  readonly seed: number;
   readonly statement: string;
 }
 
@@ -71,7 +70,7 @@ function batchesOf(tables: readonly ProfiledTable[], key: Buffer): Sampled[][] {
       batches.push([]);
       room = MAX_BATCH_BYTES;
     }
-    batches.at(-1)?.push({ table, seed, statement });
+    batches.at(-1)?.push({ table, statement });
     room -= bytes;
   }
   return batches;
@@ -109,7 +108,7 @@ async function profileBatch(
       const sampled = batch[at];
       if (sampled === undefined) break;
       if (!line.startsWith(mark)) {
-        rows ??= new ProfileRows(sampled.table, sampled.seed);
+        rows ??= new ProfileRows(sampled.table);
         rows.add(line);
         continue;
       }

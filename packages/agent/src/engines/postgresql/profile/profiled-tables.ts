@@ -1,9 +1,10 @@
+import { NEWER } from "../../../checks/index.ts";
 import { OWN_SCHEMAS, notOfExtension, rowsOf } from "../schema.ts";
 import { quotedName } from "../../quoted-name.ts";
 
 export interface ProfiledColumn {
   readonly name: string;
-  /** How its values reach us; see `expressionsOf`. */
+  /** What is asked of its values; see `expressionsOf`. */
   readonly kind: "text" | "bytes" | "document" | "time" | "plain" | "other";
 }
 
@@ -79,13 +80,24 @@ export function shareOf({ bytes, rows }: Pick<ProfiledTable, "bytes" | "rows">):
   return Math.min(1, SAMPLED_BYTES / Math.max(1, bytes), SAMPLED_ROWS / Math.max(1, rows));
 }
 
+/** The column of the line that counts the sample's rows. */
+export const ALL_ROWS = -1;
+
 /**
- * Reads a sample that `seed` decides. No operator, cast or function of the dump runs: the functions
- * are those of every server, for its own types.
+ * Counts in a sample that `seed` decides. No operator, cast or function of the dump runs: the
+ * functions are those of every server, for its own types. Each line has a column's place; then of
+ * a column whose values are looked at, for each different value: how many have it, the sum of
+ * log(1 + length) over them, nothing, and the value or its start. Of any other column there is one
+ * line: values, different values, and the newest time but ten, in seconds since 1970.
  */
 export function profileStatement(table: ProfiledTable, seed: number): string {
-  const list = table.columns.flatMap(expressionsOf).join(", ");
-  return `copy (select ${list} from only ${quotedName(table.schema)}.${quotedName(table.table)}${sampleOf(table, seed)}) to stdout`;
+  const expressions = table.columns.flatMap(expressionsOf).join(", ");
+  const from = `only ${quotedName(table.schema)}.${quotedName(table.table)}${sampleOf(table, seed)}`;
+  const lines = [
+    `select ${ALL_ROWS}, pg_catalog.count(*), null::pg_catalog.float8, null::pg_catalog.float8, null::pg_catalog.text from s`,
+    ...table.columns.map(({ kind }, at) => linesOf(kind, at)),
+  ];
+  return `copy (with s as materialized (select ${expressions} from ${from}) ${lines.join(" union all ")}) to stdout`;
 }
 
 function sampleOf(table: ProfiledTable, seed: number): string {
@@ -100,22 +112,43 @@ function sampleOf(table: ProfiledTable, seed: number): string {
   return ` tablesample system (${(100 * pages).toFixed(6)}) repeatable (${seed})${rows}`;
 }
 
-function expressionsOf({ name, kind }: ProfiledColumn): string[] {
+/** The value, and the length of one whose start is looked at, as `c` and `l` with its place. */
+function expressionsOf({ name, kind }: ProfiledColumn, at: number): string[] {
   const column = quotedName(name);
+  const start = (text: string, characters: number): string =>
+    `pg_catalog.substr(${text}, 1, ${characters}) collate pg_catalog."C" as c${at}`;
   switch (kind) {
     case "text":
-      return [`pg_catalog.octet_length(${column})`, `pg_catalog.substr(${column}, 1, 256)`];
+      return [start(column, 256), `pg_catalog.octet_length(${column}) as l${at}`];
     case "bytes":
       return [
-        `pg_catalog.octet_length(${column})`,
-        `pg_catalog.encode(pg_catalog.substr(${column}, 1, 256), 'hex')`,
+        `pg_catalog.encode(pg_catalog.substr(${column}, 1, 256), 'hex') collate pg_catalog."C" as c${at}`,
+        `pg_catalog.octet_length(${column}) as l${at}`,
       ];
+    case "document": {
+      const text = `case when ${column} is not null then pg_catalog.concat(${column}) end`;
+      return [start(text, 1024), `pg_catalog.length(${text}) as l${at}`];
+    }
     case "time":
-      return [`pg_catalog.date_part('epoch', ${column})`];
-    case "document":
+      return [`pg_catalog.date_part('epoch', ${column}) as c${at}`];
     case "plain":
-      return [column];
+      return [`${column} as c${at}`];
     case "other":
-      return [`${column} is null`];
+      return [`case when ${column} is not null then true end as c${at}`];
+  }
+}
+
+function linesOf(kind: ProfiledColumn["kind"], at: number): string {
+  switch (kind) {
+    case "text":
+    case "bytes":
+    case "document":
+      return `select ${at}, pg_catalog.count(*), pg_catalog.sum(pg_catalog.ln(1::pg_catalog.float8 operator(pg_catalog.+) l${at}::pg_catalog.float8)), null, c${at} from s where c${at} is not null group by c${at}`;
+    case "time":
+      return `select ${at}, pg_catalog.count(c${at}), pg_catalog.count(distinct c${at}), (select c${at} from s where c${at} operator(pg_catalog.<) 'infinity'::pg_catalog.float8 and c${at} operator(pg_catalog.>) '-infinity'::pg_catalog.float8 order by c${at} desc offset ${NEWER} limit 1), null from s`;
+    case "plain":
+      return `select ${at}, pg_catalog.count(c${at}), pg_catalog.count(distinct c${at}), null, null from s`;
+    case "other":
+      return `select ${at}, pg_catalog.count(c${at}), null, null, null from s`;
   }
 }
