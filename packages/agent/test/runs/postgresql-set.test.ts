@@ -178,8 +178,10 @@ test("several databases and the server's globals, there and back", async () => {
     "inferred:foreign_keys:orders",
     "inferred:indexes:orders",
   ]);
+  // A sample decides how many rows there seem to be: within 500 of them four times in five.
+  const rows: unknown = expect.closeTo(50_000, -4);
   expect(tested.profile).toMatchObject({
-    tables: [{ name: "orders.public.items", rows: 50_000, columns: [{ name: "note" }, { name: "id" }] }],
+    tables: [{ name: "orders.public.items", rows, columns: [{ name: "note" }, { name: "id" }] }],
     left_out: 3,
     suspicious: [],
   });
