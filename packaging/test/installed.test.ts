@@ -236,6 +236,7 @@ describe("a fresh host", () => {
   });
 
   it("is left unchanged by a second run of the same command", () => {
+    expect(isActive(), mustShell("journalctl -u attestore --no-pager | tail -30")).toBe(true);
     const [pid, before] = [property("MainPID"), identity()];
     const { stderr } = succeeded(shell(oneLiner));
     expect(stderr).toContain("is already attached");

@@ -184,7 +184,7 @@ it("shellcheck finds nothing wrong in the scripts", () => {
   runProgram("shellcheck", [join(import.meta.dirname, "../../tools/test-databases")]);
 });
 
-it.each(["all tests of %s pass", "install.bats"])("%s", (file) => {
+it.each(["migrate.bats", "install.bats"])("all tests of %s pass", (file) => {
   const { stdout, stderr, status } = spawnSync("bats", ["--tap", packaging("test", file)], {
     encoding: "utf8",
     env: { ...process.env, RELEASE: out },

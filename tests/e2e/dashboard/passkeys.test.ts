@@ -123,6 +123,7 @@ describe("a member", () => {
     await page.getByRole("dialog").getByLabel("Name of the passkey").fill("Lost laptop");
     await page.getByRole("button", { name: "Save the name" }).click();
     await page.getByRole("row", { name: /Lost laptop/ }).waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await addPasskey(page, "Key ring");
     await screenshotsOf(page, "passkeys");
     await page.getByRole("button", { name: "Make new recovery codes" }).click();

@@ -58,13 +58,13 @@ export function NameAndSchedule({ agentId, tried, database, checks }: NameAndSch
       proposal={nameFrom(database)}
       action={text.add}
       request={add}
-      onName={(name) =>
+      onName={(name) => {
         // Also if the page is left meanwhile.
-        add.mutateAsync({ tried, name, checks: [...checks] }).then(
+        void add.mutateAsync({ tried, name, checks: [...checks] }).then(
           ({ result }) => finish(name, result.source_id),
           () => undefined,
-        )
-      }
+        );
+      }}
     >
       <NativeSelect
         label={text.schedule}

@@ -23,9 +23,9 @@ export function userRoutes(deps: InviteDeps): Route[] {
     answers: { 201: UserRecord },
     errors: ["already_exists"],
     rateLimits: ["default", "invite_user", "invite_org", "invite_email"],
-    async prepare({ body, params, countAgainst }) {
-      await countAgainst("invite_org", params.orgID);
-      await countAgainst("invite_email", body.email);
+    async count({ body, params, countAgainst }, tx) {
+      await countAgainst("invite_org", params.orgID, tx);
+      await countAgainst("invite_email", body.email, tx);
     },
     async handle({ body, params, principal }, tx) {
       assertMayGive(principal, null, body.role);

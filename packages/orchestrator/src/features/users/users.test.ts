@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { request } from "node:https";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ownAddress, type Answer } from "../../../test/client.ts";
@@ -187,6 +188,28 @@ describe("an invitation", () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(7);
     expect(await service.mails("raced@example.org")).toHaveLength(1);
+  });
+
+  test("counts once against the limits, however often it is repeated under its key", async () => {
+    const email = "repeated@example.org";
+    const call = {
+      method: "POST",
+      path: users(),
+      token: owner.token,
+      json: { email, role: "auditor" },
+      idempotencyKey: randomUUID(),
+    } as const;
+    const answers = await Promise.all(Array.from({ length: 10 }, () => service.call(call)));
+    for (const { status, json } of answers)
+      expect([201, "idempotency_in_progress"]).toContain(status === 201 ? status : json["error"]);
+    expect((await service.call(call)).headers["idempotent-replayed"]).toBe("true");
+    for (const { status } of [
+      await owner.post(users(), { email, role: "auditor" }),
+      await owner.post(users(), { email, role: "auditor" }),
+    ])
+      expect(status).toBe(409);
+    expect((await owner.post(users(), { email, role: "auditor" })).status).toBe(429);
+    expect(await service.mails(email)).toHaveLength(1);
   });
 
   test("brings no text of the inviter's into a mailbox, and no more than three in a day, whoever invites", async () => {

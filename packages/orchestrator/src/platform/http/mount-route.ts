@@ -223,7 +223,8 @@ function callOf(deps: PipelineDeps, request: FastifyRequest, reply: FastifyReply
     get signal() {
       return AbortSignal.any([deps.shutdown, request.signal]);
     },
-    countAgainst: (name, email) => countEmail(deps.limiting, name, { email, address: state.address }, reply),
+    countAgainst: (name, email, tx) =>
+      countEmail(deps.limiting, name, { email, address: state.address }, reply, tx),
   };
 }
 

@@ -4,7 +4,8 @@ import type { FastifyReply } from "fastify";
 import { clientNetwork } from "./client-network.ts";
 import { ApiError } from "../errors/api-error.ts";
 import type { RateLimit, RateLimitName, RateLimitTable } from "./rate-limits.ts";
-import type { RateLimitStore, WindowCount } from "./rate-limit-store.ts";
+import type { DatabaseTransaction } from "../database/schema.ts";
+import { CountedRateLimits, type RateLimitStore, type WindowCount } from "./rate-limit-store.ts";
 import type { RequestState } from "./request-state.ts";
 import type { Route } from "./route.ts";
 
@@ -78,18 +79,23 @@ export async function applyRequestQuota(
   );
 }
 
-/** Counts a call against a limit per e-mail address, ignoring case and surrounding white space. */
+/**
+ * Counts a call against a limit per e-mail address, ignoring case and surrounding white space.
+ * @param tx counts in this transaction instead of at once; only for limits that are `counted`
+ */
 export async function countEmail(
   limiting: RateLimiting,
   name: RateLimitName,
   { email, address }: { email: string; address: string },
   reply: FastifyReply,
+  tx?: DatabaseTransaction,
 ): Promise<void> {
   const limit = limiting.table[name];
+  const store = tx === undefined ? limiting.stores[limit.kept] : new CountedRateLimits(tx);
   // A hash: the address itself does not belong in a table of counters.
   const whose = hash("sha256", email.trim().toLowerCase(), "base64url");
   const from = limit.per === "email_at_address" ? `:${clientNetwork(address)}` : "";
-  const count = await limiting.stores[limit.kept].add(`${name}:${whose}${from}`, limit);
+  const count = await store.add(`${name}:${whose}${from}`, limit);
   describe(reply, name, limit, count);
   if (count.hits > limit.limit) throw rateLimited(reply, count);
 }

@@ -39,9 +39,9 @@ export interface Call<
   signal: AbortSignal;
   /**
    * Counts the call against a limit per e-mail address, which only the body tells: for `prepare`,
-   * before anything else. Throws `rate_limited`.
+   * before anything else, or for `count` with its transaction. Throws `rate_limited`.
    */
-  countAgainst: (name: RateLimitName, email: string) => Promise<void>;
+  countAgainst: (name: RateLimitName, email: string, tx?: DatabaseTransaction) => Promise<void>;
 }
 
 /** A call about an organisation, by one of its users or an auditor link. */
@@ -176,6 +176,11 @@ export interface WriteRoute<
    */
   beyondOrg?: true;
   prepare?(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Prepared>;
+  /**
+   * Counts the call against limits in its transaction, after its Idempotency-Key is claimed, so
+   * that repeats are not counted. Without a commit nothing is: not a call refused by the limit.
+   */
+  count?(call: Call<Kind, Static<B>, Static<Q>, Static<P>>, tx: DatabaseTransaction): Promise<void>;
   /**
    * For what agents say once a minute without anything new in it: a way to answer in one statement,
    * after `prepare`, instead of `handle` and its transaction. It writes no row to the API log,

@@ -84,6 +84,7 @@ async function attempt(
   prepared: unknown,
 ): Promise<Answered> {
   const principal = await readmit(tx, route, call.principal);
+  await route.count?.(call, tx);
   if (call.orgId === null || route.beyondOrg === true) await sql`savepoint handler`.execute(tx);
   else await scopeWithSavepoint(tx, call.orgId);
   try {
