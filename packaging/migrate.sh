@@ -129,6 +129,17 @@ fi
 # took over the agent's user could replace `env` by a link, and systemd would read another service's secrets for them.
 if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && id attestore >/dev/null 2>&1; then
   mkdir -p "$state"
+  # Root ran the agent here before the package was installed: what is root's becomes the agent's. Not where the agent's user could
+  # already write. Each directory comes after what is in it, and `keys` last, so a run that was killed is done again.
+  if [ ! -L "$state/keys" ] && [ "$(stat -c '%u %a' "$state")" = '0 700' ] && [ "$(stat -c %u "$state/keys" 2>/dev/null)" = 0 ]; then
+    say "$state was root's and becomes the user attestore's"
+    hand_over() { find "$1" -xdev -depth -user root \( -type d -o -links 1 \) -execdir chown -h attestore:attestore {} +; }
+    for entry in "$state"/* "$state"/.[!.]*; do
+      case ${entry##*/} in env | keys) continue ;; esac
+      if present "$entry"; then hand_over "$entry"; fi
+    done
+    hand_over "$state/keys"
+  fi
   chown root:attestore "$state"
   chmod 1770 "$state"
   # From here on only root can change a name that root owns. A link that root owns is intended.

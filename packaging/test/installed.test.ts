@@ -315,6 +315,46 @@ describe("removal", () => {
   });
 });
 
+describe("a root that root made before the package was installed", () => {
+  const unpacked = "/root/unpacked/usr/bin/attestore";
+  const owners = (): string[] => mustShell(`find ${STATE} -printf '%u %P\\n'`).trim().split("\n");
+
+  it("does not hinder the installation, if root's attestore init was interrupted", () => {
+    mustShell(`mkdir -m 0700 ${STATE} ${STATE}/keys`);
+    succeeded(shell(oneLiner, { ATTESTORE_AUTH_KEY: org.authKey }));
+    expect(isActive(), mustShell("journalctl -u attestore --no-pager | tail -30")).toBe(true);
+    mustShell("apt-get purge -y -qq attestore </dev/null");
+  });
+
+  it("becomes the agent's, which goes on with its keys; env and the root itself stay root's", async () => {
+    copyFileSync(server.caFile, inside("/root/ca.pem"));
+    mustShell(`dpkg-deb -x /root/${PACKAGE} /root/unpacked`);
+    const init = `${unpacked} init --service ${server.url} --ca-file /root/ca.pem --name by-hand`;
+    succeeded(shell(init, { ATTESTORE_AUTH_KEY: org.authKey }));
+    mustShell(`
+      echo 'A=b' >${STATE}/env
+      echo of-root >/srv/linked
+      ln /srv/linked ${STATE}/linked
+      ln -s /srv/linked ${STATE}/link
+    `);
+    expect(new Set(owners().map((line) => line.split(" ")[0]))).toEqual(new Set(["root"]));
+    const config = mustShell(`cat ${STATE}/config.yaml`);
+
+    mustShell(`apt-get install -y -qq /root/${PACKAGE}`);
+
+    expect(isActive(), mustShell("journalctl -u attestore --no-pager | tail -30")).toBe(true);
+    expect(owners().filter((line) => line.startsWith("root "))).toEqual(
+      expect.arrayContaining(["root ", "root env", "root linked"]),
+    );
+    expect(owners().filter((line) => line.startsWith("root "))).toHaveLength(3);
+    expect(mustShell("stat -c %U /srv/linked").trim()).toBe("root");
+    expect(mustShell(`cat ${STATE}/config.yaml`)).toBe(config);
+    await until("a heartbeat", () => existsSync(inside(`${STATE}/log/heartbeat.json`)));
+    expect(agent("status").stdout).toContain("agent running");
+    mustShell("apt-get purge -y -qq attestore </dev/null; rm -r /root/unpacked");
+  });
+});
+
 describe("an installation under the former names", () => {
   it("is taken over by the same command, with its keys, its sources and its running agent", async () => {
     copyFileSync(makeFormerPackage(scratch), inside("/root/former.deb"));
