@@ -14,12 +14,12 @@ import { backUp, testBackup } from "./back-and-test.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
-/** What happens to backups that other programs made, and what notices it: docs/checks.md. */
+/** What happens to backups that other programs made, and what notices it: docs/damage.md. */
 
 type Source = SourceConfigOf<"dumps"> | SourceConfigOf<"restic">;
 
-const dumpsTable = new DamageTable("dumps", "Case by case: dumps of other programs");
-const resticTable = new DamageTable("restic", "Case by case: trees in restic");
+const dumpsTable = new DamageTable("dumps", "Dumps of other programs");
+const resticTable = new DamageTable("restic", "Trees in restic");
 const PASSWORD = "hush-hush";
 let place: TestPlace;
 let server: SourcePostgres;

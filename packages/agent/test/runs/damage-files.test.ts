@@ -13,9 +13,9 @@ import { DamageTable, seenForDays } from "./damage-table.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
 import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 
-/** What happens to a tree of files, and what notices it by default: docs/checks.md. */
+/** What happens to a tree of files, and what notices it by default: docs/damage.md. */
 
-const table = new DamageTable("files", "Case by case: files");
+const table = new DamageTable("files", "Files");
 const FILES = 200;
 const ACL = "user::rw-\ngroup::r--\nmask::r--\nother::---\n";
 let place: TestPlace;

@@ -12,7 +12,7 @@ import { backUp, testBackup } from "./back-and-test.ts";
 import { flipBit, makeTestPlace, reseal, type Resealed, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
-/** What happens to a MariaDB or MySQL database, and what notices it by default: docs/checks.md. */
+/** What happens to a MariaDB or MySQL database, and what notices it by default: docs/damage.md. */
 
 /** More than is read of one table: a sample has to find it. */
 const ROWS = 40_000;
@@ -83,7 +83,7 @@ const shop = (order: "asc" | "desc" = "asc"): string => `
 beforeAll(async () => {
   place = await makeTestPlace();
   server = await startSourceMariadb(place.dir);
-  table = new DamageTable(server.product, "Case by case: MariaDB and MySQL");
+  table = new DamageTable(server.product, "MariaDB and MySQL");
   server.sql(
     `${BUSY} create user keeper@localhost identified by 'x'; grant all on *.* to keeper@localhost; ${shop()}`,
   );

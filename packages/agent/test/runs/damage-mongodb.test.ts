@@ -11,9 +11,9 @@ import { backUp, testBackup } from "./back-and-test.ts";
 import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
-/** What happens to a MongoDB database, and what notices it by default: docs/checks.md. */
+/** What happens to a MongoDB database, and what notices it by default: docs/damage.md. */
 
-const table = new DamageTable("MongoDB", "Case by case: MongoDB");
+const table = new DamageTable("MongoDB", "MongoDB");
 const COLLECTIONS = ["steady", "halved", "emptied", "dropped", "changed"];
 let place: TestPlace;
 let server: SourceMongodb;

@@ -12,10 +12,10 @@ import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
 /**
- * What happens to dumps of MariaDB, MongoDB and SQLite that other programs made: docs/checks.md.
+ * What happens to dumps of MariaDB, MongoDB and SQLite that other programs made: docs/damage.md.
  */
 
-const HEADING = "Case by case: dumps of MariaDB, MongoDB and SQLite";
+const HEADING = "Dumps of MariaDB, MongoDB and SQLite";
 const TABLES = ["steady", "halved", "emptied", "dropped", "changed"];
 let place: TestPlace;
 let mariadb: SourceMariadb;

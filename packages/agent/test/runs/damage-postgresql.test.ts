@@ -12,10 +12,10 @@ import { backUp, testBackup } from "./back-and-test.ts";
 import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
-/** What happens to a PostgreSQL database, and what notices it by default: docs/checks.md. */
+/** What happens to a PostgreSQL database, and what notices it by default: docs/damage.md. */
 
 const table = new DamageTable("PostgreSQL");
-const own = new DamageTable("PostgreSQL", "Case by case: PostgreSQL alone");
+const own = new DamageTable("PostgreSQL", "PostgreSQL alone");
 let place: TestPlace;
 let server: SourcePostgres;
 let backup: MadeBackup;

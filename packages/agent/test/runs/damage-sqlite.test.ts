@@ -10,7 +10,7 @@ import { DamageTable, seenForDays } from "./damage-table.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
 import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 
-/** What happens to an SQLite database, and what notices it by default: docs/checks.md. */
+/** What happens to an SQLite database, and what notices it by default: docs/damage.md. */
 
 const table = new DamageTable("SQLite");
 let place: TestPlace;

@@ -5,25 +5,25 @@ import { expect } from "vitest";
 import { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 
-const DOC = join(import.meta.dirname, "../../../../docs/checks.md");
+const DOC = join(import.meta.dirname, "../../../../docs/damage.md");
 const DAY_MS = 24 * 3600 * 1000;
 const DOES_NOT_APPLY = "–";
 
-/** The column of one engine in the table of docs/checks.md that says what is noticed by what. */
+/** The column of one engine in the table of docs/damage.md that says what is noticed by what. */
 export class DamageTable {
   readonly #cells: ReadonlyMap<string, string>;
   readonly #held = new Set<string>();
 
   /** `heading`: that of the table's section. */
-  constructor(engine: string, heading = "Case by case") {
-    const [, section = ""] = readFileSync(DOC, "utf8").split(`\n### ${heading}\n`);
+  constructor(engine: string, heading = "PostgreSQL and SQLite") {
+    const [, section = ""] = readFileSync(DOC, "utf8").split(`\n## ${heading}\n`);
     const [head = [], , ...rows] = section
-      .split(/\n###? /)[0]!
+      .split(/\n## /)[0]!
       .split("\n")
       .filter((line) => line.startsWith("|"))
       .map((line) => line.split("|").map((cell) => cell.trim()));
     const at = head.indexOf(engine);
-    expect(at, `${engine} in docs/checks.md`).toBeGreaterThan(1);
+    expect(at, `${engine} in docs/damage.md`).toBeGreaterThan(1);
     this.#cells = new Map(
       rows.flatMap((row) => (row[at] === DOES_NOT_APPLY ? [] : [[row[1] ?? "", row[at] ?? ""]])),
     );
@@ -37,7 +37,7 @@ export class DamageTable {
         result === "failed" && `${id} ${JSON.stringify(observed)}`.includes(names),
     );
     const ids = failed.map(({ id }) => (id.startsWith("inferred:rows:") ? "inferred:rows:…" : id));
-    expect(checks, `docs/checks.md names a check for: ${what} (failed: ${ids.join(" ")})`).not.toEqual([]);
+    expect(checks, `docs/damage.md names a check for: ${what} (failed: ${ids.join(" ")})`).not.toEqual([]);
     expect(ids, `${what}: ${tested.reason}`).toEqual(expect.arrayContaining(checks));
     expect(tested.result).toBe("failed");
     this.#held.add(what);
@@ -55,7 +55,7 @@ export class DamageTable {
 
   #cell(what: string): string {
     const cell = this.#cells.get(what);
-    expect(cell, `a row in docs/checks.md: ${what}`).toBeDefined();
+    expect(cell, `a row in docs/damage.md: ${what}`).toBeDefined();
     return cell ?? "";
   }
 }
