@@ -94,9 +94,25 @@ it("tries a database, proposes checks that can fail, keeps what people wrote, an
     sources: [{ source: "shop", checks: ["has-orders", "has-odd-name"] }],
   });
   await json(["backup"], 0, { env });
-  expect(await json(["restore-test"], 0, { env })).toMatchObject({ result: "passed" });
+  const proven = await cli(["restore-test"], { env });
+  expect(proven.code, proven.stderr).toBe(0);
+  expect(proven.stdout).toMatch(/^PASSED/m);
+  // A person reads the first characters of a digest; the receipt has all of it.
+  expect(proven.stdout).toMatch(/inferred:content .*sha256 = '[0-9a-f]{8}…'/);
+  expect(proven.stdout).not.toMatch(/[0-9a-f]{64}/);
   expect(await json(given, 2, { env })).toMatchObject({ message: expect.stringContaining("already") });
   expect(readdirSync(join(root, "scratch"))).toEqual([]);
+});
+
+it("says of a database without tables that no restore test passes yet, and perhaps its name is wrong", async () => {
+  server.sql("create database nothing");
+  const env = { NOTHING_URL: server.url(server.environment["PGUSER"] ?? "", "secret-word", "nothing") };
+  const given = ["source", "add", "nothing", "--engine", "postgresql", "--connection", "env:NOTHING_URL"];
+  const added = await cli([...given, "--yes"], { env });
+  expect(added.code, added.stderr).toBe(0);
+  expect(added.stderr + added.stdout).toContain(
+    "there is no table yet, and no restore test passes without data",
+  );
 });
 
 it("proposes a freshness and a ratio that hold, notice ruined data, and pass a restore test", async () => {

@@ -131,6 +131,9 @@ function jsonOf(source: string, tested: PerformedRestoreTest, submitted: Receipt
   };
 }
 
+/** `--json` and the receipt have digests whole. */
+const DIGEST = /\b([0-9a-f]{8})[0-9a-f]{56}\b/g;
+
 function describe(
   terminal: Terminal,
   slug: string,
@@ -140,7 +143,8 @@ function describe(
   const { good, bad, faint } = terminal.onData;
   for (const check of tested.checks) {
     const mark = check.result === "passed" ? good("✓") : bad("✗");
-    terminal.data(`${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`);
+    const line = `${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`;
+    terminal.data(line.replaceAll(DIGEST, "$1…"));
   }
   for (const check of tested.checks)
     for (const told of negativeControlLines(check))

@@ -146,6 +146,10 @@ async function tryOut(
     typeof tables === "number" ? plural(tables, "table") : null,
   ].filter((each) => each !== null);
   terminal.note(`${good("✓")} readable${found.length === 0 ? "" : `: ${found.join(", ")}`}`);
+  if (tables === 0)
+    terminal.say(
+      `${warn("!")} there is no table yet, and no restore test passes without data: check the database's name`,
+    );
   if (untried !== null) terminal.say(`${warn("!")} not tried: ${untried}; the first backup will tell`);
   const { proposeChecks } = await import("./source/propose-checks.ts");
   const { checks: proposed, notProposed } = flags.isOn("checks", true)
