@@ -184,6 +184,25 @@ describe("a directory of dumps", () => {
     );
   });
 
+  test("an SQL dump that has lines of another dump in a function, a comment and a row passes", async () => {
+    const other =
+      "--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 9.1\n-- Name: x; Type: TABLE; Schema: public; Owner: x\nCREATE TABLE x ();\n";
+    postgres.sql(`create database docs template template0;
+      \\connect docs
+      create table pages (id int, body text); insert into pages values (1, 'it''s: \n${other}');
+      comment on table pages is '${other}';
+      create function sample() returns text language sql as $$ select '${other}' $$`);
+    for (const options of ["", "--inserts"]) {
+      run(`pg_dump ${options} docs >docs.sql`);
+      const of = source();
+      const tested = await testIt(of, await back(of));
+      expect(tested.reason).toBeUndefined();
+      const objects = tested.checks.find(({ id }) => id === "inferred:objects");
+      expect(objects?.observed).toMatchObject({ objects: 3, differing: 0 });
+      expect(objects?.observed).not.toHaveProperty("not_compared");
+    }
+  });
+
   test("mysqldump's, without the name of a database in it", async () => {
     const socket = decodeURIComponent(/socket=(.*)$/.exec(mariadb.url("root", ""))?.[1] ?? "");
     const dump = (options: string): Buffer =>

@@ -70,6 +70,44 @@ test("a dump that begins before the one before it is complete is noticed", () =>
     expect(isCutShort(whole.slice(0, whole.indexOf(end)) + whole)).toBe(true);
 });
 
+test("lines like pg_dump's own inside of quotes are none of its own, however the text is cut", () => {
+  const fake = START + head("fake", "TABLE") + "CREATE TABLE fake ();\n" + END;
+  const bodies: readonly string[] = [
+    `CREATE FUNCTION public.f() AS $_$\n${fake}it's $$ "\n$_$;`,
+    `CREATE FUNCTION public.f() AS '\n${fake}it''s \\';`,
+    `CREATE FUNCTION public.f() AS E'\n${fake}it\\'s '' \\\\';`,
+    `/* /* */\n${fake}*/`,
+    `CREATE TABLE a$b$c (\n    "x\n${fake}" integer -- it's\n);`,
+  ];
+  for (const body of bodies) {
+    const text =
+      START + head("f()", "FUNCTION") + `${body}\n\n\n` + dump("ann").slice(START.length, -END.length) + END;
+    const whole = read(text);
+    expect(
+      whole?.objects.map(({ name }) => name),
+      body,
+    ).toEqual(["public.f()", "public.orders", "public.orders_id"]);
+    for (const piece of [1, 5, 79, 80, 81, 200]) expect(read(text, piece), body).toEqual(whole);
+    const sql = new DeclaredSql();
+    sql.add(Buffer.from(text));
+    expect(sql.isCutShort, body).toBe(false);
+    sql.add(Buffer.from(START));
+    expect(sql.isCutShort).toBe(false);
+    sql.add(Buffer.from(START));
+    expect(sql.isCutShort).toBe(true);
+  }
+  // Rows as INSERT statements, of a source where a backslash in a string is special.
+  const rows = `INSERT INTO public.orders VALUES ('\\'${fake.replaceAll("'", "")}');\n`;
+  const inserted = dump("ann")
+    .replace("SET statement_timeout = 0;", "SET standard_conforming_strings = off;")
+    .replace(DATA, rows);
+  for (const piece of [1, 50, inserted.length])
+    expect(read(inserted, piece)?.objects.map(({ name }) => name)).toEqual([
+      "public.orders",
+      "public.orders_id",
+    ]);
+});
+
 test("what looks like the end of an object counts where more of it follows", () => {
   const body = (line: string): string =>
     START + head("f()", "FUNCTION") + `CREATE FUNCTION public.f() AS '\n\n${line}\n  x;\n';\n\n\n` + END;

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { NOT_READ } from "../../content/compare-declared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import { SqlQuotes } from "./sql-quotes.ts";
 
 /** What pg_dump's text says of a schema. */
 export interface DeclaredSchema {
@@ -17,6 +18,7 @@ export interface DeclaredSchema {
 const HEAD = /^-- (Data for )?Name: (.+); Type: ([A-Z ]+); Schema: (.+); Owner: (?:.*)$/;
 const VERSION = /^-- Dumped (from database|by pg_dump) version ([0-9.]+)/;
 const END = /^-- PostgreSQL database dump complete/;
+const BACKSLASHES = /^SET standard_conforming_strings = (on|off);$/;
 const COPY = /^COPY .* FROM stdin;$/;
 /** At the end of an object: it says what the next one needs, or who owns this one. */
 const BESIDES = /^(?:SET default_(?:tablespace|table_access_method|with_oids) = .*;|ALTER .* OWNER TO .*;)$/;
@@ -39,9 +41,9 @@ interface Section {
 }
 
 /**
- * Reads the definitions in pg_dump's text while it passes, and none of the rows. A function may
- * contain lines like pg_dump's own. It then counts as several objects here, as it does in the text
- * of the restored copy.
+ * Reads the definitions in pg_dump's text while it passes, and none of the rows. Functions, comments
+ * and rows in INSERT statements may contain lines like pg_dump's own, so only lines that begin
+ * outside of quotes count as such.
  */
 export class DeclaredSql {
   readonly #objects: DatabaseObject[] = [];
@@ -56,6 +58,9 @@ export class DeclaredSql {
   /** Whether a dump has begun that is not complete yet. */
   #isIncomplete = false;
   #isCutShort = false;
+  readonly #quotes = new SqlQuotes();
+  /** Whether the line so far began inside of quotes. */
+  #isQuoted = false;
 
   add(piece: Buffer): void {
     let rest = piece;
@@ -75,6 +80,7 @@ export class DeclaredSql {
       }
       const newline = rest.indexOf(NEWLINE);
       const part = newline === -1 ? rest : rest.subarray(0, newline);
+      this.#quotes.add(part.toString("latin1"), newline !== -1);
       const room = MAX_LINE - this.#begun.length;
       this.#isBegunCut ||= part.length > room;
       const line = Buffer.concat([this.#begun, part.subarray(0, room)]);
@@ -85,6 +91,7 @@ export class DeclaredSql {
       this.#begun = Buffer.alloc(0);
       this.#line(line, this.#isBegunCut);
       this.#isBegunCut = false;
+      this.#isQuoted = this.#quotes.isQuoted;
       rest = rest.subarray(newline + 1);
     }
   }
@@ -102,7 +109,7 @@ export class DeclaredSql {
 
   #line(bytes: Buffer, isCut: boolean): void {
     const line = bytes.toString("latin1");
-    if (line.startsWith("-- ")) {
+    if (!this.#isQuoted && line.startsWith("-- ")) {
       const [, of, version = ""] = VERSION.exec(line) ?? [];
       if (of === "from database") {
         this.#server ??= version;
@@ -119,9 +126,11 @@ export class DeclaredSql {
         return;
       }
     }
+    const backslashes = this.#isQuoted ? null : BACKSLASHES.exec(line);
+    if (backslashes !== null) this.#quotes.conforms = backslashes[1] === "on";
     if (this.#isData) {
       // The line break before the end of no rows at all is that of this line.
-      if (COPY.test(line)) [this.#isCopying, this.#begun] = [true, Buffer.from("\n")];
+      if (!this.#isQuoted && COPY.test(line)) [this.#isCopying, this.#begun] = [true, Buffer.from("\n")];
       return;
     }
     const section = this.#section;
