@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildDashboard } from "./dashboard/build-dashboard.ts";
 import { descendants, type Process } from "./harness/processes.ts";
 import { freePort } from "./harness/server.ts";
+import { repositoryCopy } from "./harness/repository-copy.ts";
 import { until } from "./harness/wait.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -24,16 +25,18 @@ function isAlive({ pid, command }: Process): boolean {
 }
 
 /** A script of package.json as a shell runs it, on a data directory of its own. */
-async function npm(script: string) {
+async function npm(script: string, cwd = ROOT) {
   const data = mkdtempSync(join(tmpdir(), "attestore-npm-"));
   directories.push(data);
   const port = await freePort();
   const child = spawn("npm", ["run", script], {
-    cwd: ROOT,
+    cwd,
     env: {
       ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|VITEST)/.test(name))),
       NODE_ENV: undefined,
       ATTESTORE_DATA: data,
+      // Nothing is built into this checkout.
+      ATTESTORE_DOWNLOADS: cwd === ROOT ? data : undefined,
       ATTESTORE_LISTEN: `127.0.0.1:${port}`,
       ATTESTORE_PUBLIC_URL: `https://localhost:${port}`,
     },
@@ -78,4 +81,30 @@ test.each([
   }
   // It was stopped and did not crash: nothing is left to be mended at the next start.
   expect(existsSync(postmaster), talk()).toBe(false);
+});
+
+test("npm start builds the packages for other hosts beside the service, and both end together", async () => {
+  const copy = repositoryCopy();
+  directories.push(copy.directory);
+  const dist = join(copy.directory, "dist");
+  const isBuilding = (): boolean => existsSync(join(dist, "build.json"));
+  const startUntil = async (what: string, isSo: () => boolean): Promise<void> => {
+    const { child, talk } = await npm("start", copy.directory);
+    const ended = once(child, "exit");
+    try {
+      await until(what, () => isSo() && talk().includes("listening"), 240).catch((error: unknown) => {
+        throw new Error(talk(), { cause: error });
+      });
+      const started = descendants(child.pid ?? 0);
+      child.kill("SIGTERM");
+      await ended;
+      await until("all that npm started has ended", () => !started.some(isAlive), 30);
+    } finally {
+      child.kill("SIGTERM");
+    }
+  };
+  await startUntil("packages are being built", isBuilding);
+  expect([isBuilding(), existsSync(join(dist, "SHA256SUMS.minisig"))]).toEqual([false, false]);
+  await startUntil("packages are built", () => existsSync(join(dist, "SHA256SUMS.minisig")));
+  expect(existsSync(join(dist, "install.sh"))).toBe(true);
 });

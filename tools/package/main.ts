@@ -8,8 +8,9 @@ import { RELEASE_KEY } from "../../packages/contract/src/release-key.ts";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildRelease } from "./build-release.ts";
+import { removeBuildState, writeBuildState } from "./build-state.ts";
 import { architecturesOf, epochHere, REPOSITORY, versionHere } from "./release.ts";
-import { signingKey } from "./signature.ts";
+import { type SigningKey, signingKey } from "./signature.ts";
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +23,6 @@ const { values } = parseArgs({
 });
 
 const architectures = architecturesOf(values.arch);
-const key = signingKey(values["minisign-key"]);
 const release = {
   version: versionHere(),
   epoch_s: epochHere(process.env),
@@ -30,7 +30,21 @@ const release = {
   compression: values.fast ? ("fast" as const) : ("best" as const),
   releaseKey: values["release-key"] ?? RELEASE_KEY,
 };
-await buildRelease(release, architectures, key, (line) => process.stdout.write(`${line}\n`));
+// Two programs and two packages each.
+const steps = 4 * architectures.length;
+let step = 0;
+let key: SigningKey;
+try {
+  key = signingKey(values["minisign-key"]);
+  await buildRelease(release, architectures, key, (line) => {
+    process.stdout.write(`${line}\n`);
+    writeBuildState(release.out, { state: "building", step: ++step, steps, at: new Date().toISOString() });
+  });
+} catch (error) {
+  writeBuildState(release.out, { state: "failed", at: new Date().toISOString() });
+  throw error;
+}
+removeBuildState(release.out);
 process.stdout.write(`\nattestore ${release.version} in ${release.out}\n`);
 if (key.publicKey !== release.releaseKey)
   process.stdout.write(

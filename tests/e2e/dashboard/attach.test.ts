@@ -1,7 +1,7 @@
 /**
  * In the browser: from sign-up to a proven backup with the real agent, and reviewing waiting hosts.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -90,13 +90,14 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
   await page.getByRole("main").getByRole("link", { name: "Attach an agent" }).first().click();
   await heading(page, "Attach an agent");
   await expectAccessible(page);
+  await page.getByText("Options: name, how long it works").click();
   await page.getByLabel("What the key is for (optional)").fill("ledger host");
   await page.getByRole("button", { name: "Make an auth key" }).click();
   await page.getByText("The key is shown only once").waitFor();
   const authKey = (await page.getByLabel("Auth key", { exact: true }).textContent()) ?? "";
   expect(authKey).toMatch(/^atk_[0-9a-z]{10}_\S{32}$/);
   await page.getByText("This attaches the machine on which the service runs").waitFor();
-  const command = await shownCommand(page, "Run this on the host");
+  const command = await shownCommand(page, "Command that attaches the host");
   expect(command.join(" ")).not.toContain(authKey);
   await page.getByText("Waiting for an agent to attach").waitFor();
   await expectAccessible(page);
@@ -209,7 +210,8 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
   }
 });
 
-test("a new user gets from sign-up to the first proof by following the home page's next steps", async () => {
+test("a new user gets from sign-up to the first proof in under two minutes, by following the home page's next steps", async () => {
+  const began = performance.now();
   const page = await dashboard.open(null, "/signup");
   await page.getByLabel("E-mail address").fill("grace@example.org");
   await page.getByLabel("Name of your organisation").fill("Harbour Ledger");
@@ -221,7 +223,7 @@ test("a new user gets from sign-up to the first proof by following the home page
   await step.getByRole("link", { name: "Attach an agent" }).click();
   await page.getByRole("button", { name: "Make an auth key" }).click();
   const authKey = (await page.getByLabel("Auth key", { exact: true }).textContent()) ?? "";
-  const command = await shownCommand(page, "Run this on the host");
+  const command = await shownCommand(page, "Command that attaches the host");
   const ledger = host();
   const env = { ...ledger.env, ATTESTORE_AUTH_KEY: authKey };
   const init = await run("attestore", [...command, "--name", "harbour-1"], env, ledger.base);
@@ -240,6 +242,7 @@ test("a new user gets from sign-up to the first proof by following the home page
     await step.getByRole("button", { name: "Test a restore now: ledger" }).click();
     await page.getByRole("heading", { name: "Your first proof" }).waitFor();
     await page.getByRole("heading", { name: "Your source is proven.", level: 1 }).waitFor();
+    expect(performance.now() - began).toBeLessThan(120_000);
     await page.getByRole("link", { name: "See the receipt" }).click();
     await page.getByRole("link", { name: "Restore test passed" }).click();
     await page.getByText("Signature valid").waitFor();
@@ -249,11 +252,50 @@ test("a new user gets from sign-up to the first proof by following the home page
   }
 });
 
+test("the page says how far the packages for other hosts are, why there are none, and for which processors they are", async () => {
+  const org = await dashboard.addOrg("Packet Boats");
+  const downloads = join(data, "no-packages");
+  const tell = (state: object) => {
+    mkdirSync(downloads, { recursive: true });
+    writeFileSync(join(downloads, "build.json"), JSON.stringify({ at: new Date().toISOString(), ...state }));
+  };
+  try {
+    tell({ state: "building", step: 2, steps: 4 });
+    const page = await dashboard.open(org.owner, "/attach");
+    await page.getByText("Packages for other hosts are being built: 2 of 4").waitFor();
+    expect(await page.getByLabel("Building packages for other hosts").getAttribute("aria-valuenow")).toBe(
+      "25",
+    );
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Make an auth key" }).click();
+    await page.getByText("This attaches the machine on which the service runs").waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "attach-building");
+
+    // The page follows the build without a reload.
+    tell({ state: "failed" });
+    await page.getByText("their packages could not be built").waitFor();
+    writeFileSync(join(downloads, "SHA256SUMS"), `${"0".repeat(64)}  attestore-linux-amd64\n`);
+    writeFileSync(join(downloads, "SHA256SUMS.minisig"), "");
+    await page.reload();
+    await page.getByText("For arm64, run npm run package -- --arch amd64,arm64").waitFor();
+    await page.getByRole("button", { name: "Make an auth key" }).click();
+    await page.getByLabel("Command that attaches the host").getByText("install.sh").waitFor();
+
+    rmSync(join(downloads, "SHA256SUMS.minisig"));
+    tell({ state: "building", step: 2, steps: 4, at: new Date(Date.now() - 3_600_000).toISOString() });
+    await page.reload();
+    await page.getByText("Other hosts cannot be attached yet: run npm run package").waitFor();
+  } finally {
+    rmSync(downloads, { recursive: true, force: true });
+  }
+});
+
 test("an owner approves a waiting host by its fingerprint, and denies another", async () => {
   const org: DashboardOrg = await dashboard.addOrg("Night Watch");
   const page = await dashboard.open(org.owner, "/attach");
   await page.getByText("By its code", { exact: true }).click();
-  await page.getByText("For other hosts there is nothing to install yet").waitFor();
+  await page.getByText("Other hosts cannot be attached yet").waitFor();
   const friend = await knock(host(), "archive-2", await shownCommand(page, "On the host"));
 
   await page.getByLabel("Code that the host shows").fill("ABCD-EFGH");

@@ -1,8 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
+import { every } from "./query-client.ts";
+
+/** What other hosts can install the agent from. */
+export type Packages =
+  | { state: "ready"; architectures: string[] }
+  | { state: "building"; step: number; steps: number }
+  | { state: "failed" }
+  | { state: "none" };
 
 /** What hosts get from this service before they belong to an organisation. */
 export interface ServedForHosts {
-  /** Whether there is something to install from: before `npm run package` there is not. */
+  packages: Packages;
+  /** Whether there is something to install from. */
   hasPackages: boolean;
   /**
    * SHA-256 of the service's own certificate authority, as `AA:BB:…`; null if public authorities
@@ -11,19 +20,43 @@ export interface ServedForHosts {
   caSha256: string | null;
 }
 
+const BUILDING_MS = 2_000;
+/** The longest step takes some minutes. A build that says nothing for longer was interrupted. */
+const INTERRUPTED_MS = 15 * 60_000;
+
 /** Undefined until it is known, and if it cannot be known. */
 export function useServedForHosts(): ServedForHosts | undefined {
   return useQuery({
     queryKey: ["served-for-hosts"],
     queryFn: async (): Promise<ServedForHosts> => {
       const [packages, ca] = await Promise.all([
-        // Written last, when all the others are there.
-        fetch("/download/SHA256SUMS.minisig", { method: "HEAD" }),
+        findPackages(),
         fetch("/ca.pem").then(async (answer) => (answer.ok ? answer.text() : null)),
       ]);
-      return { hasPackages: packages.ok, caSha256: ca === null ? null : await fingerprintOf(ca) };
+      return {
+        packages,
+        hasPackages: packages.state === "ready",
+        caSha256: ca === null ? null : await fingerprintOf(ca),
+      };
     },
+    refetchInterval: ({ state }) => every(state.data?.packages.state === "building" ? BUILDING_MS : 60_000)(),
   }).data;
+}
+
+async function findPackages(): Promise<Packages> {
+  // Written last, when all the others are there.
+  if ((await fetch("/download/SHA256SUMS.minisig", { method: "HEAD" })).ok) {
+    const sums = await fetch("/download/SHA256SUMS");
+    const names = sums.ok ? (await sums.text()).matchAll(/ {2}attestore-linux-(\w+)$/gm) : [];
+    return { state: "ready", architectures: Array.from(names, ([, name = ""]) => name) };
+  }
+  // As tools/package/build-state.ts writes it.
+  const answer = await fetch("/download/build.json");
+  if (!answer.ok) return { state: "none" };
+  const { state, at, step, steps } = (await answer.json()) as Record<string, unknown>;
+  if (state !== "building") return { state: "failed" };
+  if (Date.now() - Date.parse(String(at)) > INTERRUPTED_MS) return { state: "none" };
+  return { state, step: Number(step), steps: Number(steps) };
 }
 
 /** SHA-256 of a certificate in PEM, as `openssl x509 -fingerprint -sha256` prints it. */
@@ -33,12 +66,29 @@ async function fingerprintOf(pem: string): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0").toUpperCase()).join(":");
 }
 
+const CHECKOUT = "attestore-checkout-agent";
+
+/**
+ * Whether the agent is the checkout's. Packages may be ready only after somebody has attached
+ * without them, so this browser remembers which command it showed last.
+ */
+export function useIsCheckout(): boolean {
+  const isWithout = useServedForHosts()?.hasPackages === false;
+  return isWithout || localStorage.getItem(CHECKOUT) !== null;
+}
+
+/** The command that a key came with is for the checkout's agent, or for an installed one. */
+export function rememberCommand(command: string): void {
+  if (command.startsWith("npx ")) localStorage.setItem(CHECKOUT, "1");
+  else localStorage.removeItem(CHECKOUT);
+}
+
 /**
  * How the agent is called on its hosts: without packages, the only one is the checkout's, which npx
  * finds.
  */
 export function useAgentProgram(): string {
-  return useServedForHosts()?.hasPackages === false ? "npx attestore" : "attestore";
+  return useIsCheckout() ? "npx attestore" : "attestore";
 }
 
 /**
@@ -46,7 +96,5 @@ export function useAgentProgram(): string {
  * agent in a shell.
  */
 export function useRunCommand(): string {
-  return useServedForHosts()?.hasPackages === false
-    ? "npx attestore run"
-    : "sudo systemctl enable --now attestore";
+  return useIsCheckout() ? "npx attestore run" : "sudo systemctl enable --now attestore";
 }

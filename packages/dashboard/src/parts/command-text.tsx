@@ -1,21 +1,15 @@
-import { Box, Code, Group } from "@mantine/core";
+import { Code } from "@mantine/core";
+import classes from "./command-text.module.css";
 import { CopyButton } from "./copy-button.tsx";
 
 /** Commands to copy and run elsewhere. */
 export function CommandText({ text, label }: { text: string; label: string }) {
   return (
-    <Box>
-      <Code
-        block
-        tabIndex={0}
-        aria-label={label}
-        style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}
-      >
+    <div className={classes["command"]}>
+      <Code block tabIndex={0} aria-label={label} className={classes["text"] ?? ""}>
         {text}
       </Code>
-      <Group justify="flex-end" mt={4}>
-        <CopyButton text={text} />
-      </Group>
-    </Box>
+      <CopyButton text={text} />
+    </div>
   );
 }

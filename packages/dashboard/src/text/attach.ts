@@ -1,12 +1,28 @@
+import { plural } from "./format.ts";
+
 export const attach = {
   title: "Attach an agent",
-  lead: "An agent runs on the host that has the data. There are two ways to attach one.",
+  lead: "An agent runs on the host that has the data. It makes backups there, and restores them.",
   ways: { label: "Way to attach", key: "With an auth key", code: "By its code" },
   onlyHere:
-    "This attaches the machine on which the service runs: run it in the directory from which you started the service. For other hosts there is nothing to install yet: first run npm run package in that directory, which takes a few minutes.",
+    "This attaches the machine on which the service runs. Run it in the directory from which you started the service.",
+  packages: {
+    building: (step: number, steps: number) =>
+      `Packages for other hosts are being built: ${step} of ${steps}. This takes about a minute, and the page goes on by itself.`,
+    progress: "Building packages for other hosts",
+    readySince: "Packages for other hosts are ready now: to attach one, make another key.",
+    failed:
+      "Other hosts cannot be attached yet: their packages could not be built. The console of the service says why. Then run npm run package in its directory.",
+    none: "Other hosts cannot be attached yet: run npm run package in the directory from which you started the service.",
+    architectures: (built: readonly string[]) =>
+      built.includes("arm64")
+        ? `For hosts with Linux on ${built.join(" and ")}.`
+        : `For hosts with Linux on ${built.join(" and ")} (x86-64). For arm64, run npm run package -- --arch amd64,arm64 in the directory of the service.`,
+  },
   key: {
     explanation:
-      "Make a key, run one command on the host, and enter the key when it asks. The key is not part of the command, because commands end up in shell histories.",
+      "You get a key and a command. Run the command on the host, and enter the key when it asks. The key is not part of the command, because commands end up in shell histories.",
+    options: "Options: name, how long it works, how many agents",
     name: "What the key is for (optional)",
     namePlaceholder: "rack 7",
     expires: "The key works for",
@@ -15,25 +31,27 @@ export const attach = {
     usesHint: "Leave empty for any number until it expires",
     make: "Make an auth key",
     shownOnce: "The key is shown only once. Copy it now. If you lose it, make a new one.",
-    made: "Your new auth key",
+    enter: "2. Enter this key when it asks",
+    works: {
+      before: "It works until ",
+      once: " and once.",
+      often: (uses: number | null) =>
+        ` for ${uses === null ? "any number of agents" : plural(uses, "agent")}.`,
+    },
     secret: "Auth key",
     copySecret: "Copy the key",
-    command: "Run this on the host, then enter the key",
-    builtSince:
-      "This attaches the machine on which the service runs. Packages for other hosts were built meanwhile: make another key for them.",
-    anotherKey: "Then make another key.",
+    run: "1. Run this on the host",
+    command: "Command that attaches the host",
     noted: "Done with this key",
     waiting: "Waiting for an agent to attach. This page updates by itself.",
-    attached: "Attached just now",
+    attached: "3. The agent attaches",
     open: (name: string) => `Open ${name}`,
-    expiresAt: "Expires",
-    uses_: "Uses",
-    unlimited: "unlimited",
   },
   after: {
-    declare: "Next, on the host: say what to back up.",
+    declare: "Then say what to back up: here, or with a command on the host.",
+    addSource: "Add a source",
     declareCommand: "Command that adds a source",
-    run: "Then start the agent, and leave it running: it does what you start here, and what is scheduled.",
+    run: "Start the agent, and leave it running: it does what you start here, and what is scheduled.",
     unit: "The agent must run: it does what you start here, and what is scheduled. The installer has started it. If it was stopped, or there was no installer, start it:",
     runCommand: "Command that starts the agent",
   },

@@ -1,6 +1,7 @@
 import { Radio, SimpleGrid, Text } from "@mantine/core";
 import { useAgentProgram } from "../../api/served-for-hosts.ts";
 import { CommandText } from "../../parts/command-text.tsx";
+import { EngineMark } from "../../parts/engine-mark.tsx";
 import { addSource as text } from "../../text/add-source.ts";
 import classes from "./tiles.module.css";
 
@@ -32,7 +33,11 @@ export function EngineTiles({
           <Radio
             key={engine}
             value={engine}
-            label={text.engines[engine]}
+            label={
+              <span className={classes["label"]}>
+                <EngineMark engine={engine} /> {text.engines[engine]}
+              </span>
+            }
             classNames={{ root: classes["tile"] ?? "", body: classes["body"] ?? "" }}
           />
         ))}

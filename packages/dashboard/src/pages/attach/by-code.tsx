@@ -12,7 +12,8 @@ import { Section } from "../../parts/section.tsx";
 import { attach } from "../../text/attach.ts";
 import { ChooseOrg } from "./choose-org.tsx";
 import { Review } from "./review.tsx";
-import { type ServedForHosts, useAgentProgram, useServedForHosts } from "../../api/served-for-hosts.ts";
+import { OtherHosts } from "./other-hosts.tsx";
+import { type ServedForHosts, useServedForHosts } from "../../api/served-for-hosts.ts";
 
 const text = attach.code;
 
@@ -26,7 +27,7 @@ export function ByCode({ code: given }: { code: string }) {
   const [code, setCode] = useState(given.trim());
   const [orgId, setOrgId] = useState(org?.id ?? "");
   const served = useServedForHosts();
-  const program = useAgentProgram();
+  const program = served?.hasPackages === false ? "npx attestore" : "attestore";
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     setCode(typed.trim());
@@ -36,6 +37,7 @@ export function ByCode({ code: given }: { code: string }) {
       <Section title={attach.ways.code}>
         <Text size="sm">{text.explanation}</Text>
         {served?.hasPackages === false && <Text size="sm">{attach.onlyHere}</Text>}
+        <OtherHosts />
         <CommandText text={commandOf(served, program)} label={text.command} />
         <form onSubmit={submit}>
           <Stack maw={420}>

@@ -1,12 +1,14 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Box, Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
+import { rememberCommand } from "../../api/served-for-hosts.ts";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { Section } from "../../parts/section.tsx";
 import { attach } from "../../text/attach.ts";
 import { FreshKey } from "./fresh-key.tsx";
+import { OtherHosts } from "./other-hosts.tsx";
 
 const text = attach.key;
 
@@ -45,6 +47,7 @@ function KeyForm({
       return answer.body;
     },
     onSuccess: async (minted) => {
+      rememberCommand(minted.install_command);
       onMinted(minted);
       await client.invalidateQueries({ queryKey: ["auth-keys", orgId] });
     },
@@ -57,39 +60,47 @@ function KeyForm({
     <Section title={attach.ways.key}>
       <Text size="sm">{text.explanation}</Text>
       <form onSubmit={submit}>
-        <Stack maw={420}>
-          <TextInput
-            label={text.name}
-            placeholder={text.namePlaceholder}
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <NativeSelect
-            label={text.expires}
-            data={(Object.keys(EXPIRIES) as Expiry[]).map((value) => ({
-              value,
-              label: text.expiries[value],
-            }))}
-            value={expiry}
-            onChange={({ currentTarget }) => setExpiry(currentTarget.value as Expiry)}
-          />
-          <TextInput
-            type="number"
-            label={text.uses}
-            description={text.usesHint}
-            min={1}
-            max={1_000_000}
-            step={1}
-            value={uses}
-            onChange={({ currentTarget }) => setUses(currentTarget.value)}
-          />
+        <Stack>
+          <details>
+            <summary>{text.options}</summary>
+            <Box pt="sm" maw={420}>
+              <Stack>
+                <TextInput
+                  label={text.name}
+                  placeholder={text.namePlaceholder}
+                  maxLength={100}
+                  value={name}
+                  onChange={(event) => setName(event.currentTarget.value)}
+                />
+                <NativeSelect
+                  label={text.expires}
+                  data={(Object.keys(EXPIRIES) as Expiry[]).map((value) => ({
+                    value,
+                    label: text.expiries[value],
+                  }))}
+                  value={expiry}
+                  onChange={({ currentTarget }) => setExpiry(currentTarget.value as Expiry)}
+                />
+                <TextInput
+                  type="number"
+                  label={text.uses}
+                  description={text.usesHint}
+                  min={1}
+                  max={1_000_000}
+                  step={1}
+                  value={uses}
+                  onChange={({ currentTarget }) => setUses(currentTarget.value)}
+                />
+              </Stack>
+            </Box>
+          </details>
           {mint.isError && <FailurePanel error={mint.error} />}
           <Group>
             <Button type="submit" loading={mint.isPending}>
               {text.make}
             </Button>
           </Group>
+          <OtherHosts />
         </Stack>
       </form>
     </Section>
