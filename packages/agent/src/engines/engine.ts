@@ -193,18 +193,18 @@ export interface Restored {
    */
   compareContent?(comparison: ContentComparison): Promise<readonly CheckOutcome[]>;
   /**
-   * Looks for rows that break a constraint of the copy. Runs only if another check read data. What
-   * is not looked at within the time is named. Absent for engines that do it in `inferredChecks`,
-   * or not at all.
+   * Looks for rows that break a constraint of the copy. Runs only if another check read data, after
+   * `compareContent` began. What is not looked at within the time is named. Absent for engines that
+   * do it in `inferredChecks`, or not at all.
    * @throws RunError
    */
-  checkConstraints?(limits: ConstraintLimits): Promise<readonly CheckOutcome[]>;
+  checkConstraints?(limits: IntegrityLimits): Promise<FinishAlone>;
   /**
-   * Looks whether the copy's indexes fit its tables. Runs only if another check read data. What is
-   * not looked at is named. Absent for engines that can't do this.
+   * Looks whether the copy's indexes fit its tables, under the same rules. Absent for engines that
+   * can't do this.
    * @throws RunError
    */
-  checkIndexes?(limits: ConstraintLimits): Promise<readonly CheckOutcome[]>;
+  checkIndexes?(limits: IntegrityLimits): Promise<FinishAlone>;
   /**
    * Counts and rates of the tables' columns, or of a tree's files, without their values. Absent if
    * an engine can't do this.
@@ -225,10 +225,20 @@ export interface Restored {
 /** A profile before it is compared with earlier ones. */
 export type FoundProfile = Pick<Profile, "tables" | "left_out" | "files">;
 
-export interface ConstraintLimits {
-  readonly budget_ms: number;
+export interface IntegrityLimits {
+  /** For what runs no code of the dump: others use the copy meanwhile. */
+  readonly beside_ms: number;
+  /** For the rest. */
+  readonly alone_ms: number;
   readonly signal: AbortSignal;
 }
+
+/**
+ * Does what may run code of the dump, and could end the sessions of others: nobody else may use the
+ * copy meanwhile. Must be called once.
+ * @throws RunError
+ */
+export type FinishAlone = (signal: AbortSignal) => Promise<readonly CheckOutcome[]>;
 
 export interface RuinLimits extends QueryLimits {
   /** For all ways together. */

@@ -9,7 +9,7 @@ import {
   totalRowsCheck,
   withoutCanaries,
 } from "../checks/index.ts";
-import type { ForeignMetadata, Restored, Runtime } from "../engines/engine.ts";
+import type { FinishAlone, ForeignMetadata, Restored, Runtime } from "../engines/engine.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { sideBySide } from "../processes/side-by-side.ts";
 import { profileCopy, suspicionChecks } from "./profile-copy.ts";
@@ -89,23 +89,26 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
   // The schema alone is not data. It counts only if another check read data.
   const schema = readData === 0 ? null : await schemaCheck(restored, run);
   if (schema !== null) add(schema, []);
-  // The profile takes our own time, comparing content that of the restored copy's programs. None of
-  // them runs code of the dump. Constraints and indexes may: it could end the others' sessions.
-  const [compared, profile] =
+  // All of them share the cores, so that none waits for another's last table or index. None of them
+  // runs code of the dump. What may do so comes last, one after the other: it could end the others'
+  // sessions.
+  const [compared, profile, ...finish] =
     readData === 0
       ? [[], null]
-      : await sideBySide<[readonly CheckOutcome[], Profile | null]>(signal, [
+      : await sideBySide<[readonly CheckOutcome[], Profile | null, FinishAlone, FinishAlone]>(signal, [
           (within) => contentChecks(restored, { ...run, signal: within }),
           (within) =>
             profileCopy(restored, {
               key: run.contentKey,
               seen,
-              budget_ms: run.profileBudget_ms,
+              budget_ms: run.profileBudget_ms + besideOthers_ms(run),
               signal: within,
             }),
+          (within) => constraintChecks(restored, { ...run, signal: within }),
+          (within) => indexChecks(restored, { ...run, signal: within }),
         ]);
-  const integrity =
-    readData === 0 ? [] : [...(await constraintChecks(restored, run)), ...(await indexChecks(restored, run))];
+  const integrity: CheckOutcome[] = [];
+  for (const finishAlone of finish) integrity.push(...(await finishAlone(signal)));
   for (const each of [...compared, ...integrity]) add(each, []);
   for (const suspicion of suspicionChecks(profile, source)) add(suspicion, []);
   for (const check of source.checks) {
@@ -121,24 +124,34 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
 
 /** Constraints are looked at in this time, however long the restore took. */
 const CONSTRAINTS_MS = 30_000;
+/** The restore has just built the indexes, so there is little to find. */
+const INDEXES_MS = 5_000;
+/** How many times as long something may take that shares the cores with others. */
+const SHARED = 3;
+
+const NOTHING_LEFT: FinishAlone = () => Promise.resolve([]);
 
 async function constraintChecks(
   restored: Restored,
   { contentBudget_ms, signal }: ChecksToRun,
-): Promise<readonly CheckOutcome[]> {
-  const budget_ms = Math.min(CONSTRAINTS_MS, contentBudget_ms);
-  return (await restored.checkConstraints?.({ budget_ms, signal })) ?? [];
+): Promise<FinishAlone> {
+  const alone_ms = Math.min(CONSTRAINTS_MS, contentBudget_ms);
+  const limits = { beside_ms: Math.min(SHARED * alone_ms, contentBudget_ms), alone_ms, signal };
+  return (await restored.checkConstraints?.(limits)) ?? NOTHING_LEFT;
 }
-
-/** The restore has just built the indexes, so there is little to find. */
-const INDEXES_MS = 5_000;
 
 async function indexChecks(
   restored: Restored,
   { contentBudget_ms, signal }: ChecksToRun,
-): Promise<readonly CheckOutcome[]> {
-  const budget_ms = Math.min(INDEXES_MS, contentBudget_ms);
-  return (await restored.checkIndexes?.({ budget_ms, signal })) ?? [];
+): Promise<FinishAlone> {
+  const alone_ms = Math.min(INDEXES_MS, contentBudget_ms);
+  const limits = { beside_ms: Math.min(SHARED * alone_ms, contentBudget_ms), alone_ms, signal };
+  return (await restored.checkIndexes?.(limits)) ?? NOTHING_LEFT;
+}
+
+/** What constraints and indexes may take from the others, who get it on top. */
+function besideOthers_ms({ contentBudget_ms }: ChecksToRun): number {
+  return Math.min(CONSTRAINTS_MS + INDEXES_MS, contentBudget_ms / 2);
 }
 
 /** How many a receipt has room for. */
@@ -160,8 +173,9 @@ function withFewTexts(outcomes: readonly CheckOutcome[]): CheckOutcome[] {
 }
 
 async function contentChecks(restored: Restored, run: ChecksToRun): Promise<readonly CheckOutcome[]> {
-  const { metadata, contentKey: key, contentBudget_ms: budget_ms, signal } = run;
+  const { metadata, contentKey: key, signal } = run;
   if (key === null || restored.compareContent === undefined) return [];
+  const budget_ms = run.contentBudget_ms + besideOthers_ms(run);
   return restored.compareContent({ metadata, key, budget_ms, signal });
 }
 

@@ -60,16 +60,22 @@ const constraintsOf = (tested: RestoreTestResult, id = "inferred:foreign_keys") 
   tested.checks.find((check) => check.id === id);
 
 async function look(database: string, budget_ms = 30_000) {
-  const session = await PsqlSession.open(
-    programsIn(server.bin),
-    { ...server.environment, PGDATABASE: database, PGOPTIONS: "-c default_transaction_read_only=on" },
-    never,
-  );
-  try {
-    return await checkConstraints(session, budget_ms);
-  } finally {
-    await session.close();
-  }
+  const environment = { PGDATABASE: database, PGOPTIONS: "-c default_transaction_read_only=on" };
+  const inSession = async <Result>(signal: AbortSignal, use: (session: PsqlSession) => Promise<Result>) => {
+    const session = await PsqlSession.open(
+      programsIn(server.bin),
+      { ...server.environment, ...environment },
+      signal,
+    );
+    try {
+      return await use(session);
+    } finally {
+      await session.close();
+    }
+  };
+  const limits = { beside_ms: budget_ms, alone_ms: budget_ms, signal: never };
+  const finishAlone = await checkConstraints(inSession, limits);
+  return finishAlone(never);
 }
 
 /** Foreign keys of each kind, none of which is broken. */

@@ -154,7 +154,7 @@ test("of a table of more than 256 MiB, single rows of many pages are read", () =
   expect(ids).toBe(`0\t${read}\t${read}\t\\N\t\\N`);
 });
 
-test("a check constraint and an index that end every other session keep no table from being profiled, and no index from being looked at", async () => {
+test("a constraint, a foreign key and an index that end every other session keep no table from being profiled or compared, and no index or key from being looked at", async () => {
   server.sql(`
     create schema ends;
     create function ends.all_others(text) returns boolean language plpgsql immutable as $$ begin
@@ -165,16 +165,36 @@ test("a check constraint and an index that end every other session keep no table
     insert into ends.guarded select 'row ' || i from generate_series(1, 100) i;
     alter table ends.guarded add check (ends.all_others(a)) not valid;
     create index on ends.guarded (ends.all_others(a));
+    create type ends.kind as enum ('x');
+    create function ends.as_text(ends.kind) returns text language plpgsql immutable as $$ begin
+      perform ends.all_others('');
+      return 'x';
+    end $$;
+    create cast (ends.kind as text) with function ends.as_text(ends.kind) as implicit;
+    create table ends.kinds (name text primary key);
+    insert into ends.kinds values ('x');
+    create table ends.referring (kind ends.kind references ends.kinds);
+    insert into ends.referring select 'x' from generate_series(1, 100);
   `);
   try {
     const tested = await testIt();
     expect(tested.reason).toBeUndefined();
     expect(tested.checks.find(({ id }) => id === "inferred:indexes")).toMatchObject({
-      observed: { indexes: 3, unfit: 0 },
+      observed: { indexes: 4, unfit: 0 },
     });
+    expect(tested.checks.find(({ id }) => id === "inferred:foreign_keys")).toMatchObject({
+      observed: { foreign_keys: 1, check_constraints: 1, broken: 0 },
+    });
+    const content = (of: typeof tested) =>
+      Number(of.checks.find(({ id }) => id === "inferred:content")?.observed["tables"]);
+    expect(content(tested)).toBe(content(normal) + 3);
     const named = tested.profile?.tables.map(({ name }) => name) ?? [];
     expect(named.toSorted()).toEqual(
-      [...(normal.profile?.tables ?? []).map(({ name }) => name), "ends.guarded"].toSorted(),
+      [
+        ...(normal.profile?.tables ?? []).map(({ name }) => name),
+        "ends.guarded",
+        "ends.referring",
+      ].toSorted(),
     );
   } finally {
     server.sql("drop schema ends cascade");

@@ -1,10 +1,11 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck, formatRow, kindsCheck, type QueryOutcome } from "../../checks/index.ts";
 import type {
-  ConstraintLimits,
   ContentComparison,
+  FinishAlone,
   FoundProfile,
   InferredContext,
+  IntegrityLimits,
   Profiling,
   QueryLimits,
   Restored,
@@ -87,8 +88,8 @@ export class RestoredForeign implements Restored {
     return this.#inner.compareContent?.(comparison) ?? Promise.resolve([]);
   }
 
-  checkConstraints(limits: ConstraintLimits): Promise<readonly CheckOutcome[]> {
-    return this.#inner.checkConstraints?.(limits) ?? Promise.resolve([]);
+  checkConstraints(limits: IntegrityLimits): Promise<FinishAlone> {
+    return this.#inner.checkConstraints?.(limits) ?? Promise.resolve(() => Promise.resolve([]));
   }
 
   /** Whoever made the dump, the copy is a database as any other. */

@@ -3,11 +3,12 @@ import { constraintsCheck, type QueryOutcome } from "../../checks/index.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import type {
-  ConstraintLimits,
   ContentComparison,
+  FinishAlone,
   ForeignMetadata,
   FoundProfile,
   InferredContext,
+  IntegrityLimits,
   Profiling,
   QueryLimits,
   Restored,
@@ -146,7 +147,12 @@ export class RestoredMariadb implements Restored {
     });
   }
 
-  async checkConstraints({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
+  /** Its server is busy enough with the content. */
+  checkConstraints({ alone_ms }: IntegrityLimits): Promise<FinishAlone> {
+    return Promise.resolve((signal) => this.#checkForeignKeys(alone_ms, signal));
+  }
+
+  async #checkForeignKeys(budget_ms: number, signal: AbortSignal): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
     const checked = await this.#asReader(signal, (reader) =>
       checkForeignKeys(reader, {

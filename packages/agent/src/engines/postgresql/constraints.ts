@@ -1,6 +1,10 @@
 import type { BrokenConstraint, CheckedConstraints } from "../../checks/index.ts";
+import type { IntegrityLimits } from "../engine.ts";
 import type { PsqlSession } from "./psql-session.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "./schema.ts";
+
+/** What the server itself comes with has a smaller one. */
+const FIRST_OWN_OID = 16_384;
 
 const LISTING_MS = 10_000;
 const NAME = "format('%I.%I.%I', n.nspname, r.relname, c.conname)";
@@ -16,17 +20,18 @@ const cast = (type: string, wanted: string): string =>
  * Each row is a JSON array: the constraint, whether the catalogue says that it was validated, and
  * the query that counts the rows that refer to none. It compares as the constraint itself does,
  * with its own operators and its referenced column's collation. A foreign key over periods has no
- * query.
+ * query. Last comes whether an operator or type is not the server's own: comparing may then run
+ * code of the dump.
  */
 const FOREIGN_KEYS = `
   select json_build_array(${NAME}, c.convalidated, case when coalesce(to_jsonb(c)->>'conperiod', 'false') = 'false' then
     format('select count(*) from %s%I.%I fk where (%s) and not exists (select from %s%I.%I pk where %s)',
-      ${only("r.relkind")}, n.nspname, r.relname, k.referring, ${only("p.relkind")}, pn.nspname, p.relname, k.equal) end)
+      ${only("r.relkind")}, n.nspname, r.relname, k.referring, ${only("p.relkind")}, pn.nspname, p.relname, k.equal) end, k.foreign)
   from pg_constraint c
     join pg_class r on r.oid = c.conrelid join pg_namespace n on n.oid = r.relnamespace
     join pg_class p on p.oid = c.confrelid join pg_namespace pn on pn.oid = p.relnamespace
     cross join lateral (
-      select string_agg(format('fk.%I is not null', fa.attname), case c.confmatchtype when 'f' then ' or ' else ' and ' end) as referring,
+      select bool_or(greatest(o.oid, fa.atttypid, pa.atttypid) >= ${FIRST_OWN_OID}) as foreign, string_agg(format('fk.%I is not null', fa.attname), case c.confmatchtype when 'f' then ' or ' else ' and ' end) as referring,
         string_agg(format('pk.%I%s operator(%I.%s) fk.%I%s%s', pa.attname, ${cast("pa.atttypid", "o.oprleft")}, onsp.nspname, o.oprname, fa.attname, ${cast("fa.atttypid", "o.oprright")},
           case when pa.attcollation <> fa.attcollation and pa.attcollation <> 0
             then (select format(' collate %I.%I', cn.nspname, pc.collname) from pg_collation pc join pg_namespace cn on cn.oid = pc.collnamespace where pc.oid = pa.attcollation) end), ' and ') as equal
@@ -46,58 +51,110 @@ const CHECK_CONSTRAINTS = `
   where c.contype = 'c' and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "r.oid")}
   group by r.oid, r.relname, n.nspname order by pg_table_size(r.oid), r.relname`;
 
+type InSession = <Result>(
+  signal: AbortSignal,
+  use: (session: PsqlSession) => Promise<Result>,
+) => Promise<Result>;
+
 /**
  * Counts the rows of the copy that break a foreign key or a check constraint, those of the smallest
- * tables first. One query takes at most half of the time that is left. Null if there are no such
- * constraints.
+ * tables first. One query takes at most half of the time that is left. Foreign keys that compare
+ * with the server's own operators are looked at first; what may run code of the dump when the
+ * returned function is called. That answers null if there are no such constraints.
  * @throws SessionEnded
  */
 export async function checkConstraints(
-  session: PsqlSession,
-  budget_ms: number,
-): Promise<CheckedConstraints | null> {
-  const deadline = performance.now() + budget_ms;
-  const notChecked: string[] = [];
-  const list = async (sql: string, what: string): Promise<string[][]> => {
-    await session.run(`set statement_timeout = ${LISTING_MS}`);
-    const listed = await session.run(sql);
+  inSession: InSession,
+  { beside_ms, alone_ms, signal }: IntegrityLimits,
+): Promise<(signal: AbortSignal) => Promise<CheckedConstraints | null>> {
+  const found = new Found();
+  const [foreignKeys, checks] = await inSession(signal, async (session) => {
+    const asking = new Asking(session, beside_ms);
+    const keys = await asking.list(FOREIGN_KEYS, "all foreign keys", found);
+    const listed = await asking.list(CHECK_CONSTRAINTS, "all check constraints", found);
+    for (const key of keys) if (!runsCode(key)) await lookAtKey(asking, key, found);
+    return [keys, listed];
+  });
+  const others = foreignKeys.filter(runsCode);
+  if (foreignKeys.length + checks.length + found.notChecked.length === 0) return () => Promise.resolve(null);
+  return async (within) => {
+    if (others.length + checks.length > 0)
+      await inSession(within, async (session) => {
+        const asking = new Asking(session, alone_ms);
+        for (const key of others) await lookAtKey(asking, key, found);
+        for (const each of checks) await lookAtChecks(asking, each, found);
+      });
+    return found;
+  };
+}
+
+class Found implements CheckedConstraints {
+  foreignKeys = 0;
+  checks = 0;
+  readonly broken: BrokenConstraint[] = [];
+  readonly notChecked: string[] = [];
+}
+
+/** Questions that have a certain time together. */
+class Asking {
+  readonly #session: PsqlSession;
+  readonly #deadline: number;
+
+  constructor(session: PsqlSession, budget_ms: number) {
+    this.#session = session;
+    this.#deadline = performance.now() + budget_ms;
+  }
+
+  async list(sql: string, what: string, { notChecked }: Found): Promise<string[][]> {
+    await this.#session.run(`set statement_timeout = ${LISTING_MS}`);
+    const listed = await this.#session.run(sql);
     if (!listed.ok) notChecked.push(what);
     return listed.ok ? rowsOf(listed.output) : [];
-  };
-  const ask = async (sql: string): Promise<string | null> => {
-    const half_ms = Math.floor((deadline - performance.now()) / 2);
+  }
+
+  async ask(sql: string): Promise<string | null> {
+    const half_ms = Math.floor((this.#deadline - performance.now()) / 2);
     if (half_ms < 1) return null;
-    await session.run(`set statement_timeout = ${half_ms}`);
-    const asked = await session.runForeign(sql);
+    await this.#session.run(`set statement_timeout = ${half_ms}`);
+    const asked = await this.#session.runForeign(sql);
     return asked.ok ? asked.output.trim() : null;
-  };
-  const foreignKeys = await list(FOREIGN_KEYS, "all foreign keys");
-  const checks = await list(CHECK_CONSTRAINTS, "all check constraints");
-  if (foreignKeys.length + checks.length + notChecked.length === 0) return null;
-  const broken: BrokenConstraint[] = [];
-  let [keys, others] = [0, 0];
-  for (const [name = "", validated, sql = "null"] of foreignKeys) {
-    const rows = sql === "null" ? null : countOf(await ask(sql));
-    if (rows === null) notChecked.push(name);
+  }
+}
+
+function runsCode([, , , code]: readonly string[]): boolean {
+  return code !== "false";
+}
+
+async function lookAtKey(
+  asking: Asking,
+  [name = "", validated, sql = "null"]: readonly string[],
+  found: Found,
+): Promise<void> {
+  const rows = sql === "null" ? null : countOf(await asking.ask(sql));
+  if (rows === null) {
+    found.notChecked.push(name);
+    return;
+  }
+  found.foreignKeys++;
+  if (rows > 0n) found.broken.push({ name, rows, why: validated === "true" ? "foreign_key" : "not_valid" });
+}
+
+async function lookAtChecks(
+  asking: Asking,
+  [listedNames = "[]", listedValid = "[]", sql = ""]: readonly string[],
+  found: Found,
+): Promise<void> {
+  const names = (JSON.parse(listedNames) as unknown[]).map(String);
+  const valid = JSON.parse(listedValid) as unknown[];
+  const [counts = []] = rowsOf((await asking.ask(sql)) ?? "");
+  for (const [at, name] of names.entries()) {
+    const rows = countOf(counts[at] ?? null);
+    if (rows === null) found.notChecked.push(name);
     else {
-      keys++;
-      if (rows > 0n) broken.push({ name, rows, why: validated === "true" ? "foreign_key" : "not_valid" });
+      found.checks++;
+      if (rows > 0n) found.broken.push({ name, rows, why: valid[at] === true ? "check" : "not_valid" });
     }
   }
-  for (const [listedNames = "[]", listedValid = "[]", sql = ""] of checks) {
-    const names = (JSON.parse(listedNames) as unknown[]).map(String);
-    const valid = JSON.parse(listedValid) as unknown[];
-    const [counts = []] = rowsOf((await ask(sql)) ?? "");
-    for (const [at, name] of names.entries()) {
-      const rows = countOf(counts[at] ?? null);
-      if (rows === null) notChecked.push(name);
-      else {
-        others++;
-        if (rows > 0n) broken.push({ name, rows, why: valid[at] === true ? "check" : "not_valid" });
-      }
-    }
-  }
-  return { foreignKeys: keys, checks: others, broken, notChecked };
 }
 
 function countOf(text: string | null): bigint | null {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { CheckedIndexes } from "../../checks/index.ts";
+import type { IntegrityLimits } from "../engine.ts";
 import { sideBySide } from "../../processes/side-by-side.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";
@@ -42,53 +43,79 @@ export interface IndexedCopy {
 
 /**
  * Looks at the copy's B-tree indexes with amcheck, as the role that loaded them: an index's own
- * functions are the dump's, and with the settings of the load. An error that is no corruption says
- * nothing about the index. The extension comes for that and goes again. Null if there is no index.
+ * functions are the dump's, and with the settings of the load. Those that run such functions are
+ * looked at when the returned function is called. An error that is no corruption says nothing about
+ * the index. The extension comes for that and goes again then. That function answers null if there
+ * is no index.
  * @throws RestoreRefused, RunError, SessionEnded
  */
 export async function checkIndexes(
   { server, database, inSession }: IndexedCopy,
-  budget_ms: number,
-  signal: AbortSignal,
-): Promise<CheckedIndexes | null> {
-  const deadline = performance.now() + budget_ms;
+  { beside_ms, alone_ms, signal }: IntegrityLimits,
+): Promise<(signal: AbortSignal) => Promise<CheckedIndexes | null>> {
+  const deadline = performance.now() + beside_ms;
   const listed = await inSession(signal, async (session) => {
     await session.run(`set statement_timeout = ${LISTING_MS}`);
     return session.run(INDEXES);
   });
-  if (!listed.ok) return { indexes: 0, unfit: [], notChecked: ["all indexes (not listed)"] };
+  if (!listed.ok) return always({ indexes: 0, unfit: [], notChecked: ["all indexes (not listed)"] });
   const all = rowsOf(listed.output);
-  if (all.length === 0) return null;
+  if (all.length === 0) return always(null);
   // In a database of the customer's, the agent adds nothing.
-  if (server.runtime.kind === "uri") return withoutAmcheck("not in sandbox.database");
+  if (server.runtime.kind === "uri") return always(withoutAmcheck("not in sandbox.database"));
   // Nobody else's schema has that name.
   const own = `attestore_amcheck_${randomBytes(8).toString("hex")}`;
-  const owner = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
-  try {
-    const schema = await amcheckIn(owner, own);
-    if (schema === null) return withoutAmcheck("amcheck is not installed");
-    const look = (waiting: Iterable<readonly string[]>) => (within: AbortSignal) =>
-      inSession(within, (session) => lookAt(session, waiting, schema.name, deadline));
-    // Those that run functions of the dump come first and alone: these could end other sessions.
-    const [plain, others] = [all.filter((each) => !runsCode(each)), all.filter(runsCode)];
-    const waiting = plain.values();
-    const found = [
-      ...(others.length === 0 ? [] : [await look(others)(signal)]),
-      ...(await sideBySide<readonly CheckedIndexes[]>(
-        signal,
-        Array.from({ length: sessionsFor(plain) }, () => look(waiting)),
-      )),
-    ];
-    return {
-      indexes: found.reduce((sum, { indexes }) => sum + indexes, 0),
-      unfit: found.flatMap(({ unfit }) => unfit),
-      notChecked: found.flatMap(({ notChecked }) => notChecked),
-    };
-  } finally {
-    // Nothing that a check of the customer sees is left of it.
-    await owner.run(`drop schema if exists ${own} cascade`).catch(() => undefined);
-    await owner.close();
+  const inOwner = async <Result>(
+    within: AbortSignal,
+    use: (owner: PsqlSession) => Promise<Result>,
+  ): Promise<Result> => {
+    const owner = await PsqlSession.open(server.run, { PGDATABASE: database }, within);
+    try {
+      return await use(owner);
+    } finally {
+      await owner.close();
+    }
+  };
+  // Nothing that a check of the customer sees is left of it.
+  const dropAmcheck = (within: AbortSignal): Promise<unknown> =>
+    inOwner(within, (owner) => owner.run(`drop schema if exists ${own} cascade`)).catch(() => undefined);
+  const schema = await inOwner(signal, (owner) => amcheckIn(owner, own));
+  if (schema === null) {
+    await dropAmcheck(signal);
+    return always(withoutAmcheck("amcheck is not installed"));
   }
+  const [plain, others] = [all.filter((each) => !runsCode(each)), all.filter(runsCode)];
+  const waiting = plain.values();
+  const found = await sideBySide<readonly CheckedIndexes[]>(
+    signal,
+    Array.from(
+      { length: sessionsFor(plain) },
+      () => (within: AbortSignal) =>
+        inSession(within, (session) => lookAt(session, waiting, schema.name, deadline)),
+    ),
+  );
+  return async (within) => {
+    try {
+      if (others.length === 0) return sumOf(found);
+      const until = performance.now() + alone_ms;
+      const look = await inSession(within, (session) => lookAt(session, others, schema.name, until));
+      return sumOf([look, ...found]);
+    } finally {
+      await dropAmcheck(within);
+    }
+  };
+}
+
+function always(checked: CheckedIndexes | null): () => Promise<CheckedIndexes | null> {
+  return () => Promise.resolve(checked);
+}
+
+function sumOf(found: readonly CheckedIndexes[]): CheckedIndexes {
+  return {
+    indexes: found.reduce((sum, { indexes }) => sum + indexes, 0),
+    unfit: found.flatMap(({ unfit }) => unfit),
+    notChecked: found.flatMap(({ notChecked }) => notChecked),
+  };
 }
 
 function runsCode([, , , code]: readonly string[]): boolean {

@@ -2,10 +2,11 @@ import type { CheckOutcome, Profile } from "@attestore/proof";
 import { constraintsCheck, indexesCheck, type QueryOutcome } from "../../checks/index.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import {
-  type ConstraintLimits,
   type ContentComparison,
+  type FinishAlone,
   type ForeignMetadata,
   type InferredContext,
+  type IntegrityLimits,
   type Profiling,
   type QueryLimits,
   type Restored,
@@ -17,6 +18,7 @@ import {
 import { checkTables } from "../check-tables.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { Stopwatch } from "../stopwatch.ts";
 import { checkConstraints } from "./constraints.ts";
 import { checkIndexes } from "./copy-indexes.ts";
 import { compareCopy } from "./content/compare-copy.ts";
@@ -41,6 +43,8 @@ export class RestoredPostgresql implements Restored {
   readonly #ownName: string | null;
   readonly #loaded: Loaded;
   readonly #dump: ForeignDump | null;
+  /** Resolves when a comparison that began has listed the copy's objects. */
+  #objectsListed: Promise<void> = Promise.resolve();
 
   /**
    * `ownName` is the source's name of the database if there are several. The names of its tables
@@ -121,29 +125,41 @@ export class RestoredPostgresql implements Restored {
     });
   }
 
-  async checkConstraints({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
-    const started = performance.now();
-    const checked = await this.#inSession(signal, (session) => checkConstraints(session, budget_ms));
-    if (checked === null) return [];
-    const of = this.#ownName === null ? {} : { of: this.#ownName };
-    return [constraintsCheck(checked, { ...of, duration_ms: performance.now() - started })];
+  async checkConstraints(limits: IntegrityLimits): Promise<FinishAlone> {
+    const looking = new Stopwatch();
+    const finish = await looking.during(
+      checkConstraints((signal, use) => this.#inSession(signal, use), limits),
+    );
+    return async (signal) => {
+      const checked = await looking.during(finish(signal));
+      if (checked === null) return [];
+      const of = this.#ownName === null ? {} : { of: this.#ownName };
+      return [constraintsCheck(checked, { ...of, duration_ms: looking.elapsed_ms })];
+    };
   }
 
-  async checkIndexes({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
-    const started = performance.now();
+  async checkIndexes(limits: IntegrityLimits): Promise<FinishAlone> {
+    // Otherwise the extension that this adds would be one object too many.
+    await this.#objectsListed;
+    const looking = new Stopwatch();
     const copy = {
       server: this.#server,
       database: this.#environment["PGDATABASE"] ?? "",
       inSession: <Result>(within: AbortSignal, use: (session: PsqlSession) => Promise<Result>) =>
         this.#inSession(within, use),
     };
-    const checked = await checkIndexes(copy, budget_ms, signal);
-    if (checked === null) return [];
-    const of = this.#ownName === null ? {} : { of: this.#ownName };
-    return [indexesCheck(checked, { ...of, duration_ms: performance.now() - started })];
+    const finish = await looking.during(checkIndexes(copy, limits));
+    return async (signal) => {
+      const checked = await looking.during(finish(signal));
+      if (checked === null) return [];
+      const of = this.#ownName === null ? {} : { of: this.#ownName };
+      return [indexesCheck(checked, { ...of, duration_ms: looking.elapsed_ms })];
+    };
   }
 
-  compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
+  async compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
+    const listed = Promise.withResolvers<void>();
+    this.#objectsListed = listed.promise;
     const copy = {
       server: this.#server,
       environment: this.#environment,
@@ -151,8 +167,15 @@ export class RestoredPostgresql implements Restored {
       loaded: this.#loaded,
       inSession: <Result>(signal: AbortSignal, use: (session: PsqlSession) => Promise<Result>) =>
         this.#inSession(signal, use),
+      onListed: listed.resolve,
     };
-    return this.#dump === null ? compareCopy(copy, comparison) : compareForeign(copy, this.#dump, comparison);
+    try {
+      return await (this.#dump === null
+        ? compareCopy(copy, comparison)
+        : compareForeign(copy, this.#dump, comparison));
+    } finally {
+      listed.resolve();
+    }
   }
 
   /** Null if the major version is another: it may print the same schema in another way. */

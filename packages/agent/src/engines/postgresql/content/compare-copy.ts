@@ -31,6 +31,8 @@ export interface Copy {
     signal: AbortSignal,
     use: (session: PsqlSession) => Promise<Result>,
   ) => Promise<Result>;
+  /** Called when its objects were listed, or will not be. */
+  readonly onListed: () => void;
 }
 
 const TIMED_OUT = "57014";
@@ -48,6 +50,7 @@ export async function compareCopy(
   if (majorOf(engine_version) !== majorOf(copy.server.runtime.engine_version)) return [];
   const started = performance.now();
   const objects = await compareItsObjects(copy, comparison);
+  copy.onListed();
   const budget_ms = comparison.budget_ms - (performance.now() - started);
   return [
     ...(await compareTables(copy, { ...comparison, budget_ms })),

@@ -26,6 +26,7 @@ export async function compareForeign(
   const { server, environment } = copy;
   const restored = { run: server.run, environment, version: server.runtime.engine_version };
   const objects = schema === null ? null : await compareSchema(restored, schema, comparison);
+  copy.onListed();
   const budget_ms = comparison.budget_ms - (performance.now() - started);
   const rows = content === null ? [] : await compareWithDump(copy, content, { ...comparison, budget_ms });
   return [...rows, ...(objects === null ? [] : [objects])];

@@ -1,11 +1,12 @@
 import type { CheckOutcome, TableProfile } from "@attestore/proof";
 import { type QueryOutcome, rolesPresentCheck } from "../../../checks/index.ts";
 import type {
-  ConstraintLimits,
   ContentComparison,
+  FinishAlone,
   ForeignMetadata,
   FoundProfile,
   InferredContext,
+  IntegrityLimits,
   Profiling,
   QueryLimits,
   Restored,
@@ -131,24 +132,14 @@ export class RestoredSet implements Restored {
     return outcomes;
   }
 
-  async checkConstraints({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
-    const deadline = performance.now() + budget_ms;
-    const outcomes: CheckOutcome[] = [];
-    for (const database of this.#databases.values()) {
-      const left_ms = deadline - performance.now();
-      outcomes.push(...(await database.checkConstraints({ budget_ms: left_ms, signal })));
-    }
-    return outcomes;
+  checkConstraints({ alone_ms }: IntegrityLimits): Promise<FinishAlone> {
+    return inTurn(this.#databases.values(), alone_ms, (database, limits) =>
+      database.checkConstraints(limits),
+    );
   }
 
-  async checkIndexes({ budget_ms, signal }: ConstraintLimits): Promise<readonly CheckOutcome[]> {
-    const deadline = performance.now() + budget_ms;
-    const outcomes: CheckOutcome[] = [];
-    for (const database of this.#databases.values()) {
-      const left_ms = deadline - performance.now();
-      outcomes.push(...(await database.checkIndexes({ budget_ms: left_ms, signal })));
-    }
-    return outcomes;
+  checkIndexes({ alone_ms }: IntegrityLimits): Promise<FinishAlone> {
+    return inTurn(this.#databases.values(), alone_ms, (database, limits) => database.checkIndexes(limits));
   }
 
   /** The databases share the time, in the set's order. */
@@ -181,4 +172,22 @@ export class RestoredSet implements Restored {
 function nameOf(table: unknown): string {
   const isNamed = typeof table === "object" && table !== null && "name" in table;
   return isNamed && typeof table.name === "string" ? table.name : "";
+}
+
+/** Looks at one database after the other, when nobody else uses any of them. */
+function inTurn(
+  databases: Iterable<RestoredPostgresql>,
+  alone_ms: number,
+  look: (database: RestoredPostgresql, limits: IntegrityLimits) => Promise<FinishAlone>,
+): Promise<FinishAlone> {
+  return Promise.resolve(async (signal) => {
+    const deadline = performance.now() + alone_ms;
+    const left_ms = (): number => deadline - performance.now();
+    const outcomes: CheckOutcome[] = [];
+    for (const database of databases) {
+      const finish = await look(database, { beside_ms: left_ms(), alone_ms: left_ms(), signal });
+      outcomes.push(...(await finish(signal)));
+    }
+    return outcomes;
+  });
 }
