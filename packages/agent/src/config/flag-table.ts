@@ -31,7 +31,7 @@ export const FLAGS = {
   output: {
     form: "--output <path>",
     env: "ATTESTORE_OUTPUT",
-    about: "the file to write, which must not exist yet; restore: - for stdout",
+    about: "the file to write, which must not exist yet; for restore also -, stdout",
   },
   into: {
     form: "--into <database>",
@@ -88,7 +88,7 @@ export const FLAGS = {
   because: {
     form: "--because <text>",
     env: "ATTESTORE_BECAUSE",
-    about: "the reason; kept with the alarm, or signed",
+    about: "the reason: signed (accept), or kept with the alarm (alarm)",
   },
   forgetHead: {
     form: "--forget-head",

@@ -15,10 +15,7 @@ interface QueueOptions {
 
 /** `attestore-server command queue|list` */
 export function commandCommand(): Command {
-  const queue = consoleCommand(
-    "queue",
-    "Ask an agent for a backup or a restore test, with its next heartbeat",
-  )
+  const queue = consoleCommand("queue", "Ask an agent for a backup or a restore test")
     .requiredOption("--source <source>", "id of the source, or its slug with --org")
     .addOption(
       new Option("--kind <kind>", "what to do").choices(["backup", "restore_test"]).makeOptionMandatory(),

@@ -13,7 +13,9 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     page: "operate.md#run-it",
   },
   migrate: {
-    examples: [["attestore-server migrate", "before the program is replaced; `serve` does the same first"]],
+    examples: [
+      ["attestore-server migrate", "with the new program, before the service starts; `serve` does the same"],
+    ],
     page: "operate.md#run-it",
   },
   fsck: {
@@ -182,7 +184,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
       ],
       ["sudo ATTESTORE_DATA=/var/lib/attestore-server attestore-server trust --undo", "take it out again"],
     ],
-    page: "operate.md#run-it",
+    page: "operate.md#certificates",
   },
   database: {
     examples: [["attestore-server database", "then, in another terminal: pg_dump --host=DATA/run …"]],

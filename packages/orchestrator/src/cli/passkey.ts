@@ -35,5 +35,5 @@ export function passkeyCommand(): Command {
       }),
     );
 
-  return commandGroup("passkey", "How people sign in", [reset]);
+  return commandGroup("passkey", "Reset the passkeys of somebody who lost them", [reset]);
 }

@@ -27,5 +27,5 @@ export function retentionCommand(): Command {
         };
       }),
     );
-  return commandGroup("retention", "What is kept", [resume]);
+  return commandGroup("retention", "Resume retention after a sudden change stopped it", [resume]);
 }
