@@ -41,9 +41,9 @@ interface Section {
 }
 
 /**
- * Reads the definitions in pg_dump's text while it passes, and none of the rows. Functions, comments
- * and rows in INSERT statements may contain lines like pg_dump's own, so only lines that begin
- * outside of quotes count as such.
+ * Reads the definitions in pg_dump's text while it passes, and none of the rows. Functions,
+ * comments and rows in INSERT statements may contain lines like pg_dump's own, so only lines that
+ * begin outside of quotes count as such.
  */
 export class DeclaredSql {
   readonly #objects: DatabaseObject[] = [];
