@@ -37,7 +37,7 @@ export const home = {
     check: "Check",
     expected: "Expected",
     saw: "Found instead",
-    since: "since",
+    since: "began",
     lastProven: "last proven",
     neverProven: "never proven",
     open: "Open",

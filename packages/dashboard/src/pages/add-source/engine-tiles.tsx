@@ -35,7 +35,10 @@ export function EngineTiles({
             value={engine}
             label={
               <span className={classes["label"]}>
-                <EngineMark engine={engine} /> {text.engines[engine]}
+                <span aria-hidden="true">
+                  <EngineMark engine={engine} />
+                </span>
+                {text.engines[engine]}
               </span>
             }
             classNames={{ root: classes["tile"] ?? "", body: classes["body"] ?? "" }}
