@@ -5,6 +5,13 @@ import { exchange, type Answer, type Call } from "../e2e/harness/https.ts";
 import type { WireAgent } from "../e2e/harness/organisation.ts";
 import type { Server } from "../e2e/harness/server.ts";
 
+export interface FlowOptions {
+  /** Between two calls of each caller. */
+  pause_ms?: number;
+  /** How long an attempt waits for an answer; by default for ever. */
+  idle_ms?: number;
+}
+
 /**
  * A person who asks for backups, one after the other, and an agent that says on both replicas at
  * once what it was given: each repeats its call, on the other replica, until it is answered.
@@ -18,10 +25,18 @@ export class CommandFlow {
   readonly #ends: Promise<unknown>[];
   #asking = true;
   #beating = true;
+  readonly #options: FlowOptions;
   #turn = 0;
 
-  constructor(replicas: readonly Server[], agent: WireAgent, session: string, triggerPath: string) {
+  constructor(
+    replicas: readonly Server[],
+    agent: WireAgent,
+    session: string,
+    triggerPath: string,
+    options: FlowOptions = {},
+  ) {
     this.#replicas = replicas;
+    this.#options = options;
     this.#ends = [this.#ask(session, triggerPath), this.#beat(agent), this.#beat(agent)];
   }
 
@@ -60,6 +75,7 @@ export class CommandFlow {
       });
       if (answer.status !== 202) throw new Error(`trigger: ${answer.status} ${answer.body.toString()}`);
       this.asked.push(answer.json<{ command_id: string }>().command_id);
+      await this.#pause();
     }
   }
 
@@ -72,14 +88,19 @@ export class CommandFlow {
       const { commands } = answer.json<{ commands: { id: string; attempt: number }[] }>();
       this.delivered.push(...commands.map(({ id, attempt }) => `${id} ${attempt}`));
       held = commands.map(({ id }) => id);
+      await this.#pause();
     }
+  }
+
+  async #pause(): Promise<void> {
+    if (this.#options.pause_ms !== undefined) await delay(this.#options.pause_ms);
   }
 
   async #send(call: Call): Promise<Answer> {
     for (;;) {
       const replica = this.#replicas[this.#turn++ % this.#replicas.length];
       if (replica === undefined) throw new Error("there is no replica");
-      const answer = await exchange(replica, call).catch(() => null);
+      const answer = await exchange(replica, { ...call, idle_ms: this.#options.idle_ms }).catch(() => null);
       if (answer !== null && answer.status !== 503 && answer.status !== 409) return answer;
       await delay(10);
     }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { BackupRecord } from "../e2e/harness/backups.ts";
 import { seal } from "../e2e/harness/dsse.ts";
 import { exchange } from "../e2e/harness/https.ts";
@@ -14,6 +15,17 @@ export interface Acknowledged {
   envelopeSha256: string;
 }
 
+export interface StreamOptions {
+  /** Each attempt goes to another one of these, where there are some. */
+  replicas?: readonly Server[] | null;
+  /** Between two receipts of one worker. */
+  pause_ms?: number;
+  /** How long an attempt waits for an answer; by default for ever. */
+  idle_ms?: number;
+  /** Told of each receipt with the body that was submitted, instead of keeping them all. */
+  onAcknowledged?: ((one: Acknowledged, body: string) => void) | null;
+}
+
 /**
  * Agents that submit receipt after receipt. As a real agent does, each repeats a submission, the
  * same bytes under the same key, until it is acknowledged, through whatever happens to the service
@@ -27,16 +39,15 @@ export class ReceiptStream {
   disturbed = 0;
   #stopping = false;
   readonly #workers: Promise<void>[];
-  readonly #replicas: readonly Server[] | null;
+  readonly #options: Required<Omit<StreamOptions, "idle_ms">> & { idle_ms: number | undefined };
   #turn = 0;
 
-  /** Each attempt goes to another one of `replicas`, where there are some. */
   constructor(
     agents: readonly { agent: WireAgent; backup: BackupRecord }[],
     workersEach: number,
-    replicas: readonly Server[] | null = null,
+    { replicas = null, pause_ms = 0, idle_ms, onAcknowledged = null }: StreamOptions = {},
   ) {
-    this.#replicas = replicas;
+    this.#options = { replicas, pause_ms, idle_ms, onAcknowledged };
     this.#workers = agents.flatMap(({ agent, backup }) =>
       Array.from({ length: workersEach }, () => this.#work(agent, backup)),
     );
@@ -76,15 +87,20 @@ export class ReceiptStream {
       const body = JSON.stringify(seal(agent.signer, statement));
       const began = performance.now();
       const receipt = await this.#submit(agent, body, randomUUID());
-      this.took_ms.push(performance.now() - began);
       const envelopeSha256 = createHash("sha256").update(body).digest("hex");
-      this.acknowledged.push({ agent, receipt, envelopeSha256 });
+      const one = { agent, receipt, envelopeSha256 };
+      if (this.#options.onAcknowledged === null) {
+        this.took_ms.push(performance.now() - began);
+        this.acknowledged.push(one);
+      } else this.#options.onAcknowledged(one, body);
+      if (this.#options.pause_ms > 0) await delay(this.#options.pause_ms);
     }
   }
 
   async #submit(agent: WireAgent, body: string, idempotencyKey: string): Promise<ReceiptAccepted> {
     for (;;) {
-      const replica = this.#replicas?.[this.#turn++ % this.#replicas.length];
+      const { replicas, idle_ms } = this.#options;
+      const replica = replicas?.[this.#turn++ % replicas.length];
       const answer = await exchange(replica ?? agent.server, {
         method: "POST",
         path: "/v1/receipts",
@@ -92,6 +108,7 @@ export class ReceiptStream {
         headers: { "content-type": "application/json" },
         body,
         idempotencyKey,
+        idle_ms,
       }).catch(() => null);
       if (answer?.status === 201) return answer.json<ReceiptAccepted>();
       // 409: the first attempt, whose connection broke, is still being worked on.

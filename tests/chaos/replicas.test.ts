@@ -66,7 +66,7 @@ test(`with a replica killed ${ROUNDS} times, nothing acknowledged is lost, no co
   const worker = await attach({ server: first, id: person.orgId, authKey });
   const sourceId = await declareSource(worker);
 
-  await using stream = new ReceiptStream(submitters, 4, replicas);
+  await using stream = new ReceiptStream(submitters, 4, { replicas });
   const trigger = `/api/orgs/${person.orgId}/sources/${sourceId}/trigger`;
   await using commands = new CommandFlow(replicas, worker, person.token, trigger);
   for (let round = 0; round < ROUNDS; round++) {

@@ -182,6 +182,26 @@ test("kill -9 of each worker under load: nothing acknowledged is lost, and anoth
   }
 });
 
+test("a worker that stands still is killed and replaced, and receipts go on meanwhile", async () => {
+  const [stopped = NaN] = workers();
+  await using stream = new ReceiptStream(
+    submitters.map((one) => ({ ...one, agent: { ...one.agent, server: unpooled() } })),
+    1,
+    { idle_ms: 2000 },
+  );
+  await stream.advance(20);
+  process.kill(stopped, "SIGSTOP");
+  await stream.advance(20);
+  await until("it was killed, and another has started", async () => {
+    await stream.advance(1);
+    return !workers().includes(stopped) && workers().length === WORKERS;
+  });
+  expect(server.talk()).toContain("a worker answers nothing any more, and is killed");
+  await allListen();
+  await stream.stop();
+  await requireAllThere(stream.acknowledged);
+});
+
 test("workers that cannot start leave the others as they are, and come back when they can", async () => {
   const key = join(server.data, "keys", "log-signing.pem");
   const before = workers();

@@ -25,6 +25,8 @@ export interface Call {
   idempotencyKey?: string | undefined;
   /** The client's own address, 127.x.y.z; Linux lets one pick. */
   from?: string | undefined;
+  /** How long nothing may arrive before the exchange is given up; by default for ever. */
+  idle_ms?: number | undefined;
 }
 
 /** An address of this machine that no other test speaks from: limits are per address. */
@@ -75,6 +77,8 @@ export function exchange(server: Server, call: Call): Promise<Answer> {
       },
     );
     request.on("error", reject);
+    if (call.idle_ms !== undefined)
+      request.setTimeout(call.idle_ms, () => request.destroy(new Error("no answer in time")));
     request.end(body);
   });
 }

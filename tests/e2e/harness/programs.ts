@@ -34,11 +34,20 @@ export interface Running {
 /** Halves the start of every program; Node checks the sources that it cached. */
 const CACHE = process.env["NODE_COMPILE_CACHE"] ?? checkout("node_modules/.cache/compiled");
 
+const bundled: Partial<Record<Program, string>> = {};
+
+/** For what vitest does not run: from now on, a program is started from this file. */
+export function startFrom(program: Program, file: string): void {
+  bundled[program] = file;
+}
+
 /**
  * Tests have all of them in a few files each, but for those of what ships; benchmarks and tools,
  * which vitest does not run, have not.
  */
 function mainOf(program: Program): string {
+  const file = bundled[program];
+  if (file !== undefined) return file;
   if (process.env["VITEST"] === undefined) return SOURCES[program];
   if (program === "attestore-server") return (inject("service") as string | undefined) ?? SOURCES[program];
   return inject("programs")[program];

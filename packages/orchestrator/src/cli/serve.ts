@@ -68,8 +68,8 @@ function stopSignal(): Promise<NodeJS.Signals> {
     let firstAt: number | null = null;
     for (const name of ["SIGTERM", "SIGINT"] as const) {
       process.on(name, () => {
-        if (firstAt !== null && Date.now() - firstAt > SAME_SIGNAL_MS) process.exit(1);
-        firstAt ??= Date.now();
+        if (firstAt !== null && performance.now() - firstAt > SAME_SIGNAL_MS) process.exit(1);
+        firstAt ??= performance.now();
         resolve(name);
       });
     }

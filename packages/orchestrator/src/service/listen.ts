@@ -69,8 +69,8 @@ const ELSEWHERE_MS = 3000;
 export async function sendElsewhere(app: FastifyInstance, within_ms: number): Promise<void> {
   // The HTTP server's own close() also destroys connections whose first request is on its way.
   Server.prototype.close.call(app.server);
-  const until = Date.now() + Math.min(ELSEWHERE_MS, within_ms);
-  while (Date.now() < until && (await countConnections(app)) > 0) await delay(CLOSE_IDLE_EVERY_MS);
+  const until = performance.now() + Math.min(ELSEWHERE_MS, within_ms);
+  while (performance.now() < until && (await countConnections(app)) > 0) await delay(CLOSE_IDLE_EVERY_MS);
 }
 
 function countConnections({ server }: FastifyInstance): Promise<number> {

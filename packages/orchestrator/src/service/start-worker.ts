@@ -54,7 +54,7 @@ export async function startWorker(config: Config, log: Logger, parts: WorkerPart
     return {
       stop: (isReplaced = false) => {
         ending.isReplaced = isReplaced;
-        ending.requestsUntil = Date.now() + (isReplaced ? REPLACED_MS : config.shutdown_s * 1000);
+        ending.requestsUntil = performance.now() + (isReplaced ? REPLACED_MS : config.shutdown_s * 1000);
         return cleanup.run();
       },
       measure: () => ownMetrics(metrics),
@@ -131,8 +131,8 @@ async function start(
   const timeToStop_ms = (): number => {
     if (!ending.isReplaced) serviceEnds.abort();
     shutdown.abort();
-    stopUntil ??= Date.now() + config.shutdown_s * 1000;
-    return Math.max(0, stopUntil - Date.now());
+    stopUntil ??= performance.now() + config.shutdown_s * 1000;
+    return Math.max(0, stopUntil - performance.now());
   };
   const { sealer } = keys.sealing;
   const webhookReach = { networks: config.webhookNetworks, http: config.webhookHttp };
@@ -204,11 +204,11 @@ async function start(
   cleanup.add(async () => {
     endRenewals();
     // Held polls end, and from now on every answer closes its connection.
-    const began = Date.now();
+    const began = performance.now();
     const within_ms = timeToStop_ms();
     if (ending.isReplaced) await sendElsewhere(app, within_ms);
-    const finished = await drain(app, () => ending.requestsUntil - Date.now());
-    const after_s = Math.round((Date.now() - began) / 1000);
+    const finished = await drain(app, () => ending.requestsUntil - performance.now());
+    const after_s = Math.round((performance.now() - began) / 1000);
     if (!finished) log.warn({ after_s }, "requests still in flight were cut off");
   });
   await listen(app, config.listen);

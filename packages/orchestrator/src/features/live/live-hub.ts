@@ -121,17 +121,17 @@ export class LiveHub {
 
   async #run(): Promise<void> {
     this.#running = true;
-    let sessionsAt = Date.now();
-    let commentAt = Date.now();
+    let sessionsAt = performance.now();
+    let commentAt = performance.now();
     let failed = false;
     try {
       for (;;) {
         await delay(LOOK_EVERY_MS, undefined, { ref: false });
         if (this.#watchers.size === 0) return;
         try {
-          if (Date.now() - sessionsAt >= SESSIONS_EVERY_MS) {
+          if (performance.now() - sessionsAt >= SESSIONS_EVERY_MS) {
             await this.#endSessions();
-            sessionsAt = Date.now();
+            sessionsAt = performance.now();
           }
           await this.#tell();
           failed = false;
@@ -142,9 +142,9 @@ export class LiveHub {
             this.#logger.warn({ reason: errorMessage(error) }, "live updates for pages could not be read");
           failed = true;
         }
-        if (Date.now() - commentAt >= COMMENT_EVERY_MS) {
+        if (performance.now() - commentAt >= COMMENT_EVERY_MS) {
           for (const watcher of this.#watchers) send(watcher, ":\n\n");
-          commentAt = Date.now();
+          commentAt = performance.now();
         }
       }
     } finally {

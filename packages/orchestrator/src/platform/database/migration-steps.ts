@@ -110,11 +110,11 @@ async function runConcurrently(client: pg.Client, sql: string, log: Logger): Pro
 }
 
 async function patiently<T>(log: Logger, work: () => Promise<T>): Promise<T> {
-  for (const until = Date.now() + GIVE_UP_AFTER_MS; ; await delay(RETRY_MS)) {
+  for (const until = performance.now() + GIVE_UP_AFTER_MS; ; await delay(RETRY_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (!LOCKED_OUT.has(errorCode(error) ?? "") || Date.now() > until) throw error;
+      if (!LOCKED_OUT.has(errorCode(error) ?? "") || performance.now() > until) throw error;
       log.warn({ reason: errorMessage(error) }, "a migration is waiting for tables that are in use");
     }
   }

@@ -88,9 +88,9 @@ const asked = new Map<string, { at: number; address: Promise<Address> }>();
 function findWritable(config: pg.ClientConfig, urls: readonly string[]): Promise<Address> {
   const key = urls.join("\n");
   const before = asked.get(key);
-  if (before !== undefined && Date.now() - before.at < FRESH_MS) return before.address;
+  if (before !== undefined && performance.now() - before.at < FRESH_MS) return before.address;
   const address = askAll(config, urls);
-  asked.set(key, { at: Date.now(), address });
+  asked.set(key, { at: performance.now(), address });
   return address;
 }
 

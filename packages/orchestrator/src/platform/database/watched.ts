@@ -52,7 +52,7 @@ async function watch(
   { connection, log, what, every_ms, answer_ms }: Required<Watch>,
   signal: AbortSignal,
 ): Promise<void> {
-  const since = Date.now();
+  const since = performance.now();
   let unanswered = 0;
   for (;;) {
     await delay(every_ms, undefined, { signal, ref: false }).catch(() => undefined);
@@ -62,7 +62,7 @@ async function watch(
       if (signal.aborted) return;
       unanswered = 0;
       if (waits_for === null) return giveUp(client);
-      const seconds = Math.round((Date.now() - since) / 1000);
+      const seconds = Math.round((performance.now() - since) / 1000);
       if (waits_for.length > 0) log.warn({ what, seconds, waits_for }, "waiting for other connections");
       else log.info({ what, seconds }, "the database is still at work");
     } catch (error) {

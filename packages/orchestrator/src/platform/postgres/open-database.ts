@@ -204,7 +204,7 @@ async function lockOrJoin(
   options: Pick<OpenDatabaseOptions, "dataDirectory" | "role" | "waitMs" | "held">,
 ): Promise<{ lock: HeldLock } | { connection: ConnectionSettings }> {
   if (options.held !== undefined) return { lock: borrowed };
-  for (const until = Date.now() + (options.waitMs ?? 30_000); ; await delay(100)) {
+  for (const until = performance.now() + (options.waitMs ?? 30_000); ; await delay(100)) {
     const attempt = tryLockDirectory(options.dataDirectory, options.role);
     if ("lock" in attempt) return attempt;
     const { holder } = attempt;
@@ -213,7 +213,7 @@ async function lockOrJoin(
       const connection = await connectionOfRunning(options.dataDirectory);
       if (connection !== null) return { connection };
     }
-    if (Date.now() > until) throw inUse(options.dataDirectory, holder);
+    if (performance.now() > until) throw inUse(options.dataDirectory, holder);
   }
 }
 

@@ -35,7 +35,7 @@ export async function clearOrphan(clusterDirectory: string, log: Logger): Promis
 
 async function stopOrphan(clusterDirectory: string, pid: number): Promise<void> {
   const ended = async (withinMs: number): Promise<boolean> => {
-    for (const until = Date.now() + withinMs; Date.now() < until; await delay(50)) {
+    for (const until = performance.now() + withinMs; performance.now() < until; await delay(50)) {
       // Found by the directory, not by the pid alone: a signal must never reach a process that got
       // the pid later.
       if ((await processState(pid)) !== "running") return true;

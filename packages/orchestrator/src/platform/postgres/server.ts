@@ -85,16 +85,16 @@ export async function startServer(
     hasEnded = true;
   });
 
-  const started = Date.now();
+  const started = performance.now();
   let nextNotice = started + SLOW_START_MS;
   for (;;) {
     await Promise.race([delay(20), ended]);
     if (hasEnded) throw new ServerStartFailed(complaints.join("; ") || "it said nothing");
     const status = await readPostmasterPid(cluster);
     if (status !== null && status.pid === child.pid && status.ready) break;
-    if (Date.now() > nextNotice) {
+    if (performance.now() > nextNotice) {
       log.info(
-        { waited_ms: Date.now() - started },
+        { waited_ms: performance.now() - started },
         "PostgreSQL is still starting (recovering after a crash takes a while)",
       );
       nextNotice += SLOW_START_MS;

@@ -145,12 +145,12 @@ async function startPatiently(
   { log, maxConnections }: EmbeddedPostgresOptions,
   signal: AbortSignal,
 ): Promise<Server> {
-  for (const until = Date.now() + RETRY_START_FOR_MS; ;) {
+  for (const until = performance.now() + RETRY_START_FOR_MS; ;) {
     try {
       return await startServer(cluster, clusterDirectory(location.home), location, { log, maxConnections });
     } catch (error) {
       const passes = error instanceof ServerStartFailed && PASSING.test(error.complaint);
-      if (!passes || signal.aborted || Date.now() > until) throw error;
+      if (!passes || signal.aborted || performance.now() > until) throw error;
       await delay(200);
       await clearOrphan(cluster, log);
     }

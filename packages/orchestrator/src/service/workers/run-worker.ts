@@ -31,6 +31,7 @@ export async function runWorker(): Promise<void> {
   const peer: Peer = new Peer((message) => void process.send?.(message, undefined, {}, () => undefined), {
     ...claims.procedures,
     ...heads.procedures,
+    ping: () => null,
     start: (start: WorkerStart) => begin.resolve(start),
     stop: (how: { isReplaced: boolean }) => {
       ({ isReplaced } = how);

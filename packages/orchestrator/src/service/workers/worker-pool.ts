@@ -4,6 +4,7 @@ import { errorMessage } from "@attestore/host/errno";
 import type { Logger } from "../../platform/logging/logger.ts";
 import { Peer, type Procedures } from "../../platform/workers/peer.ts";
 import { WORKER_OPTION, type WorkerStart } from "./protocol.ts";
+import { WATCH, watchPeer } from "./watch-peer.ts";
 import type { End } from "./worker-not-started.ts";
 
 /** A worker that lived so long is replaced at once. */
@@ -158,7 +159,7 @@ export class WorkerPool {
     let pause_ms = 0;
     for (let running = first; ; running = this.#fork(slot.number)) {
       slot.running = running;
-      const since = Date.now();
+      const since = performance.now();
       const { code, signal } = await running.ended;
       // Another process has its place.
       if (slot.running !== running) return;
@@ -171,7 +172,9 @@ export class WorkerPool {
       if (code === PIN_REFUSED) return this.#options.onFailed(code);
       if (slot.replacement !== null) return;
       pause_ms =
-        Date.now() - since > LIVED_MS ? 0 : Math.min(pause_ms * 2 || BACKOFF_MS.first, BACKOFF_MS.most);
+        performance.now() - since > LIVED_MS
+          ? 0
+          : Math.min(pause_ms * 2 || BACKOFF_MS.first, BACKOFF_MS.most);
       await delay(pause_ms);
       if (this.#isStopping || slot.replacement !== null || slot.running !== null) return;
     }
@@ -182,12 +185,20 @@ export class WorkerPool {
     const worker = cluster.fork();
     const listening = Promise.withResolvers<boolean>();
     const toWorker = (): Peer => peer;
+    let unwatch = (): void => undefined;
     const procedures = this.#options.procedures(toWorker);
     const peer: Peer = new Peer((message) => void worker.process.send(message, () => undefined), {
       ...procedures,
       ready: () => {
         procedures["ready"]?.(null as never);
         peer.tell("start", startOf(number, isFirst));
+        unwatch = watchPeer(peer, () => {
+          this.#options.log.error(
+            { worker: number, pid: worker.process.pid, silent_ms: WATCH.silent_ms },
+            "a worker answers nothing any more, and is killed",
+          );
+          worker.process.kill("SIGKILL");
+        });
       },
       listening: () => listening.resolve(true),
     });
@@ -195,6 +206,7 @@ export class WorkerPool {
     const ended = new Promise<End>((resolve) => {
       const end = (code: number | null, signal: string | null): void => {
         if (!this.#all.delete(running)) return;
+        unwatch();
         peer.end();
         onEnded(running);
         listening.resolve(false);
