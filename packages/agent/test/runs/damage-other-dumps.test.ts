@@ -225,5 +225,50 @@ test("MongoDB", async () => {
     execFileSync("mongodump", [`--uri=${mongodb.uri("shop")}`, `--archive=${file}`], { stdio: "ignore" });
   };
   await cases(table, { dump, named: (name) => `inferred:rows:shop.${name}` });
+
+  await shop.dropDatabase();
+  for (const name of TABLES) await shop.collection(name).insertMany(documents());
+  await shop.collection("changed").createIndex({ n: 1 }, { name: "by_n", unique: true });
+  await shop.createCollection("log", { capped: true, size: 65_536 });
+  await shop.collection("log").insertOne({ n: 1 });
+  execFileSync("mongodump", [`--uri=${mongodb.uri("shop")}`, `--archive=${file}`], { stdio: "ignore" });
+  const objects = (tested: RestoreTestResult) => tested.checks.find(({ id }) => id === "inferred:objects");
+  const whole = await testBackup(place, source(), await backUp(place, source()));
+  expect(objects(whole)).toMatchObject({
+    result: "passed",
+    observed: { objects: 15, differing: 0, compared_with: "dump" },
+  });
+  expect(objects(whole)?.observed).not.toHaveProperty("not_compared");
+  // A program in mongorestore's place that does its work without one thing.
+  const instead = async (options: string): Promise<RestoreTestResult> => {
+    const { PATH = "" } = process.env;
+    const programs = join(place.dir, "instead");
+    mkdirSync(programs, { recursive: true });
+    writeFileSync(
+      join(programs, "mongorestore"),
+      `#!/bin/sh\nPATH=${PATH}\ncase "$*" in *archive*) exec mongorestore "$@" ${options};; esac\nexec mongorestore "$@"\n`,
+      { mode: 0o755 },
+    );
+    process.env["PATH"] = `${programs}:${PATH}`;
+    try {
+      return await testBackup(place, source(), await backUp(place, source()));
+    } finally {
+      process.env["PATH"] = PATH;
+    }
+  };
+  table.noticed(
+    "an index lost while it is restored",
+    await instead("--noIndexRestore"),
+    "index shop.changed by_n (missing)",
+  );
+  table.noticed(
+    "a collection lost while it is restored",
+    await instead("--nsExclude=shop.log"),
+    "collection shop.log (missing)",
+  );
+  const without = await instead("--noOptionsRestore");
+  expect(without.reason).toBeUndefined();
+  expect(objects(without)?.observed["not_compared_objects"]).toContain("option shop.log capped");
+  table.says("a collection's options lost while it is restored", "named as not compared");
   table.everyCaseIsHeld();
 }, 400_000);

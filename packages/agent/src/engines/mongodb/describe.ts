@@ -31,40 +31,74 @@ export async function databasesOf(client: MongoClient): Promise<string[]> {
     .toSorted();
 }
 
-/**
- * Collections, views, their options and indexes, which a restored copy must have too. It does not
- * depend on documents, on the collections' ids, or on the version of an index's format.
- */
-export async function look(client: MongoClient, databases: readonly string[]): Promise<Look> {
-  const namespaces: Namespace[] = [];
-  const lines: SchemaLine[] = [];
+/** A collection or view as a server lists it. */
+export interface ListedCollection extends Namespace {
+  /** Such as `collection`, `view` or `timeseries`. */
+  readonly type: string;
+  readonly options: Document;
+  readonly indexes: readonly Document[];
+}
+
+/** All but the server's own, sorted by name. */
+export async function listCollections(
+  client: MongoClient,
+  databases: readonly string[],
+): Promise<readonly ListedCollection[]> {
+  const found: ListedCollection[] = [];
   for (const database of databases) {
     const db = client.db(database);
     const listed = await db.listCollections({}, { nameOnly: false }).toArray();
     for (const { name: collection, type, options } of listed.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       if (collection.startsWith("system.")) continue;
-      const namespace = { database, collection, isView: type === "view" };
-      const relation = nameOf(namespace);
-      namespaces.push(namespace);
-      lines.push({
-        kind: namespace.isView ? "view" : "collection",
-        relation,
-        name: "",
-        definition: textOf({
-          ...(type === "timeseries" ? { type } : {}),
-          ...without(options ?? {}, ["uuid"]),
-        }),
+      const isView = type === "view";
+      const indexes = isView ? [] : await db.collection(collection).listIndexes().toArray();
+      found.push({
+        database,
+        collection,
+        isView,
+        type: type ?? "collection",
+        options: options ?? {},
+        indexes: indexes as Document[],
       });
-      if (namespace.isView) continue;
-      for (const index of await db.collection(collection).listIndexes().toArray()) {
-        const { key, name, ...options_ } = index as { key: Document; name: string } & Document;
-        const more = textOf(without(options_, ["v", "ns", "background"]));
-        const definition = `${BSON.EJSON.stringify(key)}${more === "" ? "" : ` ${more}`}`;
-        lines.push({ kind: "index", relation, name, definition });
-      }
     }
   }
+  return found;
+}
+
+/**
+ * Collections, views, their options and indexes, which a restored copy must have too. It does not
+ * depend on documents, on the collections' ids, or on the version of an index's format.
+ */
+export async function look(client: MongoClient, databases: readonly string[]): Promise<Look> {
+  const listed = await listCollections(client, databases);
+  const lines = listed.flatMap((each): SchemaLine[] => {
+    const relation = nameOf(each);
+    const { type } = each;
+    const definition = textOf({
+      ...(type === "timeseries" ? { type } : {}),
+      ...withoutIds(each.options),
+    });
+    return [
+      { kind: each.isView ? "view" : "collection", relation, name: "", definition },
+      ...each.indexes.map((index) => ({ kind: "index", relation, ...indexOf(index) })),
+    ];
+  });
+  const namespaces = listed.map(({ database, collection, isView }) => ({ database, collection, isView }));
   return { namespaces, lines };
+}
+
+/** Options without the id that each server gives a collection anew. */
+export function withoutIds(options: Document): Document {
+  return without(options, ["uuid"]);
+}
+
+export function indexOf({ key, name, ...options }: Document): {
+  readonly name: string;
+  readonly definition: string;
+} {
+  const more = textOf(without(options, ["v", "ns", "background"]));
+  const keys = BSON.EJSON.stringify(key as Document);
+  return { name: String(name), definition: `${keys}${more === "" ? "" : ` ${more}`}` };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { RunContext } from "../../sandboxes/run-context.ts";
 import { textsOf } from "../foreign-texts.ts";
 import { withClient } from "./client.ts";
 import { ArchiveDigests } from "./content/archive-digests.ts";
+import { DeclaredCollections } from "./content/declared-collections.ts";
 import { databasesOf } from "./describe.ts";
 import { refusalOf } from "./refusal.ts";
 import { RestoredMongodb } from "./restored.ts";
@@ -29,7 +30,11 @@ export async function restoreInto(
   { mongorestore, version, metadata, content, context }: ToRestore,
 ): Promise<Restored> {
   const { signal, contentKey, readsDump } = context;
-  const digests = readsDump === true && contentKey !== undefined ? new ArchiveDigests(contentKey) : null;
+  const declared = new DeclaredCollections();
+  const digests =
+    readsDump === true && contentKey !== undefined
+      ? new ArchiveDigests(contentKey, (document) => declared.add(document))
+      : null;
   try {
     const dump = digests === null ? content : digested(content, digests);
     await load(server, mongorestore, dump, signal);
@@ -41,7 +46,10 @@ export async function restoreInto(
     const missing = textsOf(metadata["databases"], 64).filter((name) => !databases.includes(name));
     if (missing.length > 0)
       throw new RestoreRefused(`the dump has no database ${missing.join(", ").slice(0, 200)}`);
-    return new RestoredMongodb(server, version, databases, digests?.end() ?? null);
+    const read = digests?.end() ?? null;
+    // Of an archive that is not understood, nothing is.
+    const held = { content: read, objects: read === null ? null : declared.end() };
+    return new RestoredMongodb(server, version, databases, digests === null ? null : held);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);

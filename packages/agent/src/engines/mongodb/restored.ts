@@ -3,6 +3,7 @@ import type { MongoClient } from "mongodb";
 import type { QueryOutcome } from "../../checks/index.ts";
 import type { Child } from "../../processes/child.ts";
 import { checkTables } from "../check-tables.ts";
+import { compareDeclared } from "../content/compare-declared.ts";
 import { compareObjects, expectedObjects } from "../content/compare-objects.ts";
 import type {
   ContentComparison,
@@ -22,9 +23,11 @@ import { withClient } from "./client.ts";
 import { contentOfDump } from "../content/content-of-dump.ts";
 import { expectedContent } from "../content/expected-content.ts";
 import type { CollectionContent } from "./content/archive-digests.ts";
+import { objectsOfCollection } from "./content/declared-collections.ts";
 import { compareDocuments } from "./content/compare-documents.ts";
 import { documentsTag, nameOf as documentsName, objectsOf } from "./content/sign-documents.ts";
-import { look, nameOf, type Namespace } from "./describe.ts";
+import { listCollections, look, nameOf, type Namespace } from "./describe.ts";
+import type { DatabaseObject } from "../content/tagged-objects.ts";
 import { productOf, releaseOf } from "./product.ts";
 import { profileCollections } from "./profile/profile-collections.ts";
 import { findTool } from "./programs.ts";
@@ -38,19 +41,30 @@ const OBJECTS_WORDS = {
   hint: "compare what listCollections and listIndexes give of both",
 };
 
+/**
+ * What every server makes of an archive. One without an option may have taken it, and ignores it.
+ */
+const CERTAIN: ReadonlySet<string> = new Set(["collection", "index", "view"]);
+
+/** Of another program's archive; null for what was not understood. */
+export interface ArchiveHeld {
+  readonly content: readonly CollectionContent[] | null;
+  readonly objects: readonly DatabaseObject[] | null;
+}
+
 export class RestoredMongodb implements Restored {
   readonly #server: ScratchMongodb;
   readonly #version: string;
   readonly #databases: readonly string[];
 
-  readonly #dump: readonly CollectionContent[] | null;
+  readonly #dump: ArchiveHeld | null;
 
   /** `dump`: what another program's archive holds, if it was read. */
   constructor(
     server: ScratchMongodb,
     version: string,
     databases: readonly string[],
-    dump: readonly CollectionContent[] | null = null,
+    dump: ArchiveHeld | null = null,
   ) {
     this.#server = server;
     this.#dump = dump;
@@ -157,8 +171,35 @@ export class RestoredMongodb implements Restored {
     ];
   }
 
-  /** FerretDB builds documents again from what it stores, and not always as MongoDB wrote them. */
   async #compareDump(
+    { content, objects }: ArchiveHeld,
+    comparison: ContentComparison,
+  ): Promise<readonly CheckOutcome[]> {
+    const declared = objects === null ? null : await this.#compareDeclared(objects, comparison);
+    const documents = content === null ? [] : await this.#compareDocuments(content, comparison);
+    return [...documents, ...(declared === null ? [] : [declared])];
+  }
+
+  async #compareDeclared(
+    declared: readonly DatabaseObject[],
+    { key, signal }: ContentComparison,
+  ): Promise<CheckOutcome | null> {
+    const started = performance.now();
+    const listed = await this.#inClient(signal, (client) => listCollections(client, this.#databases));
+    return compareDeclared(
+      {
+        declared,
+        restored: listed.flatMap(objectsOfCollection),
+        isCertain: ({ kind }) => CERTAIN.has(kind),
+        isLookedFor: () => true,
+      },
+      key,
+      { words: OBJECTS_WORDS, duration_ms: performance.now() - started },
+    );
+  }
+
+  /** FerretDB builds documents again from what it stores, and not always as MongoDB wrote them. */
+  async #compareDocuments(
     dump: readonly CollectionContent[],
     comparison: ContentComparison,
   ): Promise<readonly CheckOutcome[]> {

@@ -41,6 +41,7 @@ type Part =
  */
 export class ArchiveDigests {
   readonly #key: Buffer;
+  readonly #prelude: ((document: Buffer) => void) | null;
   readonly #collections = new Map<string, Collection>();
   #part: Part | "broken" = "magic";
   /** The bytes of a number of four bytes that two pieces share. */
@@ -51,7 +52,9 @@ export class ArchiveDigests {
   #header: Buffer[] = [];
   #current: Collection | null = null;
 
-  constructor(key: Buffer) {
+  /** `prelude` gets each document that describes the server or a collection. */
+  constructor(key: Buffer, prelude: ((document: Buffer) => void) | null = null) {
+    this.#prelude = prelude;
     this.#key = createHmac("sha256", key).update("documents").digest();
   }
 
@@ -99,7 +102,7 @@ export class ArchiveDigests {
       this.#part = "broken";
     else {
       this.#left = number - bytes.length;
-      if (this.#part === "header") this.#header = [Buffer.from(bytes)];
+      if (this.#isKept) this.#header = [Buffer.from(bytes)];
       if (this.#part === "block") this.#document = createHash("sha256").update(this.#key).update(bytes);
     }
     return rest;
@@ -108,7 +111,7 @@ export class ArchiveDigests {
   #goOn(bytes: Buffer): Buffer {
     const own = bytes.subarray(0, this.#left);
     this.#left -= own.length;
-    if (this.#part === "header") this.#header.push(Buffer.from(own));
+    if (this.#isKept) this.#header.push(Buffer.from(own));
     this.#document?.update(own);
     if (this.#left === 0) this.#ended();
     return bytes.subarray(own.length);
@@ -119,7 +122,13 @@ export class ArchiveDigests {
       this.#current?.add(this.#document.digest());
       this.#document = null;
     }
+    if (this.#part === "prelude") this.#prelude?.(Buffer.concat(this.#header));
     if (this.#part === "header") this.#part = this.#open(Buffer.concat(this.#header));
+  }
+
+  /** Whether the whole of such a document is needed. */
+  get #isKept(): boolean {
+    return this.#part === "header" || (this.#part === "prelude" && this.#prelude !== null);
   }
 
   #open(header: Buffer): "block" | "last" | "broken" {
