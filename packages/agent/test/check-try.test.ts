@@ -68,7 +68,7 @@ it("check try runs on a restored copy of a stored backup, and signs nothing", as
   expect(readdirSync(join(root, "events")).filter((name) => name.endsWith(".json"))).toEqual([]);
 });
 
-it("tries a check that is not written down yet, or another expectation of one that is", async () => {
+it("check try runs a check that is not written down yet, or another expectation of one that is", async () => {
   const query = ["--query", "select max(id) as last from orders"];
   expect(await json(["check", "try", "orders", ...query, "--expect", "last = 199"])).toMatchObject({
     checks: [{ id: "tried", observed: { last: 199 } }],

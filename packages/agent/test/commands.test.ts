@@ -74,7 +74,7 @@ interface Status {
 const verdict = (status: Status, name: string) =>
   status.sources.find(({ source }) => source === name)?.verdict;
 
-it("escapes names of tables and sources, so that they can't control the terminal or start a line", async () => {
+it("the agent escapes names of tables and sources, so that they can't control the terminal or start a line", async () => {
   const hostile = "x\u001b[2J\u202e\u009bH\n✓ inferred:rows:all  PASSED";
   const database = new DatabaseSync(at("invoices.db"));
   database.exec(`create table "${hostile}" (a int); insert into "${hostile}" values (1)`);
@@ -91,7 +91,7 @@ it("escapes names of tables and sources, so that they can't control the terminal
   }
 });
 
-it("adds a template's checks to a source once, keeps its own, and refuses one of another engine", async () => {
+it("the agent adds a template's checks to a source once, keeps its own, and refuses one of another engine", async () => {
   const configured = (): string => readFileSync(root.layout.config, "utf8");
   const nextcloud = ["check", "add", "invoices", "--template", "nextcloud", "--yes"];
   expect(await json([...nextcloud, "--table-prefix", "x_"])).toEqual({
@@ -127,7 +127,7 @@ it("adds a template's checks to a source once, keeps its own, and refuses one of
   ]);
 });
 
-it("backs up, proves that it restores, and restores to a file; every receipt verifies", async () => {
+it("the agent backs up, proves that it restores, and restores to a file; every receipt verifies", async () => {
   expect(verdict(await json<Status>(["status"], 1), "invoices")).toBe("no_backup");
   const made = await json(["backup", "--source", "invoices"]);
   expect(made).toMatchObject({ source: "invoices", receipt: "accepted", log_index: 0 });
@@ -169,7 +169,7 @@ it("backs up, proves that it restores, and restores to a file; every receipt ver
   }
 });
 
-it("refuses to back up a removed source or another agent's source, and leaves no orphaned ciphertext", async () => {
+it("the agent refuses to back up a removed source or another agent's source, and leaves no orphaned ciphertext", async () => {
   await json(["backup", "--source", "invoices"]);
   using _ = tryLock(root.layout, "run", "test");
   const other = newId("agent");
@@ -189,7 +189,7 @@ it("refuses to back up a removed source or another agent's source, and leaves no
   expect([service.backups.size, service.uploads.size, service.events.length]).toEqual([1, 1, 0]);
 });
 
-it("sends no heartbeat for a stopped agent, and still leaves no orphaned second ciphertext", async () => {
+it("attestore backup sends no heartbeat while no agent runs, and still leaves no orphaned second ciphertext", async () => {
   await json(["backup", "--source", "invoices"]);
   const beats = service.heartbeats.length;
   await json(["backup", "--source", "invoices"]);
@@ -231,7 +231,7 @@ it("a backup whose stored bytes are damaged fails its test, with exit code 1", a
   });
 });
 
-it("fails a restore test whose check does not hold", async () => {
+it("the agent fails a restore test whose check does not hold", async () => {
   writeInvoices(50);
   await json(["backup", "--source", "invoices"]);
   const tested = await cli(["restore-test", "--source", "invoices"]);
@@ -239,7 +239,7 @@ it("fails a restore test whose check does not hold", async () => {
   expect(tested.stdout).toContain("FAILED");
 });
 
-it("reports a source that can't be backed up, with exit code 2, and leaves nothing behind", async () => {
+it("the agent reports a source that can't be backed up, with exit code 2, and leaves nothing behind", async () => {
   rmSync(at("invoices.db"));
   expect(await json(["backup", "--source", "invoices"], 2)).toMatchObject({ error: "source_missing" });
   expect(service.events).toMatchObject([
@@ -347,7 +347,7 @@ it("tests a backup whose receipt this host has lost, by the receipt in the log",
   });
 });
 
-it("backs up a source that is another database now, and tests it once a person confirms", async () => {
+it("the agent backs up a source that is another database now, and tests it once a person confirms", async () => {
   const { backup_id: first } = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
   await json(["restore-test", "--source", "invoices"]);
   const database = new DatabaseSync(at("invoices.db"));
@@ -385,7 +385,7 @@ it("backs up a source that is another database now, and tests it once a person c
   });
 });
 
-it("fails a test of a directory that lost most of its files until somebody accepts it, and the log has who did", async () => {
+it("the agent fails a test of a directory that lost most of its files until somebody accepts it, and the log has who did", async () => {
   for (let n = 0; n < 9; n += 1) writeFileSync(at(`papers/more-${n}`), `page ${n}`);
   await json(["backup", "--source", "papers"]);
   await json(["restore-test", "--source", "papers"]);
@@ -408,7 +408,7 @@ it("fails a test of a directory that lost most of its files until somebody accep
   await json(["restore-test", "--source", "papers"]);
 });
 
-it("restores a local ciphertext with only an identity", async () => {
+it("the agent restores a local ciphertext with only an identity", async () => {
   const { backup_id: id } = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
   const file = at("backup.age");
   writeFileSync(file, service.objects.get(service.objectKey(id)) ?? "");
@@ -422,7 +422,7 @@ it("restores a local ciphertext with only an identity", async () => {
   expect(countInvoices(output)).toBe(200);
 });
 
-it("signs nothing during a log alarm, shows the evidence, and continues when a person clears it", async () => {
+it("the agent signs nothing during a log alarm, shows the evidence, and continues when a person clears it", async () => {
   await json(["backup", "--source", "papers"]);
   const honest = service.log;
   service.log = honest.fork(0);
@@ -444,7 +444,7 @@ it("signs nothing during a log alarm, shows the evidence, and continues when a p
   await json(["backup", "--source", "papers"]);
 });
 
-it("finds problems in an installation", async () => {
+it("doctor finds problems in an installation", async () => {
   const healthy = await json<{ branch: string; findings: { title: string; result: string }[] }>(["doctor"]);
   expect(healthy.branch).toBe("ATTESTORE_HOME");
   expect(healthy.findings.filter(({ result }) => result === "bad")).toEqual([]);
@@ -506,7 +506,7 @@ it("while another run works in the root, a command waits, or is refused at once 
   expect(service.receipts).toHaveLength(2);
 });
 
-it("stops with 130 when it is interrupted, and takes the backup up later", async () => {
+it("the agent stops with 130 when it is interrupted, and takes the backup up later", async () => {
   const reached = new Promise<void>((resolve) => {
     service.interfere = ({ route }) => {
       if (!route.startsWith("PUT ")) return undefined;
@@ -540,7 +540,7 @@ it("help that was asked for ends with 0, and help for a command that does not ex
   expect([code, stdout]).toEqual([2, ""]);
 });
 
-it("names an unknown command's nearest neighbour", async () => {
+it("the agent names an unknown command's nearest neighbour", async () => {
   const done = await cli(["bakcup"]);
   expect(done.code).toBe(2);
   expect(done.stderr).toContain('Did you mean "backup"?');

@@ -51,7 +51,7 @@ function inBash(...words: string[]): string[] {
   return shown.split("\n").filter((line) => line !== "");
 }
 
-it("completes commands, flags, sources and files in bash", () => {
+it("completion offers commands, flags, sources and files in bash", () => {
   expect(inBash("re")).toEqual(["restore-test", "restore", "receipts"]);
   expect(inBash("source", "")).toEqual(["add", "list", "remove", "confirm"]);
   expect(inBash("source", "remove", "")).toEqual(["orders", "papers"]);
@@ -68,7 +68,7 @@ it("completes commands, flags, sources and files in bash", () => {
   expect(inBash("completion", "z")).toEqual(["zsh"]);
 });
 
-it("knows every command and every flag of it, in bash", () => {
+it("completion in bash knows every command and every flag of it", () => {
   expect(inBash("").toSorted()).toEqual(
     [...new Set(COMMANDS.map(({ name }) => name.split(" ")[0] ?? "")), "help"].toSorted(),
   );

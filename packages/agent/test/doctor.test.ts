@@ -115,7 +115,7 @@ it("reaches for each source, and compares the programs with the server", async (
   expect(JSON.stringify([...away])).not.toContain("hunter2");
 });
 
-it("does not warn of a PostgreSQL with data checksums", async () => {
+it("doctor does not warn of a PostgreSQL with data checksums", async () => {
   const data = join(base, "with-checksums");
   const programs = { ...process.env, PATH: `${server.bin}:${process.env["PATH"]}` };
   const asPostgres = (command: string): string =>
@@ -143,7 +143,7 @@ it("does not warn of a PostgreSQL with data checksums", async () => {
   }
 });
 
-it("finds storage that can't be written", async () => {
+it("doctor finds storage that can't be written", async () => {
   writeFileSync(join(base, "file"), "");
   const file = join(root, "config.yaml");
   writeFileSync(

@@ -71,7 +71,7 @@ it("init reads the auth key from a file or stdin", async () => {
   expectAttached(await runCli(args("--auth-key-file", "-"), { stdin: `${service.authKey}\n` }));
 });
 
-it("pins the certificate with a given fingerprint", async () => {
+it("init pins the certificate with a given fingerprint", async () => {
   const der = Buffer.from(service.certificates.ca.replace(/-----.*-----/g, ""), "base64");
   const fingerprint = createHash("sha256").update(der).digest("hex");
   const pin = (sha256: string) =>
@@ -102,7 +102,7 @@ it("init says what is wrong with its arguments", async () => {
   expectAttached(await runCli(args(), withKey()));
 });
 
-it("encrypts to given recipients, and then makes no identity", async () => {
+it("init encrypts to given recipients, and then makes no identity", async () => {
   const recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
   expectAttached(await runCli(args("--recipient", recipient), withKey()));
   const config = parseConfig(readFileSync(at("config.yaml"), "utf8"), "", root);
@@ -146,7 +146,7 @@ it("init says that an interactive attach was denied, and starts afresh after tha
   expect(service.calls.filter(({ route }) => route === "POST /api/bootstrap/start")).toHaveLength(2);
 });
 
-it("stops with 130 while it waits for an approval, and takes the same attach up again", async () => {
+it("init stops with 130 while it waits for an approval, and takes the same attach up again", async () => {
   const cli = startCli(args());
   await cli.said("Waiting for approval");
   cli.process.kill("SIGINT");
@@ -156,7 +156,7 @@ it("stops with 130 while it waits for an approval, and takes the same attach up 
   expect(service.calls.filter(({ route }) => route === "POST /api/bootstrap/start")).toHaveLength(1);
 });
 
-it("gets the same agent when it is killed after the service has made one", async () => {
+it("init gets the same agent when it is killed after the service has made one", async () => {
   const killed: ReturnType<typeof startCli>[] = [];
   service.interfere = () => {
     killed[0]?.process.kill("SIGKILL");
@@ -172,7 +172,7 @@ it("gets the same agent when it is killed after the service has made one", async
 });
 
 it.each(["agent.key", "agent.pub", "age.key", "attach.pending.json", "token", "log.vkey"])(
-  "can be repeated after kill -9 when keys/%s appears",
+  "init can be repeated after kill -9 when keys/%s appears",
   async (name) => {
     await runCli(["init", "--root", root]);
     const cli = startCli(args(), withKey());

@@ -127,7 +127,7 @@ it("splits the key among people; the page's own commands put it together, and so
   expect((await cli([...asked, share(1, 3, 4)])).stderr).toContain("line 1 of share 3");
 });
 
-it("backs up with only a recipient, and tests once the identity is there", async () => {
+it("the agent backs up with only a recipient, and tests once the identity is there", async () => {
   await json(["keys", "export", "--secret", "--output", "moved.key"]);
   expect(statSync(at("moved.key")).mode & 0o777).toBe(0o600);
   rmSync(join(root, "keys/age.key"));
@@ -146,7 +146,7 @@ it("backs up with only a recipient, and tests once the identity is there", async
   expect(shown).toMatchObject({ recipients: [expect.stringMatching(/^age1/)], log_verifier_key: null });
 });
 
-it("rotates the encryption key: old backups stay readable, the signing key vouches for the new one", async () => {
+it("the agent rotates the encryption key: old backups stay readable, the signing key vouches for the new one", async () => {
   const { backup_id: before } = await json<{ backup_id: string }>(["backup"]);
   expect((await cli(["keys", "rotate", "encryption"])).code).toBe(2);
   const wrong = await json(["keys", "rotate", "signing", "--yes", "--recipient", "age1x"], 2);
@@ -167,7 +167,7 @@ it("rotates the encryption key: old backups stay readable, the signing key vouch
   await verifyEnvelope(envelopeFromJson(envelope), publicKeyAt("keys/agent.pub"));
 });
 
-it("rotates the signing key: both vouch for it, receipts before and after verify, and the chain goes on", async () => {
+it("the agent rotates the signing key: both vouch for it, receipts before and after verify, and the chain goes on", async () => {
   await json(["backup"]);
   const old = publicKeyAt("keys/agent.pub");
   const { retired, statement } = await json<{ retired: string; statement: string }>([

@@ -84,7 +84,7 @@ it("tests the oldest backup, and before it the newest, unless that has passed", 
   expect(draws()).toEqual([]);
 });
 
-it("draws one of all backups, which the receipt proves, also with a service that answers late", async () => {
+it("the agent draws one of all backups, which the receipt proves, also with a service that answers late", async () => {
   pickBy("random");
   const ids = await backUp(4);
   for (const others of [0, 3]) {
@@ -106,7 +106,7 @@ it("draws one of all backups, which the receipt proves, also with a service that
   expect(new Set(declared.map(({ event }) => event.detail["commitment"])).size).toBe(2);
 });
 
-it("goes on with a draw that has no result, however often, and draws again only afterwards", async () => {
+it("the agent goes on with a draw that has no result, however often, and draws again only afterwards", async () => {
   pickBy("random");
   await backUp(3);
   await testedBy(0, "--backup", [...service.backups.keys()].toSorted().at(-1) ?? "");
@@ -223,7 +223,7 @@ it("a command of the schedule, which names the newest backup, also tests the dra
   }
 });
 
-it("says what is wrong with the setting", async () => {
+it("a wrong restore_test.pick is named, with the values that it takes", async () => {
   pickBy("any");
   const done = await cli("restore-test");
   expect([done.code, done.stderr]).toEqual([

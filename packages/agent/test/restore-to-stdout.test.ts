@@ -67,7 +67,7 @@ function gather({ stdout, stderr }: ChildProcess): { stdout: Buffer[]; stderr: B
 
 const LOCAL = "attestore restore --file backup.age --identity keys/age.key --output -";
 
-it("writes a stored backup to stdout, and nothing else", async () => {
+it("restore --output - writes a stored backup to stdout, and nothing else", async () => {
   const piped = await shell("attestore restore --output -");
   expect(piped.code, piped.stderr).toBe(0);
   expect(piped.stdout.equals(dump)).toBe(true);
@@ -76,7 +76,7 @@ it("writes a stored backup to stdout, and nothing else", async () => {
   expect(readdirSync(root.layout.scratch)).toEqual([]);
 });
 
-it("writes a local ciphertext to a pipe, a file and the end of a file", async () => {
+it("restore --output - writes a local ciphertext to a pipe, a file and the end of a file", async () => {
   const done = await shell(
     `set -e -o pipefail\n${LOCAL} | cat > piped\n${LOCAL} > file\nprintf before > longer\n${LOCAL} >> longer`,
   );
@@ -148,7 +148,7 @@ it("an interruption ends it although nobody reads the output", async () => {
   expect(readdirSync(root.layout.scratch)).toEqual([]);
 });
 
-it("refuses a terminal and --json", async () => {
+it("restore --output - refuses a terminal and --json", async () => {
   const typed = spawnSync(
     "script",
     ["--quiet", "--return", "--command", `"$NODE" "$PROGRAM" ${LOCAL.slice(10)}`, "typed"],

@@ -71,7 +71,7 @@ const outcome = (id: string): unknown =>
 const reasons = () =>
   service.events.map(({ event }) => [event.kind, event.command_id, event.detail["reason"]]);
 
-it("runs each command of the service once and submits its result", async () => {
+it("attestore run runs each command of the service once and submits its result", async () => {
   const agent = await startAgent();
   const backup = service.command("backup", "invoices", "sqlite");
   await until(() => done(backup.id) && service.receipts.length === 1);
@@ -103,7 +103,7 @@ it("runs each command of the service once and submits its result", async () => {
   expect((await agent.finished).code).toBe(0);
 });
 
-it("runs a command at once although its next heartbeat is an hour away, and ends at once too", async () => {
+it("attestore run runs a command at once although its next heartbeat is an hour away, and ends at once too", async () => {
   service.intervalS = 3600;
   service.letsWait = true;
   const agent = await startAgent();
@@ -190,7 +190,7 @@ it("after kill -9 the agent goes on with a whole ciphertext, and does not dump a
   expect(service.events).toEqual([]);
 });
 
-it("reports a restore test that kill -9 cut off as interrupted, and does not run it again", async () => {
+it("attestore run reports a restore test that kill -9 cut off as interrupted, and does not run it again", async () => {
   await runCli(["backup"], { env: { ATTESTORE_HOME: root.layout.root } });
   const first = await startAgent();
   service.interfere = ({ route }) => {
@@ -255,7 +255,7 @@ it("at SIGTERM the agent ends its run cleanly, and reports it before it exits", 
   expect(readdirSync(root.layout.scratch)).toEqual([]);
 });
 
-it("runs the commands that it knows from a newer service, and reports each unknown kind once", async () => {
+it("attestore run runs the commands that it knows from a newer service, and reports each unknown kind once", async () => {
   const unheard = service.command("backup", "invoices", "sqlite");
   Object.assign(unheard, { kind: "move_mountains", params: { mountain: 1 } });
   const fine = service.command("backup", "invoices", "sqlite");
@@ -275,7 +275,7 @@ it("runs the commands that it knows from a newer service, and reports each unkno
   ]);
 });
 
-it("reports what could not run, and continues", async () => {
+it("attestore run reports what could not run, and continues", async () => {
   await startAgent();
   const unknown = service.command("backup", "other", "sqlite");
   const untested = service.command("restore_test", "invoices", "sqlite");
@@ -301,7 +301,7 @@ it("the agent waits for a service that is down, and works when it comes back", a
   await agent.said("the service answers again");
 });
 
-it("reports a forked log, signs nothing more, and keeps running to say so", async () => {
+it("attestore run reports a forked log, signs nothing more, and keeps running to say so", async () => {
   const agent = await startAgent();
   const first = service.command("backup", "invoices", "sqlite");
   await until(() => done(first.id) && service.receipts.length === 1);
@@ -470,7 +470,7 @@ it("a foreground command leaves the service's commands to the running agent, if 
   await until(() => done(command.id) && service.receipts.length === 3);
 });
 
-it("runs commands that another process of its root received, and acknowledges them at its next heartbeat", async () => {
+it("attestore run runs commands that another process of its root received, and acknowledges them at its next heartbeat", async () => {
   await startAgent();
   await until(() => service.heartbeats.length > 1);
   const command = service.command("backup", "invoices", "sqlite");

@@ -73,7 +73,7 @@ async function json<T = Record<string, unknown>>(
 const shopUrl = (user = server.environment["PGUSER"] ?? ""): string =>
   server.url(user, "secret-word", "shop");
 
-it("tries a database, proposes checks that can fail, keeps what people wrote, and what it added works", async () => {
+it("source add tries a database, proposes checks that can fail, keeps what people wrote, and what it added works", async () => {
   const before = readFileSync(config(), "utf8");
   const env = { SHOP_URL: shopUrl() };
   const given = ["source", "add", "shop", "--engine", "postgresql", "--connection", "env:SHOP_URL"];
@@ -104,7 +104,7 @@ it("tries a database, proposes checks that can fail, keeps what people wrote, an
   expect(readdirSync(join(root, "scratch"))).toEqual([]);
 });
 
-it("says of a database without tables that no restore test passes yet, and perhaps its name is wrong", async () => {
+it("source add says of a database without tables that no restore test passes yet, and perhaps its name is wrong", async () => {
   server.sql("create database nothing");
   const env = { NOTHING_URL: server.url(server.environment["PGUSER"] ?? "", "secret-word", "nothing") };
   const given = ["source", "add", "nothing", "--engine", "postgresql", "--connection", "env:NOTHING_URL"];
@@ -115,7 +115,7 @@ it("says of a database without tables that no restore test passes yet, and perha
   );
 });
 
-it("proposes a freshness and a ratio that hold, notice ruined data, and pass a restore test", async () => {
+it("source add proposes a freshness and a ratio that hold, notice ruined data, and pass a restore test", async () => {
   server.sql(`create database busy;
     \\c busy
     create table "Orders" (id int primary key, "Placed at" timestamptz not null, due timestamptz);
@@ -215,7 +215,7 @@ it("a time without a zone is proposed whatever its zone may be, and the offered 
   expect(tested.checks.map(({ id }) => id)).toContain("canary");
 });
 
-it("proposes the same for SQLite, whatever form its times have", async () => {
+it("source add proposes the same for SQLite, whatever form its times have", async () => {
   const path = join(base, "times.db");
   const database = new DatabaseSync(path);
   const rows =
@@ -365,7 +365,7 @@ it("source add takes files and SQLite and refuses what makes no sense; source re
   expect(await json(["source", "list"])).toMatchObject({ sources: [{ source: "a" }] });
 });
 
-it("writes nothing if somebody edited config.yaml while the change was shown", async () => {
+it("source add writes nothing if somebody edited config.yaml while the change was shown", async () => {
   const layout = layoutOf(root);
   const edit = await planConfigEdit(layout, (document) =>
     document.setIn(["sources"], document.createNode({ a: { engine: "files", path: "/a" } })),

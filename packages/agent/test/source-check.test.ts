@@ -68,7 +68,7 @@ async function status(): Promise<Status> {
   return JSON.parse(done.stdout) as Status;
 }
 
-test("is off by default, and takes one value", async () => {
+test("source_check is off by default, and takes one value", async () => {
   source("");
   expect(await backUp()).toBeNull();
   expect((await status()).sources[0]?.source_check).toBeNull();
@@ -76,7 +76,7 @@ test("is off by default, and takes one value", async () => {
   expect(await cli(["backup"], 2)).toMatchObject({ message: expect.stringContaining("must be amcheck") });
 });
 
-test("finds an index that contradicts itself, and the backup is made all the same", async () => {
+test("source_check finds an index that contradicts itself, and the backup is made all the same", async () => {
   source(", source_check: amcheck");
   const whole = await backUp();
   expect(whole).toMatchObject({ by: "amcheck", damaged: 0, not_checked: 0 });

@@ -181,7 +181,7 @@ const FILES: Place[] = [
 ];
 
 it.each(FILES)(
-  "survives kill -9 when in %s %s is touched the %i. time",
+  "the spool survives kill -9 when in %s %s is touched the %i. time",
   async (_name, what, nth, directory) => {
     const child = deliver(5);
     await child.ready;
@@ -196,7 +196,7 @@ it.each(FILES)(
   },
 );
 
-it("survives kills at random moments, one after the other", async () => {
+it("the spool survives kills at random moments, one after the other", async () => {
   let killed = 0;
   // A moment is counted in requests: by the clock, most kills on a busy machine come before
   // anything is delivered.

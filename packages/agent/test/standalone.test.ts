@@ -58,7 +58,7 @@ const verify = (name: string): string =>
     },
   );
 
-it("backs up, proves, restores and prunes without any service; receipts verify with the verifier alone", async () => {
+it("a standalone agent backs up, proves, restores and prunes without any service; receipts verify with the verifier alone", async () => {
   const storage = join(base, "disk");
   mkdirSync(storage);
   await json(["init", "--standalone", "--storage", storage, "--name", "lone"]);
@@ -157,7 +157,7 @@ interface Pruned {
   would_remove: string[];
 }
 
-it("keeps a backup that restores if an older proven one has been damaged since", async () => {
+it("a standalone agent keeps a backup that restores if an older proven one has been damaged since", async () => {
   await json(["init", "--standalone"]);
   declare();
   writeOrders(200);

@@ -35,7 +35,7 @@ function clock(hours: number): string {
   return [then.getHours(), then.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
 }
 
-it("sends no faster than config.yaml says, and --max-rate instead of that", async () => {
+it("the agent sends no faster than config.yaml says, and --max-rate instead of that", async () => {
   writeFileSync(root.layout.config, `${config()}upload: { max_rate: 20kB }\n`);
   const started = performance.now();
   const slow = startCli(["backup"], env());
@@ -53,7 +53,7 @@ it("sends no faster than config.yaml says, and --max-rate instead of that", asyn
   expect(service.receipts).toHaveLength(1);
 });
 
-it("uploads only in its windows: a backup waits, and so does `run`; `sync` means now", async () => {
+it("the agent uploads only in its windows: a backup waits, and so does `run`; `sync` means now", async () => {
   const opens = clock(2);
   writeFileSync(root.layout.config, `${config()}upload: { windows: ["${opens}-${clock(3)}"] }\n`);
   const made = await runCli(["backup", "--json"], env());

@@ -11,7 +11,7 @@ import type { QueryOutcome } from "./query-outcome.ts";
 
 const duration_ms = 3;
 
-test("tables present", () => {
+test("inferred:tables fails if a table is missing, and names it", () => {
   const expected = ["public.orders", "public.lines"];
   const all = tablesPresentCheck({
     expected,
@@ -39,7 +39,7 @@ test("tables present", () => {
   expect(tablesPresentCheck({ expected: [], present: ["a"], duration_ms })).toBeNull();
 });
 
-test("tables present: the digest covers which tables, whatever their order", () => {
+test("the digest of inferred:tables covers which tables, whatever their order", () => {
   const digest = (expected: string[]): unknown =>
     tablesPresentCheck({ expected, present: [], duration_ms })?.definition_sha256;
   expect(digest(["a", "b"])).toBe(digest(["b", "a", "b"]));
@@ -49,7 +49,7 @@ test("tables present: the digest covers which tables, whatever their order", () 
 const rows = (n: string): QueryOutcome => ({ kind: "rows", rows: [`{"rows":${n}}`] });
 const counted = { table: "public.orders", query: "select count(*) as rows from public.orders", duration_ms };
 
-test("a row floor", () => {
+test("a row floor fails below the floor, and without a count", () => {
   const check = (floor: number | bigint, outcome: QueryOutcome) =>
     rowFloorCheck({ ...counted, floor, outcome });
   expect(check(20_000, rows("20000"))).toMatchObject({
@@ -66,7 +66,7 @@ test("a row floor", () => {
   expect(check(0, { kind: "error", message: "no such table" }).result).toBe("failed");
 });
 
-test("a row count", () => {
+test("a row count fails with more rows or fewer", () => {
   const check = (n: number | bigint, outcome: QueryOutcome) =>
     rowCountCheck({ ...counted, rows: n, outcome });
   expect(check(20_000, rows("20000"))).toMatchObject({ expectation: "rows = 20000", result: "passed" });
@@ -81,7 +81,7 @@ test.each([-1, -1n, 0.5, NaN, Infinity, 2 ** 53])("%s is not a count, and fails 
   expect(rowCountCheck({ ...counted, rows: none, outcome: rows(String(none)) })).toMatchObject(failed);
 });
 
-test("a digest", () => {
+test("a digest check fails with another digest, and without one", () => {
   const expectedSha256 = "ab".repeat(32);
   const same = digestCheck({ name: "manifest", expectedSha256, observedSha256: expectedSha256, duration_ms });
   expect(same).toMatchObject({
@@ -103,7 +103,7 @@ test("a digest", () => {
   });
 });
 
-test("SQLite's integrity", () => {
+test("SQLite's integrity check passes with one ok and nothing else", () => {
   const check = (...messages: string[]) => sqliteIntegrityCheck({ messages, duration_ms });
   expect(check("ok")).toMatchObject({
     id: "inferred:integrity",

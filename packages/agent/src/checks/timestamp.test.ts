@@ -33,7 +33,7 @@ test.each([
   expect(parseTimestamp(text)).toEqual({ problem });
 });
 
-test("agrees with JavaScript's own on what that writes, in any zone", () => {
+test("the parser of times reads what JavaScript writes as JavaScript does, in any zone", () => {
   const offset = fc.integer({ min: -14 * 60, max: 14 * 60 });
   fc.assert(
     fc.property(

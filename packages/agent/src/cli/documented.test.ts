@@ -20,7 +20,7 @@ function rowsBelow(heading: string): string[][] {
     );
 }
 
-it("names every command in the documentation, and no other", () => {
+it("docs/agent.md names every command, and no other", () => {
   const told = rowsBelow("Commands").map(([first = ""]) => first);
   for (const { name } of COMMANDS)
     expect(
@@ -32,7 +32,7 @@ it("names every command in the documentation, and no other", () => {
     for (const [, word = ""] of cell.matchAll(/attestore ([a-z-]+)/g)) expect(firsts, cell).toContain(word);
 });
 
-it("names every flag with its twin and its commands in the documentation, and no other", () => {
+it("docs/agent.md names every flag with its environment variable and its commands, and no other", () => {
   const expected = (Object.keys(FLAGS) as FlagName[]).map((flag) => {
     const { form, env } = FLAGS[flag];
     const twin = takesValue(flag) ? env : `${env}=${form.startsWith("--no-") ? "false" : "true"}`;

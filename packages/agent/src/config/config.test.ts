@@ -47,7 +47,7 @@ it("an empty config.yaml, or an empty block in it, gives the defaults", () => {
   }
 });
 
-it("names an unknown key's line and column and the nearest right name", () => {
+it("an error in config.yaml names an unknown key's line and column and the nearest right name", () => {
   expect(issuesOf("service:\n  ulr: https://x\n  url: https://x\n")).toEqual([
     `${FILE}:2:3: service.ulr is not a known field; did you mean "url"?`,
   ]);
@@ -72,7 +72,7 @@ nonsense: 1
   ]);
 });
 
-it("places the issues of a source", () => {
+it("an issue of a source is placed at its line", () => {
   expect(
     issuesOf(`sources:
   a:

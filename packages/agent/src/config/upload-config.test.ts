@@ -40,7 +40,7 @@ it("an upload starts in the next of several windows, and at any time where none 
   expect(untilWindow_ms([], at("03:00:00"))).toBe(0);
 });
 
-it("never waits less than until the window opens, whatever the clock does in between", () => {
+it("the agent never waits less than until the window opens, whatever the clock does in between", () => {
   // Each moment of two days: whoever waits as told is let in, or told a shorter time.
   const { windows } = windowsOf("02:15-02:45");
   const start = at("00:00:00").getTime();
@@ -52,7 +52,7 @@ it("never waits less than until the window opens, whatever the clock does in bet
 });
 
 it.each(["25:00-26:00", "10:00", "10:00-10:00", "24:30-25:00", "1:00-2:00"])(
-  "refuses the window %s",
+  "the agent refuses the window %s",
   (text) => {
     expect(windowsOf(text).issues).toHaveLength(1);
   },

@@ -83,7 +83,7 @@ it("when the reader stops, work that has begun is waited for, an item still to c
   expect([begun, ended]).toEqual([2, 2]);
 });
 
-it("lets the source go when its reader stops", async () => {
+it("mapInOrder lets the source go when its reader stops", async () => {
   const closed = Promise.withResolvers<void>();
   async function* endless() {
     try {

@@ -34,7 +34,7 @@ it("libgfshare's gfcombine combines our shares", () => {
   });
 });
 
-it("combines the shares of libgfshare's gfsplit", () => {
+it("shares of libgfshare's gfsplit are combined", () => {
   inScratch((at) => {
     writeFileSync(at("secret"), SECRET);
     execFileSync("gfsplit", ["-n", "3", "-m", "6", at("secret"), at("s")]);
@@ -102,7 +102,7 @@ it("text that is not a share is refused", () => {
     expect(() => splitSecret(SECRET, { count, threshold })).toThrow(ShareError);
 });
 
-it("finds a slip in a typed share, in its line", () => {
+it("the checksum finds a slip in a typed share, in its line", () => {
   const [share] = splitSecret(SECRET, { count: 2, threshold: 2 });
   if (share === undefined) throw new Error("a share was asked for");
   const text = formatShare(share);

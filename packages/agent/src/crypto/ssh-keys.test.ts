@@ -47,7 +47,7 @@ async function opened(bytes: Buffer, identity: string): Promise<string> {
 
 const KEYS = ["ed25519", "rsa", "rsa-3071", "rsa-pem"];
 
-it.each(KEYS)("encrypts to an SSH key (%s) that age and we decrypt", async (name) => {
+it.each(KEYS)("the agent encrypts to an SSH key (%s) that age and we decrypt", async (name) => {
   const bytes = await sealed("hello", [file("other.pub").trim(), file(`${name}.pub`).trim()]);
   writeFileSync(at("out.age"), bytes);
   const zstd = execFileSync("age", ["-d", "-i", at(name), at("out.age")]);
@@ -56,7 +56,7 @@ it.each(KEYS)("encrypts to an SSH key (%s) that age and we decrypt", async (name
   expect(await opened(bytes, file("other"))).toBe("hello");
 });
 
-it.each(KEYS)("decrypts what age encrypted to an SSH key (%s)", async (name) => {
+it.each(KEYS)("the agent decrypts what age encrypted to an SSH key (%s)", async (name) => {
   const zstd = execFileSync("zstd", ["-c"], { input: "from age" });
   const bytes = execFileSync("age", ["-e", "-R", at(`${name}.pub`)], { input: zstd });
   const [identity = ""] = parseIdentities(file(name), name);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tablesOfMetadata } from "./tables-of-metadata.ts";
 
-test("names and counts, and nothing else", () => {
+test("names and counts are read from the metadata, and nothing else", () => {
   const tables = [
     { name: "a", rows: 3, schema: "00" },
     { name: "b", rows: "9007199254740993" },

@@ -11,7 +11,7 @@ async function* pieces(...texts: string[]): AsyncGenerator<Buffer> {
   for (const each of texts) yield Buffer.from(each);
 }
 
-test("output, exit code and the beginning of stderr", async () => {
+test("a child's output, exit code and the beginning of its stderr are returned", async () => {
   const child = await shell("cat; echo wrong >&2; exit 3");
   const output = text(child.stdout);
   await feed(child.stdin, pieces("one ", "two"));

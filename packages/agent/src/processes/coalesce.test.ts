@@ -42,7 +42,7 @@ test("coalescing gives the same bytes in pieces of 1 MiB, except the first and t
   );
 });
 
-test("passes the first piece on while the source waits", async () => {
+test("coalesce passes the first piece on while the source waits", async () => {
   const child = spawn("sh", ["-c", "echo begun; read line; echo ended"]);
   const pieces = releasing(coalesce(child.stdout));
   expect((await pieces.next()).value?.toString()).toBe("begun\n");
@@ -50,7 +50,7 @@ test("passes the first piece on while the source waits", async () => {
   expect((await bytesOf(pieces)).toString()).toBe("ended\n");
 });
 
-test("loses nothing of a child that has exited before anybody reads", async () => {
+test("coalesce loses nothing of a child that has exited before anybody reads", async () => {
   const child = spawn("seq", ["1", "20000"]);
   const output = coalesce(child.stdout);
   await once(child, "exit");

@@ -14,7 +14,7 @@ const drawn = (days: number, backupId = "bkp_other"): Tested => ({
   isDrawn: true,
 });
 
-test("says what was tested, and only of old backups", () => {
+test("coverage says what was tested, and only of old backups", () => {
   const tests = [
     { backupId: madeBefore(40), at: daysAgo(3), isDrawn: false },
     { backupId: madeBefore(5), at: daysAgo(2), isDrawn: false },

@@ -192,7 +192,7 @@ it("the agent reads no answer beyond the contract's largest body", async () => {
   await expect(withService(heartbeat)).rejects.toMatchObject({ code: "invalid_response" });
 });
 
-it("lets a newer service say more than this version knows", async () => {
+it("the agent lets a newer service say more than this version knows", async () => {
   const log_head = fake.log.checkpoint();
   const body = { server_time: new Date().toISOString(), next_interval_s: 5, commands: [], log_head, news: 1 };
   fake.interfere = () => ({ status: 200, body: JSON.stringify(body) });
@@ -228,7 +228,7 @@ it("the agent gives up on an answer that does not come", async () => {
   held.close();
 });
 
-it("uploads a file and downloads it again, taking up a broken download where it broke", async () => {
+it("the agent uploads a file and downloads it again, taking up a broken download where it broke", async () => {
   const content = randomBytes(3_000_000);
   const file = join(directory, "blob.age");
   writeFileSync(file, content);
@@ -288,7 +288,7 @@ it.each([
   }
 });
 
-it("starts a download again when the store ignores the range", async () => {
+it("the agent starts a download again when the store ignores the range", async () => {
   const content = randomBytes(1_000_000);
   const file = join(directory, "whole.age");
   await withService(async (service) => {
@@ -359,7 +359,7 @@ async function brokenStore(
   return seen;
 }
 
-it("never waits for more than an hour, whatever Retry-After says", () => {
+it("the agent never waits for more than an hour, whatever Retry-After says", () => {
   const backoff = { tries: 9, first_ms: 1_000, longest_ms: 60_000 };
   expect(backoffDelay(backoff, 1, 9_999_999)).toBe(LONGEST_WAIT_MS);
   expect(backoffDelay(backoff, 1, 120)).toBe(120_000);

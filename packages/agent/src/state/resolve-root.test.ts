@@ -71,13 +71,13 @@ it("a place without config.yaml is passed over for the next", () => {
   expect(resolveRoot(surroundings()).branch).toBe("/var/lib/attestore");
 });
 
-it("ignores an empty ATTESTORE_HOME and a relative XDG_STATE_HOME", () => {
+it("the agent ignores an empty ATTESTORE_HOME and a relative XDG_STATE_HOME", () => {
   rootAt("home/.local/state/attestore");
   const env = { ATTESTORE_HOME: "", XDG_STATE_HOME: "xdg", HOME: join(base, "home") };
   expect(resolveRoot(surroundings({ env })).branch).toBe("HOME/.local/state");
 });
 
-it("names the places when there is no root", () => {
+it("the agent names the places when there is no root", () => {
   expect(() => resolveRoot(surroundings())).toThrow(
     expect.objectContaining({
       code: "root_missing",
@@ -86,7 +86,7 @@ it("names the places when there is no root", () => {
   );
 });
 
-it("lets init make /var/lib/attestore for the superuser and the state directory for others", () => {
+it("the agent lets init make /var/lib/attestore for the superuser and the state directory for others", () => {
   expect(resolveRootForInit(surroundings({ uid: 0 })).path).toBe(join(base, "var"));
   expect(resolveRootForInit(surroundings()).path).toBe(join(base, "home/.local/state/attestore"));
   rootAt("var");

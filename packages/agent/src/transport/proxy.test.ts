@@ -21,7 +21,7 @@ it("a proxy setting that Node would silently ignore is refused, and not repeated
     expect(() => proxyEnvironment({ HTTPS_PROXY: value })).toThrow(/^HTTPS_PROXY is no http(?!.*hunter2)/);
 });
 
-it("names the proxy without its password", () => {
+it("a proxy is named without its password", () => {
   expect(proxyHost({ HTTPS_PROXY: "http://user:hunter2@proxy:3128" })).toBe("proxy:3128");
   expect(proxyHost({})).toBeNull();
 });

@@ -27,7 +27,7 @@ async function passed(source: AsyncIterable<Buffer>, rate: number | null): Promi
   return seen;
 }
 
-it("lets no more through at any moment than the rate, whatever the size of the chunks", async () => {
+it("the throttle lets no more through at any moment than the rate, whatever the size of the chunks", async () => {
   const rate = 400_000;
   const seen = await passed(chunks(1, 64_000, 5, 200_000, 90_000, 45_994), rate);
   expect(seen.at(-1)?.bytes).toBe(400_000);
@@ -52,7 +52,7 @@ it("a throttled upload catches up on at most one second of silence", async () =>
   expect(seen.at(-1)?.at_ms).toBeGreaterThan(3000);
 });
 
-it("passes data on immediately without a rate, and stops when it is aborted", async () => {
+it("the throttle passes data on immediately without a rate, and stops when it is aborted", async () => {
   expect((await passed(chunks(10, 20), null)).map(({ bytes }) => bytes)).toEqual([10, 30]);
   const stop = new AbortController();
   const slow = throttled(chunks(100_000, 100_000), 1000, stop.signal);

@@ -280,7 +280,7 @@ describe("more tables than a receipt names", () => {
   });
 });
 
-test("several databases, each under a key of its own", async () => {
+test("several databases are compared, each under a key of its own", async () => {
   const made = await back({ databases: ["postgres", "many"] });
   const good = await testIt(made);
   expect(good.reason).toBeUndefined();

@@ -98,7 +98,7 @@ function dumpShop(change: string, options = "-Fc"): void {
 const suspicionsIn = ({ profile }: RestoreTestResult): string[] =>
   (profile?.suspicious ?? []).map(({ table, measure }) => `${table} ${measure}`);
 
-test("dumps of a PostgreSQL database", async () => {
+test("damage to dumps of a PostgreSQL database is noticed as the table says", async () => {
   dumpShop("");
   const first = await back(dumps());
   const passed = await testIt(dumps(), first);
@@ -187,7 +187,7 @@ test("the file of a dump that is other or gone", async () => {
   dumpsTable.says("the file removed after its backup", "could not run");
 }, 200_000);
 
-test("a tree in restic", async () => {
+test("damage to a tree in restic is noticed as the table says", async () => {
   initRestic(join(place.dir, "repository"), PASSWORD);
   const FILES = 200;
   const tree = join(directory, "tree");

@@ -111,7 +111,7 @@ function withOwner(archive: Buffer, name: string, user: number): Buffer {
 const toldIn = ({ profile }: RestoreTestResult) =>
   profile?.suspicious.map(({ column, measure }) => `${column} ${measure}`);
 
-test("files deleted at the source", async () => {
+test("files deleted at the source are noticed as the table says", async () => {
   expect(passed.reason).toBeUndefined();
   expect(passed.profile?.suspicious).toEqual([]);
   table.noticed("all files deleted at the source", await atSource("rm -rf ./*"), "inferred:files");
@@ -166,7 +166,7 @@ test("files made worthless at the source: the profile tells, and the test still 
   }
 });
 
-test("on the way", async () => {
+test("damage on the way is noticed as the table says", async () => {
   const cases: [what: string, change: string | ((tree: string) => void), names: string][] = [
     ["a file lost on the way", "rm letters/7.txt", "inferred:"],
     ["a file added on the way", "echo >more", "inferred:"],

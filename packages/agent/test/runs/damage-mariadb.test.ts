@@ -187,7 +187,7 @@ test("a hundredth of a column encrypted in place is suspicious, and fails only w
     table.says(what, "told as suspicious");
 });
 
-test("at the source", async () => {
+test("damage at the source is noticed as the table says", async () => {
   expect(passed.reason).toBeUndefined();
   server.sql(`use shop; rename table dropped to gone; delete from emptied; delete from small_24; delete from halved where id > 50; delete from steady where id > 90;
     drop index by_n on rulers; drop function twice; drop view few; drop event nightly;`);

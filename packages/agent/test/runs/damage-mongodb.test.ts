@@ -75,7 +75,7 @@ async function atSource(change: () => Promise<unknown>): Promise<[RestoreTestRes
   return [await testIt(made, made, seenForDays(passed)), made];
 }
 
-test("at the source", async () => {
+test("damage at the source is noticed as the table says", async () => {
   expect(passed.reason).toBeUndefined();
   const [lost, made] = await atSource(async () => {
     await shop.collection("dropped").rename("gone");
@@ -111,7 +111,7 @@ test("at the source", async () => {
   table.says("a tenth of a field encrypted at the source", "told as suspicious");
 });
 
-test("on the way", async () => {
+test("damage on the way is noticed as the table says", async () => {
   const rows = await onTheWay(async () => {
     await shop.collection("dropped").drop();
     await shop.collection("emptied").deleteOne({ n: 7 });

@@ -101,7 +101,7 @@ async function cases(
 
 const note = (of: string): string => `concat('please leave parcel ', ${of}, ' with the neighbours')`;
 
-test("MariaDB", async () => {
+test("damage to dumps of MariaDB is noticed as the table says", async () => {
   const table = new DamageTable("MariaDB", HEADING);
   const socket = decodeURIComponent(/socket=(.*)$/.exec(mariadb.url("root", ""))?.[1] ?? "");
   const changes: Record<Change, string> = {
@@ -158,7 +158,7 @@ test("MariaDB", async () => {
   table.everyCaseIsHeld();
 }, 400_000);
 
-test("SQLite", async () => {
+test("damage to dumps of SQLite is noticed as the table says", async () => {
   const table = new DamageTable("SQLite", HEADING);
   const numbers = (from: number, to: number): string =>
     `with recursive c(n) as (values (${from}) union all select n + 1 from c where n < ${to})`;
@@ -186,7 +186,7 @@ test("SQLite", async () => {
   table.everyCaseIsHeld();
 }, 400_000);
 
-test("MongoDB", async () => {
+test("damage to dumps of MongoDB is noticed as the table says", async () => {
   const table = new DamageTable("MongoDB", HEADING);
   const { shop } = mongodb;
   const documents = (from = 0, to = 100): { _id: never; n: number; note: string }[] =>

@@ -125,7 +125,7 @@ const dumpOf = (database: string): Buffer =>
     maxBuffer: 64 << 20,
   });
 
-test("at the source", async () => {
+test("damage at the source is noticed as the table says", async () => {
   expect(passed.reason).toBeUndefined();
   const made = await damaged(
     `alter table dropped rename to gone; delete from emptied; delete from halved where id > 50; delete from steady where id > 90 and id not in (select of_steady from lines where id < 0);
@@ -189,7 +189,7 @@ test.each([
   own.says(what, "told as suspicious");
 });
 
-test("at the source, pages without checksums, and another database", async () => {
+test("zeroed pages without checksums, and another database, are noticed as the table says", async () => {
   const path = server.sql("\\connect shop\nselect pg_relation_filepath('letters')");
   const zeroed = await damaged("", back, () => {
     const oid = server.sql("select oid from pg_database where datname = 'damaged'");

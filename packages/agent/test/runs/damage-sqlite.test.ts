@@ -66,7 +66,7 @@ const testIt = (
 const testBytes = async (bytes: Buffer): Promise<RestoreTestResult> =>
   testIt(backup, await reseal(place, bytes));
 
-test("at the source", async () => {
+test("damage at the source is noticed as the table says", async () => {
   expect(passed.reason).toBeUndefined();
   const sql = `alter table dropped rename to gone; delete from emptied; delete from halved where id > 50;
     delete from steady where id > 90; drop index by_n`;

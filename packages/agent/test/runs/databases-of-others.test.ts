@@ -145,7 +145,7 @@ function installMediawiki(options: readonly string[]): void {
   rmSync(installed, { recursive: true });
 }
 
-test("MediaWiki on PostgreSQL and on MariaDB, with every table's rows and every object compared", async () => {
+test("MediaWiki comes back on PostgreSQL and on MariaDB, with every table's rows and every object compared", async () => {
   server.sql("create database wiki template template0; create role wiki superuser login password 'wiki'");
   const host = server.environment["PGHOST"] ?? "";
   installMediawiki(["--dbtype=postgres", `--dbserver=${host}`, "--dbuser=wiki", "--dbpass=wiki"]);
@@ -164,7 +164,7 @@ test("MediaWiki on PostgreSQL and on MariaDB, with every table's rows and every 
   }
 }, 240_000);
 
-test("eight of them, each with every table's rows and every object compared", async () => {
+test("eight schemas of Debian come back, each with every table's rows and every object compared", async () => {
   const source = { ...server.source, databases: Object.keys(DATABASES), jobs: 2 };
   const tested = await roundTrip(source);
   expect(tested.reason).toBeUndefined();

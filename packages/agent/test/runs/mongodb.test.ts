@@ -175,7 +175,7 @@ test("a restore test passes if the indexes and every count are the same; checks 
   nothingLeft();
 });
 
-test("the whole server at once", async () => {
+test("a whole server is backed up and restored at once", async () => {
   process.env["TEST_OTHER_MONGODB_URI"] = server.uri("");
   const made = await back({ connection: { kind: "env", name: "TEST_OTHER_MONGODB_URI" } });
   expect(made.sourceMetadata["databases"]).toEqual(["billing", "shop"]);

@@ -604,7 +604,7 @@ test("where the server has no room for all owners and grants, they are not known
   }
 });
 
-test("several databases, and a dump of several jobs", async () => {
+test("objects are compared in several databases and in a dump of several jobs", async () => {
   server.sql(`\\connect other
     create function fickle(int) returns float8 immutable language plpgsql as 'begin return random(); end';
     create index by_chance on single (fickle(id));`);

@@ -133,7 +133,7 @@ test("each database is dumped, even if the connection is a service that names on
   nothingLeft();
 });
 
-test("several databases and the server's globals, there and back", async () => {
+test("several databases and the server's globals are backed up and restored", async () => {
   expect(backup.sourceMetadata).toMatchObject({
     engine: "postgresql",
     dump_format: "pg_dump-set",

@@ -21,6 +21,6 @@ it("init asks for the auth key on a terminal, and does not show what is typed", 
   expect(shown).not.toContain("hunter2");
 });
 
-it("stops with 130 when Ctrl-C is pressed at the question", () => {
+it("init stops with 130 when Ctrl-C is pressed at the question", () => {
   expect(initOnTerminal("\u0003")).toContain("exit 130");
 });

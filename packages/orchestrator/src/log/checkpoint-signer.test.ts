@@ -14,7 +14,7 @@ const HOST = "log.example.test";
 const origin = logOrigin(HOST, "org_01h455vb4pex5vsknk084sn02q");
 const head = (size: number) => ({ origin, size, rootHash: new Uint8Array(randomBytes(32)) });
 
-test("signs a checkpoint that the log's verifier key opens", async () => {
+test("the signer signs a checkpoint that the log's verifier key opens", async () => {
   const signer = new CheckpointSigner(HOST, keys);
   const signed = head(7);
   const opened = await openCheckpoint(await signer.sign(signed), logVerifier(signer.identity, origin));
@@ -31,7 +31,7 @@ test("the hourly head carries the time's cosignature besides", async () => {
   expect(opened.cosignatures).toEqual([{ verifier: time, timestamp_s: 1_700_000_000 }]);
 });
 
-test("refuses another root for the newest size, and a log that goes on from less", async () => {
+test("the signer refuses another root for the newest size, and a log that goes on from less", async () => {
   const signer = new CheckpointSigner(HOST, keys);
   const newest = head(10);
   await signer.sign(newest);

@@ -35,7 +35,7 @@ test("from the right edge alone come the same root and proofs as from the whole 
   );
 });
 
-test("names the tiles that became full", () => {
+test("an append names the tiles that became full", () => {
   const growth = new TreeBuilder(wholeTree(TILE_WIDTH - 1).range);
   expect(growth.completedTiles).toEqual([]);
   growth.append(leaf(TILE_WIDTH - 1));

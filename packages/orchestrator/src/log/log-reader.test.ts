@@ -108,7 +108,7 @@ test("any interleaving of appends and proofs: every proof asked for at any time 
   );
 });
 
-test("finds a leaf by its hash; a tile as large as the log has it and no larger", async () => {
+test("the log finds a leaf by its hash; a tile as large as the log has it and no larger", async () => {
   const orgId = await world.addOrg();
   await appendLeaves(world.pool, orgId, 300);
   const { rows } = await world.pool.query<{ leaf_hash: Buffer }>(

@@ -52,7 +52,7 @@ async function agentWithHead(): Promise<{ agent: TestAgent; checkpoint: string }
   return { agent, checkpoint: (await submitPlain(replica, agent)).checkpoint };
 }
 
-test("keeps a head of the log and the agent's cosignature, which anybody can check", async () => {
+test("the service keeps a head of the log and the agent's cosignature, which anybody can check", async () => {
   const { agent, checkpoint } = await agentWithHead();
   const { accept, logged } = witness();
   const cosignature = cosign(agent, checkpoint);
@@ -63,7 +63,7 @@ test("keeps a head of the log and the agent's cosignature, which anybody can che
   expect(logged).toEqual([]);
 });
 
-test("keeps the newest head: a smaller one that arrives late changes nothing", async () => {
+test("the service keeps the newest head: a smaller one that arrives late changes nothing", async () => {
   const { agent, checkpoint: older } = await agentWithHead();
   const { checkpoint: newer } = await submitPlain(replica, agent);
   const { accept } = witness();
@@ -91,7 +91,7 @@ test("a head that an agent has just cosigned is not stored again for some minute
   expect(await stored(agent)).toMatchObject([{ tree_size: 2 }]);
 });
 
-test("refuses anything but a checkpoint and a signature line", async () => {
+test("the service refuses anything but a checkpoint and a signature line", async () => {
   const { agent, checkpoint } = await agentWithHead();
   const { accept } = witness();
   const cosignature = cosign(agent, checkpoint);
@@ -108,7 +108,7 @@ test("refuses anything but a checkpoint and a signature line", async () => {
   expect(await stored(agent)).toEqual([]);
 });
 
-test("accepts the heartbeat but reports a signature that does not verify", async () => {
+test("the service accepts the heartbeat but reports a signature that does not verify", async () => {
   const { agent, checkpoint } = await agentWithHead();
   const { agent: other, checkpoint: othersHead } = await agentWithHead();
   const { accept, logged } = witness();

@@ -105,7 +105,7 @@ it.each([
   expect(service.calls[1]?.body).toBe(service.calls[0]?.body);
 });
 
-it("sets aside what the service will never accept, continues with the rest, and reports it once", async () => {
+it("the agent sets aside what the service will never accept, continues with the rest, and reports it once", async () => {
   await sign();
   await sign();
   service.interfere = ({ route, body }) =>
@@ -128,7 +128,7 @@ it("sets aside what the service will never accept, continues with the rest, and 
   expect((await waiting())[0]?.sequence).toBe(4);
 });
 
-it("sets refused items aside after 30 days, not earlier, and not while the service is unavailable", async () => {
+it("the agent sets refused items aside after 30 days, not earlier, and not while the service is unavailable", async () => {
   const file = await sign();
   const age = (days: number): void => {
     const entry = JSON.parse(readFileSync(file.path, "utf8")) as WaitingReceipt;
@@ -155,7 +155,7 @@ it("sets refused items aside after 30 days, not earlier, and not while the servi
   expect(service.events).toMatchObject([{ event: { detail: { error: "expired" } } }]);
 });
 
-it("submits what is older than 30 days where the service takes it: the host was off, or its clock is wrong", async () => {
+it("the agent submits what is older than 30 days where the service takes it: the host was off, or its clock is wrong", async () => {
   const file = await sign();
   const entry = JSON.parse(readFileSync(file.path, "utf8")) as WaitingReceipt;
   writeFileSync(file.path, JSON.stringify({ ...entry, signed_at: "2020-01-01T00:00:00.000Z" }));
@@ -242,7 +242,7 @@ it("an answer whose checkpoint forks from the kept one is refused, and nothing i
   expect(service.events).toMatchObject([{ event: { detail: { reason: "head_forked" } } }]);
 });
 
-it("submits events, each once whatever is asked for twice", async () => {
+it("the agent submits events, each once whatever is asked for twice", async () => {
   const event = {
     kind: "backup_failed",
     occurred_at: new Date().toISOString(),
@@ -268,7 +268,7 @@ it("submits events, each once whatever is asked for twice", async () => {
   ]);
 });
 
-it("signs events as links of the chain of receipts, and none while the log's alarm stands", async () => {
+it("the agent signs events as links of the chain of receipts, and none while the log's alarm stands", async () => {
   const event = (reason: string) => ({
     kind: "backup_failed" as const,
     occurred_at: new Date().toISOString(),
@@ -313,7 +313,7 @@ const submitted = (): string[] =>
       ({ route, body }) => (route === "POST /v1/events" ? /"reason":"(\w+)"/.exec(body)?.[1] : route) ?? "",
     );
 
-it("submits in order: a failure is in the log before the receipt that resolves it", async () => {
+it("the agent submits in order: a failure is in the log before the receipt that resolves it", async () => {
   const hour = 3_600_000;
   await sign();
   const after = Date.now() + hour;
@@ -344,7 +344,7 @@ it("an entry that makes the service fail does not hold up the others", async () 
   expect(service.events.map(({ event }) => event.detail["reason"])).toEqual(["fine", "poison", "next"]);
 });
 
-it("submits what stands before a damaged file of the spool", async () => {
+it("the agent submits what stands before a damaged file of the spool", async () => {
   await failed("fine", Date.now() - 1000);
   await failed("a_damaged", Date.now() - 2000);
   writeFileSync(join(root.layout.eventsWaiting, "00000002-event.a_damaged.json"), "{");
@@ -359,7 +359,7 @@ it("submits what stands before a damaged file of the spool", async () => {
   expect(submitted()).toEqual(["fine", "POST /v1/receipts", "POST /v1/receipts"]);
 });
 
-it("tries nothing else while the service is away", async () => {
+it("the agent tries nothing else while the service is away", async () => {
   await failed("first", Date.now() - 1000);
   await sign();
   service.interfere = () => failure(503, "unavailable", "x");
@@ -367,7 +367,7 @@ it("tries nothing else while the service is away", async () => {
   expect(submitted()).toEqual(["first"]);
 });
 
-it("submits receipts that have waited in one call, unless an event comes between them", async () => {
+it("the agent submits receipts that have waited in one call, unless an event comes between them", async () => {
   const hour = 3_600_000;
   const start = Date.now() - 10 * hour;
   for (let number = 0; number < 9; number++) {
@@ -428,14 +428,14 @@ it.each([
   expect(await submit()).toMatchObject({ accepted: 5, waiting: 0 });
 });
 
-it("submits receipts one by one to a service that takes no more at once", async () => {
+it("the agent submits receipts one by one to a service that takes no more at once", async () => {
   service.takesLines = false;
   for (let number = 0; number < 5; number++) await sign();
   expect(await submit()).toMatchObject({ accepted: 5, waiting: 0, stoppedBy: null });
   expect(submitted()).toHaveLength(6);
 });
 
-it("finishes the command whose receipt was accepted, and takes a command id once", async () => {
+it("the agent finishes the command whose receipt was accepted, and takes a command id once", async () => {
   const command = service.command("backup", "orders", "files");
   expect(await journalCommand(root.layout, command)).toBe(true);
   expect(await journalCommand(root.layout, { ...command, attempt: 2 })).toBe(false);

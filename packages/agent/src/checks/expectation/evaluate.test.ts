@@ -158,7 +158,7 @@ const either = compounds(
   ),
 );
 
-test("agrees with SQLite, on NULL too", () => {
+test("an expression has the result that SQLite gives, with NULL too", () => {
   using database = new DatabaseSync(":memory:");
   const row = fc.record({
     a: fc.option(numbers),

@@ -9,7 +9,7 @@ function profileOf(values: readonly (string | null)[]) {
   return profiler.end();
 }
 
-test("counts and rates of a column", () => {
+test("a column's profile has its counts and rates", () => {
   const values = Array.from({ length: 2000 }, (_, i) => (i % 4 === 0 ? null : `note ${i % 100}`));
   expect(profileOf(values)).toEqual({
     name: "note",

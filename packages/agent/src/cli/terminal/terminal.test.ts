@@ -24,7 +24,7 @@ it("the command line keeps data and messages apart, and uses colour only on a te
   expect(openTerminal(out, talk, { NO_COLOR: "" }).onData.bad("x")).not.toBe("x");
 });
 
-it("lets no text of others move the cursor, colour, or begin a line", () => {
+it("the terminal lets no text of others move the cursor, colour, or begin a line", () => {
   const [out, talk] = [stream(true), stream(true)];
   const terminal = openTerminal(out, talk, {});
   const name = "orders\u001b[2J\u001b[32m\u202e\u009b1A\r\nPASSED  everything";
@@ -37,7 +37,7 @@ it("lets no text of others move the cursor, colour, or begin a line", () => {
   expect(JSON.parse(out.written[0] ?? "")).toEqual({ name });
 });
 
-it("draws rate and time left, not more often than one can read, and nothing without a terminal", () => {
+it("the terminal draws rate and time left, not more often than one can read, and nothing without a terminal", () => {
   let now = 0;
   const drawn: string[] = [];
   const line = progressLine(

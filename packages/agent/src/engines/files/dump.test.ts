@@ -81,7 +81,7 @@ it("a source of files has to be a directory", async () => {
   });
 });
 
-it("fails if a file cannot be read, and names it", async () => {
+it("a backup of files fails if a file cannot be read, and names it", async () => {
   writeFileSync(join(source, "readable"), "");
   writeFileSync(join(source, "secret\nfile"), "", { mode: 0 });
   const error = await asNobody(() => failureOf(source));
@@ -89,19 +89,19 @@ it("fails if a file cannot be read, and names it", async () => {
   expect(error.message).toContain(String.raw`./secret\nfile: Cannot open: Permission denied`);
 });
 
-it("fails if a directory cannot be read, and names it", async () => {
+it("a backup of files fails if a directory cannot be read, and names it", async () => {
   mkdirSync(join(source, "closed"), { mode: 0 });
   const error = await asNobody(() => failureOf(source));
   expect(error.code).toBe("dump_failed");
   expect(error.message).toContain("./closed: Cannot open: Permission denied");
 });
 
-it("fails if the source's directory itself cannot be read", async () => {
+it("a backup of files fails if the source's directory itself cannot be read", async () => {
   chmodSync(source, 0);
   expect((await asNobody(() => failureOf(source))).code).toBe("dump_failed");
 });
 
-it("fails if a file grows while it is read, and names it", async () => {
+it("a backup of files fails if a file grows while it is read, and names it", async () => {
   writeFileSync(join(source, "log"), LARGE);
   const error = await failureOf(
     source,
@@ -111,7 +111,7 @@ it("fails if a file grows while it is read, and names it", async () => {
   expect(error.message).toContain("./log: file changed as we read it");
 });
 
-it("fails if a file shrinks while it is read", async () => {
+it("a backup of files fails if a file shrinks while it is read", async () => {
   writeFileSync(join(source, "log"), LARGE);
   const error = await failureOf(
     source,
@@ -121,7 +121,7 @@ it("fails if a file shrinks while it is read", async () => {
   expect(error.message).toContain("./log: ");
 });
 
-it("fails if a file is removed before it is read", async () => {
+it("a backup of files fails if a file is removed before it is read", async () => {
   writeFileSync(join(source, "a"), LARGE);
   mkdirSync(join(source, "b"));
   writeFileSync(join(source, "b", "gone"), "");
@@ -132,7 +132,7 @@ it("fails if a file is removed before it is read", async () => {
   expect(error.code).toBe("source_changed");
 });
 
-it("fails if a file moves from a directory that tar has yet to read to one it has read, which tar does not report", async () => {
+it("a backup of files fails if a file moves from a directory that tar has yet to read to one it has read, which tar does not report", async () => {
   for (const name of ["a", "b", "c"]) mkdirSync(join(source, name));
   writeFileSync(join(source, "b", "large"), LARGE);
   writeFileSync(join(source, "c", "file"), "in neither, else");
@@ -172,14 +172,14 @@ it("sockets, which have no content, are left out of a backup", async () => {
   }
 });
 
-it("stops when it is aborted", async () => {
+it("a backup of files stops when it is aborted", async () => {
   writeFileSync(join(source, "large"), LARGE);
   const stop = new AbortController();
   const error = await failureOf(source, { signal: stop.signal, ...once(() => stop.abort()) });
   expect(error.code).toBe("interrupted");
 });
 
-it("reads, and removes, also as an ordinary user what was restored with modes that forbid it", async () => {
+it("an ordinary user too can read and remove what was restored with modes that forbid it", async () => {
   const scratch = mkdtempSync(join(place.path, "scratch-"));
   const secret = Buffer.concat([Buffer.from(`${source}/closed/`), Buffer.from([0xe9])]);
   mkdirSync(secret, { recursive: true });

@@ -222,7 +222,7 @@ describe("a tree comes back as it was", () => {
   });
 });
 
-it("describes itself", async () => {
+it("the engine files describes itself", async () => {
   write("file", "12345");
   mkdirSync(inSource("dir"));
   symlinkSync("file", inSource("link"));

@@ -233,7 +233,7 @@ it("a restore makes no devices: its sandbox is said to lack them, and the backup
   }
 });
 
-it("restores links that lead outside as links, and gives nobody else access to files with special modes", async () => {
+it("links that lead outside are restored as links, and files with special modes give nobody else access", async () => {
   const archive = archiveOf([
     ROOT,
     { name: "./out", type: "2", linkName: victim },

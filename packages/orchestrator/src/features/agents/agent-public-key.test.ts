@@ -8,11 +8,11 @@ function newKey(): Buffer {
   return Buffer.from(x, "base64url");
 }
 
-test("takes every Ed25519 key that Node makes", () => {
+test("the service takes every Ed25519 key that Node makes", () => {
   for (let n = 0; n < 200; n++) expect(readPublicKey(newKey().toString("base64")).algorithm).toBe("ed25519");
 });
 
-test("takes every P-256 key that Node makes", () => {
+test("the service takes every P-256 key that Node makes", () => {
   for (let n = 0; n < 50; n++) {
     const { publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
     const wire = publicKey.export({ format: "der", type: "spki" });
@@ -23,7 +23,7 @@ test("takes every P-256 key that Node makes", () => {
   }
 });
 
-test("refuses 32 bytes that are not a point of the curve, about half of all", () => {
+test("the service refuses 32 bytes that are not a point of the curve, about half of all", () => {
   let points = 0;
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32, size: "max" }), (bytes) => {
@@ -40,7 +40,7 @@ test("refuses 32 bytes that are not a point of the curve, about half of all", ()
   expect(points).toBeLessThan(280);
 });
 
-test("throws only invalid_request, whatever the text", () => {
+test("the check of a key throws only invalid_request, whatever the text", () => {
   fc.assert(
     fc.property(
       fc.oneof(

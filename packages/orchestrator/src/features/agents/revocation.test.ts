@@ -29,7 +29,7 @@ const calls = (agent: TestAgent) => [
   agent.post("/v1/backups/upload-url", { source_id: "x" }),
 ];
 
-test("is immediate on every replica, although a replica has just seen the agent", async () => {
+test("a revocation is immediate on every replica, although a replica has just seen the agent", async () => {
   const replica = await service.listen();
   const agent = await service.attach(org);
   for (const each of [service, replica])
@@ -53,7 +53,7 @@ test("is immediate on every replica, although a replica has just seen the agent"
   await replica.close();
 });
 
-test("lets nothing into the log after its own entry, however calls race with it", async () => {
+test("a revocation lets nothing into the log after its own entry, however calls race with it", async () => {
   const agent = await service.attach(org);
   await agent.post("/v1/heartbeat", heartbeat());
   const racing = Promise.all(Array.from({ length: 60 }, () => agent.post("/v1/events", event)));

@@ -35,7 +35,7 @@ function sample(text: string, name: string, labels: Record<string, string> = {})
   return undefined;
 }
 
-test("shows requests, the log, queues, proofs and jobs", async () => {
+test("/metrics shows requests, the log, queues, proofs and jobs", async () => {
   const org = await service.addOrg();
   const { agent, sourceId } = await makeHistory(service, org);
   const open = await agent.post("/v1/heartbeat", {
@@ -93,7 +93,7 @@ test.each([["x-forwarded-for"], ["forwarded"], ["x-real-ip"], ["via"]])(
   },
 );
 
-test("reports that the database is unreachable, and shows no old values", async () => {
+test("/metrics reports that the database is unreachable, and shows no old values", async () => {
   const replica = await service.listen(way.connection);
   expect((await scrape({}, replica)).body.toString()).toContain("attestore_source_proven{");
   way.off();
@@ -109,7 +109,7 @@ test("reports that the database is unreachable, and shows no old values", async 
   await replica.close();
 });
 
-test("shows how long the event loop was blocked", async () => {
+test("/metrics shows how long the event loop was blocked", async () => {
   const longest = async () => {
     // The timer that measures comes to its turn before and after.
     await new Promise((resolve) => setTimeout(resolve, 1));

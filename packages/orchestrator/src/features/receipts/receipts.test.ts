@@ -168,7 +168,7 @@ test("many receipts of one source in one batch, oldest last, leave the newest ti
   expect((await times()).proven_at).toEqual(new Date("2026-02-12T00:00:00Z"));
 });
 
-test("has its audit row from the same transaction, once", async () => {
+test("a receipt has its audit row from the same transaction, once", async () => {
   await submit(agent, backupStatement(agent, backup));
   const { rows } = await world.pool.query("select status, user_agent from api_logs where actor_id = $1", [
     agent.id,
@@ -234,7 +234,7 @@ const refusals: readonly [string, string, () => Promise<[TestAgent, Statement]>]
 
 const changed = (more: Partial<TestBackup>): Statement => restoreTestStatement(agent, { ...backup, ...more });
 
-test.each(refusals)("refuses %s, and logs nothing", async (_what, code, make) => {
+test.each(refusals)("the service refuses %s, and logs nothing", async (_what, code, make) => {
   const [by, statement] = await make();
   await expect(submit(by, statement)).rejects.toMatchObject({ code });
   const { rows } = await world.pool.query("select 1 from log_leaves where org_id = $1", [by.orgId]);
@@ -273,11 +273,11 @@ const envelopes: readonly [string, string, () => Buffer][] = [
 
 const requestOf = (body: Buffer): EnvelopeRequest => JSON.parse(body.toString()) as EnvelopeRequest;
 
-test.each(envelopes)("refuses %s before anything is looked up", async (_what, code, make) => {
+test.each(envelopes)("the service refuses %s before anything is looked up", async (_what, code, make) => {
   await expect(verifySubmission(requestOf(make()), principalOf(agent))).rejects.toMatchObject({ code });
 });
 
-test("says what is wrong with a statement, and where", async () => {
+test("a refusal says what is wrong with a statement, and where", async () => {
   const payload = Buffer.from(
     JSON.stringify({ ...restoreTestStatement(agent, backup, { checks: [] }), extra: 1 }),
   );

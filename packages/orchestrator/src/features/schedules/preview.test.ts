@@ -17,7 +17,7 @@ const shown = (pattern: string, zone: string, from: string) => {
 };
 type SchedulePreviewTime = NonNullable<SchedulePreview["backup"]>["next"][number];
 
-test("the next five times, and those of the year that a change of the clocks touches", () => {
+test("a preview has the next five times, and those of the year that a change of the clocks touches", () => {
   expect(shown("30 2 * * *", "Europe/Berlin", "2026-03-27T12:00:00Z")).toEqual({
     next: [
       "2026-03-28T01:30",

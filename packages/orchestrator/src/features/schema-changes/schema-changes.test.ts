@@ -5,7 +5,7 @@ import { schemaChanges } from "./schema-changes.ts";
 const table = (name: string, parts: Record<string, string>) => ({ kind: "table", name, parts });
 const summary = (objects: object[], omitted = 0) => ({ objects, omitted });
 
-test("names what was added, removed and altered", () => {
+test("drift names what was added, removed and altered", () => {
   const before = summary([
     table("orders", { "column id": "int", "column total": "int" }),
     table("old", {}),
@@ -22,14 +22,14 @@ test("names what was added, removed and altered", () => {
   });
 });
 
-test("says nothing of objects that one of the two had no room for", () => {
+test("drift says nothing of objects that one of the two had no room for", () => {
   const whole = summary([table("a", { "column x": "int" }), table("b", {})]);
   const cut = summary([table("a", {})], 1);
   expect(schemaChanges(whole, cut)).toEqual({ added: [], removed: ["table a column x"], altered: [] });
   expect(schemaChanges(cut, whole)).toEqual({ added: ["table a column x"], removed: [], altered: [] });
 });
 
-test("takes whatever an agent sent without failing, and compares nothing it does not know", () => {
+test("drift takes whatever an agent sent without failing, and compares nothing it does not know", () => {
   expect(schemaChanges(undefined, summary([]))).toBeNull();
   expect(schemaChanges(["a"], ["b"])).toBeNull();
   fc.assert(

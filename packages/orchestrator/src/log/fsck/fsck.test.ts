@@ -81,7 +81,7 @@ beforeEach(async () => {
 
 const TABLES = ["logs", "log_leaves", "log_tiles", "log_heads", "log_emissions", "receipts", "events"];
 
-test("finds nothing wrong with what the service wrote, and looked at all of it", async () => {
+test("fsck finds nothing wrong with what the service wrote, and looked at all of it", async () => {
   const { found, counts } = await check();
   expect(found).toEqual([]);
   expect(counts).toMatchObject({
@@ -196,7 +196,7 @@ const damages: readonly [what: string, sql: string, code: FindingCode][] = [
   ["an event that is gone", "delete from events", "entry_missing"],
 ];
 
-test.each(damages)("finds %s", async (_what, sql, code) => {
+test.each(damages)("fsck finds %s", async (_what, sql, code) => {
   expect((await world.pool.query(sql)).rowCount).toBeGreaterThan(0);
   const { found } = await check();
   expect(found.map((finding) => finding.code)).toContain(code);
@@ -210,7 +210,7 @@ test("an agent's key that is not the one that signed", async () => {
   expect(new Set(found.map(({ code }) => code))).toEqual(new Set(["envelope"]));
 });
 
-test("a service with other keys did not sign these heads", async () => {
+test("fsck with other keys finds that it did not sign these heads", async () => {
   const other = await openLogWorld();
   const found: Finding[] = [];
   await fsck({

@@ -43,7 +43,7 @@ function migrations(...statements: string[]): Migration[] {
 const CREATE = "create table things (n integer)";
 const INSERT = "insert into things values (1)";
 
-test("applies missing migrations once, in order", async () => {
+test("migrate applies missing migrations once, in order", async () => {
   expect(await migrate(connection, silentLogger, migrations(CREATE))).toEqual([1]);
   expect(await migrate(connection, silentLogger, migrations(CREATE, INSERT))).toEqual([2]);
   expect(await migrate(connection, silentLogger, migrations(CREATE, INSERT))).toEqual([]);
@@ -162,7 +162,7 @@ test("no migration of ours holds a lock on a large table for long", async () => 
   }
 });
 
-test("refuses a database of newer code, and one migrated by other files, without touching them", async () => {
+test("migrate refuses a database of newer code, and one migrated by other files, without touching them", async () => {
   await migrate(connection, silentLogger, migrations(CREATE, INSERT));
   await expect(migrate(connection, silentLogger, migrations(CREATE))).rejects.toMatchObject({
     code: "database_unusable",

@@ -330,7 +330,7 @@ describe.each(Object.entries(ENDPOINTS))("POST %s", (name, endpoint) => {
   });
 });
 
-test("refuses a receipt that two parsers of JSON would read differently, and any other body as they agree", async () => {
+test("the service refuses a receipt that two parsers of JSON would read differently, and any other body as they agree", async () => {
   const body = JSON.stringify(ENDPOINTS["receipts"]?.good());
   const twice = `{"payloadType":"text/plain",${body.slice(1)}`;
   const headers = { "content-type": "application/json" };
@@ -341,7 +341,7 @@ test("refuses a receipt that two parsers of JSON would read differently, and any
   expect((await send("/v1/receipts", body)).json["error"]).not.toBe("invalid_json");
 });
 
-test("reports up to twenty problems of a body, and only the first of one with very many values", async () => {
+test("the service reports up to twenty problems of a body, and only the first of one with very many values", async () => {
   const wrong = async (length: number) => {
     const sources = Array.from({ length }, () => ({}));
     const answer = await agent.post("/v1/heartbeat", { ...heartbeat(), sources, acks: 0, uptime_s: "" });

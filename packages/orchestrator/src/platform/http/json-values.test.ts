@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { hasMoreValues, problemOf } from "./json-values.ts";
 
-test("finds nothing wrong with JSON that can be stored and written again as it was", () => {
+test("the check of JSON finds nothing wrong with JSON that can be stored and written again as it was", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8, noUnicodeString: false }), (value) => {
       if (problemOf(value) !== null) return;
@@ -24,7 +24,7 @@ test.each([
   expect(problemOf(JSON.parse(text))).toContain(reason);
 });
 
-test("takes 64 levels and no more, without a stack of its own running over", () => {
+test("the check of JSON takes 64 levels and no more, without a stack of its own running over", () => {
   expect(problemOf(JSON.parse(`${"[".repeat(64)}1${"]".repeat(64)}`))).toBeNull();
   expect(problemOf(JSON.parse(`${"[".repeat(65)}1${"]".repeat(65)}`))).toContain("64");
   expect(problemOf(JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`))).toContain("64");

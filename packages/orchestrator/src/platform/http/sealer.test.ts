@@ -5,7 +5,7 @@ import { createSealer } from "./sealer.ts";
 
 const sealer = createSealer(randomBytes(32));
 
-test("opens what it sealed, under the same purpose", async () => {
+test("the sealer opens what it sealed, under the same purpose", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.string(), async (plaintext, purpose) => {
       const sealed = await sealer.seal(plaintext, purpose);
@@ -15,12 +15,12 @@ test("opens what it sealed, under the same purpose", async () => {
   );
 });
 
-test("seals the same text never twice the same", async () => {
+test("the sealer seals the same text differently each time", async () => {
   const [one, other] = [await sealer.seal(Buffer.from("x"), "p"), await sealer.seal(Buffer.from("x"), "p")];
   expect(one.equals(other)).toBe(false);
 });
 
-test("opens nothing under another purpose, another key, or with any bit changed", async () => {
+test("the sealer opens nothing under another purpose, another key, or with any bit changed", async () => {
   const sealed = await sealer.seal(Buffer.from("secret"), "purpose");
   await expect(sealer.open(sealed, "other")).rejects.toThrow();
   await expect(createSealer(randomBytes(32)).open(sealed, "purpose")).rejects.toThrow();
@@ -33,6 +33,6 @@ test("opens nothing under another purpose, another key, or with any bit changed"
     await expect(sealer.open(sealed.subarray(0, length), "purpose")).rejects.toThrow();
 });
 
-test("takes a key of 32 bytes only", () => {
+test("the sealer takes a key of 32 bytes only", () => {
   expect(() => createSealer(Buffer.alloc(16))).toThrow(RangeError);
 });

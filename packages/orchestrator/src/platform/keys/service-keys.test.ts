@@ -46,7 +46,7 @@ test("processes that start at once agree on the keys", async () => {
   expect(new Set(all.map((keys) => keys.sealing.check)).size).toBe(1);
 });
 
-test("refuses a missing key where one was in use, a damaged one, and one that others may read", async () => {
+test("the service refuses a missing key where one was in use, a damaged one, and one that others may read", async () => {
   await expect(loadServiceKeys(directory, "refuse")).rejects.toMatchObject({ code: "key_file" });
   await loadServiceKeys(directory, "create");
   const secret = join(directory, "sealing.key");

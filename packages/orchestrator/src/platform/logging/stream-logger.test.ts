@@ -7,7 +7,7 @@ function record(least: LogLevel, format: LogFormat) {
   return { lines, logger: createStreamLogger({ write: (text: string) => lines.push(text) }, least, format) };
 }
 
-test("one JSON object a line, errors with their cause", () => {
+test("the log is one JSON object a line, with the causes of errors", () => {
   const { lines, logger } = record("debug", "json");
   const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
   logger.error({ err: new TypeError("broken\nbadly", { cause }), size: 5n }, "a request failed");

@@ -163,7 +163,7 @@ test("after a restart the digest is not vouched for, and can be had by reading",
   expect(await restarted.hash(KEY)).toEqual({ sizeBytes: bytes.length, sha256: sha256(bytes) });
 });
 
-test("takes an empty object, and the same PUT twice", async () => {
+test("the store takes an empty object, and the same PUT twice", async () => {
   const empty = Buffer.alloc(0);
   for (const _ of [1, 2]) expect((await send("PUT", await putUrl(empty), empty)).status).toBe(200);
   const got = await send("GET", await getUrl());
@@ -275,7 +275,7 @@ test("a directory or a missing file is not an object", async () => {
   }
 });
 
-test("answers single ranges, HEAD and If-Range", async () => {
+test("the store answers single ranges, HEAD and If-Range", async () => {
   const bytes = randomBytes(1000);
   await send("PUT", await putUrl(bytes), bytes);
   const url = await getUrl();
@@ -387,7 +387,7 @@ test("what a killed service left of an upload is swept at the next start, and no
   expect(await store.hash(KEY)).toEqual({ sizeBytes: 4, sha256: sha256(bytes) });
 });
 
-test("lists by prefix and deletes for good, repeatably", async () => {
+test("the store lists by prefix and deletes for good, repeatably", async () => {
   const keys = ["org_1/src_1/upl_1.age", "org_1/src_2/upl_2.age", "org_2/src_3/upl_3.age"];
   for (const key of keys) await send("PUT", await putUrl(Buffer.from(key), key), Buffer.from(key));
   const listed = async (prefix: string): Promise<string[]> => {
@@ -454,7 +454,7 @@ test("concurrent uploads are admitted only while all of them can finish on the d
   }
 });
 
-test("a disk that is full, from the start or in the middle: 503, nothing left, room again afterwards", async () => {
+test("an upload to a disk that is full, or fills up, gets 503 and leaves nothing", async () => {
   const run = promisify(execFile);
   const disk = await mkdtemp(join(tmpdir(), "full-"));
   await run("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);

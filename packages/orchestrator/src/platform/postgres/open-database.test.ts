@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => here.remove());
 
-test("one service on a directory: the second is refused, and takes over after the first was killed", async () => {
+test("one service uses a directory: the second is refused, and takes over after the first was killed", async () => {
   const first = here.start("serve", ["create table kept (n int)", "insert into kept values (1)"]);
   await first.said((line) => line.done);
   const second = here.start("serve");

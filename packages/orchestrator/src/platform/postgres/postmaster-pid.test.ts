@@ -5,7 +5,7 @@ import { parsePostmasterPid } from "./postmaster-pid.ts";
 const READY =
   "1234\n/data/postgres/data\n1700000000\n5432\n/run/attestore-a1B2c3/socket\n\n  1234  5678\nready   \n";
 
-test("reads what a running server wrote", () => {
+test("the parser of postmaster.pid reads what a running server wrote", () => {
   expect(parsePostmasterPid(READY)).toEqual({
     pid: 1234,
     port: 5432,
@@ -23,7 +23,7 @@ test("a file that is still being written is not ready; an empty one is none", ()
   expect(parsePostmasterPid("-1234\n")).toBeNull();
 });
 
-test("never throws", () => {
+test("the parser of postmaster.pid never throws", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       parsePostmasterPid(text);

@@ -47,7 +47,7 @@ test("the embedded PostgreSQL is durable, listens on a private socket only, runs
   expect(await readdir(here.cluster)).not.toContain("postmaster.pid");
 });
 
-test("refuses a cluster in which somebody switched synchronous_commit off", async () => {
+test("the service refuses a cluster in which somebody switched synchronous_commit off", async () => {
   const first = here.start("serve", ["alter database postgres set synchronous_commit = off"]);
   await first.said((line) => line.done);
   await first.end("SIGTERM");

@@ -56,7 +56,7 @@ async function withServer(work: (port: number) => Promise<void>): Promise<void> 
   }
 }
 
-test("openssl: TLS 1.3 with each of the three suites, verified by the CA; TLS 1.2 and other suites refused", async () => {
+test("openssl connects by TLS 1.3 with each of the three suites, verified by the CA; TLS 1.2 and other suites are refused", async () => {
   await withServer(async (port) => {
     const verified = ["-CAfile", join(settings.directory, "ca.pem"), "-verify_return_error"];
     for (const suite of [

@@ -49,7 +49,7 @@ const read = (text: string, piece = text.length) => {
   return sql.end();
 };
 
-test("tables with their parts, and the rest by name", () => {
+test("a dump's tables are read with their parts, and the rest by name", () => {
   const made = read(DUMP);
   expect(made?.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
     "table shop.orders",

@@ -105,7 +105,7 @@ test.each([
   expect(JSON.stringify(json["details"])).toContain("/url");
 });
 
-test("is changed, switched off and on, given a new secret, and removed", async () => {
+test("a channel is changed, switched off and on, given a new secret, and removed", async () => {
   const { id, secret } = await added(webhook());
   const path = `${base}/channels/${id}`;
   const changed = await owner.patch(path, {

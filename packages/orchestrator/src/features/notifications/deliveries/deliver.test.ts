@@ -280,7 +280,7 @@ test("the receiver's address is checked at each delivery; private networks need 
   expect(arrived).toEqual([]);
 });
 
-test("reports an untrusted certificate, an unreachable receiver, and one that never ends", async () => {
+test("the service reports an untrusted certificate, an unreachable receiver, and one that never ends", async () => {
   const send = (to: string, more = {}, within_ms?: number) =>
     sendWebhook(
       { url: to, id: "ntf_x", timestamp: 1, signature: "v1,x", body: "{}" },

@@ -34,7 +34,7 @@ const occurredAt = new Date("2026-11-21T04:00:00.000Z");
 const write = (type: string, said: Record<string, unknown> = data) =>
   mailOf({ id: "ntf_1", type, occurredAt, data: said }, "https://backups.example.org");
 
-test("says what happened to what, why, and where to look", () => {
+test("a mail says what happened to what, why, and where to look", () => {
   expect(write("restore_test.failed")).toEqual({
     subject: "[Example] restore test of Orders FAILED",
     text: `A backup of Orders was restored, but the restored data is not what it should be.
