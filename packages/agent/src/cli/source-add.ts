@@ -94,7 +94,7 @@ async function describeAndTry(call: Call, root: OpenRoot, chosen: ChosenSource):
       const { exitCode, isDefect, message } = failureOf(error, signal);
       if (!answers.isAny || isDefect || exitCode === 130) throw error;
       terminal.say(terminal.onTalk.bad(message));
-      terminal.say("Type it again. Enter keeps what you typed, Ctrl-C ends.");
+      terminal.say("Type it again. Enter keeps what you typed, Ctrl-C cancels.");
     }
   }
 }

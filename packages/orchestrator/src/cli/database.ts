@@ -47,7 +47,7 @@ function upgradeCommand(): Command {
       if (config.databaseUrl !== undefined)
         throw new UserError(
           "invalid_argument",
-          "DATABASE_URL is set: upgrade that PostgreSQL by its own means.",
+          "DATABASE_URL is set, so there is no embedded database: upgrade that PostgreSQL with its own tools.",
         );
       const { upgradeDatabase } = await import("../features/service-backup/upgrade-database.ts");
       const { versions } = await upgradeDatabase(config, options.from);

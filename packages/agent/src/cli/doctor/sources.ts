@@ -38,7 +38,7 @@ export async function examineSources(
         warn(
           title,
           "restic runs as the agent, with its files and the network (as_agent)",
-          "who can write to the repository may find a hole in restic: leave as_agent out where the agent itself can read the repository",
+          "whoever can write to the repository could use a hole in restic against this host: leave as_agent out if the agent itself can read the repository",
         ),
       );
     try {

@@ -66,7 +66,8 @@ async function perform(
       "remote_config_off",
       "config.yaml on this host does not allow it (allow_remote_config)",
     );
-  if (request === null) throw refused("this agent does not know such a request, or it has a field too many");
+  if (request === null)
+    throw refused("this agent does not know this kind of request, or the request has an unknown field");
   if (Date.now() - Date.parse(entry.received_at) > LONGEST_MS && entry.state !== "adding")
     throw refused("the request is too old: ask again");
   const timeout = AbortSignal.timeout(request.kind === "try_check" ? LONGEST_TRY_MS : LONGEST_LOOK_MS);

@@ -61,7 +61,7 @@ async function requireOnce(
 ): Promise<void> {
   if (!(await isEventKnown(layout, id))) return;
   if (state !== "adding" || !isDeepStrictEqual(writes, addition))
-    throw refused("config.yaml was changed for this request already: ask again");
+    throw refused("config.yaml was already changed for this request: ask again");
 }
 
 /** Whether config.yaml has exactly what was being added when the agent was stopped. */

@@ -19,11 +19,11 @@ export function measuredCheck(
   if (table === undefined) throw refused("the source has no such table");
   const column = table.columns.find(({ name }) => name === asked.column);
   if ((measure === "rows") !== (asked.column === undefined))
-    throw refused("the measure and the column do not fit each other");
+    throw refused("this measure does not apply to this column");
   if (measure !== "rows" && column === undefined) throw refused("the table has no such column");
   if (measure === "newest") {
     if (column === undefined || column.newest === null) throw refused("the column has no times");
-    if (threshold > MOST_HOURS) throw refused(`an age of more than ${MOST_HOURS} hours is not taken`);
+    if (threshold > MOST_HOURS) throw refused(`an age may be at most ${MOST_HOURS} hours`);
     const { sql, slack_h } = column.newest;
     return {
       query: `select ${sql} as newest from ${table.name}`,

@@ -178,5 +178,5 @@ function unusable(message: string): UserError {
 async function answer(session: MariadbSession, sql: string): Promise<readonly (readonly string[])[]> {
   const statement = await session.run(sql);
   if (statement.ok) return statement.rows;
-  throw unusable(`the server refused a question about itself (error ${statement.code})`);
+  throw unusable(`the server refused a query about itself (error ${statement.code})`);
 }

@@ -242,5 +242,5 @@ async function load(
 async function answer(session: PsqlSession, sql: string): Promise<string> {
   const statement = await session.run(sql);
   if (statement.ok) return statement.output;
-  throw unusable(`the server refused a question about itself (SQLSTATE ${statement.sqlstate})`);
+  throw unusable(`the server refused a query about itself (SQLSTATE ${statement.sqlstate})`);
 }

@@ -59,6 +59,6 @@ function notReadHere(kind: string): RunError {
   return new RunError(
     "sandbox_lacks",
     `restic runs in a sandbox without network, and the agent itself does not read ${kind}: repositories: reach it as rclone:REMOTE:PATH ` +
-      "or from a directory of this host; or say as_agent: true in config.yaml, with which restic runs as the agent, with its files and the network",
+      "or from a directory of this host; or set as_agent: true in config.yaml: restic then runs as the agent, with its files and the network",
   );
 }

@@ -192,7 +192,7 @@ class RestoredSqlite implements Restored {
       return [];
     }
     const { content } = response;
-    if (content === undefined) throw new Error("an answer without what was asked for");
+    if (content === undefined) throw new Error("an incomplete answer");
     const broken = content.notRead.find(({ code }) => code !== undefined && isOfThePlace(code));
     if (broken?.code !== undefined) throw ofThePlace({ code: broken.code, message: "a table was not read" });
     return compareRows(metadata, content, { key, duration_ms: performance.now() - started });

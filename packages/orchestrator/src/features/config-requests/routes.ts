@@ -85,7 +85,7 @@ export function configRequestRoutes({ clock }: { clock: Clock }): Route[] {
 /** The one rule that the schema does not say: rows are a table's, everything else is a column's. */
 function requireMeasured(request: ConfigRequest): void {
   if (request.kind !== "try_check" || (request.measure === "rows") === (request.column === undefined)) return;
-  throw invalidRequest("The measure and the column do not fit each other.", [
+  throw invalidRequest("This measure does not apply to this column.", [
     {
       path: "/column",
       message: request.column === undefined ? "is missing" : "applies to every measure except rows",

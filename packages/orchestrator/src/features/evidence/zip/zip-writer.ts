@@ -50,7 +50,7 @@ export async function* zip(files: AsyncIterable<ZipFile>, modified: Date): Async
       yield* out.add(localHeader(header, time));
       for await (const chunk of content) yield* out.add(chunk);
       if (out.offset !== header.offset + 30 + header.name.length + header.compressed)
-        throw new Error("a file of the ZIP has not the size that was said before");
+        throw new Error("a file of the ZIP has another size than announced");
     }
     const start = out.offset;
     for await (const chunk of directory.read()) yield* out.add(chunk);
