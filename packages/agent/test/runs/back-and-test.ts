@@ -6,34 +6,44 @@ import { type Resealed, sizeOf, type TestPlace } from "./scratch.ts";
 
 const never = new AbortController().signal;
 
-export const backUp = (place: TestPlace, source: SourceConfig): Promise<MadeBackup> =>
+export const backUp = (place: TestPlace, source: SourceConfig, signal = never): Promise<MadeBackup> =>
   writeEncryptedDump({
     source,
     recipients: [place.recipient],
     blobsDir: place.blobs,
     scratchDir: place.scratch,
-    signal: never,
+    signal,
   });
 
-/** A restore test of a backup, or of other bytes in its place, after tests that saw something. */
+interface Otherwise {
+  /** Other bytes in the place of the backup's. */
+  readonly instead?: Resealed;
+  /** What earlier tests saw. */
+  readonly seen?: EarlierTests | null | undefined;
+  /** In the place of what the backup's receipt says. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** What the backup's receipt does not say. */
+  readonly without?: readonly string[];
+}
+
+/** A restore test of a backup, as its receipt describes it, or otherwise. */
 export function testBackup(
   place: TestPlace,
   source: SourceConfig,
-  made: MadeBackup,
-  { instead = made, seen }: { readonly instead?: Resealed; readonly seen?: EarlierTests | undefined } = {},
+  made: Pick<MadeBackup, "path" | "sha256" | "sourceMetadata">,
+  { instead = made, seen, metadata, without = [] }: Otherwise = {},
 ): Promise<RestoreTestResult> {
+  const said = Object.entries({ ...made.sourceMetadata, ...sizeOf(instead), ...metadata });
+  // As it came over the wire.
+  const overTheWire = JSON.stringify(Object.fromEntries(said.filter(([name]) => !without.includes(name))));
   return restoreAndCheck({
     source,
     ciphertext: { path: instead.path },
     sha256: instead.sha256,
     identities: [place.identity],
     scratchDir: place.scratch,
-    // As it came over the wire.
-    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...sizeOf(instead) })) as Record<
-      string,
-      unknown
-    >,
-    ...(seen === undefined ? {} : { seen }),
+    backupMetadata: JSON.parse(overTheWire) as Record<string, unknown>,
+    ...(seen === undefined || seen === null ? {} : { seen }),
     signal: never,
   });
 }

@@ -10,8 +10,9 @@ import { parseSourceConfig, type SourceConfig } from "../../src/config/source-co
 import type { EarlierTests } from "../../src/checks/index.ts";
 import { proposeChecks } from "../../src/cli/source/propose-checks.ts";
 import { findSqliteSandbox } from "../../src/engines/sqlite/sandbox.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { seenIn } from "./earlier-tests-in.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
@@ -86,15 +87,7 @@ async function script(name: string, text: string): Promise<string> {
 const backups = new Map<string, Promise<MadeBackup>>();
 
 function backupOf(source: SourceConfig): Promise<MadeBackup> {
-  const made =
-    backups.get(source.slug) ??
-    writeEncryptedDump({
-      source,
-      recipients: [place.recipient],
-      blobsDir: place.blobs,
-      scratchDir: place.scratch,
-      signal: never,
-    });
+  const made = backups.get(source.slug) ?? backUp(place, source);
   backups.set(source.slug, made);
   return made;
 }
@@ -109,16 +102,7 @@ async function run(
   process.env["TEST_SHOP_URL"] = server.url("attestore", "", "shop");
   const source: SourceConfig = parseSourceConfig(name, { ...SOURCES[name], ...more, checks }, place.dir);
   const backup = await backupOf(source);
-  const tested = await restoreAndCheck({
-    source,
-    ciphertext: { path: backup.path },
-    sha256: backup.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: backup.sourceMetadata,
-    ...(seen === undefined ? {} : { seen }),
-    signal: never,
-  });
+  const tested = await testBackup(place, source, backup, { seen });
   expect(readdirSync(place.scratch)).toEqual([]);
   return tested;
 }
@@ -433,13 +417,7 @@ test("a copy that took the database's name is another database", async () => {
     place.dir,
   );
   const identity = async () => {
-    const dump = await writeEncryptedDump({
-      source,
-      recipients: [place.recipient],
-      blobsDir: place.blobs,
-      scratchDir: place.scratch,
-      signal: never,
-    });
+    const dump = await backUp(place, source);
     return dump.origin.identity;
   };
   const before = await identity();
@@ -568,14 +546,7 @@ describe("rows that a table had when last a test passed", () => {
     expect(named(tested, "inferred:tables").observed).toEqual({ tables: 1, missing: 0, not_counted: 3 });
   });
 
-  const newBackup = (source: SourceConfig): Promise<MadeBackup> =>
-    writeEncryptedDump({
-      source,
-      recipients: [place.recipient],
-      blobsDir: place.blobs,
-      scratchDir: place.scratch,
-      signal: never,
-    });
+  const newBackup = (source: SourceConfig): Promise<MadeBackup> => backUp(place, source);
 
   const testOf = (
     source: SourceConfig,

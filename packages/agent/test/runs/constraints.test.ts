@@ -3,9 +3,9 @@ import { constraintsCheck } from "../../src/checks/index.ts";
 import { checkConstraints } from "../../src/engines/postgresql/constraints.ts";
 import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
 import { programsIn } from "../../src/processes/run-program.ts";
-import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -38,22 +38,8 @@ async function backUpAndTest(
 ): Promise<RestoreTestResult> {
   const url = server.url(server.environment["PGUSER"] ?? "", "", database);
   const source = { ...server.source, connection: { kind: "url" as const, url }, ...more };
-  const made = await writeEncryptedDump({
-    source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal: never,
-  });
-  return restoreAndCheck({
-    source,
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify(made.sourceMetadata)) as Record<string, unknown>,
-    signal: never,
-  });
+  const made = await backUp(place, source);
+  return testBackup(place, source, made);
 }
 
 const constraintsOf = (tested: RestoreTestResult, id = "inferred:foreign_keys") =>

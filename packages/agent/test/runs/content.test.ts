@@ -11,14 +11,14 @@ import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { DEFAULT_LIMITS } from "../../src/config/source-limits.ts";
 import { contentDigest } from "../../src/engines/content/content-digest.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 /** What came back is what went in: the content of PostgreSQL's tables. */
 
-const never = new AbortController().signal;
 const WEIRD = `"we ""ird:\\! touch /tmp/no; é"`;
 
 let place: TestPlace;
@@ -94,13 +94,7 @@ afterAll(async () => {
 });
 
 function back(more: Partial<SourceConfigOf<"postgresql">> = {}): Promise<MadeBackup> {
-  return writeEncryptedDump({
-    source: { ...server.source, ...more },
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal: never,
-  });
+  return backUp(place, { ...server.source, ...more });
 }
 
 async function testIt(
@@ -111,21 +105,7 @@ async function testIt(
     source = server.source,
   }: { instead?: Resealed; without?: readonly string[]; source?: SourceConfigOf<"postgresql"> } = {},
 ): Promise<RestoreTestResult> {
-  const metadata = { ...made.sourceMetadata, ...sizeOf(instead) };
-  const tested = await restoreAndCheck({
-    source,
-    ciphertext: { path: instead.path },
-    sha256: instead.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    // As it comes back from the service.
-    backupMetadata: JSON.parse(
-      JSON.stringify(
-        Object.fromEntries(Object.entries(metadata).filter(([name]) => !without.includes(name))),
-      ),
-    ) as Record<string, unknown>,
-    signal: never,
-  });
+  const tested = await testBackup(place, source, made, { instead, without });
   expect(readdirSync(place.scratch)).toEqual([]);
   for (const name of ["psql", "pg_dump", "pg_restore"]) expect(childrenNamed(name), name).toEqual([]);
   return tested;

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
 import { programsIn } from "../../src/processes/run-program.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
-import { makeTestPlace, sizeOf, type TestPlace } from "./scratch.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 /** A restore is made into a database with the source's locale and settings, or not at all. */
@@ -61,13 +62,7 @@ function sourceOf(more: Partial<SourceConfigOf<"postgresql">> = {}): SourceConfi
 }
 
 function back(more: Partial<SourceConfigOf<"postgresql">> = {}): Promise<MadeBackup> {
-  return writeEncryptedDump({
-    source: sourceOf(more),
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal: never,
-  });
+  return backUp(place, sourceOf(more));
 }
 
 function testIt(made: MadeBackup, metadata: Record<string, unknown> = {}): Promise<RestoreTestResult> {
@@ -76,15 +71,7 @@ function testIt(made: MadeBackup, metadata: Record<string, unknown> = {}): Promi
     query: "select count(*) as n, min(word) as first from words",
     expect: "n = 2 and first = 'ärger'",
   };
-  return restoreAndCheck({
-    source: sourceOf({ checks: [check] }),
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: { ...made.sourceMetadata, ...sizeOf(made), ...metadata },
-    signal: never,
-  });
+  return testBackup(place, sourceOf({ checks: [check] }), made, { metadata });
 }
 
 test("constraints, partitions and queries that depend on the locale and the settings hold", async () => {
@@ -135,15 +122,7 @@ test.each([
 /** Its checks count the rows of a table that is there in every dump of the database `bare`. */
 async function testBare(made: MadeBackup): Promise<RestoreTestResult> {
   const check: CheckConfig = { id: "rows", query: "select count(*) as n from own.rows", expect: "n = 2" };
-  return restoreAndCheck({
-    source: bareSource({ checks: [check] }),
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: { ...made.sourceMetadata, ...sizeOf(made) },
-    signal: never,
-  });
+  return testBackup(place, bareSource({ checks: [check] }), made);
 }
 
 function bareSource(more: Partial<SourceConfigOf<"postgresql">> = {}): SourceConfigOf<"postgresql"> {

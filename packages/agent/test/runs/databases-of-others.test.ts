@@ -5,15 +5,13 @@ import { gunzipSync } from "node:zlib";
 import { comparedContent } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SourceConfig } from "../../src/config/source-config.ts";
-import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { makeTestPlace, type TestPlace, sizeOf } from "./scratch.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 /** Databases that others wrote, as Debian ships them, come back with every object as it was. */
-
-const never = new AbortController().signal;
 
 /** Each program's own scripts, in their order. */
 const DATABASES: Readonly<Record<string, readonly string[]>> = {
@@ -64,25 +62,8 @@ afterAll(async () => {
 });
 
 async function roundTrip(source: SourceConfig): Promise<RestoreTestResult> {
-  const made = await writeEncryptedDump({
-    source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal: never,
-  });
-  return restoreAndCheck({
-    source,
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...sizeOf(made) })) as Record<
-      string,
-      unknown
-    >,
-    signal: never,
-  });
+  const made = await backUp(place, source);
+  return testBackup(place, source, made);
 }
 
 test.each([

@@ -5,13 +5,13 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type S3Server, startS3Server } from "../../../../tests/e2e/harness/s3-server.ts";
 import { parseSourceConfig, type SourceConfigOf } from "../../src/config/source-config.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 /** Dumps that others put into a bucket of a real S3 server. */
 
-const never = new AbortController().signal;
 let place: TestPlace;
 let s3: S3Server;
 
@@ -58,19 +58,10 @@ function dump(rows: number): Buffer {
 const put = (name: string, body: Buffer): Promise<unknown> =>
   s3.send({ method: "PUT", key: `nightly/db & co/${name}`, body });
 
-const back = (of = source()): Promise<MadeBackup> =>
-  writeEncryptedDump({ source: of, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
+const back = (of = source()): Promise<MadeBackup> => backUp(place, of);
 
 function testIt(made: MadeBackup, of = source()): Promise<RestoreTestResult> {
-  return restoreAndCheck({
-    source: of,
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: made.sourceMetadata,
-    signal: never,
-  });
+  return testBackup(place, of, made);
 }
 
 const newest = (made: MadeBackup): unknown => (made.sourceMetadata["original"] as { name: string }).name;

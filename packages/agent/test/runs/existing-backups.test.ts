@@ -17,15 +17,15 @@ import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/config/source-limits.ts";
 import { parseSourceConfig, type SourceConfigOf } from "../../src/config/source-config.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { initRestic } from "./restic-repository.ts";
 import { seenIn } from "./earlier-tests-in.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
-const never = new AbortController().signal;
 const SECRET = "hush-hush";
 
 let place: TestPlace;
@@ -80,22 +80,15 @@ const source = (more: Partial<SourceConfigOf<"dumps">> = {}): SourceConfigOf<"du
 });
 
 const back = (of: SourceConfigOf<"dumps"> | SourceConfigOf<"restic">): Promise<MadeBackup> =>
-  writeEncryptedDump({ source: of, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
+  backUp(place, of);
 
 async function testIt(
   of: SourceConfigOf<"dumps"> | SourceConfigOf<"restic">,
   backup: MadeBackup,
   passed?: RestoreTestResult,
 ): Promise<RestoreTestResult> {
-  const tested = await restoreAndCheck({
-    source: of,
-    ciphertext: { path: backup.path },
-    sha256: backup.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify(backup.sourceMetadata)) as Record<string, unknown>,
-    ...(passed === undefined ? {} : { seen: seenIn(passed.checks) }),
-    signal: never,
+  const tested = await testBackup(place, of, backup, {
+    seen: passed === undefined ? undefined : seenIn(passed.checks),
   });
   expect(readdirSync(place.scratch)).toEqual([]);
   return tested;

@@ -5,13 +5,12 @@ import type { Profile } from "@attestore/proof";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { EarlierTests } from "../../src/checks/index.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 /** What a restored tree of files looks like, and what stands out in it. */
 
-const never = new AbortController().signal;
 const PROSE = "please leave the parcel with the neighbours, thanks\n".repeat(20);
 const UPTO = 300;
 
@@ -46,23 +45,8 @@ async function testIt(
     checkTimeout_s: 60,
     ...more,
   } as const;
-  const made = await writeEncryptedDump({
-    source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal: never,
-  });
-  const tested = await restoreAndCheck({
-    source,
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify(made.sourceMetadata)) as Record<string, unknown>,
-    ...(seen === null ? {} : { seen }),
-    signal: never,
-  });
+  const made = await backUp(place, source);
+  const tested = await testBackup(place, source, made, { seen });
   expect(readdirSync(place.scratch)).toEqual([]);
   return tested;
 }

@@ -8,9 +8,9 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { DEFAULT_LIMITS, type SourceLimits } from "../../src/config/source-limits.ts";
-import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import type * as Namespaces from "../../src/sandboxes/isolation/namespaces.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
 
 const host = vi.hoisted(() => ({ hasNamespaces: true }));
@@ -24,7 +24,6 @@ vi.mock(import("../../src/sandboxes/isolation/namespaces.ts"), async (importOrig
   };
 });
 
-const { signal } = new AbortController();
 const PROGRAMS = ["postgres", "psql", "mariadbd", "mysqld", "mariadb", "mysql", "node", "tar"];
 const DISK: SourceLimits = { ...DEFAULT_LIMITS, restoreDisk: 400 << 20, time_s: 120 };
 const TIME: SourceLimits = { ...DEFAULT_LIMITS, time_s: 12 };
@@ -76,22 +75,9 @@ async function restored(
     ...more,
   };
   const before = new Set(started());
-  const backup = await writeEncryptedDump({
-    source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal,
-  });
+  const backup = await backUp(place, source);
   try {
-    return await restoreAndCheck({
-      source,
-      ciphertext: { path: backup.path },
-      sha256: backup.sha256,
-      identities: [place.identity],
-      scratchDir: place.scratch,
-      backupMetadata: JSON.parse(JSON.stringify(backup.sourceMetadata)) as Record<string, unknown>,
-      signal,
-    });
+    return await testBackup(place, source, backup);
   } finally {
     expect(started().filter((pid) => !before.has(pid))).toEqual([]);
     expect(inPlace()).toEqual([]);

@@ -5,12 +5,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/config/source-limits.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
-const never = new AbortController().signal;
 const SLOT = 12_000;
 
 let place: TestPlace;
@@ -59,22 +58,9 @@ const source = (more: Partial<SourceConfigOf<"dumps">> = {}): SourceConfigOf<"du
 async function testIt(
   of: SourceConfigOf<"dumps"> | SourceConfigOf<"postgresql"> = source(),
 ): Promise<RestoreTestResult> {
-  const backup = await writeEncryptedDump({
-    source: of,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal: never,
-  });
+  const backup = await backUp(place, of);
   try {
-    return await restoreAndCheck({
-      source: of,
-      ciphertext: { path: backup.path },
-      sha256: backup.sha256,
-      identities: [place.identity],
-      scratchDir: place.scratch,
-      backupMetadata: JSON.parse(JSON.stringify(backup.sourceMetadata)) as Record<string, unknown>,
-      signal: never,
-    });
+    return await testBackup(place, of, backup);
   } finally {
     expect(readdirSync(place.scratch)).toEqual([]);
     for (const name of ["pg_restore", "psql"]) expect(childrenNamed(name), name).toEqual([]);

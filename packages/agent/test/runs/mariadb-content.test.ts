@@ -6,9 +6,10 @@ import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import { mariadb } from "../../src/engines/mariadb/index.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { makeTestPlace, reseal, type Resealed, sizeOf, type TestPlace } from "./scratch.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { makeTestPlace, reseal, type Resealed, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
 /** What came back is what went in: the content of MariaDB's tables. */
@@ -72,28 +73,13 @@ afterAll(async () => {
 });
 
 const back = (): Promise<MadeBackup> =>
-  writeEncryptedDump({
-    source: { ...server.source, databases: ["shop", "od-d `name"] },
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal: never,
-  });
+  backUp(place, { ...server.source, databases: ["shop", "od-d `name"] });
 
 async function testIt(
   instead: Resealed = backup,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<RestoreTestResult> {
-  const tested = await restoreAndCheck({
-    source: server.source,
-    ciphertext: { path: instead.path },
-    sha256: instead.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(
-      JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(instead), ...more }),
-    ) as Record<string, unknown>,
-    signal: never,
-  });
+  const tested = await testBackup(place, server.source, backup, { instead, metadata: more });
   expect(readdirSync(place.scratch)).toEqual([]);
   return tested;
 }

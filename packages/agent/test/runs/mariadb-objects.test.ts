@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import { mariadb } from "../../src/engines/mariadb/index.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { makeTestPlace, reseal, type Resealed, sizeOf, type TestPlace } from "./scratch.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { makeTestPlace, reseal, type Resealed, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
 /** What MariaDB has besides rows comes back as it was: `inferred:objects`. */
@@ -63,29 +64,13 @@ afterAll(async () => {
 });
 
 const back = (source: Partial<typeof server.source> = {}): Promise<MadeBackup> =>
-  writeEncryptedDump({
-    source: { ...server.source, databases: ["shop", "od-d `name"], ...source },
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal: never,
-  });
+  backUp(place, { ...server.source, databases: ["shop", "od-d `name"], ...source });
 
 async function testIt(
   instead: Resealed = backup,
   checks: typeof server.source.checks = [],
 ): Promise<RestoreTestResult> {
-  const tested = await restoreAndCheck({
-    source: { ...server.source, checks },
-    ciphertext: { path: instead.path },
-    sha256: instead.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(instead) })) as Record<
-      string,
-      unknown
-    >,
-    signal: never,
-  });
+  const tested = await testBackup(place, { ...server.source, checks }, backup, { instead });
   expect(readdirSync(place.scratch)).toEqual([]);
   return tested;
 }

@@ -15,12 +15,13 @@ import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import { RunError } from "../../src/errors/run-error.ts";
 import type { EarlierTests } from "../../src/checks/index.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { keptAll, seenTables } from "./earlier-tests-in.ts";
-import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 import {
   createDefiners,
   limitAccounts,
@@ -75,12 +76,7 @@ afterAll(async () => {
 });
 
 function back(more: Partial<SourceConfigOf<"mariadb" | "mysql">> = {}, signal = never): Promise<MadeBackup> {
-  return writeEncryptedDump({
-    source: { ...server.source, ...more },
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal,
-  });
+  return backUp(place, { ...server.source, ...more }, signal);
 }
 
 function testIt(
@@ -93,17 +89,10 @@ function testIt(
   } = {},
 ): Promise<RestoreTestResult> {
   const made = more.made ?? backup;
-  return restoreAndCheck({
-    source: { ...server.source, checks, checkTimeout_s: more.timeout_s ?? 60 },
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(
-      JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(made), ...more.metadata }),
-    ) as Record<string, unknown>,
-    ...(more.seen === undefined ? {} : { seen: more.seen }),
-    signal: never,
+  return testBackup(place, { ...server.source, checks, checkTimeout_s: more.timeout_s ?? 60 }, backup, {
+    instead: made,
+    metadata: more.metadata,
+    seen: more.seen,
   });
 }
 

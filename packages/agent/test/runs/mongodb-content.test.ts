@@ -8,9 +8,10 @@ import { unseal } from "../../src/crypto/unseal.ts";
 import { EarlierTests } from "../../src/checks/index.ts";
 import { mongodb } from "../../src/engines/mongodb/index.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { makeTestPlace, reseal, type Resealed, sizeOf, type TestPlace } from "./scratch.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { makeTestPlace, reseal, type Resealed, type TestPlace } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
 /** What came back is what went in: the content of MongoDB's collections. */
@@ -76,32 +77,14 @@ afterAll(async () => {
   await place?.remove();
 });
 
-const back = (): Promise<MadeBackup> =>
-  writeEncryptedDump({
-    source: server.source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal: never,
-  });
+const back = (): Promise<MadeBackup> => backUp(place, server.source);
 
 async function testIt(
   instead: Resealed = backup,
   without: readonly string[] = [],
   seen: EarlierTests | null = null,
 ): Promise<RestoreTestResult> {
-  const metadata = Object.entries({ ...backup.sourceMetadata, ...sizeOf(instead) });
-  const tested = await restoreAndCheck({
-    source: server.source,
-    ciphertext: { path: instead.path },
-    sha256: instead.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(
-      JSON.stringify(Object.fromEntries(metadata.filter(([name]) => !without.includes(name)))),
-    ) as Record<string, unknown>,
-    ...(seen === null ? {} : { seen }),
-    signal: never,
-  });
+  const tested = await testBackup(place, server.source, backup, { instead, without, seen });
   expect(readdirSync(place.scratch)).toEqual([]);
   return tested;
 }

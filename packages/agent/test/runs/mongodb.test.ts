@@ -12,8 +12,9 @@ import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config
 import type { EarlierTests } from "../../src/checks/index.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { keptAll, seenIn, seenTables } from "./earlier-tests-in.ts";
-import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
 /** MongoDB's own tools against FerretDB: a MongoDB server can't be had here. */
@@ -54,12 +55,7 @@ afterAll(async () => {
 });
 
 function back(more: Partial<SourceConfigOf<"mongodb">> = {}, signal = never): Promise<MadeBackup> {
-  return writeEncryptedDump({
-    source: { ...server.source, ...more },
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal,
-  });
+  return backUp(place, { ...server.source, ...more }, signal);
 }
 
 function testIt(
@@ -72,17 +68,10 @@ function testIt(
   } = {},
 ): Promise<RestoreTestResult> {
   const made = more.made ?? backup;
-  return restoreAndCheck({
-    source: { ...server.source, checks, checkTimeout_s: more.timeout_s ?? 60 },
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(
-      JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(made), ...more.metadata }),
-    ) as Record<string, unknown>,
-    ...(more.seen === undefined ? {} : { seen: more.seen }),
-    signal: never,
+  return testBackup(place, { ...server.source, checks, checkTimeout_s: more.timeout_s ?? 60 }, backup, {
+    instead: made,
+    metadata: more.metadata,
+    seen: more.seen,
   });
 }
 

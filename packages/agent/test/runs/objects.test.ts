@@ -18,9 +18,10 @@ import type { ScratchServer } from "../../src/engines/scratch-server.ts";
 import { programsIn } from "../../src/processes/run-program.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 /** What came back is what went in: everything of a PostgreSQL database besides rows. */
@@ -197,28 +198,11 @@ const EVERYTHING = `
 
 function back(more: Partial<SourceConfigOf<"postgresql">> = {}, database = "shop"): Promise<MadeBackup> {
   const url = server.url(server.environment["PGUSER"] ?? "", "", database);
-  return writeEncryptedDump({
-    source: { ...server.source, connection: { kind: "url", url }, ...more },
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal: never,
-  });
+  return backUp(place, { ...server.source, connection: { kind: "url", url }, ...more });
 }
 
 function testIt(made: MadeBackup, instead: Resealed = made): Promise<RestoreTestResult> {
-  return restoreAndCheck({
-    source: server.source,
-    ciphertext: { path: instead.path },
-    sha256: instead.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...sizeOf(instead) })) as Record<
-      string,
-      unknown
-    >,
-    signal: never,
-  });
+  return testBackup(place, server.source, made, { instead });
 }
 
 const objectsOf = (tested: RestoreTestResult, id = "inferred:objects") =>

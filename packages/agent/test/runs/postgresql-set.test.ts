@@ -9,8 +9,9 @@ import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { EarlierTests } from "../../src/checks/index.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { backUp } from "./back-and-test.ts";
 import { keptAll, seenTables } from "./earlier-tests-in.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
@@ -45,12 +46,7 @@ afterAll(async () => {
 });
 
 function back(more: Partial<SourceConfigOf<"postgresql">>): Promise<MadeBackup> {
-  return writeEncryptedDump({
-    source: { ...server.source, ...more },
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal: never,
-  });
+  return backUp(place, { ...server.source, ...more });
 }
 
 function testIt(

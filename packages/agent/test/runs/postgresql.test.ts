@@ -14,9 +14,10 @@ import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
 import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { makeCertificates } from "../service/certificates.ts";
-import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 const never = new AbortController().signal;
@@ -50,12 +51,7 @@ beforeAll(async () => {
     create function twice(n int) returns int language sql as 'select 2 * n';
     select lo_from_bytea(0, 'large object');
   `);
-  backup = await writeEncryptedDump({
-    source: server.source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal: never,
-  });
+  backup = await backUp(place, server.source);
 });
 
 afterAll(async () => {
@@ -72,17 +68,9 @@ async function testIt(
   } = {},
 ): Promise<RestoreTestResult> {
   const made = more.made ?? backup;
-  return restoreAndCheck({
-    source: { ...server.source, checks, ...more.source },
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    // As it comes back from the service.
-    backupMetadata: JSON.parse(
-      JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(made), ...more.metadata }),
-    ) as Record<string, unknown>,
-    signal: never,
+  return testBackup(place, { ...server.source, checks, ...more.source }, backup, {
+    instead: made,
+    metadata: more.metadata,
   });
 }
 
@@ -239,12 +227,7 @@ test("rows written while the dump runs are neither counted nor dumped", async ()
       await once(psql, "close");
     }
   })();
-  const made = await writeEncryptedDump({
-    source: server.source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal: never,
-  });
+  const made = await backUp(place, server.source);
   stop.abort();
   await writer;
   const tested = await testIt([], { made, metadata: made.sourceMetadata });
@@ -440,12 +423,7 @@ describe("a dump that fails leaves nothing", () => {
       message: expect.stringContaining(`database "nowhere" does not exist`),
     });
     expect(String(failed)).not.toContain("hush-hush");
-    const unset = writeEncryptedDump({
-      source: { ...server.source, connection: { kind: "env", name: "NOT_SET_AT_ALL" } },
-      recipients: [place.recipient],
-      blobsDir: place.blobs,
-      signal: never,
-    });
+    const unset = backUp(place, { ...server.source, connection: { kind: "env", name: "NOT_SET_AT_ALL" } });
     await expect(unset).rejects.toMatchObject({ code: "connection_reference" });
     await nothingNew();
   });
@@ -553,12 +531,7 @@ describe("a server on another host", () => {
     const { port } = ends.address() as AddressInfo;
     const dump = (host: string, query: string): Promise<MadeBackup> => {
       process.env["TEST_TLS_URL"] = `postgresql://attestore@${host}:${port}/postgres${query}`;
-      return writeEncryptedDump({
-        source: { ...server.source, connection: { kind: "env", name: "TEST_TLS_URL" } },
-        recipients: [place.recipient],
-        blobsDir: place.blobs,
-        signal: never,
-      });
+      return backUp(place, { ...server.source, connection: { kind: "env", name: "TEST_TLS_URL" } });
     };
     const refused = (words: RegExp) => ({
       code: "connection_failed",

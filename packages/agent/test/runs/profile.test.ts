@@ -5,14 +5,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { EarlierTests, type PassedTest } from "../../src/checks/index.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { profileStatement, shareOf } from "../../src/engines/postgresql/profile/profiled-tables.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 /** What a restored copy of PostgreSQL looks like, and what stands out in it. */
 
-const never = new AbortController().signal;
 const ROWS = 120_000;
 
 let place: TestPlace;
@@ -48,23 +47,8 @@ async function testIt(
   more: Partial<SourceConfigOf<"postgresql">> = {},
 ): Promise<RestoreTestResult> {
   const source = { ...server.source, ...more };
-  const made = await writeEncryptedDump({
-    source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal: never,
-  });
-  const tested = await restoreAndCheck({
-    source,
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify(made.sourceMetadata)) as Record<string, unknown>,
-    ...(seen === null ? {} : { seen }),
-    signal: never,
-  });
+  const made = await backUp(place, source);
+  const tested = await testBackup(place, source, made, { seen });
   expect(readdirSync(place.scratch)).toEqual([]);
   expect(childrenNamed("psql")).toEqual([]);
   return tested;

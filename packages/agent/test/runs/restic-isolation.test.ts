@@ -21,13 +21,13 @@ import {
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { type MadeBackup, writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { initRestic } from "./restic-repository.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 const SECRET = "hush-hush";
-const { signal } = new AbortController();
 const before = { PATH: process.env["PATH"], AWS: process.env["AWS_SECRET_ACCESS_KEY"] };
 let place: TestPlace;
 let repo: string;
@@ -104,26 +104,11 @@ const source = (more: Partial<SourceConfigOf<"restic">> = {}): SourceConfigOf<"r
   ...more,
 });
 
-const back = (of = source()): Promise<MadeBackup> =>
-  writeEncryptedDump({
-    source: of,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal,
-  });
+const back = (of = source()): Promise<MadeBackup> => backUp(place, of);
 
 async function testIt(of: SourceConfigOf<"restic">, backup: MadeBackup): Promise<RestoreTestResult> {
   try {
-    return await restoreAndCheck({
-      source: of,
-      ciphertext: { path: backup.path },
-      sha256: backup.sha256,
-      identities: [place.identity],
-      scratchDir: place.scratch,
-      backupMetadata: JSON.parse(JSON.stringify(backup.sourceMetadata)) as Record<string, unknown>,
-      signal,
-    });
+    return await testBackup(place, of, backup);
   } finally {
     expect(readdirSync(place.scratch)).toEqual([]);
   }

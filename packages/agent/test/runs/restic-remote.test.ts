@@ -12,8 +12,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type S3Server, startS3Server } from "../../../../tests/e2e/harness/s3-server.ts";
 import { requireRepository } from "../../src/engines/restic/open-repository.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { type MadeBackup, writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { initRestic } from "./restic-repository.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
@@ -127,26 +128,11 @@ const source = (repository: string): SourceConfigOf<"restic"> => ({
   as_agent: false,
 });
 
-const back = (of: SourceConfigOf<"restic">): Promise<MadeBackup> =>
-  writeEncryptedDump({
-    source: of,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal,
-  });
+const back = (of: SourceConfigOf<"restic">): Promise<MadeBackup> => backUp(place, of);
 
 async function testIt(of: SourceConfigOf<"restic">, backup: MadeBackup): Promise<RestoreTestResult> {
   try {
-    return await restoreAndCheck({
-      source: of,
-      ciphertext: { path: backup.path },
-      sha256: backup.sha256,
-      identities: [place.identity],
-      scratchDir: place.scratch,
-      backupMetadata: JSON.parse(JSON.stringify(backup.sourceMetadata)) as Record<string, unknown>,
-      signal,
-    });
+    return await testBackup(place, of, backup);
   } finally {
     expect(readdirSync(place.scratch)).toEqual([]);
   }

@@ -7,13 +7,13 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { readContent } from "../../src/engines/sqlite/content/row-digests.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
 
 /** What came back is what went in: the content of SQLite's tables. */
 
-const never = new AbortController().signal;
 let place: TestPlace;
 let source: SourceConfigOf<"sqlite">;
 
@@ -36,25 +36,13 @@ function make(sql: string, path = source.path): void {
   database.close();
 }
 
-const back = (): Promise<MadeBackup> =>
-  writeEncryptedDump({ source, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
+const back = (): Promise<MadeBackup> => backUp(place, source);
 
 function testIt(
   made: Pick<MadeBackup, "path" | "sha256" | "sourceMetadata">,
-  metadata: object = {},
+  metadata: Readonly<Record<string, unknown>> = {},
 ): Promise<RestoreTestResult> {
-  return restoreAndCheck({
-    source,
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...made.sourceMetadata, ...metadata })) as Record<
-      string,
-      unknown
-    >,
-    signal: never,
-  });
+  return testBackup(place, source, made, { metadata });
 }
 
 /** The same backup with a dump to which something happened on the way. */

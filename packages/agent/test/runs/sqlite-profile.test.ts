@@ -6,13 +6,12 @@ import type { Profile } from "@attestore/proof";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { EarlierTests } from "../../src/checks/index.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 /** What a restored copy of SQLite looks like, and what stands out in it. */
 
-const never = new AbortController().signal;
 /** More than is read of one table: a sample has to find it. */
 const ROWS = 40_000;
 
@@ -39,23 +38,8 @@ function atSource(use: (database: DatabaseSync) => void): void {
 }
 
 async function testIt(seen: EarlierTests | null = null): Promise<RestoreTestResult> {
-  const made = await writeEncryptedDump({
-    source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    scratchDir: place.scratch,
-    signal: never,
-  });
-  const tested = await restoreAndCheck({
-    source,
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify(made.sourceMetadata)) as Record<string, unknown>,
-    ...(seen === null ? {} : { seen }),
-    signal: never,
-  });
+  const made = await backUp(place, source);
+  const tested = await testBackup(place, source, made, { seen });
   expect(readdirSync(place.scratch)).toEqual([]);
   return tested;
 }

@@ -12,8 +12,9 @@ import { sqlite } from "../../src/engines/sqlite/index.ts";
 import { notLookedAt } from "@attestore/proof";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
-import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { backUp } from "./back-and-test.ts";
 import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
 
 const never = new AbortController().signal;
@@ -44,8 +45,7 @@ beforeEach(async () => {
 });
 afterEach(() => place.remove());
 
-const back = (signal = never): Promise<MadeBackup> =>
-  writeEncryptedDump({ source, recipients: [place.recipient], blobsDir: place.blobs, signal });
+const back = (signal = never): Promise<MadeBackup> => backUp(place, source, signal);
 
 function testIt(
   made: Pick<MadeBackup, "path" | "sha256"> & Partial<MadeBackup>,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { CHECK_TEMPLATES, templateChecks } from "../../src/checks/index.ts";
 import type { SourceConfig } from "../../src/config/source-config.ts";
 import { restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
+import { backUp } from "./back-and-test.ts";
 import { makeTestPlace, type TestPlace, sizeOf } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
@@ -125,13 +125,7 @@ test.each(CHECK_TEMPLATES)(
       ...sourceOf(template.name),
       checks: templateChecks(template, template.prefix),
     };
-    const made = await writeEncryptedDump({
-      source,
-      recipients: [place.recipient],
-      blobsDir: place.blobs,
-      scratchDir: place.scratch,
-      signal: never,
-    });
+    const made = await backUp(place, source);
     const tested = await restoreAndCheck({
       source,
       ciphertext: { path: made.path },
