@@ -536,8 +536,16 @@ it("help that was asked for ends with 0, and help for a command that does not ex
     expect([code, stderr], args.join(" ")).toEqual([0, ""]);
     expect(stdout).toContain("Usage: attestore");
   }
-  const { code, stdout } = await cli(["help", "backpu"]);
-  expect([code, stdout]).toEqual([2, ""]);
+  for (const args of [
+    ["help", "backpu"],
+    ["help", "source", "ad"],
+  ]) {
+    const { code, stdout, stderr } = await cli(args);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/Did you mean "(backup|add)"\?/);
+  }
+  const group = await cli(["help", "source"]);
+  expect(group.stdout).toMatch(/Examples:[^]*attestore source add[^]*Documentation: docs\//);
 });
 
 it("the agent names an unknown command's nearest neighbour", async () => {

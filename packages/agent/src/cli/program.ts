@@ -168,6 +168,9 @@ function groupOf(program: Commander, groups: Map<string, Commander>, name: strin
   if (known !== undefined) return known;
   const group = program.command(name).description(GROUPS[name]?.summary ?? "");
   group.enablePositionalOptions();
+  const commands = COMMANDS.filter((command) => command.name.startsWith(`${name} `));
+  const examples = commands.flatMap((command) => command.examples.slice(0, 1)).slice(0, 3);
+  addCommandHelp(group, { examples, page: commands[0]?.page ?? "agent.md#commands" });
   groups.set(name, group);
   return group;
 }

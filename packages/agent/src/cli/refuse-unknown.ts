@@ -18,7 +18,8 @@ export function refuseUnknown(args: readonly string[], commands: readonly Comman
     const removed = REMOVED[arg.split("=")[0] ?? ""];
     if (removed !== undefined) return removed;
   }
-  const [first = "", second = ""] = args;
+  // `help WORD` explains what `WORD` would run.
+  const [first = "", second = ""] = args[0] === "help" ? args.slice(1) : args;
   const firsts = [...new Set(commands.map(({ name }) => name.split(" ")[0] ?? "")), "help"];
   if (/^[a-z]/.test(first) && !firsts.includes(first)) return unknown("command", first, firsts);
   const seconds = commands.flatMap(({ name }) =>

@@ -37,6 +37,7 @@ export const home = {
     check: "Check",
     expected: "Expected",
     saw: "Found instead",
+    why: "Why",
     since: "began",
     lastProven: "last proven",
     neverProven: "never proven",

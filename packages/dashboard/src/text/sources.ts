@@ -24,7 +24,7 @@ export const sourceText = {
       next: "Next backup",
       agent: "Agent",
     },
-    none: "No sources yet. Declare one in an agent's config.yaml. It appears here after the agent's next heartbeat.",
+    none: "No sources yet. A source is a database or a directory that is backed up and proven.",
     noMatch: "No source matches the filter.",
     shown: (shown: number, all: number) =>
       shown === all ? plural(all, "source") : `${shown} of ${plural(all, "source")}`,

@@ -74,13 +74,16 @@ function FailedCheck({ sourceId }: { sourceId: string }) {
   const [check] = failedFirst(test.checks);
   if (check === undefined || check.result !== "failed")
     return test.reason === undefined ? null : <Text size="sm">{visible(test.reason, 300)}</Text>;
-  const saw = Object.entries(check.observed).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+  // Some checks say in words why they did not hold.
+  const { error: why, ...values } = check.observed;
+  const saw = Object.entries(values).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
   return (
     <FactList
       facts={[
         [text.check, visible(check.id, 100)],
         [text.expected, <Code key="e">{visible(check.expectation)}</Code>],
         ...(saw.length === 0 ? [] : ([[text.saw, <Code key="s">{visible(saw.join(", "))}</Code>]] as const)),
+        ...(typeof why === "string" ? ([[text.why, visible(why, 500)]] as const) : []),
       ]}
     />
   );

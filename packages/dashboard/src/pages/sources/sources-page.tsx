@@ -72,7 +72,9 @@ function SourcesOfPeriod({ search }: { search: ListFilter }) {
 }
 
 function SourceTable({ all, search }: { all: readonly ListedSource[]; search: ListFilter }) {
-  if (all.length === 0) return <EmptyState>{text.none}</EmptyState>;
+  const mayManage = useMayManage();
+  if (all.length === 0)
+    return <EmptyState action={mayManage ? <AddLink /> : undefined}>{text.none}</EmptyState>;
   const shown = arranged(all, search);
   return (
     <Stack>

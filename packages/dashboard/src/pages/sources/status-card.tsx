@@ -44,7 +44,11 @@ function StateNow({ id, state, concerns }: Overview["sources"][number]) {
         <StatusMark status={state} label="" size={20} />
         {sourceText.states[state]}
       </div>
-      {concerns.length > 0 && <Text>{concerns.map((concern) => CONCERNS[concern]).join("; ")}</Text>}
+      {concerns.length > 0 && (
+        <Text className={classes["concerns"] ?? ""}>
+          {concerns.map((concern) => CONCERNS[concern]).join("; ")}
+        </Text>
+      )}
       {concerns.includes("restore_test_failed") && <WhyFailed sourceId={id} />}
     </div>
   );
