@@ -213,7 +213,7 @@ describe("an organisation with a history", () => {
     await worst.getByText("billing: its last restore test failed").waitFor();
     await expect
       .poll(() => worst.textContent())
-      .toMatch(/Check.*Expected.*since .* ago · last proven 9 days ago2 other sources below/);
+      .toMatch(/Check.*Expected.*began .* ago · last proven 9 days ago2 other sources below/);
     expect(await worst.getByRole("link", { name: "Open" }).getAttribute("href")).toBe(`/sources/${billing}`);
     await page.getByRole("region", { name: "From one proof to all: 5 of 7 steps done" }).waitFor();
     const names = await page.getByRole("rowheader").getByRole("link").allTextContents();
