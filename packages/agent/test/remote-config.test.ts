@@ -154,7 +154,7 @@ it("a request that is not exactly one of the six is refused, and its fields are 
   ];
   const refusals = await Promise.all(forged.map(([request, more]) => refusal(request, more)));
   for (const told of refusals)
-    expect(told).toMatch(/^request_refused: this agent does not know such a request/);
+    expect(told).toMatch(/^request_refused: this agent does not know this kind of request/);
   expect(configText()).toBe(before);
   expect(readdirSync(root.layout.keys)).not.toContain("x.url");
 });

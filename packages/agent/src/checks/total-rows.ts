@@ -35,7 +35,7 @@ export function totalRowsCheck(
   if (most === 0) return null;
   const now = totalsOf(outcomes, counts);
   const tables = now.filled + now.empty;
-  // A table that was dropped has no rows to lose; one that is new may well be empty.
+  // A dropped table has no rows to lose, and a new one may be empty.
   const filled = Math.max(1, Math.min(before.filled - gone.tables, tables - before.empty));
   const held = evaluateCheck(
     {
@@ -83,7 +83,7 @@ function totalsOf(checks: readonly Observed[], counts: (table: string) => boolea
 }
 
 /**
- * Counts beyond what a number holds exactly stand as `{"number": "…"}`; here they need not be
+ * Counts beyond what a number holds exactly are written as `{"number": "…"}`; here they need not be
  * exact.
  */
 function numberOf(value: unknown): number {

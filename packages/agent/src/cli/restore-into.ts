@@ -43,7 +43,7 @@ async function storedInto(call: Call): Promise<ExitCode> {
       database: requireDatabaseName(call),
       mayHaveContent: flags.isOn("nonEmpty"),
     };
-    // Look at the server first: nobody should wait for a download in vain.
+    // Look at the server first, before a long download that might be useless.
     const target = await openTarget(engine, request, backup.sourceMetadata, {
       scratchDir: layout.scratch,
       signal,

@@ -25,7 +25,7 @@ async function sweepCommands(layout: Layout): Promise<void> {
   await sweepTemporaryFiles(layout.configRequests);
 }
 
-/** A container runtime that breaks off is said here, and met again by whoever needs it. */
+/** Reports a container runtime that breaks off; whoever needs it gets the same error again. */
 async function reap(scratchDir: string, say: (line: string) => void): Promise<Leftover[]> {
   try {
     return await reapLeftovers(scratchDir);
@@ -67,7 +67,7 @@ export const runAgent: Run = async (call) => {
       }),
     );
     const ends = await Promise.allSettled(loops);
-    // What an aborted run has to say is said now, if the service listens.
+    // Submit what an aborted run reported, if the service answers.
     await submitWaiting(attachment, { signal: AbortSignal.timeout(LAST_WORDS_MS), once: true }).catch(
       () => undefined,
     );

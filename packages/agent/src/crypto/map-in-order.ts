@@ -44,7 +44,7 @@ export async function* mapInOrder<Item, Result>(
     }
   } finally {
     isOver = true;
-    // A reader that has stopped need not wait for an item that may take long.
+    // A reader that has stopped does not wait for an item that may take long.
     iterator.return?.().catch(() => undefined);
     // Work in the thread pool can't be cancelled, and it still reads its buffers.
     await Promise.allSettled(running);

@@ -3,7 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 
 export const agentVersion: string = packageJson.version;
 
-/** What the service is told about this host. */
+/** What the agent tells the service about this host. */
 export function hostFacts(): { agent_version: string; hostname: string; platform: string } {
   return {
     agent_version: agentVersion,

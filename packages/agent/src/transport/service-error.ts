@@ -84,7 +84,7 @@ export function isPermanentRefusal(error: ServiceError): boolean {
   return status !== 401 && status !== 408 && status !== 429;
 }
 
-/** Whether the token is not accepted, or not any more. */
+/** Whether the token is not accepted, or no longer. */
 export function isUnauthenticated(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "refused" && error.status === 401;
 }

@@ -8,7 +8,7 @@ export interface LostHead {
   size: number;
   /** Hex. */
   root: string;
-  /** Who has it, such as "signed-heads". */
+  /** Where it is known, such as "signed-heads". */
   where: string[];
 }
 

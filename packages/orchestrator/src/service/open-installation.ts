@@ -57,7 +57,7 @@ export async function openInstallation(
     ...(leads && worker.tellState !== undefined ? { onState: worker.tellState } : {}),
   });
   worker.followState?.((state) => installation.learn(state));
-  // What the first worker finds out is told to the others.
+  // The first worker passes on to the others what it finds out.
   if (!leads) return { installation, signer, lookBack };
   await installation.checkLogs();
   // A store that is unreachable at the moment does not keep the service from starting; until it

@@ -85,7 +85,7 @@ export async function drawBackup(
   let open = await readOpenDraw(layout, sourceId);
   // A crash after the receipt was signed left the draw open.
   if (open?.decided && (await isDrawUsed(layout, sourceId, open.decided.draw.leaf.id))) open = null;
-  // What another agent drew in this root, before it was attached anew, is no draw of this one.
+  // The root may have been attached again: an earlier agent's draws are not this one's.
   const drawn = open === null ? null : await decide(of, open);
   const before = drawn?.draw.leaf.actor_id === attachment.agentId ? drawn : null;
   if (before !== null && candidates.includes(before.backupId)) return before;

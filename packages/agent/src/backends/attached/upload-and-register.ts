@@ -45,7 +45,7 @@ export async function uploadAndRegister(
 
 /**
  * Whether a failed delivery may concern only this backup, because its source is gone or the service
- * refuses it. Then other backups need not wait.
+ * refuses it. Then other backups do not wait for it.
  */
 export function isOfOneBackup(error: unknown): error is UserError | ServiceError {
   return error instanceof UserError || (error instanceof ServiceError && isPermanentRefusal(error));

@@ -56,7 +56,7 @@ export async function listedColumns(
 
 /**
  * Restores the newest backup into a throw-away place, as `check try` does, and runs one check there
- * and on ruined data. What is told is one count or one time. The caller holds the `work` lock.
+ * and on ruined data. The service gets one count or one time. The caller holds the `work` lock.
  * @throws UserError; RunError; ServiceError
  */
 export async function tryCheck(

@@ -11,7 +11,7 @@ const UNASKED_MS = 60_000;
 
 /**
  * Carries out what people asked over the service of config.yaml, one request at a time, beside
- * backups and tests. An answer is on disk before it is told, and told until the service has it.
+ * backups and tests. An answer is on disk before it is sent, and sent until the service has it.
  */
 export async function configLoop(run: LoopContext): Promise<void> {
   const { signal, say, attachment } = run;

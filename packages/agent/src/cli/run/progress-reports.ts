@@ -11,7 +11,7 @@ type EndedPhase = NonNullable<ProgressReport["ended"]>[number];
 
 /**
  * Tells the service how far a command is, for people who watch, as often as the service asks. A run
- * never waits for it, and nothing depends on it. Only names of phases and numbers are said: what
+ * never waits for it, and nothing depends on it. It sends only names of phases and numbers: what
  * programs print may hold secrets.
  */
 export class ProgressReports implements AsyncDisposable {

@@ -87,7 +87,7 @@ export async function look(client: MongoClient, databases: readonly string[]): P
   return { namespaces, lines };
 }
 
-/** Options without the id that each server gives a collection anew. */
+/** Options without the id, which each server makes itself. */
 export function withoutIds(options: Document): Document {
   return without(options, ["uuid"]);
 }

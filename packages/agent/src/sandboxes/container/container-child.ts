@@ -45,7 +45,7 @@ export function containerChild(
     fellSilent();
     stdout.end();
     stderr.end();
-    // Nobody reads what would still be written; whoever waits for that is told so.
+    // Nobody reads what would still be written, so writers that wait get an error.
     socket.destroy();
   };
   socket.on("error", () => undefined);

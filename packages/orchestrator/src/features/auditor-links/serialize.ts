@@ -14,7 +14,7 @@ export function serializeLink(link: AuditorLink): AuditorLinkRecord {
   };
 }
 
-/** What the person who opened it is told. */
+/** What a person sees who opened it. */
 export function viewOf({ id, name, period_from, period_to, expires_at }: AuditorLink): AuditorLinkView {
   return {
     id,

@@ -89,7 +89,7 @@ export class WaitingAgents {
 
 export interface WaitingAgentsDeps {
   db: Database;
-  /** For the one connection that hears of new commands. */
+  /** For the one connection that is notified of new commands. */
   connection: ConnectionSettings;
   logger: Logger;
   clock: Clock;

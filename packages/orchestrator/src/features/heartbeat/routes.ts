@@ -104,7 +104,7 @@ export function heartbeatRoutes({
         body.remote_config === true
           ? await takeConfigRequests(tx, principal.id, now, MAX_OPEN_CONFIG_REQUESTS)
           : [];
-      // Commands are fetched, and acknowledged, as soon as the agent hears of them.
+      // The agent fetches and acknowledges commands as soon as it knows of them.
       if (commands.length === 0 && configRequests.length === 0 && body.acks.length === 0)
         tooOften.notice(logger, principal.id, before, now);
       const head = await readNewestCheckpoint(transactionSession(tx), signer, principal.orgId);

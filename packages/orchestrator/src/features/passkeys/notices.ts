@@ -3,7 +3,7 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
 
-/** What a person is told by mail about how they can sign in. */
+/** Mails to a person about how they can sign in. */
 export type PasskeyNotice =
   | { is: "added" }
   | { is: "removed"; left: number }

@@ -22,7 +22,7 @@ export async function readHold(db: Database, sourceId: string): Promise<HoldStat
   };
 }
 
-/** Withdraws all announcements: when retention may go on, removals are announced anew. */
+/** Withdraws all announcements: when retention resumes, removals are announced again. */
 export async function setHeld(
   tx: DatabaseTransaction,
   sourceId: string,

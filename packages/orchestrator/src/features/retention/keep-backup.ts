@@ -20,7 +20,7 @@ export function keepBackup(tx: DatabaseTransaction, asked: Asked, now: Date): Pr
 }
 
 /**
- * Lets the rules decide about this backup again. If none keeps it, its removal is announced anew.
+ * Lets the rules decide about this backup again. If none keeps it, its removal is announced again.
  * Throws what keepBackup throws.
  */
 export function releaseBackup(tx: DatabaseTransaction, asked: Asked, now: Date): Promise<Backup> {

@@ -10,7 +10,7 @@ import { newestBytes } from "./sudden-change.ts";
 
 /**
  * Continues a source's retention that a sudden change stopped: somebody has looked, and the backups
- * are right. What no rule keeps is announced anew and goes after the whole delay. Throws
+ * are right. What no rule keeps is announced again and removed after the whole delay. Throws
  * `not_found`, and `conflict` if nothing is stopped.
  */
 export async function resumeRetention(

@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { FastifySchema, FastifySchemaCompiler } from "fastify";
 import { hasMoreValues } from "./json-values.ts";
 
-/** If a body has at most this many values, every problem is told. */
+/** If a body has at most this many values, every problem is reported. */
 const MAX_VALUES = 5_000;
 
 /** ajv changes nothing in a body and converts no values. */

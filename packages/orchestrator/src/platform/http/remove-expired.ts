@@ -18,7 +18,7 @@ export interface Lifetimes {
  * Removes expired rows of API calls, remembered answers and one-time codes, rate limit windows that
  * ended, sessions that have been over for a month, interactive attaches that nobody decided on for
  * as long, and requests to hosts' configurations after a week; for the service's housekeeping. Safe
- * at any time and on several replicas at once: expired rows already count for nothing. During that
+ * at any time and on several replicas at once: expired rows no longer count. During that
  * month the holder of a session's token is told that the session is over.
  * @returns how many rows were removed
  */

@@ -1,6 +1,6 @@
 import type { ConnectionSettings } from "../database/connection-settings.ts";
 
-/** How a PostgreSQL program is told where to connect. */
+/** The environment that tells a PostgreSQL program where to connect. */
 export interface LibpqConnection {
   args: string[];
   /** Also has the password, which any user of the machine could read in the arguments. */

@@ -5,7 +5,7 @@ import type { ConnectionSettings } from "../../platform/database/connection-sett
 import { UserError } from "../../platform/errors/user-error.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 
-/** Beside those for requests: for the log, for jobs, and one that hears of commands. */
+/** Connections besides those for requests: for the log, for jobs, and for notices of commands. */
 const BESIDE_REQUESTS = 10;
 /** For commands, backups of the service, and people. */
 const FOR_OTHERS = 20;

@@ -100,7 +100,7 @@ export class HeadsOfWorkers {
     this.#signed = signed;
   }
 
-  /** From now on this worker is told what others sign. */
+  /** From now on this worker gets what the others sign. */
   add(peer: Peer): void {
     this.#peers.add(peer);
   }

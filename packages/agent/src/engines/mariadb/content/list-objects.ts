@@ -119,7 +119,7 @@ class Listing {
     }
   }
 
-  /** How often a sequence began anew is not in a dump. */
+  /** A dump does not say how often a sequence has restarted. */
   async #sequence(name: string, place: string): Promise<void> {
     this.#add("sequence", name, await this.#shown(`sequence ${place}`, 1));
     const value = await this.#foreign(`select next_not_cached_value from ${place}`);

@@ -16,7 +16,7 @@ export type SetEntry =
   | { readonly kind: "file"; readonly directory: string; readonly database: number; readonly file: string };
 
 export const GLOBALS = "globals.sql";
-/** What is said of each database must fit into a receipt. */
+/** The description of each database must fit into a receipt. */
 export const MAX_DATABASES = 200;
 
 /** `database` counts from 0. The name in the path is for people. */

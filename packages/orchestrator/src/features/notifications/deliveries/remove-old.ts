@@ -6,7 +6,7 @@ const BATCH = 1000;
 
 /**
  * Removes messages with their deliveries 90 days after they were made, and incidents 90 days after
- * they ended. None of them is told again, because the cursors are past them.
+ * they ended. None of them is sent again, because the cursors are past them.
  */
 export async function removeOld(db: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS);
