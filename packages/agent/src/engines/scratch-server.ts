@@ -30,6 +30,8 @@ export interface ScratchServer {
   readonly command?: (command: string, request: ProgramRequest) => Promise<Child>;
   /** For a dump that must be on a disk. Null if files can't be put next to the server. */
   readonly files: ScratchFiles | null;
+  /** The path of the dump, if it was written next to the server while that started. */
+  readonly dump?: string;
   /**
    * The SQLSTATEs of the server's own errors so far, oldest first. An error that code of the
    * restored database raised counts as P0001.

@@ -1,7 +1,9 @@
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { readdirSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
@@ -304,6 +306,18 @@ describe("a dump in custom format whose tables have about as many rows", () => {
       expect(contentOf(good)).toMatchObject({ observed: { tables: 4, differing: 0, not_compared: 0 } });
     },
   );
+
+  test("fails and leaves nothing if its ciphertext turns out damaged while the server starts", async () => {
+    const bytes = await readFile(even.path);
+    const at = bytes.length >> 1;
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    const path = join(place.blobs, "damaged");
+    await writeFile(path, bytes);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const tested = await testIt(even, { instead: { path, sha256 } });
+    expect(tested).toMatchObject({ result: "failed", checks: [] });
+    expect(tested.reason).toMatch(/damaged|changed|authentic/);
+  });
 
   test("is restored as it comes where a limit leaves no room for the dump too", async () => {
     const source = {

@@ -83,23 +83,23 @@ export async function lookIntoArchive(
 }
 
 /**
- * The same for a dump in directory format.
+ * The same for a dump that is on the disk of the server's programs.
  * @throws RunError
  */
-export async function lookIntoDirectory(
+export async function lookIntoFile(
   server: ScratchServer,
-  path: string,
+  { format, path }: { readonly format: string; readonly path: string },
   wanted: Wanted,
   signal: AbortSignal,
 ): Promise<Omit<LookedInto, "content" | "close">> {
-  const child = await listing(server, ["--format=directory", path], signal);
+  const dump = [`--format=${format}`, path];
+  const child = await listing(server, dump, signal);
   child.stdin.end();
   const beginning = await beginningOf(child);
   await child.exited;
   stopIfAborted(signal);
   const looked = lookedInto(beginning, wanted);
-  const list = () =>
-    server.run("pg_restore", { args: [...LIST, "--format=directory", path], isFed: true, signal });
+  const list = () => server.run("pg_restore", { args: [...LIST, ...dump], isFed: true, signal });
   return { ...looked, entries: await entriesToRestore(looked.unrestored, list) };
 }
 

@@ -11,7 +11,6 @@ import { dropWhatSourceLacks, prepareDatabase } from "./prepare-database.ts";
 import { restorePlain } from "./restore-plain.ts";
 import { RestoredPostgresql } from "./restored.ts";
 import { type Loaded, NOTHING_KNOWN, runPgRestore } from "./run-pg-restore.ts";
-import { hasRoom, plaintextBytesOf } from "./several-jobs.ts";
 import { SET_FORMAT } from "./set/describe-set.ts";
 import { restoreSet } from "./set/restore-set.ts";
 
@@ -19,7 +18,8 @@ const DATABASE = "restored";
 const PLAIN = "pg_dump-plain";
 
 /**
- * Restores a dump into an empty scratch server. From then on the server belongs to the returned
+ * Restores a dump into an empty scratch server, with several jobs only if it is next to the server
+ * already; `content` is then not read. From then on the server belongs to the returned
  * copy; after an error it is closed.
  * @throws RestoreRefused, RunError, and any error from the content.
  */
@@ -41,7 +41,7 @@ export async function restoreInto(
       schema = await readDeclared(reader.content, reading);
     }
     const loaded = await restoreOf(format)(server, DATABASE, schema?.content ?? content, signal, {
-      jobs: await jobsWithRoom(server, metadata, jobs, signal),
+      jobs,
       wanted: wantedOf(metadata),
     });
     await dropWhatSourceLacks(server, DATABASE, metadata, signal);
@@ -56,15 +56,6 @@ export async function restoreInto(
     await schema?.close();
     await reader?.close();
   }
-}
-
-async function jobsWithRoom(
-  server: ScratchServer,
-  metadata: ForeignMetadata,
-  jobs: number,
-  signal: AbortSignal,
-): Promise<number> {
-  return jobs > 1 && (await hasRoom(server, plaintextBytesOf(metadata) ?? 0, signal)) ? jobs : 1;
 }
 
 function restoreOf(format: unknown): typeof runPgRestore {

@@ -5,7 +5,7 @@ import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { DatabaseObject } from "../content/tagged-objects.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { type LookedInto, lookIntoArchive, lookIntoDirectory } from "./archive-start.ts";
+import { type LookedInto, lookIntoArchive, lookIntoFile } from "./archive-start.ts";
 import { NOTHING_WANTED, type Wanted } from "./wanted-of-dump.ts";
 import { applySettings } from "./database-settings.ts";
 import { giveToLoader, LOADING_ROLE, type Needs } from "./loading-role.ts";
@@ -30,9 +30,6 @@ export interface LoadOptions {
   readonly jobs?: number;
   readonly wanted?: Wanted;
 }
-
-/** Where several jobs read it. */
-const DUMP = "dump";
 
 const ARGUMENTS = [
   // An empty connection string: the environment names the database.
@@ -60,8 +57,8 @@ const loaderOf = ({ runtime }: ScratchServer): string | null =>
 const MAX_IN_TRANSACTION = 10_000;
 
 /**
- * Restores a dump in custom or tar format: while it comes, or, with several jobs, from a file
- * beside the server. Then it has to be in custom format. Rows come in the dump's order if their
+ * Restores a dump in custom or tar format: while it comes, or, with several jobs, the one in custom
+ * format that is next to the server already. Rows come in the dump's order if their
  * table was created in the transaction that fills it. Otherwise PostgreSQL puts short rows into
  * gaps that longer rows left before them.
  * @throws RestoreRefused, RunError, and any error from the content.
@@ -73,6 +70,8 @@ export async function runPgRestore(
   signal: AbortSignal,
   { jobs = 1, wanted = NOTHING_WANTED }: LoadOptions = {},
 ): Promise<Loaded> {
+  if (server.dump !== undefined)
+    return restoreFile(server, database, { format: "custom", path: server.dump, jobs, wanted }, signal);
   const role = loaderOf(server);
   let schemas: ReadonlySet<string> = new Set();
   let isAtOnce = false;
@@ -87,13 +86,6 @@ export async function runPgRestore(
       await looked.close();
       throw error;
     });
-  }
-  if (jobs > 1 && server.files !== null) {
-    await server.files.write(DUMP, dump, signal);
-    const path = join(server.files.directory, DUMP);
-    const only = await onlyEntries(server, database, found, signal);
-    await restoreFile({ server, database, role, schemas, only, signal }, { format: "custom", path, jobs });
-    return { keepsOrder: true, ...(await known(server, database, found, signal)) };
   }
   isAtOnce &&= schemas.size === 0;
   const args = isAtOnce ? ["--single-transaction"] : [];
@@ -142,40 +134,42 @@ async function onlyEntries(
   return [`--use-list=${join(files.directory, name)}`];
 }
 
+/** A dump that the server's own programs find on their disk. */
+export interface DumpOnDisk extends Required<LoadOptions> {
+  readonly format: "custom" | "directory";
+  readonly path: string;
+}
+
 /**
- * Restores a dump in directory format, several tables at once.
+ * Restores such a dump, several tables at once.
  * @throws RestoreRefused, RunError.
  */
-export async function restoreDirectory(
+export async function restoreFile(
   server: ScratchServer,
   database: string,
-  { path, jobs, wanted }: Required<LoadOptions> & { readonly path: string },
+  { format, path, jobs, wanted }: DumpOnDisk,
   signal: AbortSignal,
 ): Promise<Loaded> {
   const role = loaderOf(server);
-  const looked = role === null ? null : await lookIntoDirectory(server, path, wanted, signal);
+  const looked = role === null ? null : await lookIntoFile(server, { format, path }, wanted, signal);
   const schemas =
     looked === null ? new Set<string>() : await prepareFor(server, database, looked.needs, signal);
   const only = await onlyEntries(server, database, looked, signal);
-  await restoreFile({ server, database, role, schemas, only, signal }, { format: "directory", path, jobs });
+  const args = [`--format=${format}`, `--jobs=${jobs}`, path];
+  // All jobs together take about as much memory as one alone.
+  const env = { PGOPTIONS: `-c maintenance_work_mem=${Math.max(64, Math.floor(256 / jobs))}MB` };
+  await restored(
+    { server, database, role, schemas, only, args, env, isFedDirectly: false, signal },
+    (child) => {
+      child.stdin.end();
+      return Promise.resolve();
+    },
+  );
   return {
     // With several jobs, pg_restore truncates each table in the transaction that fills it.
     keepsOrder: jobs > 1,
     ...(await known(server, database, looked, signal)),
   };
-}
-
-function restoreFile(
-  restore: Omit<Restore, "args" | "env" | "isFedDirectly">,
-  { format, path, jobs }: { readonly format: string; readonly path: string; readonly jobs: number },
-): Promise<void> {
-  const args = [`--format=${format}`, `--jobs=${jobs}`, path];
-  // All jobs together take about as much memory as one alone.
-  const env = { PGOPTIONS: `-c maintenance_work_mem=${Math.max(64, Math.floor(256 / jobs))}MB` };
-  return restored({ ...restore, args, env, isFedDirectly: false }, (child) => {
-    child.stdin.end();
-    return Promise.resolve();
-  });
 }
 
 async function prepareFor(

@@ -1,16 +1,17 @@
 import { join } from "node:path";
 import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
+import { writeInPlace } from "../../sandboxes/isolation/write-in-place.ts";
 import { startPostgresIn } from "./scratch-postgres.ts";
 import type { SandboxConfig, UriSandboxConfig } from "../../config/sandbox-config.ts";
 import type { SourceCommon, SourceConfig } from "../../config/source-config.ts";
-import { RunError } from "../../errors/run-error.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { ForeignMetadata, Runtime, Sandbox } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { atLeast, findInstallations, type Installation, missing } from "./installations.ts";
 import { findContainerServer } from "./container-sandbox.ts";
 import { restoreInto } from "./restore-into.ts";
-import { jobsFor, plaintextBytesOf } from "./several-jobs.ts";
+import { hasRoom, jobsFor, plaintextBytesOf } from "./several-jobs.ts";
 import { requireSingleDump, restoreIntoDatabase } from "./throw-away/restore.ts";
 import { findUriServer } from "./throw-away/uri-server.ts";
 import { majorOf } from "./version.ts";
@@ -33,17 +34,25 @@ export async function findPostgresqlSandbox(
     restore: async (content, context) => {
       const jobs = jobsFor(metadata, server.runtime);
       // A limit that somebody set holds for what is restored, and leaves no room for the dump too.
-      const isLimited = context.limits?.restoreDisk !== undefined;
-      if (jobs > 1 && !isLimited) context.confinement?.alsoHolds(plaintextBytesOf(metadata) ?? 0);
-      const started = await server.start(context);
-      return restoreInto(started, metadata, content, { ...context, jobs: isLimited ? 1 : jobs });
+      if (jobs === 1 || context.limits?.restoreDisk !== undefined)
+        return restoreInto(await server.start(context), metadata, content, context);
+      const bytes = plaintextBytesOf(metadata) ?? 0;
+      context.confinement?.alsoHolds(bytes);
+      const started = await server.start(context, { content, bytes });
+      return restoreInto(started, metadata, content, { ...context, jobs });
     },
   };
 }
 
 interface FoundServer {
   readonly runtime: Runtime;
-  start(context: RunContext): Promise<ScratchServer>;
+  /** Writes the dump next to the server meanwhile, if it can be there and has room. */
+  start(context: RunContext, dump?: DumpToWrite): Promise<ScratchServer>;
+}
+
+interface DumpToWrite {
+  readonly content: AsyncIterable<Buffer>;
+  readonly bytes: number;
 }
 
 async function findServer(
@@ -52,7 +61,10 @@ async function findServer(
 ): Promise<FoundServer> {
   if (sandbox === "process") {
     const installation = await findInstallation(major);
-    return { runtime: runtimeOf(installation), start: (context) => startServer(installation, context) };
+    return {
+      runtime: runtimeOf(installation),
+      start: (context, dump) => startServer(installation, context, dump),
+    };
   }
   const server = await findContainerServer(sandbox, major);
   return { runtime: server.runtime, start: ({ signal }) => server.start(signal) };
@@ -99,19 +111,44 @@ function runtimeOf({ version }: Installation): Runtime {
   return { kind: "process", engine: "postgresql", engine_version: version };
 }
 
-async function startServer(installation: Installation, context: RunContext): Promise<ScratchServer> {
+async function startServer(
+  installation: Installation,
+  context: RunContext,
+  dump?: DumpToWrite,
+): Promise<ScratchServer> {
   const { bin } = installation;
-  const server = await startPostgresIn(await openIsolatedPlace(context), bin, context.signal);
+  const { signal } = context;
+  const place = await openIsolatedPlace(context);
+  const path = join(place.home, "dump");
+  const isWritten = dump !== undefined && (await hasRoom(place, dump.bytes, signal));
+  const server = await startPostgresIn(
+    place,
+    bin,
+    signal,
+    isWritten ? (within) => writeInPlace(place, path, untilAborted(dump.content, within), within) : undefined,
+  );
   const { files, errors } = server;
   return {
     runtime: runtimeOf(installation),
     run: (name, request) => server.start({ ...request, command: join(bin, name) }),
     command: (command, request) => server.start({ ...request, command }),
     files,
+    ...(isWritten ? { dump: path } : {}),
     errors,
     hasRunFull: () => server.hasRunFull(),
     hasDied: () => server.hasDied(),
     wasKilled: () => server.wasKilled(),
     close: () => server.close(),
   };
+}
+
+/** Nobody waits for the rest of a dump if the server could not be started. */
+async function* untilAborted(
+  content: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
+  for await (const piece of content) {
+    stopIfAborted(signal);
+    yield piece;
+  }
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type Child, endedWith } from "../../processes/child.ts";
+import { sideBySide } from "../../processes/side-by-side.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchFiles } from "../scratch-server.ts";
 import { writeInPlace } from "../../sandboxes/isolation/write-in-place.ts";
@@ -79,18 +80,24 @@ export async function startScratchPostgres(
 }
 
 /**
- * Starts it in any place. From then on the place belongs to the returned server; after an error it
- * is closed.
- * @throws RunError
+ * Starts it in any place, beside something else that is done there. From then on the place belongs
+ * to the returned server; after an error it is closed.
+ * @throws RunError, and any error of `meanwhile`
  */
 export async function startPostgresIn(
   place: Place,
   bin: string,
   signal: AbortSignal,
+  meanwhile: (signal: AbortSignal) => Promise<void> = () => Promise.resolve(),
 ): Promise<ScratchPostgres> {
   try {
-    await initialise(place, bin, signal);
-    const server = await start(place, bin, signal);
+    const [server] = await sideBySide<[Server, void]>(signal, [
+      async (within) => {
+        await initialise(place, bin, within);
+        return start(place, bin, signal);
+      },
+      meanwhile,
+    ]);
     const { child, errors } = server;
     let ended = false;
     void child.exited.then(() => (ended = true));

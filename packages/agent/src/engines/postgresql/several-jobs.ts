@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { text } from "node:stream/consumers";
 import type { ForeignMetadata } from "../engine.ts";
-import type { ScratchServer } from "../scratch-server.ts";
+import type { Place } from "../../sandboxes/place.ts";
 import { tablesOfMetadata } from "../tables-of-metadata.ts";
 import { majorOf } from "./version.ts";
 
@@ -46,10 +46,9 @@ export function plaintextBytesOf({ plaintext_size_bytes: bytes }: ForeignMetadat
 }
 
 /** Whether the dump fits on the disk beside the server that it is restored into. */
-export async function hasRoom(server: ScratchServer, bytes: number, signal: AbortSignal): Promise<boolean> {
-  if (server.files === null || server.command === undefined) return false;
-  const args = ["--file-system", "--format=%a %S", "--", server.files.directory];
-  const child = await server.command("stat", { args, signal }).catch(() => null);
+export async function hasRoom(place: Place, bytes: number, signal: AbortSignal): Promise<boolean> {
+  const args = ["--file-system", "--format=%a %S", "--", place.home];
+  const child = await place.start({ command: "stat", args, signal }).catch(() => null);
   if (child === null) return false;
   child.stdin.end();
   const [, blocks = "0", size = "0"] = /^([0-9]+) ([0-9]+)\n$/.exec(await text(child.stdout)) ?? [];

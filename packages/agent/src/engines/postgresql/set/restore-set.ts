@@ -7,7 +7,7 @@ import type { ScratchServer } from "../../scratch-server.ts";
 import { type Wanted, wantedOf } from "../wanted-of-dump.ts";
 import { dropWhatSourceLacks, prepareDatabase } from "../prepare-database.ts";
 import { LOADING_ROLE } from "../loading-role.ts";
-import { type Loaded, restoreDirectory, runPgRestore } from "../run-pg-restore.ts";
+import { type Loaded, restoreFile, runPgRestore } from "../run-pg-restore.ts";
 import { RestoredPostgresql } from "../restored.ts";
 import { RestoredSet } from "./restored-set.ts";
 import { restoreGlobals } from "./restore-globals.ts";
@@ -103,10 +103,10 @@ async function restoreOne(
     reading.take();
   }
   const jobs = Math.min(MAX_JOBS, availableParallelism());
-  return restoreDirectory(
+  return restoreFile(
     server,
     scratchName(database),
-    { path: join(server.files.directory, name), jobs, wanted },
+    { format: "directory", path: join(server.files.directory, name), jobs, wanted },
     signal,
   );
 }
