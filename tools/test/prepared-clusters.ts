@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import type { Vite } from "vitest/node";
@@ -52,12 +52,15 @@ async function prepare(
   const user = await unprivilegedUser();
   await mkdir(home);
   if (user !== null) await chown(home, user.uid, user.gid);
-  const data = join(home, "data");
-  await run(maker, [...args(data)], {
+  const [made, data] = [join(home, "made"), join(home, "data")];
+  await run(maker, [...args(made)], {
     cwd: "/",
     env: { ...process.env, TMPDIR: home },
     ...(user === null ? {} : { uid: user.uid, gid: user.gid }),
   });
+  // Both write logs that are zeros for the most part, MariaDB's of 96 MiB: a copy keeps its holes.
+  await run("cp", ["-a", "--sparse=always", made, data]);
+  await rm(made, { recursive: true });
   // Whoever runs the sandbox's programs may read it, and none of them may write to it.
   if (user !== null) await run("chown", ["-R", "0:0", home]);
   await run("chmod", ["-R", "u+rwX,go=rX", home]);
