@@ -151,7 +151,6 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
     of("sources", "/sources"),
     of("source", ledger),
     of("source-tests", `${ledger}?tab=tests`),
-    of("source-chart", `${orders}?tab=tests`),
     of("source-drift", `${ledger}?tab=drift`, (page) =>
       page.getByRole("button", { name: "Show the difference" }).first().click(),
     ),

@@ -52,8 +52,10 @@ async function findPackages(): Promise<Packages> {
   }
   // As tools/package/build-state.ts writes it.
   const answer = await fetch("/download/build.json");
+  // Of a refusal too: an answer that nobody reads keeps its connection.
+  const read = (await answer.json()) as Record<string, unknown>;
   if (!answer.ok) return { state: "none" };
-  const { state, at, step, steps } = (await answer.json()) as Record<string, unknown>;
+  const { state, at, step, steps } = read;
   if (state !== "building") return { state: "failed" };
   if (Date.now() - Date.parse(String(at)) > INTERRUPTED_MS) return { state: "none" };
   return { state, step: Number(step), steps: Number(steps) };
