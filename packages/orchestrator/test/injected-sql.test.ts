@@ -39,6 +39,8 @@ async function fillTheRest(): Promise<void> {
     insert into agent_retired_keys select org_id, id, 'SHA256:former', public_key, created_at, created_at, created_at, '{}' from agents where status = 'revoked';
     insert into agent_witnesses select id, 0, 'a head', null, now() from agents on conflict do nothing;
     insert into log_emissions select org_id, '2020-01-01', '2020-01-01', 0, sha256(''), 'a head' from logs;
+    insert into log_generations select org_id, 2, origin || '/2', origin, 0, sha256(''), 'evt_of_another_log' from logs;
+    insert into log_lost_heads select org_id, origin, 1, sha256(''), 'evt_of_another_log' from logs;
     insert into log_tiles select org_id, 60, 0, sha256(''), decode(repeat('00', 8192), 'hex') from logs;
     insert into org_quotas (org_id) select id from orgs;
     insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at, status, decided_at)

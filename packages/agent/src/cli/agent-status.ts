@@ -1,6 +1,7 @@
 import { readLastHeartbeat } from "../backends/attached/heartbeat.ts";
 import type { Config } from "../config/config.ts";
 import { listPending } from "../journal/pending-backup.ts";
+import { generationOf, readFollowed } from "../log/followed-generations.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
 import { listEvents } from "../receipts/spooled-event.ts";
 import type { Layout } from "../state/layout.ts";
@@ -12,6 +13,7 @@ import { readSourceStatus, type SourceStatus } from "./source-status.ts";
 import {
   damageProblems,
   drawAdvice,
+  generationAdvice,
   logProblems,
   notLookedAdvice,
   pinProblems,
@@ -30,6 +32,8 @@ export interface AgentStatus {
   readonly storage: string | null;
   readonly running: boolean;
   readonly last_heartbeat_at: string | null;
+  /** Of the log, from 1, as this agent has followed it. */
+  readonly log_generation: number;
   readonly sources: readonly SourceStatus[];
   readonly remote_config: RemoteConfigStatus;
   readonly waiting: Waiting;
@@ -61,6 +65,7 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
     storage: storageOf(config),
     running,
     last_heartbeat_at: heartbeat?.at ?? null,
+    log_generation: generationOf(await readFollowed(layout)),
     sources,
     remote_config: await readRemoteConfigStatus(layout, config),
     waiting,
@@ -77,6 +82,7 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
       ...sources.flatMap(damageProblems),
     ],
     advice: [
+      ...(await generationAdvice(layout)),
       ...(await recoveryAdvice(layout, config)),
       ...sources.flatMap((each) => drawAdvice(each, config)),
       ...sources.flatMap(notLookedAdvice),

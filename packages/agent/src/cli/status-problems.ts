@@ -1,7 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { formatDuration } from "@attestore/host/amounts";
-import { plural } from "@attestore/proof";
+import { plainLine, plural } from "@attestore/proof";
 import type { Config } from "../config/config.ts";
+import { readFollowed } from "../log/followed-generations.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
 import { formatIdentity, readSourcePins } from "../receipts/source-pins.ts";
 import { listEvents } from "../receipts/spooled-event.ts";
@@ -130,6 +131,23 @@ export async function logProblems(layout: Layout, alarm: LogAlarm | null): Promi
     });
   }
   return problems;
+}
+
+/** A log that lost entries: what this agent followed, for good. */
+export async function generationAdvice(layout: Layout): Promise<Problem[]> {
+  const { began } = await readFollowed(layout);
+  const newest = began.at(-1);
+  if (newest === undefined) return [];
+  const { event, leaf } = newest;
+  return [
+    {
+      what:
+        `the log lost entries, and this agent followed to its generation ${began.length + 1} ` +
+        `(${leaf.id} of ${leaf.recorded_at}, by ${plainLine(String(event.detail["by"]).slice(0, 100))}: ` +
+        `${plainLine(String(event.detail["because"]).slice(0, 200))})`,
+      next: "compare log_generation with that of other hosts: attestore status --json",
+    },
+  ];
 }
 
 export async function spoolProblems(

@@ -1,17 +1,17 @@
+import { existsSync } from "node:fs";
 import { replaceJsonFile } from "@attestore/host/durable-files";
 import {
   cosignatureLine,
   cosignatureMessage,
   equalBytes,
-  hashFromHex,
   noteVerifier,
-  openCheckpoint,
+  openLogCheckpoint,
   parseCheckpoint,
+  parseLogName,
   parseNote,
   ProofError,
-  verifyConsistency,
-  type Checkpoint,
-  type OpenedCheckpoint,
+  type OpenedLogCheckpoint,
+  type OwnEventBundle,
   plural,
 } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
@@ -19,9 +19,23 @@ import { waitForLock } from "../state/lock.ts";
 import { readJson } from "../state/read-json.ts";
 import { readSigningKey } from "../signer/open-signing-keys.ts";
 import type { Attachment } from "../service/attachment.ts";
-import { requireNoLogAlarm, type LogAlarmReason } from "../state/log-alarm.ts";
+import {
+  clearLogAlarm,
+  type LogAlarm,
+  LogAlarmError,
+  type LogAlarmReason,
+  readLogAlarm,
+  requireNoLogAlarm,
+} from "../state/log-alarm.ts";
+import { findInconsistency } from "./consistency.ts";
+import { checkGenerations } from "./follow-generation.ts";
+import {
+  type FollowedGenerations,
+  generationOf,
+  readFollowed,
+  writeFollowed,
+} from "./followed-generations.ts";
 import { raiseLogAlarm } from "./raise-log-alarm.ts";
-import { isPermanentRefusal, ServiceError } from "../transport/service-error.ts";
 
 /** `older`: a checkpoint that was overtaken on its way here; it belongs to the kept tree. */
 export type Observed = "first" | "advanced" | "same" | "older";
@@ -29,7 +43,8 @@ export type Observed = "first" | "advanced" | "same" | "older";
 /**
  * Compares a checkpoint from the service with the last one that this agent kept (C2SP tlog-witness,
  * in spirit). The newer of the two is on disk before this resolves, so an agent that is killed
- * never goes back.
+ * never goes back. It follows to a later generation of the log by the rule of checkGenerations, and
+ * an alarm about the loss then ends.
  * @throws LogAlarmError if the log contradicts itself, now or before; ServiceError if the proof was
  * not available
  */
@@ -40,7 +55,8 @@ export async function observeCheckpoint(
 ): Promise<Observed> {
   const { layout } = attachment;
   using _ = await waitForLock(layout, "log", "witness", { signal });
-  await requireNoLogAlarm(layout);
+  const standing = existsSync(layout.logAlarm) ? await readLogAlarm(layout) : null;
+  const followed = await readFollowed(layout);
   const keptNote = await readKeptCheckpoint(layout);
   const alarm = async (reason: LogAlarmReason, detail: string): Promise<never> => {
     throw await raiseLogAlarm(layout, {
@@ -53,18 +69,35 @@ export async function observeCheckpoint(
     });
   };
 
-  let offered: OpenedCheckpoint;
+  let offered: OpenedLogCheckpoint;
   try {
-    offered = await openCheckpoint(note, attachment.logKey);
+    offered = await openLogCheckpoint(note, attachment.logKey);
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
     return alarm("head_unsigned", error.message);
   }
-  if (keptNote === null) {
+  const kept = keptNote === null ? null : parseCheckpoint(parseNote(keptNote).text);
+  const present = kept === null ? generationOf(followed) : parseLogName(kept.origin).generation;
+  // Killed while it followed, an agent may have kept the new head and not ended the alarm yet.
+  const before =
+    standing === null || standing.kept === null ? null : parseCheckpoint(parseNote(standing.kept).text);
+  const alarmed = before === null ? present : parseLogName(before.origin).generation;
+  if (offered.generation > Math.min(present, alarmed, generationOf(followed))) {
+    const held = [kept, before].filter((head) => head !== null);
+    const shown = standing === null ? null : await openAlarmed(attachment, standing);
+    if (standing !== null && shown === null) throw new LogAlarmError(standing);
+    if (shown !== null) held.push(shown);
+    const checked = await checkGenerations(attachment, { offered, held, followed }, signal);
+    if ("detail" in checked)
+      return alarm(checked.refused ? "head_inconsistent" : "head_rolled_back", checked.detail);
+    await follow(layout, { note, keptNote, followed, began: checked.began, standing });
+    return "advanced";
+  }
+  if (standing !== null) throw new LogAlarmError(standing);
+  if (keptNote === null || kept === null) {
     await keepCheckpoint(layout, note);
     return "first";
   }
-  const kept = parseCheckpoint(parseNote(keptNote).text);
   if (offered.size === kept.size) {
     if (!equalBytes(offered.rootHash, kept.rootHash))
       return alarm("head_forked", `two roots for ${plural(kept.size, "leaf", "leaves")}`);
@@ -72,7 +105,7 @@ export async function observeCheckpoint(
   }
   const [small, large] = offered.size > kept.size ? [kept, offered] : [offered, kept];
   const isNewer = large === offered;
-  const fault = await inconsistency(attachment, small, large, signal);
+  const fault = await findInconsistency(attachment, small, large, signal);
   if (fault !== null) {
     const reason = isNewer ? "head_inconsistent" : fault.refused ? "head_rolled_back" : "head_forked";
     return alarm(reason, fault.detail);
@@ -82,40 +115,53 @@ export async function observeCheckpoint(
   return "advanced";
 }
 
-/** Null once the service has shown that the large tree begins with the small one. */
-async function inconsistency(
-  { service }: Attachment,
-  small: Checkpoint,
-  large: Checkpoint,
-  signal: AbortSignal,
-): Promise<{ refused: boolean; detail: string } | null> {
-  const sizes = `from ${small.size} to ${plural(large.size, "leaf", "leaves")}`;
-  // Every tree begins with the empty one. Asking anyway shows that the service still has the large
-  // one.
-  const from = small.size === 0n ? null : Number(small.size);
+/**
+ * The head that raised the alarm, if the log signed it: it has to be accounted for too. Null for
+ * anything else, which only a person can judge.
+ */
+async function openAlarmed(
+  { logKey }: Attachment,
+  { offered }: LogAlarm,
+): Promise<OpenedLogCheckpoint | null> {
   try {
-    const leaf = from === null ? Number(large.size) - 1 : from - 1;
-    const { consistency } = await service.logProof({ leaf, treeSize: Number(large.size), from }, { signal });
-    if (from === null) return null;
-    if (consistency === null)
-      return { refused: true, detail: `the service returned no consistency proof ${sizes}` };
-    verifyConsistency({
-      from: small.size,
-      to: large.size,
-      fromRoot: small.rootHash,
-      toRoot: large.rootHash,
-      hashes: consistency.hashes.map(hashFromHex),
-    });
-    return null;
+    return await openLogCheckpoint(offered, logKey);
   } catch (error) {
-    if (error instanceof ProofError)
-      return { refused: false, detail: `the consistency proof ${sizes} is not valid: ${error.message}` };
-    // A service that can't prove what it signed is no network failure; a network failure proves
-    // nothing either way.
-    if (error instanceof ServiceError && isPermanentRefusal(error))
-      return { refused: true, detail: `the service returned no proof ${sizes}: ${error.message}` };
+    if (error instanceof ProofError) return null;
     throw error;
   }
+}
+
+/**
+ * The events first: killed after them, the agent still keeps the head of before, and decides again.
+ * An alarm about the loss ends last, so that nothing is signed before the rest is on disk.
+ */
+async function follow(
+  layout: Layout,
+  {
+    note,
+    keptNote,
+    followed,
+    began,
+    standing,
+  }: {
+    note: string;
+    keptNote: string | null;
+    followed: FollowedGenerations;
+    began: readonly OwnEventBundle[];
+    standing: LogAlarm | null;
+  },
+): Promise<void> {
+  const at = new Date().toISOString();
+  const added = began.slice(followed.began.length).map(() => ({ at, kept: keptNote }));
+  if (added.length > 0)
+    await writeFollowed(layout, { ...followed, began, followed: [...followed.followed, ...added] });
+  await keepCheckpoint(layout, note);
+  const event = began.at(-1)?.leaf.id;
+  if (standing !== null)
+    await clearLogAlarm(layout, {
+      forgetHead: false,
+      because: `The log lost entries and names what this agent has seen: ${event}`,
+    });
 }
 
 /** The note of the newest checkpoint that this agent has verified, or null before the first. */

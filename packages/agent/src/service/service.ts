@@ -11,6 +11,7 @@ import {
   DownloadUrl,
   EventAccepted,
   KeptBackups,
+  LogGenerations,
   LogHead,
   LogProof,
   MakersReceipt,
@@ -112,6 +113,8 @@ export interface Service {
     query: { leaf: number; treeSize: number; from: number | null },
     options: CallOptions,
   ): Promise<LogProof>;
+  /** The events that began the log's generations, and those about lost heads of that size. */
+  logGenerations(query: { treeSize: number }, options: CallOptions): Promise<LogGenerations>;
   /** @returns the ETag that the object store returned. */
   upload(request: UploadRequest): Promise<string | null>;
   download(request: DownloadRequest): Promise<void>;
@@ -289,6 +292,14 @@ export function openService(options: ServiceOptions): Service {
       };
       return (await api({ expected: { 200: LogProof } }, options).call("get", "/v1/log/proof", { query }))
         .body;
+    },
+    logGenerations: async ({ treeSize }, options) => {
+      const query = { tree_size: String(treeSize) };
+      return (
+        await api({ expected: { 200: LogGenerations } }, options).call("get", "/v1/log/generations", {
+          query,
+        })
+      ).body;
     },
     upload: (request) => uploadObject(objects, backoff, request),
     download: (request) => downloadObject(objects, backoff, request),

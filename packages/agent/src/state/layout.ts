@@ -43,6 +43,10 @@ export interface Layout {
   /** The log as this agent, its witness, has seen it. */
   readonly log: string;
   readonly keptCheckpoint: string;
+  /** The later generations of the log that this agent followed to. */
+  readonly generations: string;
+  /** Bundles and answers whose place the log lost: what was there, with the log's signature. */
+  readonly lostPlaces: string;
   readonly logAlarm: string;
   readonly logAlarmsCleared: string;
   /** Files that the kernel locks; never removed. */
@@ -96,6 +100,8 @@ export function layoutOf(root: string): Layout {
     configRequests: join(root, "config-requests"),
     log,
     keptCheckpoint: join(log, "head.json"),
+    generations: join(log, "generations.json"),
+    lostPlaces: join(log, "lost"),
     logAlarm: join(log, "alarm.json"),
     logAlarmsCleared: join(log, "cleared"),
     locks: join(root, "locks"),
@@ -123,6 +129,7 @@ export async function makeLayout(layout: Layout): Promise<void> {
     layout.commandsDone,
     layout.configRequests,
     layout.logAlarmsCleared,
+    layout.lostPlaces,
     layout.locks,
     layout.scratch,
   ]) {

@@ -1,26 +1,38 @@
 import { generateKeyPairSync, sign, type KeyObject } from "node:crypto";
+import { newId } from "@attestore/contract";
 import {
+  canonicalJson,
   CompactRange,
   formatCheckpoint,
   formatLeaf,
+  formatLogName,
   formatNote,
   formatVerifierKey,
   leafHash,
+  LOG_HEAD_LOST,
+  LOG_ROLLED_BACK,
   noteSignatureLine,
   noteVerifier,
+  parseLogName,
   proveConsistency,
   proveInclusion,
   publicKeyFromSpki,
+  sha256,
   toHex,
   utf8,
   type Hash,
   type Leaf,
   type NoteVerifier,
+  type OwnEventBundle,
 } from "@attestore/proof";
 
 /** A real transparency log, in memory. */
 export class TestLog {
   readonly verifier: NoteVerifier;
+  /** The events that began its generations, up to this one. */
+  readonly began: OwnEventBundle[] = [];
+  /** The events that name heads of earlier generations as lost. */
+  readonly lost: OwnEventBundle[] = [];
   readonly #key: KeyObject;
   readonly #hashes: Hash[] = [];
   #nodes = new Map<string, Hash>();
@@ -30,15 +42,17 @@ export class TestLog {
   constructor(origin: string, like?: TestLog) {
     const pair = like === undefined ? generateKeyPairSync("ed25519") : null;
     this.#key = pair?.privateKey ?? (like as TestLog).#key;
-    this.verifier =
-      like?.verifier ??
-      noteVerifier(
-        origin,
-        "ed25519",
-        publicKeyFromSpki(
-          (pair as NonNullable<typeof pair>).publicKey.export({ type: "spki", format: "der" }),
-        ).bytes,
-      );
+    if (like !== undefined) {
+      this.verifier = noteVerifier(origin, "ed25519", like.verifier.publicKey);
+      this.began.push(...like.began);
+      return;
+    }
+    this.verifier = noteVerifier(
+      origin,
+      "ed25519",
+      publicKeyFromSpki((pair as NonNullable<typeof pair>).publicKey.export({ type: "spki", format: "der" }))
+        .bytes,
+    );
   }
 
   get size(): number {
@@ -70,6 +84,74 @@ export class TestLog {
     return twin;
   }
 
+  /**
+   * Its next generation, with its first `size` leaves, as an operator begins it who names these
+   * heads as lost. `said` changes what the event says.
+   */
+  nextGeneration(
+    size: number,
+    lost: readonly { size: number; rootHash: Hash }[],
+    said: Record<string, unknown> = {},
+  ): TestLog {
+    const { first, generation } = parseLogName(this.verifier.name);
+    const next = new TestLog(formatLogName({ first, generation: generation + 1 }), this);
+    for (const hash of this.#hashes.slice(0, size)) next.appendHash(hash);
+    next.began.push(
+      next.#ownEvent(LOG_ROLLED_BACK, {
+        v: 1,
+        generation: generation + 1,
+        ended: this.verifier.name,
+        tree_size: size,
+        root_hash: toHex(next.rootHash),
+        lost: lost.map((head) => ({ tree_size: head.size, root_hash: toHex(head.rootHash) })),
+        by: "alice",
+        because: "failover",
+        ...said,
+      }),
+    );
+    return next;
+  }
+
+  /** Names another head as lost. */
+  nameLost(head: { origin: string; size: number; rootHash: Hash }): void {
+    this.lost.push(
+      this.#ownEvent(LOG_HEAD_LOST, {
+        v: 1,
+        origin: head.origin,
+        tree_size: head.size,
+        root_hash: toHex(head.rootHash),
+      }),
+    );
+  }
+
+  #ownEvent(kind: string, detail: Record<string, unknown>): OwnEventBundle {
+    const now = new Date().toISOString();
+    const event = { kind, occurred_at: now, detail };
+    const leaf: Leaf = {
+      v: 1,
+      kind,
+      org_id: parseLogName(this.verifier.name).first.split("/").at(-1) ?? "",
+      id: newId("event"),
+      actor_id: "service",
+      recorded_at: now,
+      body_sha256: toHex(sha256(utf8(canonicalJson(event)))),
+    };
+    const index = this.append(leaf);
+    return {
+      event,
+      leaf,
+      inclusion_proof: this.inclusion(index),
+      checkpoint: this.checkpoint(),
+      log: { origin: this.verifier.name, verifier_key: this.verifierKey },
+    };
+  }
+
+  rootAt(size: number): Hash {
+    const root = this.#roots[size];
+    if (root === undefined) throw new Error(`the log has no size ${size}`);
+    return root;
+  }
+
   get rootHash(): Hash {
     return this.#range.root();
   }
@@ -79,10 +161,14 @@ export class TestLog {
   }
 
   checkpoint(size = this.size): string {
-    const rootHash = this.#roots[size];
-    if (rootHash === undefined) throw new Error(`the log has no size ${size}`);
-    const text = formatCheckpoint({ origin: this.verifier.name, size, rootHash });
-    return formatNote(text, [noteSignatureLine(this.verifier, sign(null, utf8(text), this.#key))]);
+    const text = formatCheckpoint({ origin: this.#originOf(size), size, rootHash: this.rootAt(size) });
+    const key = noteVerifier(this.#originOf(size), "ed25519", this.verifier.publicKey);
+    return formatNote(text, [noteSignatureLine(key, sign(null, utf8(text), this.#key))]);
+  }
+
+  #originOf(size: number): string {
+    const ended = this.began.find(({ event }) => size <= Number(event.detail["tree_size"]));
+    return ended === undefined ? this.verifier.name : String(ended.event.detail["ended"]);
   }
 
   inclusion(index: number, size = this.size): { log_index: number; tree_size: number; hashes: string[] } {

@@ -315,8 +315,21 @@ export class TestService {
         checkpoint: this.log.checkpoint(),
       });
     }
+    if (method === "GET" && path === "/v1/log/generations")
+      return json(200, {
+        began: this.log.began,
+        lost: this.log.lost.filter(
+          ({ event }) => event.detail["tree_size"] === Number(url.searchParams.get("tree_size")),
+        ),
+      });
     if (method === "GET" && path === "/v1/log/proof") return this.#proof(url.searchParams);
     return failure(404, "not_found", `no ${path}`);
+  }
+
+  /** As a restored older database: what came in since is not known. */
+  forgetReceipts(): void {
+    this.#recorded.clear();
+    this.#answers.clear();
   }
 
   get #hasWork(): boolean {

@@ -749,6 +749,10 @@ export interface Schemas {
       kind: "time" | "other";
     })[];
   };
+  LogGenerations: {
+    began: Schemas["OwnEvent"][];
+    lost: Schemas["OwnEvent"][];
+  };
   LogHead: {
     log_id: string;
     tree_size: number;
@@ -844,6 +848,19 @@ export interface Schemas {
     incidents: Schemas["IncidentRecord"][];
     next_steps: Schemas["NextStep"][];
   };
+  OwnEvent: {
+    event: {
+      kind: string;
+      occurred_at: string;
+      detail: {
+        [name: string]: unknown;
+      };
+    };
+    leaf: Schemas["Leaf"];
+    inclusion_proof: Schemas["InclusionProof"];
+    checkpoint: string;
+    log: Schemas["LogIdentity"];
+  };
   PasskeyList: {
     items: Schemas["PasskeyRecord"][];
     recovery_codes_left: number;
@@ -917,6 +934,7 @@ export interface Schemas {
     inclusion_proof: Schemas["InclusionProof"];
     checkpoint: string;
     log: Schemas["LogIdentity"];
+    generations?: Schemas["OwnEvent"][];
   };
   ReceiptDetail: {
     id: string;
@@ -1796,6 +1814,14 @@ export interface Paths {
       answers: { 200: Schemas["LogHead"] };
     };
   };
+  "/v1/log/generations": {
+    get: {
+      path: undefined;
+      query: { tree_size?: string };
+      body: undefined;
+      answers: { 200: Schemas["LogGenerations"] };
+    };
+  };
   "/v1/log/proof": {
     get: {
       path: undefined;
@@ -1918,6 +1944,14 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["LogHead"] };
+    };
+  };
+  "/api/orgs/{orgID}/log/generations": {
+    get: {
+      path: { orgID: string };
+      query: { tree_size?: string };
+      body: undefined;
+      answers: { 200: Schemas["LogGenerations"] };
     };
   };
   "/api/orgs/{orgID}/log/proof": {

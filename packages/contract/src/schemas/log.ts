@@ -97,6 +97,40 @@ export type EventRequest = Static<typeof EventRequest>;
 export const EventAccepted = Type.Object({ event_id: Id("event"), ...placement }, strict);
 export type EventAccepted = Static<typeof EventAccepted>;
 
+/** An event that the service itself wrote, with the proof that it is in the log. */
+export const OwnEvent = Type.Object(
+  {
+    event: Type.Object(
+      { kind: Type.String(), occurred_at: Timestamp, detail: Type.Record(Type.String(), Type.Unknown()) },
+      strict,
+    ),
+    leaf: Leaf,
+    inclusion_proof: InclusionProof,
+    checkpoint: Type.String(),
+    log: Type.Object({ origin: Type.String(), verifier_key: Type.String() }, strict),
+  },
+  strict,
+);
+export type OwnEvent = Static<typeof OwnEvent>;
+
+/** Query of `GET /v1/log/generations`: only lost heads of that size. */
+export const LogGenerationsQuery = Type.Object(
+  { tree_size: Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,15}$", examples: ["42"] })) },
+  strict,
+);
+export type LogGenerationsQuery = Static<typeof LogGenerationsQuery>;
+
+/**
+ * 200 of `GET /v1/log/generations`: the events that began the log's later generations, each proven
+ * in its generation's first head, and the `log_head_lost` events, proven in the newest head. Empty
+ * for a log that never lost an entry.
+ */
+export const LogGenerations = Type.Object(
+  { began: Type.Array(OwnEvent), lost: Type.Array(OwnEvent) },
+  strict,
+);
+export type LogGenerations = Static<typeof LogGenerations>;
+
 /** 200 of `GET /v1/log/head`. */
 export const LogHead = Type.Object(
   {

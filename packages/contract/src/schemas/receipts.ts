@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { RotateAgentKeyRequest } from "./agent-keys.ts";
-import { InclusionProof, Leaf } from "./log.ts";
+import { InclusionProof, Leaf, OwnEvent } from "./log.ts";
 import { Count, Id, Sha256, strict, Timestamp } from "./scalars.ts";
 
 export const ReceiptKind = Type.Enum(["backup", "restore_test"]);
@@ -57,6 +57,8 @@ export const ReceiptBundle = Type.Object(
     inclusion_proof: InclusionProof,
     checkpoint: Type.String(),
     log: Type.Object({ origin: Type.String(), verifier_key: Type.String() }, strict),
+    /** Of a log that lost entries: the events that began its generations, to the checkpoint's. */
+    generations: Type.Optional(Type.Array(OwnEvent)),
   },
   strict,
 );

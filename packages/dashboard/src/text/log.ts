@@ -33,6 +33,8 @@ export const eventText = {
     retention_resumed: "Retention resumed",
     quotas_changed: "Quotas changed",
     clock_went_back: "The service's clock went back",
+    log_rolled_back: "The log lost entries and went on as its next generation",
+    log_head_lost: "A lost head of the log came to light",
     source_configured: "Configuration changed",
     source_removed: "Source removed",
     impersonation_call: "Operator acted as a user",

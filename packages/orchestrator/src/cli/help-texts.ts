@@ -26,6 +26,16 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     examples: [["attestore-server log lost", "what the newest database would bring back; changes nothing"]],
     page: "operate.md#a-database-that-was-set-back",
   },
+  "log recover": {
+    examples: [
+      ["attestore-server log recover my-team", "what would be lost for good; changes nothing"],
+      [
+        'attestore-server log recover my-team --yes --because "the standby lacked entries"',
+        "the log goes on as its next generation",
+      ],
+    ],
+    page: "operate.md#a-database-that-was-set-back",
+  },
   config: {
     examples: [["attestore-server config", "which settings apply, and where each comes from"]],
     page: "operate.md#settings",

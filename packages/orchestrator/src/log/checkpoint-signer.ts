@@ -35,10 +35,11 @@ export interface HeadMemory {
    */
   committedRoot: (origin: string, size: number) => Promise<Uint8Array | null>;
   /**
-   * Size of the newest hourly head in the database, or null. That head and all earlier ones may
-   * have been signed.
+   * Size of a committed head that was certainly signed, or null; all earlier ones may have been
+   * signed too. Of a generation that has ended it is what was left, of the present one the newest
+   * hourly head in the database.
    */
-  emittedSize: (origin: string) => Promise<number | null>;
+  signedSize: (origin: string) => Promise<number | null>;
 }
 
 interface Signed {
@@ -131,8 +132,8 @@ export class CheckpointSigner {
   async #signAfterLookingBack(head: Head, newest: Signed, memory: HeadMemory): Promise<string> {
     const root = await memory.committedRoot(head.origin, newest.size);
     if (root !== null && equalBytes(root, newest.rootHash)) return this.signGrown(head);
-    // A head before an hourly head is part of the signed history and can still be proven.
-    if (head.size <= ((await memory.emittedSize(head.origin)) ?? -1)) return this.#sign(head);
+    // A head before that one is part of the signed history and can still be proven.
+    if (head.size <= ((await memory.signedSize(head.origin)) ?? -1)) return this.#sign(head);
     throw setBack(head, newest);
   }
 

@@ -1,5 +1,6 @@
 import type { CheckpointSigner } from "./checkpoint-signer.ts";
 import { LogCorruption } from "./log-corruption.ts";
+import { originOfSize } from "./origin-of-size.ts";
 import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 /** A head of the log, as log_heads records it. */
@@ -83,7 +84,6 @@ export async function signNewest(row: NewestHead, signer: CheckpointSigner): Pro
 }
 
 function publishedCheckpoint({
-  origin,
   emitted_at,
   emitted_size,
   emitted_root,
@@ -91,12 +91,15 @@ function publishedCheckpoint({
 }: NewestHead): SignedCheckpoint | null {
   if (emitted_at === null || emitted_size === null || emitted_root === null || checkpoint === null)
     return null;
+  // The row's origin is that of the present generation; this head may be of an earlier one.
+  const origin = checkpoint.slice(0, checkpoint.indexOf("\n"));
   return { origin, size: emitted_size, rootHash: emitted_root, at: emitted_at, checkpoint };
 }
 
 const OF_SIZE: PreparedQuery = {
   name: "log_head_of_size",
-  text: `select origin, log_heads.tree_size, log_heads.root_hash, recorded_at from log_heads join logs using (org_id)
+  text: `select ${originOfSize("log_heads.tree_size")} as origin, log_heads.tree_size, log_heads.root_hash, recorded_at
+    from log_heads join logs using (org_id)
     where org_id = $1 and log_heads.tree_size = $2`,
 };
 

@@ -7,7 +7,7 @@ const MAX_TILES = 512;
 /**
  * Cache of all nodes within the full tiles that proofs used lately, the least recent first. Hashing
  * a whole tile takes half a millisecond. A log has few tiles above the lowest level, each on the
- * path of 65,536 leaves or more. A full tile never changes.
+ * path of 65,536 leaves or more. A full tile of one generation of a log never changes.
  */
 const tiles = new Map<string, readonly Buffer[]>();
 

@@ -57,6 +57,37 @@ export async function lockLogs(
   return logs;
 }
 
+/** A log's state whether or not it lacks a signed head. */
+export interface LogToRecover {
+  log: LockedLog;
+  /** The head that stopped it. */
+  missing: { origin: string; size: number; rootHash: Buffer } | null;
+}
+
+const LOCK_SET_BACK: PreparedQuery = {
+  name: "log_lock_set_back",
+  text: `select org_id, origin, tree_size, root_hash, right_edge, missing_head_size, missing_head_root, missing_head_origin,
+      newest_at, held_until > clock_timestamp() as is_held, clock_timestamp() as database_now from logs
+    where org_id = $1 for no key update`,
+};
+
+/**
+ * Locks a log that may have been set back, as `lockLogs` does. Throws LogCorruption `log_missing`,
+ * `log_held`, `log_row_damaged`; ClockOff.
+ */
+export async function lockSetBackLog(session: SqlSession, orgId: string): Promise<LogToRecover> {
+  type Row = LogRow & { missing_head_root: Buffer | null; missing_head_origin: string | null };
+  const asked_ms = Date.now();
+  const [row] = await session.run<Row & Record<string, unknown>>(LOCK_SET_BACK, [orgId]);
+  if (row === undefined) throw new LogCorruption("log_missing", `${orgId} has no log`);
+  requireClocksAgree(row.database_now, asked_ms);
+  const log = readRow({ ...row, missing_head_size: null });
+  if (log instanceof LogCorruption) throw log;
+  const { missing_head_size: size, missing_head_root: rootHash, missing_head_origin } = row;
+  if (size === null || rootHash === null) return { log, missing: null };
+  return { log, missing: { origin: missing_head_origin ?? log.origin, size, rootHash } };
+}
+
 function readRow(row: LogRow): LockedLog | LogCorruption {
   if (row.missing_head_size !== null)
     return new LogCorruption(

@@ -26,7 +26,7 @@ async function requireInclusion(orgId: string, index: number, treeSize: number):
     const head = await readHeadOfSize(session, orgId, treeSize);
     const leafHash = rows[0]?.leaf_hash;
     if (head === null || leafHash === undefined) throw new Error(`no head of ${treeSize} or leaf ${index}`);
-    const hashes = await readInclusionProof(session, orgId, index, treeSize);
+    const hashes = await readInclusionProof(session, orgId, index, treeSize, head.origin);
     verifyInclusion({
       leafIndex: BigInt(index),
       treeSize: BigInt(treeSize),
@@ -44,7 +44,7 @@ async function requireConsistency(orgId: string, from: number, to: number): Prom
       await readHeadOfSize(session, orgId, to),
     ];
     if (fromHead === null || toHead === null) throw new Error("no such head");
-    const hashes = await readConsistencyProof(session, orgId, from, to);
+    const hashes = await readConsistencyProof(session, orgId, from, to, orgId);
     verifyConsistency({
       from: BigInt(from),
       to: BigInt(to),

@@ -18,15 +18,16 @@ import { readTileHashes } from "./tile-rows.ts";
 
 /**
  * The inclusion proof of leaf `index` in the log's first `treeSize` leaves. The log must have that
- * many.
+ * many. `origin` is that of the generation with a head of that size.
  */
 export async function readInclusionProof(
   session: SqlSession,
   orgId: string,
   index: number,
   treeSize: number,
+  origin: string,
 ): Promise<Hash[]> {
-  const nodes = await readNodes(session, orgId, inclusionCoordinates(index, treeSize), treeSize);
+  const nodes = await readNodes(session, orgId, inclusionCoordinates(index, treeSize), treeSize, origin);
   return proveInclusion(index, treeSize, nodes);
 }
 
@@ -36,8 +37,9 @@ export async function readConsistencyProof(
   orgId: string,
   from: number,
   to: number,
+  origin: string,
 ): Promise<Hash[]> {
-  const nodes = await readNodes(session, orgId, consistencyCoordinates(from, to), to);
+  const nodes = await readNodes(session, orgId, consistencyCoordinates(from, to), to, origin);
   return proveConsistency(from, to, nodes);
 }
 
@@ -67,12 +69,13 @@ async function readNodes(
   orgId: string,
   coordinates: readonly NodeCoordinate[],
   treeSize: number,
+  origin: string,
 ): Promise<(level: number, index: number) => Hash> {
   const wanted = coordinates.map((node) => ({ ...node, tile: tileOfNode(node.level, node.index) }));
   const byTile = Map.groupBy(wanted, ({ tile }) => `${tile.tileLevel}/${tile.tileIndex}`);
   const found = new Map<string, Hash>();
   for (const [name, nodes] of byTile) {
-    const inner = recallNodes(`${orgId}/${name}`);
+    const inner = recallNodes(`${origin}/${name}`);
     if (inner === null) continue;
     byTile.delete(name);
     for (const { level, index, tile } of nodes) found.set(`${level}/${index}`, nodeIn(inner, tile));
@@ -86,7 +89,7 @@ async function readNodes(
     const fullTile = full.get(name);
     // The lowest level has too many tiles to cache, and each is on the path of only 256 leaves.
     if (fullTile !== undefined && !name.startsWith("0/")) {
-      const inner = rememberNodes(`${orgId}/${name}`, fullTile);
+      const inner = rememberNodes(`${origin}/${name}`, fullTile);
       for (const { level, index, tile } of nodes) found.set(`${level}/${index}`, nodeIn(inner, tile));
       continue;
     }

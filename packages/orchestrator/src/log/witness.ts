@@ -1,19 +1,23 @@
 import {
   equalBytes,
   noteVerifier,
-  openCheckpoint,
+  openLogCheckpoint,
   openNote,
   parseNote,
   ProofError,
+  toHex,
   type OpenedCheckpoint,
 } from "@attestore/proof";
-import type { Database } from "../platform/database/schema.ts";
+import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
 import { scopeToOrg } from "../platform/database/org-scope.ts";
 import type { Logger } from "../platform/logging/logger.ts";
-import type { CheckpointSigner } from "./checkpoint-signer.ts";
+import type { CheckpointSigner, Head } from "./checkpoint-signer.ts";
+import { ClockOff } from "./clock-off.ts";
 import { readHeadOfSize } from "./heads.ts";
+import { LogCorruption } from "./log-corruption.ts";
 import { logOrigin, logVerifier } from "./log-keys.ts";
 import { stopLog } from "./missing-heads.ts";
+import { nameLostHead } from "./name-lost-heads.ts";
 import { transactionSession, type PreparedQuery } from "../platform/database/sql-session.ts";
 
 /** An agent as a witness of its organisation's log. */
@@ -85,7 +89,8 @@ function isKnown(known: Cosigned | undefined, agent: WitnessingAgent, held: Held
  * a cosignature at all. An invalid signature is logged and ignored, because the heartbeat, and with
  * it the backups, must continue. A head with the log's own signature that the log never had means
  * that somebody else signs with its key, or that the database lost a signed head. That is logged as
- * an error with the whole head, for people to look at; the agent keeps it too.
+ * an error, for people to look at; the agent keeps the head. One of an ended generation of the log
+ * is named as lost.
  */
 export function createWitness(deps: { db: Database; signer: CheckpointSigner; logger: Logger }) {
   const lately = new Map<string, Cosigned>();
@@ -99,13 +104,9 @@ export function createWitness(deps: { db: Database; signer: CheckpointSigner; lo
       const session = transactionSession(tx);
       const size = Number(checkpoint.size);
       const recorded = Number.isSafeInteger(size) ? await readHeadOfSize(session, agent.orgId, size) : null;
-      if (recorded === null || !equalBytes(recorded.rootHash, checkpoint.rootHash)) {
-        deps.logger.error(
-          { agent_id: agent.id, org_id: agent.orgId, checkpoint: held.checkpoint },
-          "an agent has a signed head that this log never had: the log is now read-only",
-        );
-        if (Number.isSafeInteger(size))
-          await stopLog(session, { origin: checkpoint.origin, size, rootHash: checkpoint.rootHash });
+      const { origin, rootHash } = checkpoint;
+      if (recorded?.origin !== origin || !equalBytes(recorded.rootHash, rootHash)) {
+        if (Number.isSafeInteger(size)) await handleUnknownHead(tx, deps, agent, { origin, size, rootHash });
         return false;
       }
       await session.run(STORE, [agent.id, size, held.checkpoint, cosignature, new Date()]);
@@ -119,6 +120,37 @@ export function createWitness(deps: { db: Database; signer: CheckpointSigner; lo
   };
 }
 
+/**
+ * A head with the log's own signature that the log does not have. One of a generation that has
+ * ended is named in the present one; any other makes the log read-only.
+ */
+async function handleUnknownHead(
+  tx: DatabaseTransaction,
+  { logger }: { logger: Logger },
+  agent: WitnessingAgent,
+  head: Head,
+): Promise<void> {
+  const about = {
+    agent_id: agent.id,
+    org_id: agent.orgId,
+    log: head.origin,
+    tree_size: head.size,
+    root_hash: toHex(head.rootHash),
+  };
+  const named = await nameLostHead(tx, agent.orgId, head).catch((error: unknown) => {
+    if (!(error instanceof LogCorruption || error instanceof ClockOff)) throw error;
+    logger.warn({ ...about, reason: error.message }, "a lost head that an agent has is not named yet");
+    return null;
+  });
+  if (named === "named" || named === null) return;
+  const what =
+    named === "not_ended"
+      ? "an agent has a signed head that this log never had: the log is now read-only"
+      : "an agent has a signed head that contradicts what is left of an ended generation of the log: it was forked";
+  logger.error(about, what);
+  if (named === "not_ended") await stopLog(transactionSession(tx), head);
+}
+
 /** Null if the log did not sign it. */
 async function openHeldCheckpoint(
   { signer, logger }: { signer: CheckpointSigner; logger: Logger },
@@ -127,7 +159,7 @@ async function openHeldCheckpoint(
 ): Promise<OpenedCheckpoint | null> {
   const verifier = logVerifier(signer.identity, logOrigin(signer.identity.host, agent.orgId));
   try {
-    return await openCheckpoint(checkpoint, verifier);
+    return await openLogCheckpoint(checkpoint, verifier);
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
     if (error.code.startsWith("malformed_"))

@@ -2,8 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
 import { Installation } from "../features/installation/installation.ts";
 import { CheckpointSigner } from "../log/checkpoint-signer.ts";
-import { committedHeads } from "../log/missing-heads.ts";
+import { committedHeads, orgOfOrigin } from "../log/missing-heads.ts";
+import { nameLostHead } from "../log/name-lost-heads.ts";
 import { openSequencerPool } from "../log/sequencer-pool.ts";
+import { runInOrg } from "../platform/database/org-scope.ts";
 import type { ServiceKeys } from "../platform/keys/service-keys.ts";
 import { type Logger, silentLogger } from "../platform/logging/logger.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
@@ -54,6 +56,14 @@ export async function openInstallation(
     signer,
     logger: leads ? log : silentLogger,
     isKeeper: leads,
+    ...(leads
+      ? {
+          nameLost: (head) => {
+            const orgId = orgOfOrigin(head.origin);
+            return runInOrg(jobs.database, orgId, (tx) => nameLostHead(tx, orgId, head));
+          },
+        }
+      : {}),
     ...(leads && worker.tellState !== undefined ? { onState: worker.tellState } : {}),
   });
   worker.followState?.((state) => installation.learn(state));

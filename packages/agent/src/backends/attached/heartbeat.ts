@@ -13,7 +13,7 @@ import { LogAlarmError } from "../../state/log-alarm.ts";
 import type { HeardHeartbeat, UnknownCommand } from "../../service/read-heartbeat.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 import { rememberSourceIds } from "../../state/source-ids.ts";
-import { cosignKeptCheckpoint, observeCheckpoint } from "../../log/witness.ts";
+import { cosignKeptCheckpoint, observeCheckpoint, readKeptCheckpoint } from "../../log/witness.ts";
 
 export interface HeartbeatOptions {
   readonly signal: AbortSignal;
@@ -46,6 +46,7 @@ export async function sendHeartbeat(
 ): Promise<Heartbeat> {
   const { layout, service } = attachment;
   const held = await cosignKeptCheckpoint(attachment);
+  const kept = await readKeptCheckpoint(layout);
   const declared = [...config.sources.values()];
   const body = {
     ...hostFacts(),
@@ -61,6 +62,8 @@ export async function sendHeartbeat(
     encryption: await reportEncryption(layout, config),
     ...(config.allowRemoteConfig ? { remote_config: true as const } : {}),
     ...(held === null ? {} : { log_head: held.checkpoint, cosignature: held.cosignature }),
+    // During an alarm the head alone: the service can name it as lost only if it knows it.
+    ...(held === null && kept !== null ? { log_head: kept } : {}),
   };
   const hasLabels = declared.some(({ tags, environment }) => tags !== undefined || environment !== undefined);
   const heard = await service.heartbeat(body, { signal, once }).catch((error: unknown) => {

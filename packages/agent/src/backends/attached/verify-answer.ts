@@ -4,18 +4,22 @@ import {
   formatPublicKeyWire,
   formatVerifierKey,
   hashFromHex,
+  keyOfGeneration,
   leafHash,
-  openCheckpoint,
+  openLogCheckpoint,
   ProofError,
   requireEventLeaf,
   toHex,
   verifyInclusion,
   verifyReceipt,
   type EnvelopeJson,
+  type OwnEventBundle,
   type ReceiptBundle,
 } from "@attestore/proof";
 import { ownKeyOf } from "../../key-rotation/own-keys.ts";
+import { readFollowed } from "../../log/followed-generations.ts";
 import type { Attachment } from "../../service/attachment.ts";
+import { ServiceError } from "../../transport/service-error.ts";
 
 /**
  * The service claims that an entry is in the log, and does not prove it. The claim is not believed:
@@ -41,13 +45,15 @@ export async function provenBundle(
 ): Promise<ReceiptBundle> {
   const { layout, logKey } = attachment;
   const publicKey = await ownKeyOf(layout, envelope);
+  const { origin, generations } = await generationOfAnswer(attachment, answer.checkpoint);
   const bundle: ReceiptBundle = {
     envelope,
     public_key: formatPublicKeyWire(publicKey),
     leaf: answer.leaf,
     inclusion_proof: answer.inclusion_proof,
     checkpoint: answer.checkpoint,
-    log: { origin: logKey.name, verifier_key: formatVerifierKey(logKey) },
+    log: { origin, verifier_key: formatVerifierKey(keyOfGeneration(logKey, origin)) },
+    ...(generations.length === 0 ? {} : { generations: [...generations] }),
   };
   requirePlace(answer, answer.receipt_id);
   const { verdict, checks } = await verifyReceipt({ bundle, publicKey, logKey });
@@ -77,7 +83,8 @@ export async function requireProvenEvent(
   if (differences.length > 0) throw new UnprovenAnswer(differences.join("; "));
   try {
     requireEventLeaf(leaf, event, envelope);
-    const checkpoint = await openCheckpoint(answer.checkpoint, attachment.logKey);
+    await generationOfAnswer(attachment, answer.checkpoint);
+    const checkpoint = await openLogCheckpoint(answer.checkpoint, attachment.logKey);
     if (BigInt(proof.tree_size) !== checkpoint.size)
       throw new UnprovenAnswer("the proof is for another tree than the checkpoint's");
     verifyInclusion({
@@ -91,6 +98,32 @@ export async function requireProvenEvent(
     if (error instanceof ProofError) throw new UnprovenAnswer(error.message);
     throw error;
   }
+}
+
+/**
+ * The generation of the log that an answer's checkpoint is of, and the events that began it. This
+ * agent follows to a generation with a heartbeat, which brings its newest head: an answer of one
+ * that it does not know yet counts as none. A first generation if the checkpoint is no such thing;
+ * the proof is refused then. @throws ServiceError
+ */
+async function generationOfAnswer(
+  { layout, logKey }: Attachment,
+  checkpoint: string,
+): Promise<{ origin: string; generations: readonly OwnEventBundle[] }> {
+  let origin = logKey.name;
+  let generation = 1;
+  try {
+    ({ origin, generation } = await openLogCheckpoint(checkpoint, logKey));
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+  }
+  const { began } = await readFollowed(layout);
+  if (generation > began.length + 1)
+    throw new ServiceError(
+      "unreachable",
+      `the log goes on as its generation ${generation}, and this agent has not followed yet: it does with its next heartbeat`,
+    );
+  return { origin, generations: began.slice(0, generation - 1) };
 }
 
 /** Verifies that the parts of an answer are about one entry. */

@@ -4,7 +4,7 @@ import type { Pool } from "pg";
 import { comparePair } from "../../features/installation/pairing.ts";
 import { readQuarantine } from "../../features/retention/quarantine.ts";
 import { readSweep } from "../../features/retention/sweep-report.ts";
-import { findMissingHeads } from "../../log/missing-heads.ts";
+import { findMissingHeads, leftOfEnded } from "../../log/missing-heads.ts";
 import { readSignedHeads } from "../../log/signed-heads.ts";
 import type { Config } from "../../platform/config/read-config.ts";
 import type { Database } from "../../platform/database/schema.ts";
@@ -45,7 +45,9 @@ async function examinePair(pool: Pool, objects: ReturnType<typeof objectStore>):
 
 async function examineSignedHeads(config: Config, pool: Pool): Promise<Finding[]> {
   const signed = [...(await readSignedHeads(join(config.data, "signed-heads"))).values()];
-  const missing = await findMissingHeads(pool, signed);
+  const absent = await findMissingHeads(pool, signed);
+  const ended = await leftOfEnded(pool, absent);
+  const missing = absent.filter((head) => !ended.has(head));
   const { rows } = await pool.query<{ org_id: string }>(
     "select org_id from logs where missing_head_size is not null order by org_id",
   );

@@ -10,6 +10,7 @@ import {
   formatRuns,
   formatSummary,
   formatVerifierKey,
+  GENERATIONS_FILE,
   indexPage,
   type LogRange,
   PACK_FILES,
@@ -29,6 +30,7 @@ import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import { bundleFile, jsonFile, placed, proofInPack, readEntries, tallyEntry } from "./entries.ts";
+import { summarize } from "./pack-generations.ts";
 import { readme } from "./readme.ts";
 import { readRuns, type RunPosition } from "./runs.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -59,10 +61,10 @@ export function packHeader({ orgId, period, exportedAt, head }: Snapshot): PackH
  */
 export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGenerator<PackFile> {
   const { signer } = deps;
-  const { head, policy, agents } = snapshot;
+  const { head, policy, agents, generations } = snapshot;
   const header = packHeader(snapshot);
   const tree = new TreeReader(snapshot.orgId, head.size);
-  const tally = new EvidenceTally(header, policy);
+  const tally = new EvidenceTally(header, policy, await summarize(generations, signer, head));
   const read = <T>(of: (tx: DatabaseTransaction) => Promise<T>): Promise<T> =>
     readInOrg(deps.db, snapshot.orgId, of);
 
@@ -76,6 +78,7 @@ export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGener
   yield textFile(PACK_FILES.logKey, `${formatVerifierKey(logVerifier(signer.identity, head.origin))}\n`);
   yield textFile(PACK_FILES.timeKey, `${formatVerifierKey(timeVerifier(signer.identity))}\n`);
   yield textFile(PACK_FILES.checkpoint, head.checkpoint);
+  if (generations !== null) yield jsonFile(GENERATIONS_FILE, generations);
   yield jsonFile(PACK_FILES.range, await read((tx) => logRange(tx, tree, snapshot)));
 
   yield* predecessorLeaves(read, { signer, tree }, snapshot);

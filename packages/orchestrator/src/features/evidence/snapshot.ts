@@ -1,5 +1,5 @@
 import { firstIdAt } from "@attestore/contract";
-import { type PackAgent, type PackPolicy, TILE_WIDTH } from "@attestore/proof";
+import { type PackAgent, type PackGenerations, type PackPolicy, TILE_WIDTH } from "@attestore/proof";
 import { readNewestCheckpoint, type SignedCheckpoint } from "../../log/heads.ts";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
@@ -7,6 +7,7 @@ import { cosignaturesOf } from "../../log/witnessed-head.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { keysByFingerprint, listPackAgents, readAgentEvents } from "./pack-agents.ts";
+import { readPackGenerations } from "./pack-generations.ts";
 import type { EvidencePeriod } from "./period.ts";
 import {
   type PublishedCheckpoint,
@@ -30,6 +31,8 @@ export interface Snapshot {
   period: EvidencePeriod;
   exportedAt: Date;
   head: SignedCheckpoint;
+  /** Null for a log that never lost an entry. */
+  generations: PackGenerations | null;
   /** Leaves in the pack; the first index is a multiple of 256. */
   range: { from: number; to: number };
   start: PublishedCheckpoint | null;
@@ -116,6 +119,7 @@ export async function readSnapshot(
     period,
     exportedAt: now,
     head,
+    generations: await readPackGenerations(transactionSession(tx), signer, orgId, head),
     range,
     start,
     end,

@@ -18,6 +18,8 @@ export interface InstallationOptions {
   logger: Logger;
   /** False for a worker beside the one that pairs them and keeps the marker: it only looks. */
   isKeeper?: boolean;
+  /** Names a head that an ended generation of a log had signed and lost, unless it is named. */
+  nameLost?: (head: Head) => Promise<unknown>;
   /** Told what was found out. */
   onState?: (state: InstallationState) => void;
 }
@@ -62,7 +64,8 @@ export class Installation {
   async checkLogs(more: ReadonlyMap<string, LogHead> = new Map()): Promise<void> {
     const { pool, signed, signer, logger } = this.#options;
     const heads = headsOf(mergeHeads(logHeads(signed.newest()), more));
-    const { setBack, unknown } = await stopSetBackLogs(pool, heads);
+    const { setBack, unknown, lost } = await stopSetBackLogs(pool, heads);
+    await this.#name(lost);
     signer.learn(heads);
     if (setBack.join() !== this.#state.setBack.join()) {
       if (setBack.length > 0)
@@ -78,6 +81,19 @@ export class Installation {
         "there are signed heads of logs that this database does not know",
       );
     this.#become({ ...this.#state, setBack });
+  }
+
+  /** Somebody else may hold such a head, and follows the log only if it is named. */
+  async #name(lost: readonly Head[]): Promise<void> {
+    const { nameLost, logger } = this.#options;
+    if (nameLost === undefined) return;
+    for (const head of lost)
+      await nameLost(head).catch((error: unknown) =>
+        logger.warn(
+          { log: head.origin, tree_size: head.size, reason: errorMessage(error) },
+          "a lost head of an ended generation is not named yet",
+        ),
+      );
   }
 
   /** What the worker that keeps the marker has found out. */

@@ -1,4 +1,13 @@
-import { Id, LogHead, LogKeys, LogProof, LogProofQuery, WitnessRecord } from "@attestore/contract";
+import {
+  Id,
+  LogGenerations,
+  LogGenerationsQuery,
+  LogHead,
+  LogKeys,
+  LogProof,
+  LogProofQuery,
+  WitnessRecord,
+} from "@attestore/contract";
 import { formatVerifierKey } from "@attestore/proof";
 import { Type } from "@fastify/type-provider-typebox";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
@@ -7,6 +16,7 @@ import { transactionSession } from "../../platform/database/sql-session.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { listOf, listQuery, paged, pageOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+import { generationsBody } from "./generations-body.ts";
 import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";
 import { listWitnesses, witnessRecord } from "./witnesses.ts";
@@ -27,17 +37,19 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
       async handle({ orgId }, tx) {
         const org = await tx
           .selectFrom("orgs")
-          .select("public_log")
+          .innerJoin("logs", "logs.org_id", "orgs.id")
+          .select(["public_log", "logs.origin"])
           .where("id", "=", orgId)
           .executeTakeFirst();
         if (org === undefined) throw notFound("log");
         const { identity } = signer;
-        const origin = logOrigin(identity.host, orgId);
+        // The key of the first generation, which signs for the later ones too.
+        const first = logOrigin(identity.host, orgId);
         return {
           status: 200,
           body: {
-            log_id: origin,
-            verifier_key: formatVerifierKey(logVerifier(identity, origin)),
+            log_id: org.origin,
+            verifier_key: formatVerifierKey(logVerifier(identity, first)),
             time_verifier_key: formatVerifierKey(timeVerifier(identity)),
             public_log: org.public_log,
           },
@@ -73,6 +85,20 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
       handle: async ({ orgId }, tx) => ({
         status: 200,
         body: await headBody(transactionSession(tx), signer, orgId),
+      }),
+    }),
+    orgReadRoute({
+      method: "GET",
+      path: "/api/orgs/:orgID/log/generations",
+      summary: "How the log's later generations began, and which heads it lost",
+      action: "org_log.read",
+      params,
+      query: LogGenerationsQuery,
+      answers: { 200: LogGenerations },
+      rateLimits: ["default"],
+      handle: async ({ orgId, query }, tx) => ({
+        status: 200,
+        body: await generationsBody(transactionSession(tx), signer, orgId, query),
       }),
     }),
     orgReadRoute({

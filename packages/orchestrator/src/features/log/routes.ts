@@ -1,9 +1,10 @@
-import { LogProofQuery, LogHead, LogProof } from "@attestore/contract";
+import { LogGenerations, LogGenerationsQuery, LogProofQuery, LogHead, LogProof } from "@attestore/contract";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import { readRoute, type Route } from "../../platform/http/route.ts";
+import { generationsBody } from "./generations-body.ts";
 import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";
 
@@ -21,6 +22,22 @@ export function logRoutes({ db, signer }: { db: Database; signer: CheckpointSign
       async handle({ principal }) {
         const body = await readInOrg(db, principal.orgId, (tx) =>
           headBody(transactionSession(tx), signer, principal.orgId),
+        );
+        return { status: 200, body };
+      },
+    }),
+    readRoute({
+      method: "GET",
+      path: "/v1/log/generations",
+      summary: "How the log's later generations began, and which heads it lost",
+      action: "log.read",
+      answers: { 200: LogGenerations },
+      credential: "agent",
+      query: LogGenerationsQuery,
+      rateLimits: ["default"],
+      async handle({ principal, query }) {
+        const body = await readInOrg(db, principal.orgId, (tx) =>
+          generationsBody(transactionSession(tx), signer, principal.orgId, query),
         );
         return { status: 200, body };
       },

@@ -2,8 +2,10 @@ import type { WitnessRecord } from "@attestore/contract";
 import {
   formatNote,
   formatVerifierKey,
+  keyOfGeneration,
   noteSignatureLine,
   noteVerifier,
+  parseCheckpoint,
   parseNote,
   type NoteVerifier,
 } from "@attestore/proof";
@@ -59,7 +61,9 @@ export function witnessRecord(witness: Witness, log: NoteVerifier): WitnessRecor
  */
 function cosigned(checkpoint: string, log: NoteVerifier, cosignature: string): string {
   const { text, signatures } = parseNote(checkpoint);
-  const own = signatures.filter(({ name, keyId }) => name === log.name && keyId === log.keyId);
+  // Of the generation that signed it.
+  const key = keyOfGeneration(log, parseCheckpoint(text).origin);
+  const own = signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId);
   return formatNote(text, [
     ...own.slice(0, 1).map((line) => noteSignatureLine(line, line.signature)),
     cosignature.endsWith("\n") ? cosignature : `${cosignature}\n`,

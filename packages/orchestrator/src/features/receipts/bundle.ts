@@ -2,6 +2,7 @@ import type { ReceiptBundle } from "@attestore/contract";
 import { formatTlogProof, formatVerifierKey, hashFromHex, parseLeaf, toHex } from "@attestore/proof";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logVerifier } from "../../log/log-keys.ts";
+import { readBeginnings } from "../../log/generations.ts";
 import { readNewestCheckpoint } from "../../log/heads.ts";
 import { readInclusion } from "../../log/inclusion.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
@@ -30,6 +31,7 @@ export async function readBundle(
   // The newest head is available in its hourly form, which has a line about the time.
   const checkpoint = size === head.size ? head.checkpoint : inclusion.checkpoint;
   const cosignatures = await cosignaturesOf(session, receipt.org_id, size);
+  const generations = await readBeginnings(session, signer, receipt.org_id, origin);
   return {
     envelope: envelopeOf(receipt),
     public_key: receipt.public_key.toString("base64"),
@@ -37,6 +39,7 @@ export async function readBundle(
     inclusion_proof: { log_index: logIndex, tree_size: treeSize, hashes: hashes.map(toHex) },
     checkpoint: checkpoint + cosignatures.join(""),
     log: { origin, verifier_key: formatVerifierKey(logVerifier(signer.identity, origin)) },
+    ...(generations.length === 0 ? {} : { generations }),
   };
 }
 

@@ -1,6 +1,7 @@
-import { CompactRange, equalBytes, leafHash, plural } from "@attestore/proof";
+import { CompactRange, equalBytes, formatLogName, leafHash, plural } from "@attestore/proof";
 import type { Pool } from "pg";
 import { logOrigin, type LogIdentity } from "../log-keys.ts";
+import { originOfSize } from "../origin-of-size.ts";
 import { unpackHashes } from "../../platform/database/packed.ts";
 import { whyNotSigned } from "./check-published.ts";
 
@@ -13,6 +14,8 @@ export interface HeadCheck {
 
 interface Row {
   origin: string;
+  /** From 1. */
+  generation: number;
   tree_size: number;
   root_hash: Buffer;
   right_edge: Buffer;
@@ -24,6 +27,7 @@ interface Row {
 }
 
 interface PublishedCheckpoint {
+  origin: string;
   emitted_at: Date;
   tree_size: number;
   root_hash: Buffer;
@@ -38,7 +42,7 @@ interface PublishedCheckpoint {
  */
 export async function checkHead(pool: Pool, identity: LogIdentity, orgId: string): Promise<HeadCheck> {
   const { rows } = await pool.query<Row>(
-    `select origin, logs.tree_size, logs.root_hash, right_edge, leaf, leaf_hash,
+    `select origin, (select count(*)::int + 1 from log_generations where org_id = $1) as generation, logs.tree_size, logs.root_hash, right_edge, leaf, leaf_hash,
        exists (select from log_leaves as later where later.org_id = $1 and later.log_index >= logs.tree_size) as leaves_after,
        head.tree_size as head_size, head.root_hash as head_root
      from logs left join log_leaves on log_leaves.org_id = $1 and log_leaves.log_index = logs.tree_size - 1
@@ -49,12 +53,13 @@ export async function checkHead(pool: Pool, identity: LogIdentity, orgId: string
   );
   const [row] = rows;
   if (row === undefined) return { size: 0, emittedAt: null, problems: ["the organisation has no log"] };
-  const problems = rowProblems(row, logOrigin(identity.host, orgId));
+  const first = logOrigin(identity.host, orgId);
+  const problems = rowProblems(row, formatLogName({ first, generation: row.generation }));
   const published = await newestPublished(pool, orgId);
   if (published !== null) {
     if (published.recorded_root === null || !equalBytes(published.recorded_root, published.root_hash))
       problems.push("the newest hourly head is one that the log does not have");
-    const why = await whyNotSigned({ identity, orgId }, published);
+    const why = await whyNotSigned(identity, published);
     if (why !== null) problems.push(`the newest hourly head: ${why}`);
   }
   return { size: row.tree_size, emittedAt: published?.emitted_at ?? null, problems };
@@ -88,8 +93,9 @@ function edgeGivesRoot({ tree_size, root_hash, right_edge }: Row): boolean {
 
 async function newestPublished(pool: Pool, orgId: string): Promise<PublishedCheckpoint | null> {
   const { rows } = await pool.query<PublishedCheckpoint>(
-    `select emitted_at, log_emissions.tree_size, log_emissions.root_hash, checkpoint, log_heads.root_hash as recorded_root
-     from log_emissions left join log_heads using (org_id, tree_size)
+    `select emitted_at, log_emissions.tree_size, log_emissions.root_hash, checkpoint, log_heads.root_hash as recorded_root,
+       ${originOfSize("log_emissions.tree_size")} as origin
+     from log_emissions left join log_heads using (org_id, tree_size) left join logs using (org_id)
      where org_id = $1 order by hour desc limit 1`,
     [orgId],
   );

@@ -11,7 +11,8 @@ export interface KeptHead extends Head {
 
 const MISSING: PreparedQuery = {
   name: "fsck_missing_head",
-  text: "select missing_head_size, missing_head_root from logs where org_id = $1 and missing_head_size is not null",
+  text: `select missing_head_size, missing_head_root, coalesce(missing_head_origin, origin) as origin
+    from logs where org_id = $1 and missing_head_size is not null`,
 };
 
 /**
@@ -22,12 +23,12 @@ export async function keptHeads(
   { session, orgId }: Check,
   kept: ReadonlyMap<string, readonly KeptHead[]>,
 ): Promise<KeptHead[]> {
-  type Row = { missing_head_size: number; missing_head_root: Buffer };
+  type Row = { missing_head_size: number; missing_head_root: Buffer; origin: string };
   const [row] = await session.run<Row>(MISSING, [orgId]);
   const heads = [...(kept.get(orgId) ?? [])];
   if (row !== undefined)
     heads.push({
-      origin: "",
+      origin: row.origin,
       size: row.missing_head_size,
       rootHash: row.missing_head_root,
       where: "the mark that stopped this log",

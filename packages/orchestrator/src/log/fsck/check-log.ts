@@ -1,9 +1,9 @@
 import { CompactRange, equalBytes, leafHash, TILE_HEIGHT, type Hash, plural } from "@attestore/proof";
-import { logOrigin } from "../log-keys.ts";
 import { packHashes } from "../../platform/database/packed.ts";
 import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check, LeafRow } from "./check.ts";
 import { checkEntries } from "./check-entries.ts";
+import { checkGenerations } from "./check-generations.ts";
 import { HeadComparison } from "./check-heads.ts";
 import { type KeptHead, KeptHeadComparison } from "./check-kept-heads.ts";
 import { TileComparison } from "./check-tiles.ts";
@@ -26,7 +26,12 @@ export async function checkLog(check: Check, keptHeads: readonly KeptHead[]): Pr
   const range = CompactRange.empty();
   const tiles = new TileComparison(check);
   const heads = new HeadComparison(check);
-  const kept = new KeptHeadComparison(check, keptHeads);
+  const { origin, ended } = await checkGenerations(check);
+  // What an ended generation lost is lost; what is left of it is compared.
+  const kept = new KeptHeadComparison(
+    check,
+    keptHeads.filter((head) => head.size <= (ended.get(head.origin) ?? Infinity)),
+  );
   await heads.compare(range);
   kept.compare(range);
   for (let after = -1; ;) {
@@ -50,7 +55,7 @@ export async function checkLog(check: Check, keptHeads: readonly KeptHead[]): Pr
   await tiles.finish(range.size);
   await heads.finish(range.size);
   kept.finish(range.size);
-  await checkRow(check, range);
+  await checkRow(check, range, origin);
 }
 
 async function appendLeaf(
@@ -76,11 +81,15 @@ const ROW: PreparedQuery = {
   text: "select origin, tree_size, root_hash, right_edge from logs where org_id = $1",
 };
 
-async function checkRow({ session, identity, orgId, report }: Check, range: CompactRange): Promise<void> {
+async function checkRow(
+  { session, orgId, report }: Check,
+  range: CompactRange,
+  origin: string,
+): Promise<void> {
   type Row = { origin: string; tree_size: number; root_hash: Buffer; right_edge: Buffer };
   const [row] = await session.run<Row>(ROW, [orgId]);
   if (row === undefined) return report("log_missing", "the organisation has no log");
-  if (row.origin !== logOrigin(identity.host, orgId)) report("log_row", `the log's origin is ${row.origin}`);
+  if (row.origin !== origin) report("log_row", `the log's origin is ${row.origin}`);
   if (row.tree_size !== range.size)
     report(
       "log_row",

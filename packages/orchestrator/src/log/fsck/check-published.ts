@@ -1,5 +1,6 @@
 import { equalBytes, openCheckpoint, ProofError } from "@attestore/proof";
-import { logOrigin, logVerifier, timeVerifier } from "../log-keys.ts";
+import { type LogIdentity, logVerifier, timeVerifier } from "../log-keys.ts";
+import { originOfSize } from "../origin-of-size.ts";
 import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
 
@@ -11,6 +12,8 @@ interface PublishedRow {
   tree_size: number;
   root_hash: Buffer;
   checkpoint: string;
+  /** Null without a log. */
+  origin: string | null;
   /** Root of the recorded head of that size. */
   head_root_hash: Buffer | null;
 }
@@ -18,8 +21,8 @@ interface PublishedRow {
 const PUBLISHED: PreparedQuery = {
   name: "fsck_emissions",
   text: `select hour, emitted_at, log_emissions.tree_size, log_emissions.root_hash, checkpoint,
-      log_heads.root_hash as head_root_hash
-    from log_emissions left join log_heads using (org_id, tree_size)
+      log_heads.root_hash as head_root_hash, ${originOfSize("log_emissions.tree_size")} as origin
+    from log_emissions left join log_heads using (org_id, tree_size) left join logs using (org_id)
     where org_id = $1 and hour > $2::timestamptz order by hour limit $3`,
 };
 
@@ -39,7 +42,7 @@ export async function checkPublished(check: Check): Promise<void> {
         report("checkpoint", `${what} is for a head that the log does not have`);
       if (row.tree_size < size) report("checkpoint", `${what} has fewer leaves than one before it`);
       size = Math.max(size, row.tree_size);
-      const why = await whyNotSigned(check, row);
+      const why = await whyNotSigned(check.identity, row);
       if (why !== null) report("checkpoint", `${what}: ${why}`);
     }
   }
@@ -47,12 +50,13 @@ export async function checkPublished(check: Check): Promise<void> {
 
 /** Null if the checkpoint has this size and root, and both keys signed it. */
 export async function whyNotSigned(
-  { identity, orgId }: Pick<Check, "identity" | "orgId">,
-  row: Pick<PublishedRow, "checkpoint" | "tree_size" | "root_hash" | "emitted_at">,
+  identity: LogIdentity,
+  row: Pick<PublishedRow, "checkpoint" | "origin" | "tree_size" | "root_hash" | "emitted_at">,
 ): Promise<string | null> {
   const time = timeVerifier(identity);
   try {
-    const log = logVerifier(identity, logOrigin(identity.host, orgId));
+    if (row.origin === null) return "the organisation has no log";
+    const log = logVerifier(identity, row.origin);
     const { size, rootHash, cosignatures } = await openCheckpoint(row.checkpoint, log, [time]);
     if (size !== BigInt(row.tree_size) || !equalBytes(rootHash, row.root_hash))
       return "its checkpoint differs from its row";

@@ -2,6 +2,7 @@
 export type FindingCode =
   | "log_missing"
   | "log_row"
+  | "generation"
   | "leaf"
   | "tile"
   | "head"

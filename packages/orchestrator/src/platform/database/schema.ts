@@ -46,6 +46,8 @@ export interface Schema {
   log_tiles: LogTilesTable;
   log_heads: LogHeadsTable;
   log_emissions: LogEmissionsTable;
+  log_generations: LogGenerationsTable;
+  log_lost_heads: LogLostHeadsTable;
   receipts: ReceiptsTable;
   events: EventsTable;
   idempotency_keys: IdempotencyKeysTable;
@@ -413,10 +415,34 @@ export interface LogsTable {
   /** A head that was signed and that this database does not have; then nothing is appended. */
   missing_head_size: Generated<number | null>;
   missing_head_root: Generated<Buffer | null>;
+  /** Of which generation it is; null for the present one. */
+  missing_head_origin: Generated<string | null>;
   /** Nothing is appended before this time. */
   held_until: Generated<Date | null>;
   /** When its newest entry was recorded. */
   newest_at: Generated<Date | null>;
+}
+
+export interface LogGenerationsTable {
+  org_id: string;
+  /** From 2. */
+  generation: number;
+  origin: string;
+  /** The origin of the generation before, and the entries that were left of it. */
+  ended: string;
+  tree_size: number;
+  root_hash: Buffer;
+  /** Its `log_rolled_back`, which is the entry after those. */
+  event_id: string;
+}
+
+export interface LogLostHeadsTable {
+  org_id: string;
+  origin: string;
+  tree_size: number;
+  root_hash: Buffer;
+  /** The event that names it. */
+  event_id: string;
 }
 
 export interface LogLeavesTable {

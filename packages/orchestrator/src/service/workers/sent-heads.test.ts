@@ -56,7 +56,7 @@ async function addWorker(): Promise<TestWorker> {
   const signer = new CheckpointSigner("log.test", keys, {
     signed: heads,
     committedRoot: () => Promise.resolve(null),
-    emittedSize: () => Promise.resolve(null),
+    signedSize: () => Promise.resolve(null),
   });
   heads.follow((some) => signer.learn(some));
   return { heads, signer };

@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { moveFile, replaceJsonFile } from "@attestore/host/durable-files";
+import { parseCheckpoint, parseNote, type OwnEventBundle, type ReceiptBundle } from "@attestore/proof";
+import { generationOf, readFollowed, writeFollowed } from "../../log/followed-generations.ts";
+import { listReceipts, receiptFileName } from "../../receipts/receipt-files.ts";
+import type { WaitingReceipt } from "../../receipts/sign-receipt.ts";
+import { type AcceptedEvent, listEvents, type WaitingEvent } from "../../receipts/spooled-event.ts";
+import type { Layout } from "../../state/layout.ts";
+import { waitForLock } from "../../state/lock.ts";
+import { readJson } from "../../state/read-json.ts";
+
+/**
+ * Puts accepted receipts and signed events back into the spool if the log lost their place, once
+ * for each generation that this agent followed to. Their former proofs are kept: they have the
+ * log's signature. Each is in the spool before its accepted file goes aside, so nothing is missing
+ * after a crash, and the next call goes on. Called with the spool's lock.
+ */
+export async function handInAgain(layout: Layout, signal: AbortSignal): Promise<void> {
+  const followed = await readFollowed(layout);
+  const present = generationOf(followed);
+  if (followed.handed_in_again >= present) return;
+  const left = leftOf(followed.began);
+  for (const { path, sequence, kind } of await listReceipts(layout, "accepted")) {
+    const bundle = (await readJson(path)) as ReceiptBundle;
+    if (!isLost(left, bundle.checkpoint, bundle.inclusion_proof.log_index)) continue;
+    const name = receiptFileName(sequence, kind);
+    const waiting: WaitingReceipt = {
+      v: 1,
+      idempotency_key: randomUUID(),
+      // What was in the log before it and after it stays so.
+      signed_at: bundle.leaf.recorded_at,
+      command_id: null,
+      envelope: bundle.envelope,
+    };
+    await replaceJsonFile(join(layout.receiptsWaiting, name), waiting);
+    await moveFile(path, join(layout.lostPlaces, `${present}-${name}`));
+  }
+  for (const { path, name } of await listEvents(layout.events)) {
+    const accepted = (await readJson(path)) as AcceptedEvent;
+    const { event, envelope, answer } = accepted;
+    if (envelope === undefined || !isLost(left, answer.checkpoint, answer.log_index)) continue;
+    const waiting: WaitingEvent = { v: 1, idempotency_key: randomUUID(), event, envelope };
+    await replaceJsonFile(join(layout.eventsWaiting, `${name}.json`), waiting);
+    await moveFile(path, join(layout.lostPlaces, `${present}-${name}.json`));
+  }
+  // The log's witness may have followed further meanwhile.
+  using _ = await waitForLock(layout, "log", "hand in again", { signal });
+  await writeFollowed(layout, { ...(await readFollowed(layout)), handed_in_again: present });
+}
+
+/** How many entries were left of each generation that ended. */
+function leftOf(began: readonly OwnEventBundle[]): Map<string, number> {
+  return new Map(
+    began.map(({ event: { detail } }) => [String(detail["ended"]), Number(detail["tree_size"])]),
+  );
+}
+
+/** Whether a place that this checkpoint proves is beyond what was left. */
+function isLost(left: ReadonlyMap<string, number>, checkpoint: string, logIndex: number): boolean {
+  const { origin } = parseCheckpoint(parseNote(checkpoint).text);
+  return logIndex >= (left.get(origin) ?? Infinity);
+}
