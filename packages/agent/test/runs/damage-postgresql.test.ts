@@ -325,6 +325,28 @@ const OF_POSTGRESQL: typeof ON_THE_WAY = [
   ],
   [
     [
+      "a view's query changed on the way",
+      "create or replace view few as select * from lines limit 6",
+      "view public.few (other)",
+    ],
+    [
+      "a rule changed on the way",
+      "drop rule kept on few; create rule kept as on delete to few do also nothing",
+      "rule public.few.kept (other)",
+    ],
+    [
+      "a function that runs as its owner on the way",
+      "alter function twice(int) security definer",
+      "function public.twice(integer) (other)",
+    ],
+    [
+      "a table's storage parameters changed on the way",
+      "alter table steady set (fillfactor = 50)",
+      "table public.steady (other)",
+    ],
+  ],
+  [
+    [
       "a partition detached on the way",
       "alter table parts detach partition parts_1",
       "table public.parts_1 (other)",
