@@ -30,7 +30,7 @@ export function LastChecks({ test, before }: { test: RestoreTest; before: Restor
           <Group gap="sm">
             <TestResult result={test.result} />
             <RecordLink id={test.receipt_id}>
-              <Age at={test.created_at} />
+              <Age at={test.finished_at} />
             </RecordLink>
           </Group>
         </Group>

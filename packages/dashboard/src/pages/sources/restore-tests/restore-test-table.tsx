@@ -29,9 +29,9 @@ export function RestoreTestTable({ tests, rto_s }: { tests: readonly RestoreTest
   const columns: Column<RestoreTest>[] = [
     {
       header: text.columns.when,
-      cell: ({ receipt_id, created_at }) => (
+      cell: ({ receipt_id, finished_at }) => (
         <RecordLink id={receipt_id}>
-          <Age at={created_at} />
+          <Age at={finished_at} />
         </RecordLink>
       ),
     },
