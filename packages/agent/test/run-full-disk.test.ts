@@ -48,3 +48,29 @@ it("a running agent reports a full disk, keeps running, and does the queued work
     await agent.finished;
   }
 });
+
+it("a running agent whose disk fills up during a run reports the run as failed, and keeps running", async () => {
+  const { receiptsWaiting, commandsDone } = root.layout;
+  const agent = startCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
+  try {
+    await agent.said("attestore runs as");
+    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=16k,mode=0700", "tmpfs", receiptsWaiting]);
+    expect(mounted.status, String(mounted.stderr)).toBe(0);
+    let asked: string;
+    try {
+      spawnSync("dd", ["if=/dev/zero", `of=${join(receiptsWaiting, "filler")}`, "bs=1k"]);
+      asked = service.command("backup", "papers", "files").id;
+      await agent.said(`${asked}: ENOSPC`);
+    } finally {
+      const gone = spawnSync("umount", ["--lazy", receiptsWaiting]);
+      expect(gone.status, String(gone.stderr)).toBe(0);
+    }
+    const next = service.command("backup", "papers", "files").id;
+    await agent.said(`${next}: backed up papers`);
+    expect(agent.process.exitCode).toBeNull();
+    expect(existsSync(join(commandsDone, `${asked}.json`))).toBe(true);
+  } finally {
+    agent.process.kill("SIGTERM");
+    await agent.finished;
+  }
+});

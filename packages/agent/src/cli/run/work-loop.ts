@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { RunError, isDiskFull } from "../../errors/run-error.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
 import type { Config } from "../../config/config.ts";
@@ -44,7 +45,8 @@ export async function workLoop(run: LoopContext): Promise<void> {
       }
     } catch (error) {
       if (signal.aborted) return;
-      throw error;
+      if (!isDiskFull(error)) throw error;
+      isFull = true;
     }
     failures = blocked === null && !isFull ? 0 : failures + 1;
     // Reported once, not at every try. The heartbeat reports that the service can't be reached.
@@ -116,22 +118,38 @@ async function runCommand(run: LoopContext, received: JournaledCommand): Promise
       return true;
     }
     const cause = stopped ? INTERRUPTED : error;
-    await reportFailure(attachment, {
+    const failure = {
       kind: command.kind === "backup" ? "backup_failed" : "restore_failed",
       source: slug,
       commandId: progress.signed > 0 ? null : command.id,
       backupId: progress.backupId,
       error: cause,
-    });
-    await finishCommand(layout, command.id, cause instanceof Error ? cause.message : "failed");
+    } as const;
+    await onceThereIsRoom(run, () => reportFailure(attachment, failure));
+    const outcome = cause instanceof Error ? cause.message : "failed";
+    await onceThereIsRoom(run, () => finishCommand(layout, command.id, outcome));
     say(`${command.id}: ${cause instanceof Error ? cause.message : "failed"}`);
     // A defect ends the agent, visibly, but not before its command is accounted for.
     const isKnown = cause instanceof RunError || cause instanceof UserError || cause instanceof ServiceError;
-    if (!isKnown) throw cause;
+    if (!isKnown && !isDiskFull(cause)) throw cause;
   } finally {
     run.spool.ring();
   }
   return true;
+}
+
+/** On a full disk, tries again: a command without an outcome would count as interrupted. */
+async function onceThereIsRoom(run: LoopContext, write: () => Promise<unknown>): Promise<void> {
+  for (let failures = 1; ; failures++)
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!isDiskFull(error) || run.signal.aborted) throw error;
+      if (failures === 1) run.say(`a failure is not reported yet: ${diskFull(run.attachment.layout)}`);
+      const wait_ms = backoffDelay(AFTER_FAILURE, failures, null);
+      await delay(wait_ms, undefined, { signal: run.signal }).catch(() => undefined);
+    }
 }
 
 /** What was done, one text for each backup. */
