@@ -57,6 +57,7 @@ const UNSCOPED: Readonly<Record<string, string>> = {
   "GET /v1/commands": "of the agent's own row and commands, by the id of its token, in one statement",
   "GET /v1/backups/:id/receipt": "reads its rows scoped, and the log by the agent's organisation",
   "GET /v1/sources/:id/backups": "reads its rows scoped",
+  "GET /v1/log/generations": "reads by the agent's organisation, as the key of each table",
   "GET /v1/log/head": "reads by the agent's organisation, as the key of each table",
   "GET /v1/log/proof": "reads by the agent's organisation, as the key of each table",
 };

@@ -18,9 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-/** Pages load slowly beside other tests. */
-const heading = (page: Page, name: string) =>
-  page.getByRole("heading", { name, level: 1 }).waitFor({ timeout: 60_000 });
+/** Pages load slowly beside other tests. What the page shows instead says why it failed. */
+async function heading(page: Page, name: string): Promise<void> {
+  try {
+    await page.getByRole("heading", { name, level: 1 }).waitFor({ timeout: 60_000 });
+  } catch (cause) {
+    throw new Error(`${page.url()} shows:\n${await page.locator("body").innerText()}`, { cause });
+  }
+}
 const link = (page: Page, name: string) => page.getByRole("navigation").getByRole("link", { name });
 
 /** A platform authenticator whose owner always confirms, for as long as the page is open. */
@@ -39,6 +44,12 @@ async function withAuthenticator(page: Page): Promise<{ cdp: CDPSession; authent
     },
   });
   return { cdp, authenticatorId };
+}
+
+/** The browser refuses it to a page that is not in front. */
+async function askForPasskey(page: Page): Promise<void> {
+  await page.bringToFront();
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
 }
 
 async function addPasskey(page: Page, name: string): Promise<void> {
@@ -98,7 +109,7 @@ describe("a member", () => {
     await signOut(page);
     await expectAccessible(page);
     await screenshotsOf(page, "login");
-    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await askForPasskey(page);
     await heading(page, "Nothing is proven yet.");
     await page.getByRole("button", { name: `Account of ${person.email}` }).waitFor();
 
@@ -143,7 +154,7 @@ describe("a member", () => {
     await page.getByText("You have no passkey.").waitFor();
     await signOut(page);
     // It is still in the authenticator, but no longer signs in.
-    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await askForPasskey(page);
     await page.getByRole("alert").getByText("This passkey was not accepted").waitFor();
   });
 
@@ -181,7 +192,7 @@ describe("an operator", () => {
     await link(page, "Organisations").click();
     await heading(page, "Organisations");
     await signOut(page);
-    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await askForPasskey(page);
     await heading(page, "Organisations");
   });
 });
