@@ -91,6 +91,8 @@ export async function countEmail(
   tx?: DatabaseTransaction,
 ): Promise<void> {
   const limit = limiting.table[name];
+  // The others remember hits in this process, which a transaction that fails would not undo.
+  if (tx !== undefined && limit.kept !== "counted") throw new Error(`${name} is not counted in the database`);
   const store = tx === undefined ? limiting.stores[limit.kept] : new CountedRateLimits(tx);
   // A hash: the address itself does not belong in a table of counters.
   const whose = hash("sha256", email.trim().toLowerCase(), "base64url");
