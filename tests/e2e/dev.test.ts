@@ -13,7 +13,8 @@ import { startBrowser } from "./harness/browser.ts";
 import { api } from "./harness/https.ts";
 import { descendants } from "./harness/processes.ts";
 import { repositoryCopy, type RepositoryCopy } from "./harness/repository-copy.ts";
-import { freePort, type Server } from "./harness/server.ts";
+import { freePort } from "./harness/free-port.ts";
+import type { Server } from "./harness/server.ts";
 import { until } from "./harness/wait.ts";
 
 let copy: RepositoryCopy;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildDashboard } from "./dashboard/build-dashboard.ts";
 import { descendants, type Process } from "./harness/processes.ts";
-import { freePort } from "./harness/server.ts";
+import { freePort } from "./harness/free-port.ts";
 import { repositoryCopy } from "./harness/repository-copy.ts";
 import { until } from "./harness/wait.ts";
 

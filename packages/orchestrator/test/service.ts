@@ -17,9 +17,9 @@
  */
 import { type KeyObject, createHash, generateKeyPairSync } from "node:crypto";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../../tests/e2e/harness/free-port.ts";
 import type { Pool } from "pg";
 import { newId } from "@attestore/contract";
 import { createAuthKey } from "../src/features/auth-keys/create-auth-key.ts";
@@ -396,16 +396,4 @@ async function attach(service: Replica, org: TestOrg, more: Partial<Call> = {}):
     post: (path, json, call = {}) => service.call({ method: "POST", path, token, json, ...call }),
     get: (path, call = {}) => service.call({ method: "GET", path, token, ...call }),
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => {
-    probe.listen(0, "127.0.0.1", listening);
-  });
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((closed) => {
-    probe.close(closed);
-  });
-  return port;
 }

@@ -4,12 +4,11 @@ import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { Agent, request } from "node:https";
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "../../../tests/e2e/harness/free-port.ts";
 import { inject } from "vitest";
 import { putTestCluster } from "./database/test-database.ts";
 import { processesWorkingIn } from "../src/platform/postgres/process-state.ts";
@@ -39,12 +38,7 @@ export class TestServer {
   static async create({ first = false } = {}): Promise<TestServer> {
     const root = await mkdtemp(join(tmpdir(), "server-"));
     await chmod(root, 0o711);
-    const probe = createServer().listen(0, "127.0.0.1");
-    await once(probe, "listening");
-    const { port } = probe.address() as AddressInfo;
-    probe.close();
-    await once(probe, "close");
-    const server = new TestServer(root, port);
+    const server = new TestServer(root, await freePort());
     if (!first) await server.#putCluster();
     return server;
   }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../e2e/harness/server.ts";
+import { freePort } from "../../e2e/harness/free-port.ts";
 import { descendants, type Process } from "../../e2e/harness/processes.ts";
 import { until } from "../../e2e/harness/wait.ts";
 

@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { AwsV4Signer } from "aws4fetch";
 import type { Environment } from "./programs.ts";
 import { until } from "./wait.ts";
@@ -260,13 +261,4 @@ function isOpen(port: number): Promise<boolean> {
     });
     socket.on("error", () => resolve(false));
   });
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

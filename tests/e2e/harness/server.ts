@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent } from "node:https";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { putTestCluster } from "../../../packages/orchestrator/test/database/test-database.ts";
 import { processesUnder } from "./processes.ts";
 import { run, runJson, start, type Environment, type Finished, type Running } from "./programs.ts";
@@ -132,12 +132,4 @@ async function sweep(data: string): Promise<string[]> {
   await until("its processes are gone", () => processesUnder(data).length === 0, 30);
   rmSync(data, { recursive: true, force: true });
   return left.map(({ pid, command }) => `${pid} ${command}`);
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => probe.listen(0, "127.0.0.1", listening));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((closed) => probe.close(closed));
-  return port;
 }

@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { freePort } from "../../../../tests/e2e/harness/free-port.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mariadb } from "../../src/engines/mariadb/index.ts";
 import { withClient } from "../../src/engines/mongodb/client.ts";
@@ -191,15 +192,6 @@ test("a remote MariaDB needs a certificate for its name, signed by a CA that the
     await server.close();
   }
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 test("a MariaDB that answers a query by asking for one of our files gets none", async () => {
   const secret = join(place.dir, "age.key");
