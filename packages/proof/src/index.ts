@@ -71,6 +71,12 @@ export {
   verifyLostHead,
   verifyRollback,
 } from "./log/rolled-back.ts";
+export {
+  checkSuccession,
+  type CheckedSuccession,
+  type HeadsToProve,
+  type Succession,
+} from "./log/succession.ts";
 export { parseLogProof, type LogProof } from "./log/log-proof.ts";
 export { ownEventFromJson, type OwnEventBundle } from "./log/own-event.ts";
 export { parseLogGenerations, type LogGenerations } from "./log/log-generations.ts";

@@ -198,6 +198,17 @@ it("the alarm stands if the generation that the agent followed to began otherwis
   expect(await alarmed()).toContain("began with another event");
 });
 
+it("a generation that has ended and signs more raises the alarm, though its tree extends what the agent holds", async () => {
+  const before = await hold(9);
+  service.log = before.nextGeneration(6, [headAt(before, 9)]);
+  await observe();
+  const goesOn = before.fork(0);
+  for (let n = 0; n < service.log.size; n += 1) goesOn.appendHash(service.log.hashAt(n));
+  for (let n = 0; n < 5; n += 1) goesOn.appendHash(sha256(randomBytes(32)));
+  service.log = goesOn;
+  expect(await alarmed()).toContain("ended with 6 entries");
+});
+
 it("no answer about the generations raises no alarm, and the next heartbeat follows", async () => {
   const before = await hold(9);
   service.log = before.nextGeneration(6, [headAt(before, 9)]);

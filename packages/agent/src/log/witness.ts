@@ -13,6 +13,8 @@ import {
   type OpenedLogCheckpoint,
   type OwnEventBundle,
   plural,
+  requireHeadOf,
+  verifyGenerations,
 } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
 import { waitForLock } from "../state/lock.ts";
@@ -94,6 +96,12 @@ export async function observeCheckpoint(
     return "advanced";
   }
   if (standing !== null) throw new LogAlarmError(standing);
+  try {
+    await requireOfItsTime(attachment, offered, followed);
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    return alarm("head_forked", error.message);
+  }
   if (keptNote === null || kept === null) {
     await keepCheckpoint(layout, note);
     return "first";
@@ -113,6 +121,20 @@ export async function observeCheckpoint(
   if (!isNewer) return "older";
   await keepCheckpoint(layout, note);
   return "advanced";
+}
+
+/**
+ * A generation that has ended signs nothing that is larger than what was left of it, and a later
+ * one nothing that is not: otherwise one name has two trees. Throws ProofError.
+ */
+async function requireOfItsTime(
+  { logKey }: Attachment,
+  { origin, size }: OpenedLogCheckpoint,
+  followed: FollowedGenerations,
+): Promise<void> {
+  if (followed.began.length === 0) return;
+  const rollbacks = await verifyGenerations(followed.began, logKey, generationOf(followed));
+  requireHeadOf(rollbacks, { origin, size: Number(size) });
 }
 
 /**
