@@ -39,7 +39,7 @@ export async function runCommandCheck(
   const started = performance.now();
   const limit = AbortSignal.timeout(timeout_s * 1000);
   const stopped = AbortSignal.any([signal, limit]);
-  const child = await startCommand.call(restored, check.command, stopped);
+  const child = await startCommand.call(restored, check.command, signal);
   stopped.addEventListener("abort", () => killAll(child), { once: true });
   if (stopped.aborted) killAll(child);
   child.stdin.end();

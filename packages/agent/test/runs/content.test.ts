@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { readdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
@@ -318,6 +319,20 @@ describe("a dump in custom format whose tables have about as many rows", () => {
     expect(tested).toMatchObject({ result: "failed", checks: [] });
     expect(tested.reason).toMatch(/damaged|changed|authentic/);
   });
+
+  test.runIf(availableParallelism() > 1)(
+    "could not be tested if one of pg_restore's processes is killed, as the kernel does without memory",
+    async () => {
+      const tested = testIt(even).catch((error: unknown) => error);
+      let isOver = false;
+      void tested.then(() => (isOver = true));
+      for (let killed = false; !killed && !isOver; await pause(10)) {
+        const [, , worker] = childrenNamed("pg_restore");
+        if (worker !== undefined) killed = process.kill(worker, "SIGKILL");
+      }
+      expect(await tested).toMatchObject({ code: "sandbox_failed" });
+    },
+  );
 
   test("is restored as it comes where a limit leaves no room for the dump too", async () => {
     const source = {

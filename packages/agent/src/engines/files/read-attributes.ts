@@ -1,4 +1,5 @@
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
+import { stopWhen } from "../../processes/stop-when.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import { type ArchivedAttributes, AttributeDigests } from "./attribute-digests.ts";
 import type { Attributes } from "./attributes.ts";
@@ -17,12 +18,13 @@ export async function readAttributes(
   tree: string,
   { budget_ms, signal }: { readonly budget_ms: number; readonly signal: AbortSignal },
 ): Promise<ArchivedAttributes | "no_time" | "not_read"> {
-  const ended = AbortSignal.timeout(budget_ms);
+  const time = AbortSignal.timeout(Math.max(1, Math.floor(budget_ms)));
   const child = await place.start({
     command: TAR,
     args: [...ARCHIVING, `--directory=${tree}`, "."],
-    signal: AbortSignal.any([signal, ended]),
+    signal,
   });
+  const ended = stopWhen(time, child);
   child.stdin.end();
   const sink = new OnlyAttributes();
   const reader = new TarReader(sink);
@@ -30,16 +32,17 @@ export async function readAttributes(
     for await (const piece of child.stdout as AsyncIterable<Buffer>) await reader.push(piece);
     const exit = await child.exited;
     stopIfAborted(signal);
-    if (ended.aborted) return "no_time";
+    if (time.aborted) return "no_time";
     if (exit.code !== 0) return "not_read";
     reader.end();
     return sink.digests.finish();
   } catch (error) {
     stopIfAborted(signal);
-    if (ended.aborted) return "no_time";
+    if (time.aborted) return "no_time";
     if (error instanceof MalformedArchive || error instanceof RunError) return "not_read";
     throw error;
   } finally {
+    ended();
     await child.stop();
   }
 }

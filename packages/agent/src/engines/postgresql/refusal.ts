@@ -14,6 +14,11 @@ const BROKEN_OFF =
   /^pg_restore: error: (?:(?!ERROR: )[^\n])*(?:connection to server |FATAL: |server closed the connection)|^server closed the connection unexpectedly$/m;
 
 /**
+ * Of a worker that was killed. One that ends with an error of its own says so first.
+ */
+const WORKER_KILLED = /^pg_restore: error: a worker process died unexpectedly$/;
+
+/**
  * Decides who is to blame for a failed pg_restore: the scratch server, so nothing is known about
  * the backup, or the dump.
  * pg_restore's messages quote rows. So only two things are passed on: the SQLSTATE from the
@@ -34,6 +39,11 @@ export function refusalOf(
     );
   if (server.wasKilled?.() === true) return outOfMemory();
   if (exit.signal !== null) return new RunError("sandbox_failed", `pg_restore ended with ${endedWith(exit)}`);
+  if (WORKER_KILLED.test(/^pg_restore: error: [^\n]*/m.exec(exit.stderr)?.[0] ?? ""))
+    return new RunError(
+      "sandbox_failed",
+      "a process of pg_restore was killed during the restore, most likely because memory ran out: give it more",
+    );
 
   // What pg_restore says about the archive is its own and quotes nothing. It then stops sending,
   // and the server has an SQLSTATE for that too.

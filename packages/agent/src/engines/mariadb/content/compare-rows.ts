@@ -2,6 +2,7 @@ import { text } from "node:stream/consumers";
 import type { CheckOutcome } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import { releasing } from "../../../processes/coalesce.ts";
+import { stopWhen } from "../../../processes/stop-when.ts";
 import { compareTags } from "../../content/compare-tags.ts";
 import { contentOfDump } from "../../content/content-of-dump.ts";
 import type { NotCompared } from "../../content/signed-content.ts";
@@ -171,9 +172,7 @@ async function dumpedAgain(
 ): Promise<readonly DumpedTable[]> {
   if (time.aborted) return [];
   const child = await server.run(dumper.path, { args, signal, isDump: true });
-  const stop = (): void => void child.stop();
-  time.addEventListener("abort", stop, { once: true });
-  if (time.aborted) stop();
+  const ended = stopWhen(time, child);
   const counter = new DumpCounter(rowLayoutOf(dumper), key);
   try {
     child.stdin.end();
@@ -181,7 +180,7 @@ async function dumpedAgain(
   } catch (error) {
     if (!time.aborted) throw error;
   } finally {
-    time.removeEventListener("abort", stop);
+    ended();
     await child.stop();
   }
   const { code } = await child.exited;

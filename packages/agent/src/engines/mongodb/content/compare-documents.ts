@@ -1,6 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import { releasing } from "../../../processes/coalesce.ts";
+import { stopWhen } from "../../../processes/stop-when.ts";
 import { compareTags } from "../../content/compare-tags.ts";
 import type { ExpectedContent } from "../../content/expected-content.ts";
 import type { ContentComparison } from "../../engine.ts";
@@ -55,9 +56,7 @@ async function dumpedAgain(
   // If mongodump ended in order, it would mark a collection as complete of which it wrote only a
   // part.
   const child = await server.start({ command, args, signal, isDump: true, stopSignal: "SIGKILL" });
-  const stop = (): void => void child.stop();
-  time.addEventListener("abort", stop, { once: true });
-  if (time.aborted) stop();
+  const ended = stopWhen(time, child);
   const digests = new ArchiveDigests(key);
   try {
     child.stdin.end();
@@ -65,7 +64,7 @@ async function dumpedAgain(
   } catch (error) {
     if (!time.aborted) throw error;
   } finally {
-    time.removeEventListener("abort", stop);
+    ended();
     await child.stop();
   }
   const { code } = await child.exited;

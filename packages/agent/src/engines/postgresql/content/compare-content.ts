@@ -52,16 +52,13 @@ export async function compareContent(
       table.name !== LARGE_OBJECTS &&
       whyNotCompared(table, expected.settings) === null,
   );
-  const time = AbortSignal.timeout(Math.max(1, Math.floor(budget_ms)));
-  const tags = await tagsOf(
-    restored,
-    expected,
-    expected.rest === null ? named : [...named, ...rest],
-    key,
-    AbortSignal.any([signal, time]),
-  );
+  const time = budget_ms < 1 ? AbortSignal.abort() : AbortSignal.timeout(Math.floor(budget_ms));
+  const tags = await tagsOf(restored, expected, expected.rest === null ? named : [...named, ...rest], key, {
+    signal,
+    time,
+  });
   stopIfAborted(signal);
-  if (restored.server.hasDied())
+  if (restored.server.hasDied() || restored.server.wasKilled?.() === true)
     throw new RunError("sandbox_failed", "the scratch PostgreSQL broke while tables were compared");
   return compareTags(expected, {
     tags,
@@ -82,22 +79,22 @@ async function tagsOf(
   { settings }: ExpectedRows,
   tables: readonly CatalogueTable[],
   key: Buffer,
-  within: AbortSignal,
+  { signal: whole, time }: { readonly signal: AbortSignal; readonly time: AbortSignal },
 ): Promise<Map<string, string>> {
   const wanted = new Set(tables);
   const smallestFirst = bySize.filter((table) => wanted.has(table)).toReversed();
   const tags = new Map<string, string>();
   const read = async (share: readonly CatalogueTable[], signal: AbortSignal): Promise<void> => {
     for (const batch of batchesOf(share)) {
-      if (signal.aborted) return;
-      const copied = await copyDigests(batch, { run: server.run, environment, settings, signal });
+      if (signal.aborted || time.aborted) return;
+      const copied = await copyDigests(batch, { run: server.run, environment, settings, signal, time });
       for (const [{ name, schema, table, columns }, sha256] of copied)
         tags.set(name, tableTag(key, { schema, table, columns, sha256 }));
     }
   };
   const shares = sharesOf(smallestFirst, Math.min(MAX_SESSIONS, availableParallelism()));
   await sideBySide(
-    within,
+    whole,
     shares.map((share) => (signal: AbortSignal) => read(share, signal)),
   );
   return tags;

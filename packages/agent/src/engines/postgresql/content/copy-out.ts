@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import { largeWrites } from "../../../processes/large-writes.ts";
 import type { RunProgram } from "../../../processes/run-program.ts";
+import { stopWhen } from "../../../processes/stop-when.ts";
 import type { ContentSettings } from "./describe-content.ts";
 import { LARGE_OBJECT_LINES } from "./large-object-digest.ts";
 import { sha256Command } from "./sha256-command.ts";
@@ -26,6 +27,8 @@ export interface CopyOut {
   readonly environment: Readonly<Record<string, string>>;
   readonly settings: ContentSettings;
   readonly signal: AbortSignal;
+  /** When it fires, the tables that were copied before count. */
+  readonly time: AbortSignal;
 }
 
 /**
@@ -52,13 +55,13 @@ export function batchesOf(tables: readonly CatalogueTable[]): CatalogueTable[][]
 
 /**
  * SHA-256 in hex of each table's COPY output, with the settings of the dump's session. Leaves out a
- * table that could not be copied to its end, because the signal fired or for another reason.
+ * table that could not be copied to its end, because the time is up or for another reason.
  * Foreign names reach psql as arguments. An argument that does not begin with a backslash is SQL to
  * its end, and psql looks for no commands in it.
  */
 export async function copyDigests(
   tables: readonly CatalogueTable[],
-  { run, environment, settings, signal }: CopyOut,
+  { run, environment, settings, signal, time }: CopyOut,
 ): Promise<Map<CatalogueTable, string>> {
   const digests = new Map<CatalogueTable, string>();
   const args = [
@@ -86,13 +89,14 @@ export async function copyDigests(
     },
     signal,
   });
+  const ended = stopWhen(time, child);
   child.stdin.end();
-  // It may be stopped because the time is up. The tables that ended before count.
   const output = await text(child.stdout).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted && !time.aborted) throw error;
     return "";
   });
   await child.exited;
+  ended();
   const copied = new Set([...output.matchAll(COPIED)].map(([, index]) => index));
   for (const [, sha256 = "", index = ""] of output.matchAll(DIGEST)) {
     const table = tables[Number(index)];

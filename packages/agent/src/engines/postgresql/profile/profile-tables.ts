@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { TableProfile } from "@attestore/proof";
 import { stopIfAborted } from "../../../errors/run-error.ts";
 import { cutLines } from "../../../processes/cut-lines.ts";
+import { stopWhen } from "../../../processes/stop-when.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { ProfileRows } from "./profile-rows.ts";
 import { type ProfiledTable, profileStatement } from "./profiled-tables.ts";
@@ -38,16 +39,16 @@ export interface ProfileRequest {
 
 /** Smallest first, until the time is up. A table that cannot be read has no profile. */
 export async function profileTables(request: ProfileRequest): Promise<TableProfile[]> {
-  const time = AbortSignal.timeout(Math.max(1, Math.floor(request.budget_ms)));
-  const signal = AbortSignal.any([request.signal, time]);
+  const { budget_ms } = request;
+  const time = budget_ms < 1 ? AbortSignal.abort() : AbortSignal.timeout(Math.floor(budget_ms));
   const found: TableProfile[] = [];
   const wanted = request.tables
     .filter(({ bytes, columns }) => bytes > 0 && columns.length > 0)
     .slice(0, MAX_TABLES)
     .toReversed();
   for (const batch of batchesOf(wanted, request.key)) {
-    if (signal.aborted) break;
-    found.push(...(await profileBatch(batch, request, signal)));
+    if (time.aborted) break;
+    found.push(...(await profileBatch(batch, request, time)));
   }
   stopIfAborted(request.signal);
   return found;
@@ -78,8 +79,8 @@ function batchesOf(tables: readonly ProfiledTable[], key: Buffer): Sampled[][] {
 
 async function profileBatch(
   batch: readonly Sampled[],
-  { server, environment }: ProfileRequest,
-  signal: AbortSignal,
+  { server, environment, signal }: ProfileRequest,
+  time: AbortSignal,
 ): Promise<TableProfile[]> {
   // No row can end a table early: it would have to know this.
   const mark = `end ${randomBytes(16).toString("hex")}`;
@@ -94,6 +95,7 @@ async function profileBatch(
     env: { ...environment, PGCLIENTENCODING: "UTF8", PGOPTIONS: OPTIONS },
     signal,
   });
+  const ended = stopWhen(time, child);
   child.stdin.end();
   const found: TableProfile[] = [];
   let at = 0;
@@ -118,8 +120,9 @@ async function profileBatch(
       at += 1;
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted && !time.aborted) throw error;
   }
   await child.exited;
+  ended();
   return found;
 }
