@@ -40,13 +40,13 @@ export { checkId } from "./proposed/check-id.ts";
 export { type NotProposed, type Proposals, type ProposedCheck } from "./proposed/candidate.ts";
 export {
   FURTHEST_ZONE_H,
+  MAX_TIME_COLUMNS,
   OBSERVED_DAYS,
-  type ObservedTimes,
   type TimeColumn,
   ZONES_S,
 } from "./proposed/freshness.ts";
-export { type ProposalSource, proposeFromSource } from "./proposed/propose.ts";
-export { type Reference } from "./proposed/row-ratio.ts";
+export { proposeFromSource } from "./proposed/propose.ts";
+export { MAX_REFERENCES, type Reference } from "./proposed/row-ratio.ts";
 export {
   columnProfile,
   ColumnProfiler,

@@ -31,6 +31,10 @@ export interface ObservedTimes {
 
 /** Times are looked at so far back. */
 export const OBSERVED_DAYS = 35;
+/** So many columns of times are looked at. */
+export const MAX_TIME_COLUMNS = 12;
+/** Two clocks may differ by this much. */
+const CLOCKS_S = 60;
 const HOUR_S = 3600;
 const DAY_S = 24 * HOUR_S;
 const MIN_HOURS = 3;
@@ -44,6 +48,12 @@ export const ZONES_S = 26 * HOUR_S;
 const MAX_GAP_S = 15 * DAY_S;
 /** From the newest row to a daily backup, and from there to its test. */
 const ROOM_S = 2 * DAY_S;
+
+/** Of a row of `age_s`, `hours`, `span_s` and `gap_s`. A table without times has none of them. */
+export function observedTimes(row: readonly string[]): ObservedTimes {
+  const [age_s = 0, hours = 0, span_s = 0, gap_s = 0] = row.map((cell) => Number(cell) || 0);
+  return { isFuture: age_s < -CLOCKS_S, age_s, hours, span_s, gap_s };
+}
 
 /**
  * The newest time is no older than twice the longest distance that was observed, and two days.

@@ -1,15 +1,16 @@
 import { type AskSource, type Candidate, type NotProposed, type Proposals, whyOfNoUse } from "./candidate.ts";
-import { freshness, type ObservedTimes, type TimeColumn } from "./freshness.ts";
-import { type Reference, rowRatio } from "./row-ratio.ts";
+import { freshness, observedTimes, type TimeColumn } from "./freshness.ts";
+import { type CountedReference, type Reference, rowRatio } from "./row-ratio.ts";
 
 /** What an engine knows about a source. Each is asked for only when its turn comes. */
 export interface ProposalSource {
   /** The columns of times, those of the tables that are written to most first. */
   times(): Promise<readonly TimeColumn[]>;
-  /** Null if the source did not answer in time. */
-  observe(column: TimeColumn): Promise<ObservedTimes | null>;
-  /** Those with the most rows first. */
+  /** The numbers of `ObservedTimes` from `age_s` on; none if the source did not answer in time. */
+  observe(column: TimeColumn): Promise<readonly string[] | undefined>;
   references(): Promise<readonly Reference[]>;
+  /** How many rows each has; none if the source did not answer in time. */
+  count(tables: readonly string[]): Promise<readonly string[] | undefined>;
   readonly ask: AskSource;
 }
 
@@ -40,11 +41,12 @@ export async function proposeFromSource(source: ProposalSource): Promise<Proposa
     ({ table, column }) => `the age of ${table}.${column}`,
     async (column) => {
       const observed = await source.observe(column);
-      return observed === null ? "the source did not answer in time" : freshness(column, observed);
+      if (observed === undefined) return "the source did not answer in time";
+      return freshness(column, observedTimes(observed));
     },
   );
   const ratio = await first(
-    await source.references(),
+    await countedReferences(source),
     ({ child, parent }) => `${child.table} for each of ${parent.table}`,
     (reference) => Promise.resolve(rowRatio(reference)),
   );
@@ -52,4 +54,16 @@ export async function proposeFromSource(source: ProposalSource): Promise<Proposa
     checks: [...fresh, ...ratio].map(({ id, query, expect }) => ({ id, query, expect })),
     notProposed: notProposed.slice(0, MAX_TOLD),
   };
+}
+
+/** Those with the most rows first. */
+async function countedReferences(source: ProposalSource): Promise<readonly CountedReference[]> {
+  const found: CountedReference[] = [];
+  for (const { child, parent } of await source.references()) {
+    const counts = await source.count([child.table, parent.table]);
+    if (counts === undefined) continue;
+    const [childRows = 0, parentRows = 0] = counts.map(Number);
+    found.push({ child: { ...child, rows: childRows }, parent: { ...parent, rows: parentRows } });
+  }
+  return found.toSorted((a, b) => b.child.rows - a.child.rows);
 }

@@ -1,11 +1,26 @@
 import type { Candidate } from "./candidate.ts";
 import { checkId } from "./check-id.ts";
 
+interface Table {
+  /** In SQL. */
+  readonly table: string;
+  /** Without its schema, for the check's id. */
+  readonly name: string;
+}
+
 /** A table whose rows refer to rows of another one. */
 export interface Reference {
-  readonly child: { readonly table: string; readonly name: string; readonly rows: number };
-  readonly parent: { readonly table: string; readonly name: string; readonly rows: number };
+  readonly child: Table;
+  readonly parent: Table;
 }
+
+export interface CountedReference {
+  readonly child: Table & { readonly rows: number };
+  readonly parent: Table & { readonly rows: number };
+}
+
+/** Of so many references the rows are counted. */
+export const MAX_REFERENCES = 4;
 
 /** With fewer rows a ratio says little. */
 const MIN_ROWS = 20;
@@ -14,7 +29,7 @@ const MIN_ROWS = 20;
  * There are at least half as many children for each parent as now. There is no upper bound, because
  * parents such as countries stay as they are while their children grow.
  */
-export function rowRatio({ child, parent }: Reference): Candidate | string {
+export function rowRatio({ child, parent }: CountedReference): Candidate | string {
   if (Math.min(child.rows, parent.rows) < MIN_ROWS) return "there are too few rows";
   const floor = Math.floor((child.rows / parent.rows / 2) * 1000) / 1000;
   if (floor === 0) return "there are too few rows for each that they refer to";

@@ -1,11 +1,11 @@
 import {
   FURTHEST_ZONE_H,
+  MAX_REFERENCES,
+  MAX_TIME_COLUMNS,
   OBSERVED_DAYS,
-  type ObservedTimes,
   proposeFromSource,
   type Proposals,
   type QueryOutcome,
-  type Reference,
   type TimeColumn,
   ZONES_S,
 } from "../../checks/index.ts";
@@ -22,10 +22,6 @@ import { inSourceSession } from "./source-session.ts";
 /** How long the source may be asked. */
 const BUDGET_MS = 30_000;
 const STATEMENT_S = 5;
-/** Two clocks may differ by this much. */
-const CLOCKS_S = 60;
-const MAX_COLUMNS = 12;
-const MAX_REFERENCES = 4;
 
 const PREPARATION = [
   "set session transaction read only",
@@ -39,7 +35,7 @@ const times = (databases: readonly string[]): string => `
   from information_schema.columns c join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
   where ${inList("c.table_schema", databases)} and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED')
     and c.data_type in ('timestamp', 'datetime') and coalesce(c.generation_expression, '') = ''
-  order by coalesce(t.table_rows, 0) desc, 1, 2, c.ordinal_position limit ${MAX_COLUMNS}`;
+  order by coalesce(t.table_rows, 0) desc, 1, 2, c.ordinal_position limit ${MAX_TIME_COLUMNS}`;
 
 const references = (databases: readonly string[]): string => `
   select k.table_schema, k.table_name, k.referenced_table_schema, k.referenced_table_name
@@ -105,26 +101,14 @@ async function propose(
         forms.set(column, form);
         return column;
       }),
-    observe: async (column) => {
-      const [row] = await list(observed(column, forms.get(column) ?? DATETIME));
-      if (row === undefined) return null;
-      const [age_s = 0, hours = 0, span_s = 0, gap_s = 0] = row.map((cell) => Number(cell) || 0);
-      return { isFuture: age_s < -CLOCKS_S, age_s, hours, span_s, gap_s } satisfies ObservedTimes;
-    },
-    references: async () => {
-      const found: Reference[] = [];
-      for (const [of = "", child = "", toOf = "", parent = ""] of await list(references(databases))) {
-        const [own, other] = [tableName(of, child), tableName(toOf, parent)];
-        const [counts] = await list(`select (select count(*) from ${own}), (select count(*) from ${other})`);
-        if (counts === undefined) continue;
-        const [childRows = 0, parentRows = 0] = counts.map(Number);
-        found.push({
-          child: { table: own, name: child, rows: childRows },
-          parent: { table: other, name: parent, rows: parentRows },
-        });
-      }
-      return found;
-    },
+    observe: async (column) => (await list(observed(column, forms.get(column) ?? DATETIME)))[0],
+    references: async () =>
+      (await list(references(databases))).map(([of = "", child = "", toOf = "", parent = ""]) => ({
+        child: { table: tableName(of, child), name: child },
+        parent: { table: tableName(toOf, parent), name: parent },
+      })),
+    count: async (tables) =>
+      (await list(`select ${tables.map((table) => `(select count(*) from ${table})`).join(", ")}`))[0],
     // Each of our queries gives one number, whose column it names.
     ask: async (query) => {
       const name = / as (newest|ratio)\b/.exec(query)?.[1] ?? "";

@@ -1,7 +1,8 @@
 import {
   FURTHEST_ZONE_H,
+  MAX_REFERENCES,
+  MAX_TIME_COLUMNS,
   OBSERVED_DAYS,
-  type ObservedTimes,
   proposeFromSource,
   type Proposals,
   type QueryOutcome,
@@ -21,10 +22,6 @@ const STATEMENT_MS = 5_000;
 const LOCK_MS = 1_000;
 const TIMED_OUT = "57014";
 const MAX_ROW = 10_000;
-/** Two clocks may differ by this much. */
-const CLOCKS_S = 60;
-const MAX_COLUMNS = 12;
-const MAX_REFERENCES = 4;
 
 const PARTS = "(select relid from pg_partition_tree(c.oid) union select c.oid)";
 const TABLE = `c.relkind in ('r', 'p') and not c.relispartition and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}`;
@@ -36,7 +33,7 @@ const TIMES = `
   from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
   where ${TABLE} and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.atttypid in ('timestamptz'::regtype, 'timestamp'::regtype)
   order by coalesce((select sum(n_tup_ins + n_tup_upd) from pg_stat_user_tables where relid in ${PARTS}), 0) desc, c.reltuples desc, c.oid, a.attnum
-  limit ${MAX_COLUMNS}`;
+  limit ${MAX_TIME_COLUMNS}`;
 
 const REFERENCES = `
   select json_build_array(${NAME("n", "c")}, c.relname, ${NAME("pn", "p")}, p.relname)
@@ -91,7 +88,7 @@ async function propose(session: PsqlSession): Promise<Proposals> {
       ? { kind: "timeout", after_s: STATEMENT_MS / 1000 }
       : { kind: "error", message, sqlstate };
   };
-  return proposeFromSource({ times, observe, references, ask });
+  return proposeFromSource({ times, observe, references, count, ask });
 
   async function times(): Promise<readonly TimeColumn[]> {
     return (await list(TIMES)).map(([table = "", tableName = "", column = "", hasZone]) => ({
@@ -109,26 +106,22 @@ async function propose(session: PsqlSession): Promise<Proposals> {
     }));
   }
 
-  async function observe(column: TimeColumn): Promise<ObservedTimes | null> {
+  async function observe(column: TimeColumn): Promise<readonly string[] | undefined> {
     const [row] = await list(observed(column));
-    if (row === undefined) return null;
-    const [age_s = 0, hours = 0, span_s = 0, gap_s = 0] = row.map(Number);
-    return { isFuture: age_s < -CLOCKS_S, age_s, hours, span_s, gap_s };
+    return row;
   }
 
   async function references(): Promise<readonly Reference[]> {
-    const found: Reference[] = [];
-    for (const [child = "", childName = "", parent = "", parentName = ""] of await list(REFERENCES)) {
-      const [counts] = await list(
-        `select json_build_array((select count(*) from ${child}), (select count(*) from ${parent}))`,
-      );
-      if (counts === undefined) continue;
-      const [childRows = 0, parentRows = 0] = counts.map(Number);
-      found.push({
-        child: { table: child, name: childName, rows: childRows },
-        parent: { table: parent, name: parentName, rows: parentRows },
-      });
-    }
-    return found;
+    return (await list(REFERENCES)).map(([child = "", childName = "", parent = "", parentName = ""]) => ({
+      child: { table: child, name: childName },
+      parent: { table: parent, name: parentName },
+    }));
+  }
+
+  async function count(tables: readonly string[]): Promise<readonly string[] | undefined> {
+    const [counts] = await list(
+      `select json_build_array(${tables.map((table) => `(select count(*) from ${table})`).join(", ")})`,
+    );
+    return counts;
   }
 }

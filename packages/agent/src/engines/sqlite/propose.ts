@@ -1,7 +1,8 @@
 import {
   FURTHEST_ZONE_H,
+  MAX_REFERENCES,
+  MAX_TIME_COLUMNS,
   OBSERVED_DAYS,
-  type ObservedTimes,
   proposeFromSource,
   type Proposals,
   type QueryOutcome,
@@ -18,10 +19,6 @@ import { quotedName } from "../quoted-name.ts";
 /** How long the source may be read. Without WAL, whoever writes waits for a reader. */
 const BUDGET_MS = 20_000;
 const STATEMENT_MS = 2_000;
-const MAX_COLUMNS = 12;
-const MAX_REFERENCES = 4;
-/** Two clocks may differ by this much. */
-const CLOCKS_S = 60;
 const YEAR_S = 31_536_000;
 
 /** Tables with rows of their own, and their columns that may hold times. */
@@ -35,7 +32,8 @@ const COLUMNS = `
 const REFERENCES = `
   select distinct t.name, f."table" from pragma_table_list t join pragma_foreign_key_list(t.name) f
     join pragma_table_info(t.name) c on c.name = f."from" collate nocase
-  where t.schema = 'main' and t.type = 'table' and f."table" <> t.name collate nocase and c."notnull" = 1`;
+  where t.schema = 'main' and t.type = 'table' and f."table" <> t.name collate nocase and c."notnull" = 1
+  limit ${MAX_REFERENCES}`;
 
 /** How a column holds times: text, or seconds or milliseconds since 1970. */
 interface Form {
@@ -106,7 +104,7 @@ export async function proposeSqlite(
   };
   const forms = new Map<TimeColumn, Form>();
   try {
-    return await proposeFromSource({ times, observe, references, ask });
+    return await proposeFromSource({ times, observe, references, count, ask });
   } finally {
     await sqlite.close();
   }
@@ -114,7 +112,7 @@ export async function proposeSqlite(
   async function times(): Promise<readonly TimeColumn[]> {
     const found: { readonly rows: number; readonly column: TimeColumn }[] = [];
     for (const [tableName = "", columnName = ""] of await list(COLUMNS)) {
-      if (found.length === MAX_COLUMNS) break;
+      if (found.length === MAX_TIME_COLUMNS) break;
       const [table, column] = [quotedName(tableName), quotedName(columnName)];
       const [[type = "", value = "", rows = "0"] = []] = await list(
         `select typeof(max(${column})), max(${column}), count(*) from ${table}`,
@@ -137,7 +135,7 @@ export async function proposeSqlite(
     return found.toSorted((a, b) => b.rows - a.rows).map(({ column }) => column);
   }
 
-  async function observe(time: TimeColumn): Promise<ObservedTimes | null> {
+  async function observe(time: TimeColumn): Promise<readonly string[] | undefined> {
     const { table, column, slack_s } = time;
     const at = forms.get(time)?.seconds(column) ?? column;
     const [row] = await list(`
@@ -145,26 +143,20 @@ export async function proposeSqlite(
         hours as (select distinct (${at}) / 3600 as hour from ${table} where ${at} > (select at_s from newest) - ${OBSERVED_DAYS * 86_400}),
         gaps as (select hour, hour - lag(hour) over (order by hour) as gap from hours)
       select strftime('%s', 'now') - (select at_s from newest) + ${slack_s === 0 ? 0 : FURTHEST_ZONE_H * 3600}, count(*), (max(hour) - min(hour)) * 3600, max(gap) * 3600 from gaps`);
-    if (row === undefined) return null;
-    const [age_s = 0, hours = 0, span_s = 0, gap_s = 0] = row.map(Number);
-    return { isFuture: age_s < -CLOCKS_S, age_s, hours, span_s, gap_s };
+    return row;
   }
 
   async function references(): Promise<readonly Reference[]> {
-    const found: Reference[] = [];
-    for (const [child = "", parent = ""] of (await list(REFERENCES)).slice(0, MAX_REFERENCES)) {
-      const [counts] = await list(
-        `select (select count(*) from ${quotedName(child)}), (select count(*) from ${quotedName(parent)})`,
-      );
-      if (counts === undefined) continue;
-      const [childRows = 0, parentRows = 0] = counts.map(Number);
-      found.push({
-        child: { table: quotedName(child), name: child, rows: childRows },
-        parent: { table: quotedName(parent), name: parent, rows: parentRows },
-      });
-    }
-    return found.toSorted((a, b) => b.child.rows - a.child.rows);
+    return (await list(REFERENCES)).map(([child = "", parent = ""]) => ({
+      child: { table: quotedName(child), name: child },
+      parent: { table: quotedName(parent), name: parent },
+    }));
+  }
+
+  async function count(tables: readonly string[]): Promise<readonly string[] | undefined> {
+    const [counts] = await list(
+      `select ${tables.map((table) => `(select count(*) from ${table})`).join(", ")}`,
+    );
+    return counts;
   }
 }
-
-/** Names are quoted in any case: some are keywords. */
