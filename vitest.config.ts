@@ -10,7 +10,10 @@ import { LongestFirst } from "./tools/test/longest-first.ts";
  */
 const execArgv = ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-old-space-size=512"];
 
-const project = (name: string, include: string[], timeout_s: number, isolate = true) => ({
+/** Only ends what hangs: how long a test takes is the machine's matter, and says nothing here. */
+const LIMIT_MS = 600_000;
+
+const project = (name: string, include: string[], isolate = true) => ({
   plugins: [childrenAreBundled, clustersAreCopied],
   test: {
     name,
@@ -18,12 +21,12 @@ const project = (name: string, include: string[], timeout_s: number, isolate = t
     isolate,
     execArgv,
     restoreMocks: true,
-    testTimeout: timeout_s * 1000,
-    hookTimeout: timeout_s * 1000,
+    testTimeout: LIMIT_MS,
+    hookTimeout: LIMIT_MS,
     environment: "node" as const,
     globalSetup: "tools/test/bundled-programs.ts",
     // What is waited for may be done by a process that waits for a core; the default is one second.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 90_000 } },
   },
 });
 
@@ -51,8 +54,8 @@ const browser = {
     name: "browser",
     include: ["packages/proof/{src,test}/**/*.test.ts"],
     exclude: ["packages/proof/test/node/**"],
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: LIMIT_MS,
+    hookTimeout: LIMIT_MS,
     browser: {
       enabled: true,
       headless: true,
@@ -67,7 +70,7 @@ const browser = {
 const packaging = {
   plugins: [childrenAreBundled],
   test: {
-    ...project("packaging", ["packaging/test/**/*.test.ts"], 300).test,
+    ...project("packaging", ["packaging/test/**/*.test.ts"]).test,
     globalSetup: "packaging/test/built-release.ts",
   },
 };
@@ -81,12 +84,12 @@ export default defineConfig({
     projects: [
       // Tests beside the code share processes: to load the same sources for each file takes a
       // second of each.
-      project("unit", ["packages/*/src/**/*.test.ts"], 120, false),
-      project("unit (isolated)", ["packages/*/test/**/*.test.ts", "tools/**/*.test.ts"], 120),
+      project("unit", ["packages/*/src/**/*.test.ts"], false),
+      project("unit (isolated)", ["packages/*/test/**/*.test.ts", "tools/**/*.test.ts"]),
       browser,
-      project("e2e", ["tests/e2e/**/*.test.ts"], 180),
-      project("interop", ["tests/interop/**/*.test.ts"], 300),
-      project("chaos", ["tests/chaos/**/*.test.ts"], 600),
+      project("e2e", ["tests/e2e/**/*.test.ts"]),
+      project("interop", ["tests/interop/**/*.test.ts"]),
+      project("chaos", ["tests/chaos/**/*.test.ts"]),
       packaging,
     ],
   },

@@ -158,7 +158,7 @@ test("npm run seed makes an organisation with passed, failed and missed runs, an
   } finally {
     rmSync(dirname(home), { recursive: true, force: true });
   }
-}, 400_000);
+});
 
 async function driftOf(server: Server, orgId: string, token: string, sourceId: unknown): Promise<unknown> {
   const path = `/api/orgs/${orgId}/sources/${String(sourceId)}/drift`;

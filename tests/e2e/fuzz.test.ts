@@ -309,7 +309,7 @@ describe("an arbitrary request", () => {
     expect(taken.size).toBeGreaterThan(operations.length / 2);
     // On a machine that has nothing else to do, a tenth of that. Were the searches cut shorter
     // where it has, fewer calls would be taken.
-  }, 600_000);
+  });
 
   test("to an undocumented path is answered as not found", async () => {
     const segments = fc.array(anyText, { minLength: 1, maxLength: 6 });

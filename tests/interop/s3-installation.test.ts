@@ -95,4 +95,4 @@ it("a bucket's objects are safe from a service with another database, and from a
   // The right service's own sweep goes through quarantine, which the stranger's notes began here.
   expect(await one.sweep(72)).toMatchObject({ removed: 3, stopped: false });
   expect(await objects.head(key)).toBeNull();
-}, 120_000);
+});

@@ -56,7 +56,7 @@ sources:
     const backup = await cli("backup", "--source", source);
     expect(backup.code, backup.stderr).toBe(0);
   }
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all([postgres.close(), mariadb.close()]);
   await place.remove();

@@ -214,7 +214,7 @@ it("the spool survives kills at random moments, one after the other", async () =
   }
   service.interfere = () => undefined;
   await expectNothingLost();
-}, 600_000);
+});
 
 it("two processes work in one root at once, and nothing is lost or repeated", async () => {
   const ends = await Promise.all([deliver(5), deliver(5), deliver(5)].map(({ ended }) => ended));

@@ -12,7 +12,7 @@ let server: SourcePostgres;
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), "attestore-suspicious-"));
   server = await startSourcePostgres(base);
-}, 120_000);
+});
 afterAll(async () => {
   await server?.close();
   rmSync(base, { recursive: true });
@@ -112,4 +112,4 @@ it("a source that somebody encrypts is suspicious, and retention keeps the last 
   const { storage } = await json<{ storage: string }>(["status"]);
   const stored = readdirSync(storage, { recursive: true, encoding: "utf8" });
   expect(stored.some((name) => name.includes(clean.backup_id))).toBe(false);
-}, 600_000);
+});

@@ -454,80 +454,76 @@ describe("rows that a table had when last a test passed", () => {
   test.each([
     ["sqlite", ""],
     ["postgresql", "public."],
-  ] as const)(
-    "%s: every table counts, however many there are and however small",
-    async (engine, schema) => {
-      const sql = (text: string): void => {
-        if (engine === "postgresql") return void server.sql(`\\connect many\n${text}`);
-        const database = new DatabaseSync(join(place.dir, "many.db"));
-        database.exec(text);
-        database.close();
-      };
-      if (engine === "postgresql") {
-        server.sql("create database many");
-        process.env["TEST_MANY_URL"] = server.url("attestore", "", "many");
-      }
-      sql(
-        `begin; ${many.map((name, index) => `create table ${name} (a int); insert into ${name} values (1)${index < 5 ? ", (2)" : ""};`).join("")} commit`,
-      );
-      const source = parseSourceConfig(
-        "many",
-        engine === "sqlite" ? { engine, path: "many.db" } : { engine, connection: "env:TEST_MANY_URL" },
-        place.dir,
-      );
-      const whole = await newBackup(source);
-      expect(whole.sourceMetadata).toMatchObject({ table_count: TABLES, row_counts: COUNTS });
-      const passed = await testOf(source, whole);
-      expect(passed.reason).toBeUndefined();
-      expect(passed.checks.filter(({ id }) => id.startsWith("inferred:rows:"))).toHaveLength(300);
-      expect(named(passed, "inferred:rest").observed).toMatchObject({ tables: 20, rows: 20, filled: 20 });
-      expect(named(passed, "inferred:tables").observed).not.toHaveProperty("not_counted");
-      const last = seenIn(passed.checks);
-      expect((await testOf(source, whole, last)).result).toBe("passed");
+  ] as const)("%s: every table counts, however many there are and however small", async (engine, schema) => {
+    const sql = (text: string): void => {
+      if (engine === "postgresql") return void server.sql(`\\connect many\n${text}`);
+      const database = new DatabaseSync(join(place.dir, "many.db"));
+      database.exec(text);
+      database.close();
+    };
+    if (engine === "postgresql") {
+      server.sql("create database many");
+      process.env["TEST_MANY_URL"] = server.url("attestore", "", "many");
+    }
+    sql(
+      `begin; ${many.map((name, index) => `create table ${name} (a int); insert into ${name} values (1)${index < 5 ? ", (2)" : ""};`).join("")} commit`,
+    );
+    const source = parseSourceConfig(
+      "many",
+      engine === "sqlite" ? { engine, path: "many.db" } : { engine, connection: "env:TEST_MANY_URL" },
+      place.dir,
+    );
+    const whole = await newBackup(source);
+    expect(whole.sourceMetadata).toMatchObject({ table_count: TABLES, row_counts: COUNTS });
+    const passed = await testOf(source, whole);
+    expect(passed.reason).toBeUndefined();
+    expect(passed.checks.filter(({ id }) => id.startsWith("inferred:rows:"))).toHaveLength(300);
+    expect(named(passed, "inferred:rest").observed).toMatchObject({ tables: 20, rows: 20, filled: 20 });
+    expect(named(passed, "inferred:tables").observed).not.toHaveProperty("not_counted");
+    const last = seenIn(passed.checks);
+    expect((await testOf(source, whole, last)).result).toBe("passed");
 
-      // One table that no metadata name is emptied: as the backup says, and yet not as it was.
-      const unnamed = many.find(
-        (name) => !passed.checks.some(({ id }) => id === `inferred:rows:${schema}${name}`),
-      );
-      sql(`delete from ${unnamed}`);
-      const emptied = await newBackup(source);
-      expect((await testOf(source, emptied)).result).toBe("passed");
-      const noticed = await testOf(source, emptied, last);
-      expect(noticed).toMatchObject({ result: "failed", reason: expect.stringContaining("inferred:total") });
-      expect(named(noticed, "inferred:total")).toMatchObject({ observed: { filled: TABLES - 1 } });
-      // And a dump that holds less than was counted for it.
-      const less = await testOf(source, {
-        ...emptied,
-        sourceMetadata: {
-          ...whole.sourceMetadata,
-          plaintext_size_bytes: emptied.sourceMetadata["plaintext_size_bytes"],
-        },
-      });
-      expect(named(less, "inferred:rest")).toMatchObject({ result: "failed" });
+    // One table that no metadata name is emptied: as the backup says, and yet not as it was.
+    const unnamed = many.find(
+      (name) => !passed.checks.some(({ id }) => id === `inferred:rows:${schema}${name}`),
+    );
+    sql(`delete from ${unnamed}`);
+    const emptied = await newBackup(source);
+    expect((await testOf(source, emptied)).result).toBe("passed");
+    const noticed = await testOf(source, emptied, last);
+    expect(noticed).toMatchObject({ result: "failed", reason: expect.stringContaining("inferred:total") });
+    expect(named(noticed, "inferred:total")).toMatchObject({ observed: { filled: TABLES - 1 } });
+    // And a dump that holds less than was counted for it.
+    const less = await testOf(source, {
+      ...emptied,
+      sourceMetadata: {
+        ...whole.sourceMetadata,
+        plaintext_size_bytes: emptied.sourceMetadata["plaintext_size_bytes"],
+      },
+    });
+    expect(named(less, "inferred:rest")).toMatchObject({ result: "failed" });
 
-      // Every table is dropped: the checks of what there is would have nothing to say.
-      sql(
-        many
-          .slice(1)
-          .map((name) => `drop table ${name};`)
-          .join(""),
-      );
-      const dropped = await testOf(source, await newBackup(source), last);
-      expect(named(dropped, "inferred:total")).toMatchObject({
-        expectation: `rows >= ${Math.floor((TABLES + 5) / 2) + 1} and filled >= 1`,
-        observed: { tables: 1, rows: 2, filled: 1 },
-        result: "failed",
-      });
-      sql(`drop table ${many[0]}`);
-      const gone = await testOf(source, await newBackup(source), last);
-      expect(named(gone, "inferred:total")).toMatchObject({
-        observed: { tables: 0, rows: 0 },
-        result: "failed",
-      });
-      // Seven restores of 320 tables.
-    },
-    300_000,
-  );
+    // Every table is dropped: the checks of what there is would have nothing to say.
+    sql(
+      many
+        .slice(1)
+        .map((name) => `drop table ${name};`)
+        .join(""),
+    );
+    const dropped = await testOf(source, await newBackup(source), last);
+    expect(named(dropped, "inferred:total")).toMatchObject({
+      expectation: `rows >= ${Math.floor((TABLES + 5) / 2) + 1} and filled >= 1`,
+      observed: { tables: 1, rows: 2, filled: 1 },
+      result: "failed",
+    });
+    sql(`drop table ${many[0]}`);
+    const gone = await testOf(source, await newBackup(source), last);
+    expect(named(gone, "inferred:total")).toMatchObject({
+      observed: { tables: 0, rows: 0 },
+      result: "failed",
+    });
+    // Seven restores of 320 tables.
+  });
 
   test("tables that the backup did not count are counted in the copy; tables that nobody can name are not", async () => {
     const source = parseSourceConfig("kv", SOURCES["kv"], place.dir);
@@ -648,7 +644,7 @@ describe("a check is tried on ruined data", () => {
       expect(named(again, id).negative_control).toEqual(named(tested, id).negative_control);
     const changed = await run("shop", [{ ...checks[0], expect: "n >= 1" }], {}, seen);
     expect(named(changed, "any").negative_control).toMatchObject({ noticed: ["an empty public.orders"] });
-  }, 120_000);
+  });
 
   test("in SQLite: the same, against triggers, constraints and foreign keys", async () => {
     const file = join(place.dir, "shop.db");
@@ -723,7 +719,7 @@ describe("a check is tried on ruined data", () => {
       not_noticed,
       not_tried: ["ruined data: no time was left"],
     });
-  }, 120_000);
+  });
 
   test("in SQLite: the copy is unchanged to the bit, also if the ruin was killed halfway", async () => {
     const file = join(place.dir, "large.db");
@@ -778,7 +774,7 @@ describe("a check is tried on ruined data", () => {
     } finally {
       await restored.close();
     }
-  }, 120_000);
+  });
 
   test("a copy that breaks while it is ruined does not change the result", async () => {
     const tested = await run("shop", [
@@ -798,5 +794,5 @@ describe("a check is tried on ruined data", () => {
       { id: "wrong", query: "select count(*) as n from orders", expect: "n = 1" },
     ]);
     expect(named(failing, "wrong")).not.toHaveProperty("negative_control");
-  }, 120_000);
+  });
 });

@@ -164,7 +164,7 @@ test("damage to dumps of a PostgreSQL database is noticed as the table says", as
     update changed set note = note || '!'; delete from halved where id < 3; ${filled("orders")} drop index by_n; create index by_note on lines (n, of)`);
   expect(honest.reason).toBeUndefined();
   dumpsTable.says("rows added and changed, a few deleted, a new table, another index", "passes");
-}, 400_000);
+});
 
 test("the file of a dump that is other or gone", async () => {
   dumpShop("");
@@ -185,7 +185,7 @@ test("the file of a dump that is other or gone", async () => {
   rmSync(file);
   await expect(testIt(dumps(), made)).rejects.toMatchObject({ code: "ciphertext_unavailable" });
   dumpsTable.says("the file removed after its backup", "could not run");
-}, 200_000);
+});
 
 test("damage to a tree in restic is noticed as the table says", async () => {
   initRestic(join(place.dir, "repository"), PASSWORD);
@@ -273,7 +273,7 @@ test("damage to a tree in restic is noticed as the table says", async () => {
     `case "$*" in *dump*) restic "$@" | tar --delete -f - tree/7.pdf;; *) exec restic "$@";; esac`,
   );
   resticTable.noticed("a file that restic lists and does not give", kept, "names");
-}, 300_000);
+});
 
 test("every case of the tables is here", () => {
   dumpsTable.everyCaseIsHeld();

@@ -156,7 +156,7 @@ test("damage to dumps of MariaDB is noticed as the table says", async () => {
   );
   table.noticed("a view lost while it is restored", await odd("DROP VIEW few;"), "few (missing)");
   table.everyCaseIsHeld();
-}, 400_000);
+});
 
 test("damage to dumps of SQLite is noticed as the table says", async () => {
   const table = new DamageTable("SQLite", HEADING);
@@ -184,7 +184,7 @@ test("damage to dumps of SQLite is noticed as the table says", async () => {
   const dumped = await cases(table, { dump, named: (name) => `inferred:rows:${name}` });
   table.noticed("made without indexes and triggers", await dumped("bare"), "0 indexes");
   table.everyCaseIsHeld();
-}, 400_000);
+});
 
 test("damage to dumps of MongoDB is noticed as the table says", async () => {
   const table = new DamageTable("MongoDB", HEADING);
@@ -271,4 +271,4 @@ test("damage to dumps of MongoDB is noticed as the table says", async () => {
   expect(objects(without)?.observed["not_compared_objects"]).toContain("option shop.log capped");
   table.says("a collection's options lost while it is restored", "named as not compared");
   table.everyCaseIsHeld();
-}, 400_000);
+});

@@ -498,7 +498,7 @@ test("a scratch server that dies in use ends every waiting call", async () => {
   expect(await settled).toBe(true);
   await expect(tested).rejects.toBeInstanceOf(RunError);
   nothingLeft();
-}, 40_000);
+});
 
 test("what a user of the source defined runs in a check with rights to read, and no others", async () => {
   const log = join(place.dir, "by-a-view.log");

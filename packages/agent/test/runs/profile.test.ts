@@ -35,7 +35,7 @@ beforeAll(async () => {
     insert into "we ""ird\\"."t\\abc" select E'tab\\t line\\n end ' || i || E' \\\\N \\\\.' from generate_series(1, 60) i;
   `);
   normal = await testIt();
-}, 300_000);
+});
 
 afterAll(async () => {
   await server?.close();
@@ -117,7 +117,7 @@ test("a hundredth of a column's rows encrypted in place is suspicious, and fails
   // What was suspicious is no measure for the next test.
   const later = await testIt(after(told.profile, normal.profile, normal.profile, normal.profile));
   expect(later.profile?.suspicious).toHaveLength(1);
-}, 300_000);
+});
 
 test("of a table of more than 256 MiB, single rows of many pages are read", () => {
   const table = {
@@ -183,7 +183,7 @@ test("a constraint, a foreign key and an index that end every other session keep
   } finally {
     server.sql("drop schema ends cascade");
   }
-}, 300_000);
+});
 
 test("the dump's own functions, operators, casts and policies are not run", async () => {
   server.sql(`
@@ -204,4 +204,4 @@ test("the dump's own functions, operators, casts and policies are not run", asyn
   const guarded = tested.profile?.tables.find(({ name }) => name === "evil.guarded");
   expect(tested.result, tested.reason).toBe("passed");
   expect(guarded).toMatchObject({ rows: 100, columns: [{ name: "a", nulls: 0 }] });
-}, 300_000);
+});

@@ -102,7 +102,7 @@ beforeAll(async () => {
   execFileSync("python3", ["-c", DJANGO, join(place.dir, "django.db")], {
     env: { ...process.env, PYTHONPATH: join(schemas, "usr/lib/python3/dist-packages") },
   });
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all([postgres?.close(), mariadb?.close()]);
   await place?.remove();
@@ -147,5 +147,4 @@ test.each(CHECK_TEMPLATES)(
       expect(outcome?.negative_control, id).toMatchObject({ not_noticed: [], not_tried: [] });
     }
   },
-  120_000,
 );
