@@ -57,7 +57,7 @@ export interface SourceCheck {
   /** Indexes and tables that are damaged. */
   readonly damaged: number;
   readonly damaged_names: readonly string[];
-  /** What was not looked at, or not to its end. */
+  /** Content that was not looked at, or not to its end. */
   readonly not_checked: number;
   /** Each with the reason. */
   readonly not_checked_names: readonly string[];

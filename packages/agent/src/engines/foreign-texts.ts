@@ -1,7 +1,8 @@
 const MAX_TEXTS = 1_000;
 
 /**
- * Returns the texts of a list that we received. Leaves out what is no text or longer than `max`.
+ * Returns the texts of a list that we received. Leaves out everything that is not a text or is
+ * longer than `max`.
  */
 export function textsOf(value: unknown, max: number): string[] {
   const texts = Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];

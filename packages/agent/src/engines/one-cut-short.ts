@@ -1,8 +1,8 @@
 import { RestoreRefused } from "./engine.ts";
 
 /**
- * For a file of several dumps, one after another, of which one has no end. The database takes such
- * a file, because what follows is a dump again.
+ * For a file of several dumps, one after another, if one of them has no end. The database accepts
+ * such a file, because another dump follows.
  */
 export function oneCutShort(): RestoreRefused {
   return new RestoreRefused(

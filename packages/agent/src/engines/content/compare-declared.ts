@@ -3,7 +3,7 @@ import type { ObjectsWords } from "../../checks/index.ts";
 import { compareObjects } from "./compare-objects.ts";
 import { type DatabaseObject, objectsMetadata } from "./tagged-objects.ts";
 
-/** The definition of an object of which not everything was read: it is named, never compared. */
+/** The definition of an object that was only partly read: it is named, never compared. */
 export const NOT_READ = "";
 
 export interface DeclaredObjects {

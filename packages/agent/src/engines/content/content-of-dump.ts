@@ -3,8 +3,8 @@ import type { ExpectedContent } from "./expected-content.ts";
 import type { NotCompared } from "./signed-content.ts";
 
 /**
- * What the restored copy of another program's dump has to hold, from what was read of the dump
- * while it was restored. Null if nothing was.
+ * What the restored copy of another program's dump must contain, by what was read of the dump while
+ * it was restored. Null if nothing was read.
  */
 export function contentOfDump(
   /** By table, with its name in the restored copy. */

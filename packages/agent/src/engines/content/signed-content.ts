@@ -26,7 +26,7 @@ export interface ContentMetadata<Settings = unknown> {
   /** Owners and grants, of PostgreSQL; absent for the same reasons. */
   readonly privileges?: ExactObjectsMetadata;
   /**
-   * What a restore test of PostgreSQL does not create; absent for the same reasons, and then
+   * Objects that a restore test of PostgreSQL does not create. Absent for the same reasons; then
    * `objects` has the event triggers.
    */
   readonly unrestored?: ExactObjectsMetadata;
@@ -42,7 +42,9 @@ const MAX_NAME = 300;
 export interface KnownContent<Settings> {
   /** By table. */
   readonly tags: ReadonlyMap<string, string>;
-  /** What has no place in `tables` of the metadata: fields of `content` with their tags. */
+  /**
+   * Content that does not fit into `tables` of the metadata: fields of `content` with their tags.
+   */
   readonly apart?: Readonly<Record<string, string>>;
   readonly notCompared: readonly NotCompared[];
   readonly settings: Settings | null;

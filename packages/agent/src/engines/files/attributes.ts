@@ -33,7 +33,7 @@ const USER = `${XATTR}user.`;
 const ACCESS = "system.posix_acl_access";
 const DEFAULT = "system.posix_acl_default";
 
-/** What the header itself has, for what no pax record says. */
+/** Values from the header itself, where no pax record has them. */
 export interface HeaderAttributes {
   /** Seconds since 1970. */
   readonly modified: number | bigint;

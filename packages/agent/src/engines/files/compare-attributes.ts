@@ -18,10 +18,7 @@ export interface FoundAttributes {
   readonly duration_ms: number;
 }
 
-/**
- * tar says in these words what it could not set. Which file it was makes no difference: names are
- * data.
- */
+/** tar's words for what it could not set. The file does not matter here: names are data. */
 const NO_ACL = /Cannot acl_|POSIX ACL/;
 const NO_XATTR = /extended attribute|XATTR support/;
 

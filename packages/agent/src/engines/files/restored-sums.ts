@@ -2,7 +2,7 @@ import type { Moment } from "./attributes.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 import { type TreeSummed, TreeSums } from "./tree-sums.ts";
 
-/** What the archive says that the walk of a tree cannot know. */
+/** What only the archive knows, and the walk of a tree cannot. */
 export interface LookedFor {
   /** In hex. */
   readonly key: string;
@@ -17,7 +17,7 @@ export class RestoredSums {
   readonly #sums: TreeSums;
   readonly #implied: ReadonlySet<string>;
   readonly #links: ReadonlyMap<string, string>;
-  /** The archive's name of what has several, by its first name in the walk. */
+  /** The archive's name of a file with several names, by its first name in the walk. */
   readonly #named = new Map<string, string>();
   /** Those first names whose archive's name has not come yet. */
   readonly #awaited = new Map<string, string>();

@@ -34,7 +34,7 @@ const WAYS: readonly Way[] = [
 
 /**
  * Asks for the row of a path as if the tree were ruined, each time in another way. The tree itself
- * does not change: what the walk finds is changed before the row is made of it.
+ * does not change: only the result of the walk is changed, before the row is made of it.
  */
 export async function ruinTree(
   path: string,

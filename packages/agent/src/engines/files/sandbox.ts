@@ -110,8 +110,8 @@ const OF_THE_ARCHIVE =
   /: (?:No such file or directory|File exists|Is a directory|Not a directory|File name too long)$/m;
 
 /**
- * The checks before tar find nearly everything that can be wrong with the archive itself. What
- * remains is the fault of the place, apart from a few cases.
+ * The checks before tar find nearly everything that can be wrong with the archive itself. So except
+ * for a few cases, what fails now is the sandbox's fault.
  */
 function refusalOf(exit: Exit): RunError | RestoreRefused {
   // Leave out which entry it was: here, names are data.

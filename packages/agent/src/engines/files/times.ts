@@ -12,7 +12,7 @@ export interface TimesDigest {
 }
 
 const NANO = 1_000_000_000n;
-/** What every file system can keep. Beyond it, each has limits of its own. */
+/** Times that every file system can store. Beyond them, each has limits of its own. */
 const FIRST = -(2n ** 31n) * NANO;
 const LAST = (2n ** 31n - 1n) * NANO;
 

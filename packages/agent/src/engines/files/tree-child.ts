@@ -26,7 +26,7 @@ export type TreeResponse =
  * line of JSON, and so is each response. They come in the same order.
  */
 export async function serveTree(input: Readable, output: Writable): Promise<void> {
-  // If nobody waits any more, this process is killed.
+  // If nobody waits for it any longer, this process is killed.
   const { signal } = new AbortController();
   for await (const line of createInterface({ input })) {
     const request = JSON.parse(line) as TreeRequest;

@@ -4,7 +4,7 @@ import type { Moment } from "./attributes.ts";
 import { comparableTime } from "./times.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
-/** What paths of a tree have, each compared by a digest of its own. */
+/** What is compared of each path in a tree, each by a digest of its own. */
 export type Aspect =
   /** Kind and path of files, directories and links. */
   | "names"
@@ -42,7 +42,7 @@ export class TreeSums {
   /** Everything about a path that a restored tree shows. A file has a SHA-256. */
   entry(entry: TreeEntry, sha256: string | null, modified: Moment): void {
     this.name(entry.kind, entry.path);
-    // A further name of a file shares what the first has.
+    // A further name of a file shares the attributes of the first.
     if (entry.kind !== "hardlink") this.modified(entry.path, modified);
     if ("target" in entry) return this.target(entry.path, entry.target);
     this.mode(entry.path, entry.mode);

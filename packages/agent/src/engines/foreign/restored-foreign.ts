@@ -83,7 +83,7 @@ export class RestoredForeign implements Restored {
     return [...outcomes, data, ...(await this.#kinds(context))];
   }
 
-  /** With what the dump held when it was restored. */
+  /** Compared with the content of the dump, as it was read while it was restored. */
   compareContent(comparison: ContentComparison): Promise<readonly CheckOutcome[]> {
     return this.#inner.compareContent?.(comparison) ?? Promise.resolve([]);
   }

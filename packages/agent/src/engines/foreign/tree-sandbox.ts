@@ -22,8 +22,8 @@ export async function findTreeSandbox(): Promise<Sandbox> {
 }
 
 /**
- * Extracts an archive that another program made, and notes what it holds while it passes. `listed`:
- * what that program lists of it.
+ * Extracts an archive that another program made, and notes its content while it passes. `listed`:
+ * how that program lists it.
  */
 export async function restoreTree(
   content: AsyncIterable<Buffer>,

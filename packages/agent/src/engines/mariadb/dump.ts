@@ -165,7 +165,7 @@ export async function connect(session: MariadbSession): Promise<string> {
   throw new RunError("connection_failed", "the source reports no known version");
 }
 
-/** An older dump program may silently leave out what it does not know. */
+/** An older dump program may silently leave out objects that it does not know. */
 export function requireNewEnough(dumper: Program, version: string): void {
   const product = productOf(version);
   if (dumper.product === product && releaseOf(dumper.version) >= releaseOf(version)) return;

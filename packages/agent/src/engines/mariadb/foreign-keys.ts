@@ -80,7 +80,7 @@ async function foreignKeys(
   return [...keys.values()];
 }
 
-/** A row of which any column is NULL refers to nothing. */
+/** A row with NULL in any of these columns refers to nothing. */
 function query({ table, referenced, columns }: ForeignKey): string {
   const refers = columns.map(([own]) => `fk.${own} is not null`);
   const found = columns.map(([own, other]) => `pk.${other} = fk.${own}`);

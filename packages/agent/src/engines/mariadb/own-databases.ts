@@ -43,7 +43,7 @@ export async function* withoutOwnDatabases(
 
 /**
  * Where the next database begins, or where one of the server's own ends; -1 if neither is here. The
- * line break found there is the last byte of what came before.
+ * line break that was found is the last byte of the text before it.
  */
 function next(bytes: Buffer, isOwn: boolean): number {
   const places = (isOwn ? [BEGIN, ...ENDS] : [BEGIN]).map((mark) => bytes.indexOf(mark));

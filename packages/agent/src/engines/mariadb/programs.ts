@@ -115,7 +115,7 @@ export function programOf(path: string, output: string): Program | null {
   return version === undefined ? null : { path, product: productOf(output), version };
 }
 
-/** Tells the product from what a server or program calls its version. */
+/** Finds the product in the version that a server or program states. */
 export function productOf(text: string): Product {
   return /mariadb/i.test(text) ? "MariaDB" : "MySQL";
 }

@@ -46,7 +46,7 @@ export class RestoredMariadb implements Restored {
   readonly #server: ScratchServer;
   readonly #admin: MariadbSession;
   readonly #databases: readonly string[];
-  /** What `inferredChecks` counted, by the tables' names in the metadata. */
+  /** Counts of `inferredChecks`, by the tables' names in the metadata. */
   readonly #counts = new Map<string, bigint>();
 
   readonly #dump: ForeignDump | null;

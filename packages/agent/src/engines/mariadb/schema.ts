@@ -29,10 +29,10 @@ const CREATE_OPTIONS = `if(engine = 'Aria' and create_options not like '%page_ch
   create_options)`;
 
 /**
- * Lists what a restored copy must have too: databases, tables, columns, indexes, constraints,
- * partitions, views, routines, triggers and events. The rows of each statement are kind, database,
- * table or an empty text, name, and definition. They contain no owner, no definer, no row count and
- * no counter's next value.
+ * Lists everything that a restored copy must have besides rows: databases, tables, columns,
+ * indexes, constraints, partitions, views, routines, triggers and events. The rows of each
+ * statement are kind, database, table or an empty text, name, and definition. They contain no
+ * owner, no definer, no row count and no counter's next value.
  */
 export function schemaListing(databases: readonly string[]): string[] {
   const of = (column: string): string => inList(column, databases);

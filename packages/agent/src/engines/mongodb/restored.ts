@@ -41,12 +41,10 @@ const OBJECTS_WORDS = {
   hint: "compare what listCollections and listIndexes give of both",
 };
 
-/**
- * What every server makes of an archive. One without an option may have taken it, and ignores it.
- */
+/** Kinds that every server restores. It may accept an option that it lacks, and ignore it. */
 const CERTAIN: ReadonlySet<string> = new Set(["collection", "index", "view"]);
 
-/** Of another program's archive; null for what was not understood. */
+/** Of another program's archive; null if it was not understood. */
 export interface ArchiveHeld {
   readonly content: readonly CollectionContent[] | null;
   readonly objects: readonly DatabaseObject[] | null;
@@ -100,8 +98,8 @@ export class RestoredMongodb implements Restored {
   }
 
   /**
-   * Starts one of the customer's programs. ATTESTORE_RESTORED is the mongodb:// URI of what was
-   * restored.
+   * Starts one of the customer's programs. ATTESTORE_RESTORED is the mongodb:// URI of the restored
+   * copy.
    */
   readonly startCommand = ([command = "", ...args]: readonly string[], signal: AbortSignal): Promise<Child> =>
     this.#server.start({ command, args, env: { ATTESTORE_RESTORED: this.#server.uriInside }, signal });

@@ -34,8 +34,8 @@ const SCHEMA = `
     where d.classid = 'pg_proc'::regclass and d.refclassid = 'pg_extension'::regclass and d.refobjid = e.oid and d.deptype = 'e' and p.proname in ('bt_index_check', 'verify_heapam'))`;
 
 /**
- * In another order each time, so that several backups reach what one has no time for. Only tables
- * of PostgreSQL 14 and newer can be looked at.
+ * In another order each time, so that several backups together reach everything, even if one has
+ * too little time. Tables can be checked since PostgreSQL 14.
  */
 const TO_CHECK = (schema: string): string => `
   select json_build_array(kind, name, call) from (

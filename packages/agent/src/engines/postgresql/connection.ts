@@ -53,7 +53,10 @@ async function withVerification(environment: Record<string, string>): Promise<Re
   return verified;
 }
 
-/** The settings of a service's entry, from where libpq looks for it; null if it is not found. */
+/**
+ * The settings of a service's entry, from the places where libpq looks for it; null if it is not
+ * found.
+ */
 async function hostsOfService(name: string): Promise<readonly string[] | null> {
   const { PGSERVICEFILE: own, PGSYSCONFDIR: shared } = process.env;
   const files = [

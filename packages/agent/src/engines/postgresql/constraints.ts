@@ -3,12 +3,12 @@ import type { IntegrityLimits } from "../engine.ts";
 import type { PsqlSession } from "./psql-session.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "./schema.ts";
 
-/** What the server itself comes with has a smaller one. */
+/** The server's own objects have a smaller one. */
 const FIRST_OWN_OID = 16_384;
 
 const LISTING_MS = 10_000;
 const NAME = "format('%I.%I.%I', n.nspname, r.relname, c.conname)";
-/** What a table's rows take, with those of its partitions. */
+/** The size of a table's rows, with those of its partitions. */
 const size = (oid: string): string =>
   `(select coalesce(sum(pg_table_size(p.relid)), 0) from (select relid from pg_partition_tree(${oid}) union select ${oid}) p)`;
 const only = (relkind: string): string => `case when ${relkind} = 'p' then '' else 'only ' end`;

@@ -42,11 +42,11 @@ export interface IndexedCopy {
 }
 
 /**
- * Looks at the copy's B-tree indexes with amcheck, as the role that loaded them: an index's own
- * functions are the dump's, and with the settings of the load. Those that run such functions are
- * looked at when the returned function is called. An error that is no corruption says nothing about
- * the index. The extension comes for that and goes again then. That function answers null if there
- * is no index.
+ * Checks the copy's B-tree indexes with amcheck. This runs as the role that loaded them and with
+ * the settings of the load, because an index's own functions come from the dump. The returned
+ * function checks the indexes that run such functions. An error other than corruption says nothing
+ * about the index. The amcheck extension is created for this and dropped again. The function
+ * returns null if there is no index.
  * @throws RestoreRefused, RunError, SessionEnded
  */
 export async function checkIndexes(

@@ -37,8 +37,8 @@ export interface DatabaseToDump {
 }
 
 /**
- * The dump of one database in a snapshot that our own session holds. So the metadata count what the
- * dump contains.
+ * The dump of one database, in a snapshot that our own session holds, so the counts in the metadata
+ * are those of the dump.
  */
 export class DatabaseDump {
   readonly #database: DatabaseToDump;

@@ -45,7 +45,7 @@ export function refusalOf(
       "a process of pg_restore was killed during the restore, most likely because memory ran out: give it more",
     );
 
-  // What pg_restore says about the archive is its own and quotes nothing. It then stops sending,
+  // pg_restore's messages about the archive are its own and quote nothing. It then stops sending,
   // and the server has an SQLSTATE for that too.
   const ofArchive = ARCHIVE_ERROR.exec(exit.stderr)?.[1];
   const entry = entryOf(exit.stderr);

@@ -11,7 +11,7 @@ import { isLacking, messageIn, outOfMemory, whichConstraint } from "./refusal.ts
 import { runRestrictedSql } from "./restricted-sql.ts";
 import { missingOnServer } from "./missing-on-server.ts";
 
-/** What the role that loads a dump may not do. */
+/** What the loading role may not do. */
 const NOT_ALLOWED = /^ERROR: +42501: /;
 /** pg_dump writes all extensions right after the schemas, before any content. */
 const HEAD_BYTES = 1 << 20;

@@ -14,13 +14,13 @@ import { stopAtError } from "./stop-at-error.ts";
 import { tryPrivileges } from "./privileges/try-privileges.ts";
 import { refusalOf } from "./refusal.ts";
 
-/** What is known of a copy after its dump was loaded. */
+/** What is known about a copy after its dump was loaded. */
 export interface Loaded {
   /** Whether each table has its rows in the dump's order. */
   readonly keepsOrder: boolean;
   /** Owners and grants as the dump gives them; null if that is unknown. */
   readonly privileges: readonly DatabaseObject[] | null;
-  /** What the dump holds and the copy does not; null if that is unknown. */
+  /** What the dump has and the copy lacks; null if that is unknown. */
   readonly unrestored: readonly DatabaseObject[] | null;
 }
 

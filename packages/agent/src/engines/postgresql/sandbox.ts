@@ -33,7 +33,7 @@ export async function findPostgresqlSandbox(
     runtime: server.runtime,
     restore: async (content, context) => {
       const jobs = jobsFor(metadata, server.runtime);
-      // A limit that somebody set holds for what is restored, and leaves no room for the dump too.
+      // A configured limit holds for the restored data, and leaves no room for the dump too.
       if (jobs === 1 || context.limits?.restoreDisk !== undefined)
         return restoreInto(await server.start(context), metadata, content, context);
       const bytes = plaintextBytesOf(metadata) ?? 0;

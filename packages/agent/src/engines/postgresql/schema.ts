@@ -122,8 +122,8 @@ export function schemaLines(output: string): SchemaLine[] {
 const NOT_PRINTED: ReadonlySet<string> = new Set(["schema", "extension", "enum"]);
 
 /**
- * SHA-256 in hex. Schemas with the same hash are the same, up to what a restored copy prints in
- * another way (`asReadBack`).
+ * SHA-256 in hex. Schemas with the same hash are the same, except for text that a restored copy
+ * prints differently (`asReadBack`).
  */
 export function exactSchemaHash(output: string): string {
   return schemaHash(

@@ -180,7 +180,7 @@ async function create(
   );
   if (created.ok) return;
   const { sqlstate } = created;
-  // Somebody made it in the meantime: nobody has looked at what is in it.
+  // Somebody created it in the meantime, and nobody knows what is in it.
   if (sqlstate === "42P04")
     throw unusable(`the database ${database} was made by somebody else just now: try again`);
   if (sqlstate === "42501")

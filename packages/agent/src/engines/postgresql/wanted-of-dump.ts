@@ -1,7 +1,10 @@
 import { expectedObjects } from "../content/compare-objects.ts";
 import type { ForeignMetadata } from "../engine.ts";
 
-/** What a restore test reads in the dump's SQL, because the backup says something about it. */
+/**
+ * The parts of the dump's SQL that a restore test reads, because the backup says something about
+ * them.
+ */
 export interface Wanted {
   readonly privileges: boolean;
   readonly unrestored: boolean;

@@ -17,8 +17,8 @@ const MODE_BITS: readonly (readonly [go: number, system: number])[] = [
 ];
 
 /**
- * What restic lists of a snapshot: a statement of its own beside the archive that restic makes. It
- * reads the snapshot's trees and no file.
+ * restic's own list of a snapshot, separate from the archive that restic makes. It reads the
+ * snapshot's trees and no file.
  * @throws RunError, RestoreRefused
  */
 export async function listedTree(restic: Restic, snapshot: string, key: Buffer): Promise<ListedTree> {

@@ -112,8 +112,8 @@ export class Restic {
     const { child, served } = await this.#startOne(["--no-lock", "--no-cache", "--quiet", ...args]);
     this.#served = served;
     child.stderr.on("data", (text: string) => {
-      // What we read and found wrong or missing will be the same in a quarter of an hour. Restic
-      // would try again for that long.
+      // What we found wrong or missing will be the same in a quarter of an hour. Restic would try
+      // again for that long.
       if (served !== null && !served.mayPass() && RETRYING.test(text)) void child.stop();
     });
     return child;
@@ -155,7 +155,7 @@ type StartRestic = (
 ) => Promise<{ readonly child: Child; readonly served: ServedRepository | null }>;
 
 /**
- * What restic prints about changed data. Anything else may be a problem on the way to the
+ * restic's messages about changed data. Anything else may be a problem on the way to the
  * repository.
  */
 const DAMAGED =

@@ -22,7 +22,10 @@ import {
 export interface ServedRepository {
   /** Why the repository could not be read; null if it could. */
   unreadable(): UnreadableRepository | null;
-  /** What restic requested that is missing or not what it should be; null if there is none. */
+  /**
+   * The first file that restic requested and that is missing or not as it should be; null if there
+   * is none.
+   */
   damaged(): string | null;
   /** Whether the failed request may succeed if restic sends it again. */
   mayPass(): boolean;

@@ -13,7 +13,7 @@ export type Request =
     }
   /** Reads the content of a copy. */
   | { readonly op: "content"; readonly path: string; readonly budget_ms: number }
-  /** What the rows of a copy look like. */
+  /** The profile of a copy's rows. */
   | { readonly op: "profile"; readonly path: string; readonly seed: number; readonly budget_ms: number }
   /** Has SQLite undo the unfinished transaction of a copy whose journal is next to it. */
   | { readonly op: "roll back"; readonly path: string }

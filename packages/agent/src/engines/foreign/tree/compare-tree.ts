@@ -14,7 +14,7 @@ export interface FoundTree {
   readonly listed: ListedTree | null;
 }
 
-/** What a restore has to bring back, with the words for it. */
+/** What a restore must bring back, with the words for it. */
 const WORDS: Readonly<Partial<Record<Aspect, string>>> = {
   names: "names",
   others: "pipes",
@@ -82,8 +82,8 @@ export function compareTree(
 type Compared = [kind: string, count: number, is: string, shouldBe: string];
 
 /**
- * What restic's archive has in another way than its listing: some versions of restic round times,
- * or leave out what an archive need not have. The snapshot itself has it.
+ * Where restic's archive differs from its listing: some versions of restic round times, or leave
+ * out what an archive need not contain. The snapshot itself has it.
  */
 function notListedAlike({ summed: listed, others }: ListedTree, archived: TreeSummed): string[] {
   // The archive's times are whole seconds then.

@@ -1,6 +1,6 @@
 import type { TreeSummed } from "../../files/tree-sums.ts";
 
-/** What the program that stored a tree lists of it. */
+/** How the program that stored a tree lists it. */
 export interface ListedTree {
   readonly summed: TreeSummed;
   /** Why the listing cannot be compared; null if it can. */

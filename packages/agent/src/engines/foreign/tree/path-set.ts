@@ -18,7 +18,7 @@ export class PathSet {
     return this.#size;
   }
 
-  /** False if the path was there. */
+  /** False if the path was in the set already. */
   add(path: string, isDirectory: boolean): boolean {
     if (2 * (this.#size + 1) > this.#slots.length / 2) this.#grow();
     const [high, low] = wordsOf(path);

@@ -31,8 +31,8 @@ export interface TreeRestore {
 }
 
 /**
- * A tree that others archived. Nobody listed what it held when it was stored, so it is compared
- * with what its archive held while it was restored.
+ * A tree that another program archived. Nobody listed it when it was stored, so it is compared with
+ * the archive's own content, noted while it was restored.
  */
 export class RestoredTree implements Restored {
   readonly #files: RestoredFiles;

@@ -21,7 +21,7 @@ export interface ListingLimits {
   /** For all objects together. */
   readonly budget_ms: number;
   /**
-   * What stands for a definition that the server cannot print. Without it, such an object ends the
+   * Replaces a definition that the server cannot print. Without this, such an object would end the
    * listing.
    */
   readonly unreadable?: string;

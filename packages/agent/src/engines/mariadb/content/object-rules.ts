@@ -1,4 +1,4 @@
-/** What of a definition may rightly be different on a copy. Each rule has a test. */
+/** Differences of a definition that are right on a copy. Each rule has a test. */
 
 interface Part {
   readonly kind: string;
@@ -13,9 +13,9 @@ const COUNTER = /^(\) ENGINE=\w+) AUTO_INCREMENT=(\d+)/m;
 const PLACES_OF_FILES = / (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^'\\]|''|\\.)*'/gs;
 
 /**
- * What SHOW CREATE TABLE says, as the table with its columns, each index and each constraint.
- * Whatever is none of these lines stays with the table. The order of indexes and constraints does
- * not count, and the next value of a counter has an object of its own.
+ * Splits the output of SHOW CREATE TABLE into the table with its columns, each index and each
+ * constraint. All other lines stay with the table. The order of indexes and constraints does not
+ * count, and the next value of a counter is an object of its own.
  */
 export function tableParts(table: string, text: string): Part[] {
   const parts: Part[] = [];

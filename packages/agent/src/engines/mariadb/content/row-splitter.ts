@@ -11,7 +11,7 @@ export class RowSplitter {
   readonly #onRow: (part: Buffer, isEnd: boolean) => void;
   #isInText = false;
   #isEscaped = false;
-  /** The end of what was added, which may be the start of what is between two rows. */
+  /** The end of the added bytes, which may be the start of a separator between two rows. */
   #held: Buffer = Buffer.alloc(0);
 
   /** `onRow` gets parts of rows. The last part of a row ends with one more byte, `,` or `;`. */

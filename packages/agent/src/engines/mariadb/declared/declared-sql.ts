@@ -32,8 +32,8 @@ const ROUTINE = new RegExp(
 const SEQUENCE = new RegExp(`^CREATE SEQUENCE ${NAME} `);
 
 /**
- * Reads what the text of mysqldump or mariadb-dump makes while it passes, and none of the rows:
- * tables, indexes and constraints with their definitions, views, triggers, routines and sequences
+ * Reads which objects the text of mysqldump or mariadb-dump creates, while it passes, but no rows:
+ * tables, indexes and constraints with their definitions; views, triggers, routines and sequences
  * by name.
  */
 export class DeclaredSql {
@@ -135,11 +135,11 @@ export class DeclaredSql {
     table.length += length;
     table.isCut ||= length >= MAX_LINE || table.length > MAX_TABLE;
     if (table.length <= MAX_TABLE) table.lines.push(line);
-    // What is below the columns may be on several lines, such as partitions.
+    // Lines after the columns, such as partitions, may continue on the next line.
     table.hasColumns ||= line.startsWith(")");
     if (!table.hasColumns || !line.endsWith(";")) return;
     this.#table = null;
-    // Several dumps in one file: the last one counts, and what the first had is gone.
+    // With several dumps in one file, the last one counts, and the objects of the first are gone.
     this.#isTwice ||= this.#tables.has(table.name);
     this.#tables.add(table.name);
     if (table.isCut) return this.#push("table", table.name, NOT_READ);
@@ -178,10 +178,10 @@ function named(quoted: string): string {
   return quoted.replaceAll("``", "`");
 }
 
-/** What is compared only by its name has the definition of an empty text. */
+/** An object that is compared only by its name has the definition of an empty text. */
 export const ONLY_A_NAME = hashed("");
 
-/** As `listObjects` does it for what has one text. */
+/** As `listObjects` does it for objects with one text. */
 function hashed(definition: string): string {
   return createHash("sha256")
     .update(JSON.stringify([definition]))

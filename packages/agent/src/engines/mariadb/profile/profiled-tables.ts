@@ -13,7 +13,7 @@ export interface ProfiledTable {
   readonly name: string;
   readonly database: string;
   readonly table: string;
-  /** As they were counted in the copy, or what the server thinks. */
+  /** As they were counted in the copy, or as the server estimates them. */
   readonly rows: number;
   /** Empty if all are generated. */
   readonly columns: readonly ProfiledColumn[];

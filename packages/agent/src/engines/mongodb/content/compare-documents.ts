@@ -53,8 +53,8 @@ async function dumpedAgain(
 ): Promise<readonly CollectionContent[]> {
   if (time.aborted) return [];
   const args = [`--uri=${server.uriInside}`, "--archive"];
-  // If mongodump ended in order, it would mark a collection as complete of which it wrote only a
-  // part.
+  // If mongodump ended in order, it would mark a collection as complete although it wrote only a
+  // part of it.
   const child = await server.start({ command, args, signal, isDump: true, stopSignal: "SIGKILL" });
   const ended = stopWhen(time, child);
   const digests = new ArchiveDigests(key);

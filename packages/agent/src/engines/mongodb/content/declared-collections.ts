@@ -3,7 +3,7 @@ import { NOT_READ } from "../../content/compare-declared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { indexOf, type ListedCollection, nameOf, OWN_DATABASES, withoutIds } from "../describe.ts";
 
-/** What is kept takes about as much memory. */
+/** Keeping a result takes about that much memory. */
 const MAX_BYTES = 64 << 20;
 
 /**
@@ -47,7 +47,10 @@ export function objectsOfCollection(listed: ListedCollection): DatabaseObject[] 
   ];
 }
 
-/** Null for what a test does not restore, and for the document that describes the archive. */
+/**
+ * Null for collections that a test does not restore, and for the document that describes the
+ * archive.
+ */
 function listedIn(bytes: Buffer): ListedCollection | "unknown" | null {
   try {
     const { db: database, collection, metadata, type } = BSON.deserialize(bytes);

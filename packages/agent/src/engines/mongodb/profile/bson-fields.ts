@@ -1,4 +1,6 @@
-/** A value of a document: a text or bytes by their start, a time, or what is only counted. */
+/**
+ * A value of a document: the start of a text or of bytes, a time, or a value that is only counted.
+ */
 export type FieldValue =
   | { readonly kind: "text"; readonly start: string; readonly bytes: number }
   | { readonly kind: "bytes"; readonly start: Buffer; readonly bytes: number }
@@ -11,10 +13,7 @@ const MAX_DEPTH = 3;
 const MAX_NAME = 64;
 const LOOKED_AT = 256;
 const MIN_DOCUMENT = 5;
-/**
- * A name that a program gave. What else is a name, such as an address or a key of somebody's, is
- * data.
- */
+/** A name that a program gave. Other keys, such as addresses, are data. */
 const NAME = /^[A-Za-z_][A-Za-z_-]{0,40}[0-9]{0,3}[A-Za-z_]{0,20}$/;
 
 /** The size of values whose size is fixed, by their type. */

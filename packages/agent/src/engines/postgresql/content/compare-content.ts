@@ -26,7 +26,7 @@ export interface RestoredTables {
 
 /** Each is a psql, its server process and one that hashes: one for each core keeps all busy. */
 const MAX_SESSIONS = 4;
-/** Starting the program that hashes a table takes as long as reading so many bytes. */
+/** Starting the program that hashes a table takes as long as reading this many bytes. */
 const TO_START = 1 << 20;
 
 /**

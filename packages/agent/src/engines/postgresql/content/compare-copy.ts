@@ -110,8 +110,8 @@ function listedLike(
 }
 
 /**
- * A dump says nothing of an extension's version: whoever restores it gets the one that is installed
- * there. So another one fails no test.
+ * A dump does not name an extension's version: a restore gets the version that is installed. So
+ * another version fails no test.
  */
 function otherVersions(signed: unknown, found: readonly (readonly string[])[]): string[] {
   const here = new Map(found.map(([name = "", version = ""]) => [name, version]));
@@ -124,7 +124,7 @@ function otherVersions(signed: unknown, found: readonly (readonly string[])[]): 
   });
 }
 
-/** What `compareUnrestored` has no check for is named beside the copy's objects. */
+/** Objects for which `compareUnrestored` has no check are named beside the copy's objects. */
 function notInAnyCheck(expected: ExpectedObjects, found: Copy["loaded"]["unrestored"]): string[] {
   if (found !== null && !isNothing(expected, found)) return [];
   const hidden = expected.leftOut.map(([kind]) => kind);
@@ -180,7 +180,7 @@ async function compareTables(
 }
 
 /**
- * Compares a copy with the dump of another program, of which nobody else says anything.
+ * Compares a copy with the dump of another program. Nothing else is known about such a dump.
  * @throws RunError
  */
 export async function compareWithDump(

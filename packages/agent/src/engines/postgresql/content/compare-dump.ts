@@ -8,7 +8,7 @@ import { tableTag } from "./describe-content.ts";
 import type { ArchiveContent } from "./read-archive.ts";
 import { LARGE_OBJECTS, MADE_OF, whyNotCompared } from "./tables.ts";
 
-/** What a dump without large objects has of them. */
+/** The digest of the large objects of a dump that has none. */
 const OF_NOTHING = createHash("sha256").digest("hex");
 
 /**

@@ -10,7 +10,7 @@ export interface SequenceValue {
   readonly value: string | null;
 }
 
-/** What a dump loads into one table. */
+/** The rows that a dump loads into one table. */
 export interface TableContent {
   readonly schema: string;
   readonly table: string;

@@ -16,7 +16,7 @@ const MAX_BATCH = 64;
 const MAX_BATCH_BYTES = 60_000;
 
 /**
- * What `sha256Command` prints for the table with that number, and what psql prints for its COPY, in
+ * The output of `sha256Command` for the table with that number, and psql's output of its COPY, in
  * any order.
  */
 const DIGEST = /^([0-9a-f]{64}) [ *](?:-|stdin)\n([0-9]+)$/gm;

@@ -34,7 +34,7 @@ export interface ListedObjects {
   readonly objects: readonly DatabaseObject[] | null;
   readonly privileges: readonly DatabaseObject[] | null;
   readonly unrestored: Unrestored | null;
-  /** Whether the source has large objects of which `privileges` has none. */
+  /** Whether the source has large objects and `privileges` has none of them. */
   readonly hasMoreLargeObjects: boolean;
 }
 
@@ -54,7 +54,7 @@ export const NOTHING_LISTED: ListedObjects = {
 
 /**
  * Lists the objects of the open transaction's database; null if the server does not list them in
- * time. The transaction goes on in both cases.
+ * time. The transaction stays open in both cases.
  */
 export async function listObjects(
   session: PsqlSession,

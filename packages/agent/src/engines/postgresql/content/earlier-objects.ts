@@ -16,10 +16,10 @@ const FIRST_OWN_OID = 16_384;
  * have it. It may never change. It compares less exactly than `objects.ts`: expressions without
  * casts, parentheses and spaces.
  *
- * Each row is a JSON array: kind, name, SHA-256 of what must come back letter by letter, and an
- * expression as the server prints it. Owners, and what only a newer version's catalogue has, are
- * left out. So is what a table gets from its parents, because it follows from theirs and the server
- * chooses its names.
+ * Each row is a JSON array: kind, name, SHA-256 of the part that must come back letter by letter,
+ * and an expression as the server prints it. It leaves out owners, and objects that only a newer
+ * version's catalogue has. It also leaves out what a table gets from its parents, because that
+ * follows from theirs and the server chooses its names.
  */
 export const EARLIER_OBJECTS = `
   with relation as (

@@ -4,7 +4,7 @@ import { asReadBack } from "../printed/printed-sql.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
 
 /**
- * The definition of this kind is a value, and only the dump knows it, because a sequence goes on
+ * The definition of this kind is a value. Only the dump knows it, because a sequence changes even
  * while a snapshot is held.
  */
 export const SEQUENCE_VALUE = "sequence_value";
@@ -31,9 +31,9 @@ const ROLES = (oids: string): string =>
 
 /**
  * Each row is a JSON array: kind, name, SHA-256 of a JSON array that must come back as it is, and
- * what the server prints of it, which is compared as `asReadBack` has it. What only a newer
- * version's catalogue has is left out. So is what a table gets from its parents, because it follows
- * from theirs and the server chooses its names.
+ * text as the server prints it, which is compared in the form of `asReadBack`. It leaves out
+ * objects that only a newer version's catalogue has. It also leaves out what a table gets from its
+ * parents, because that follows from theirs and the server chooses its names.
  */
 const OBJECTS = (sequenceValue: string, listing = LISTING): string => `
   with relation as (

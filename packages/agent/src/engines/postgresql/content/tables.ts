@@ -12,7 +12,7 @@ export interface CatalogueTable {
   readonly isChild: boolean;
   /** Has a column of the type money, also within another type. Its text depends on a locale. */
   readonly hasMoney: boolean;
-  /** What its rows take on the server's disk. */
+  /** The size of its rows on the server's disk. */
   readonly bytes: number;
 }
 

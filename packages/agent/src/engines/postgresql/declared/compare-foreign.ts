@@ -6,7 +6,8 @@ import { compareSchema } from "./compare-schema.ts";
 import type { DeclaredSchema } from "./declared-sql.ts";
 
 /**
- * What was read of another program's dump while it was restored; null for what was not understood.
+ * Another program's dump, as read while it was restored; null for the parts that were not
+ * understood.
  */
 export interface ForeignDump {
   readonly content: ArchiveContent | null;
@@ -14,7 +15,7 @@ export interface ForeignDump {
 }
 
 /**
- * Compares a copy with such a dump: first what it declares, then the rows.
+ * Compares a copy with such a dump: first its objects, then the rows.
  * @throws RunError
  */
 export async function compareForeign(

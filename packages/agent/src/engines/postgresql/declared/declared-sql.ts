@@ -20,13 +20,13 @@ const VERSION = /^-- Dumped (from database|by pg_dump) version ([0-9.]+)/;
 const END = /^-- PostgreSQL database dump complete/;
 const BACKSLASHES = /^SET standard_conforming_strings = (on|off);$/;
 const COPY = /^COPY .* FROM stdin;$/;
-/** At the end of an object: it says what the next one needs, or who owns this one. */
+/** At the end of an object: the text names what the next one needs, or who owns this one. */
 const BESIDES = /^(?:SET default_(?:tablespace|table_access_method|with_oids) = .*;|ALTER .* OWNER TO .*;)$/;
 const COPY_END = Buffer.from("\n\\.\n");
 const NEWLINE = 0x0a;
 /** The rest of a longer line is not looked at, so its object is not read. */
 const MAX_LINE = 1 << 20;
-/** The same goes for an object in which so much could be its end, and is not. */
+/** An object is not read either if more text than this could be its end, but is not. */
 const MAX_PENDING = 64 * 1024;
 const MAX_OBJECTS = 100_000;
 

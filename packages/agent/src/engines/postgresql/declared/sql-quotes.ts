@@ -22,7 +22,7 @@ export class SqlQuotes {
   #quotes: Quotes | null = null;
   /** Whether the rest of the line is a comment. */
   #isComment = false;
-  /** What is not looked at yet, after one character that is. */
+  /** The text that is not read yet, after one character that is. */
   #text = "";
   #at = 0;
 
@@ -36,7 +36,7 @@ export class SqlQuotes {
     if (isAlone && !OTHERS.test(part) && part.split("'").length % 2 === 1) return;
     this.#text += part;
     const text = this.#text;
-    // What begins later may have its end in the next part.
+    // An item that begins later may have its end in the next part.
     const until = isEnd ? text.length : text.length - LONGEST;
     while (this.#at < until && !this.#isComment) this.#next(until);
     const kept = isEnd ? "" : this.#isComment ? "" : text.slice(Math.max(0, this.#at - 1));

@@ -1,9 +1,9 @@
 import type { Group, Part } from "./sql-words.ts";
 
 /**
- * PostgreSQL prints an expression in another way once it has read back what it printed. Each rule
- * is one such way, as its parser does it. The expression before and after a rule is the same. There
- * are no others among what the regression tests of PostgreSQL 15 create.
+ * PostgreSQL prints an expression differently once it has read back its own output. Each rule is
+ * one such difference, as its parser makes it. An expression means the same before and after a
+ * rule. The regression tests of PostgreSQL 15 create no other differences.
  */
 export const PRINTED_RULES: readonly ((parts: readonly Part[]) => readonly Part[])[] = [
   castOfElements,
@@ -131,7 +131,7 @@ function typeAt(parts: readonly Part[], start: number): PrintedType | null {
   return { name, isArray, end: isArray ? at + 1 : at };
 }
 
-/** The names that the parser has for types of SQL, as they are printed in a list of columns. */
+/** The parser's names for SQL types, as they are printed in a list of columns. */
 const OWN_NAMES: ReadonlyMap<string, string> = new Map([
   ["bigint", "int8"],
   ["bit", '"bit"'],

@@ -3,9 +3,9 @@ import { type Part, sqlParts, sqlText } from "./sql-words.ts";
 
 /**
  * An expression or statement that PostgreSQL printed, in the form in which a restored copy of it
- * prints it too. Two texts of the same form mean the same. Only the rules and the space between
- * words make them alike; what is quoted is never touched. A text that is no SQL is returned as it
- * is.
+ * prints it too. Two texts with the same form mean the same. Only the rules, and the space between
+ * words, make texts alike; quoted text is never changed. A text that is not SQL is returned
+ * unchanged.
  */
 export function asReadBack(printed: string): string {
   const parts = sqlParts(printed, rewritten);

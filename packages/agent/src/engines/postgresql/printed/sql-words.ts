@@ -9,8 +9,9 @@ export interface Group {
 const CLOSING = { "(": ")", "[": "]" } as const;
 
 /**
- * What parentheses enclose is one group, at any depth. Null if the text is no SQL of which that can
- * be said. `rewrite` gets the parts of each group when it ends, and of the whole text at the end.
+ * Everything between parentheses is one group, at any depth. Null if the text is not SQL that can
+ * be grouped. `rewrite` gets the parts of each group when it ends, and of the whole text at the
+ * end.
  */
 export function sqlParts(
   text: string,
@@ -48,7 +49,7 @@ export function sqlText(parts: readonly Part[]): string {
   return words.join(" ");
 }
 
-/** Each word of a text; null if it is no SQL of which that can be said. */
+/** Each word of a text; null if the text is not SQL that can be split into words. */
 export function sqlWords(text: string): readonly string[] | null {
   const words: string[] = [];
   for (const word of wordsOf(text)) {
@@ -86,7 +87,7 @@ export function* statementsOf(
 
 /** Space, comments and psql's commands. */
 const BETWEEN_STATEMENTS = /(?:[ \t\n\r\f\v]|--[^\n]*|(?<=\n)\\[^\n]*)+/y;
-/** Not what JavaScript takes for space: a name may have U+00A0. */
+/** Not everything that JavaScript takes for space: a name may have U+00A0. */
 const SPACE = /[ \t\n\r\f\v]+/y;
 /** What begins a quoted text or name, or all of another word. */
 const WORD =

@@ -17,8 +17,8 @@ const OF_COLUMNS = `(select json_agg(json_build_array(attname, ${GRANTS("attacl"
   from pg_attribute where attrelid = c.oid and attacl is not null and not attisdropped)`;
 
 /**
- * The schema `public` as a new database has it. A dump says nothing of such a one, nor of one that
- * the source has dropped, which the copy has again.
+ * The schema `public` as a new database has it. A dump does not mention it, nor a schema `public`
+ * that the source has dropped and the copy has again.
  */
 const IS_NEW_PUBLIC = `(n.nspname = 'public' and (
   select array_agg(concat_ws(' ', case a.grantee when 0 then 'public' when n.nspowner then 'owner' else 'other' end, a.privilege_type, a.is_grantable) order by a.grantee <> 0, a.privilege_type)
@@ -39,8 +39,8 @@ export function isOfThirdVersion({ kind }: DatabaseObject): boolean {
 }
 
 /**
- * What a dump tells of the owners and grants of large objects, of those that the source lists.
- * pg_dump 17 and later have them between the data, where a restore test does not look.
+ * What a dump says about the owners and grants of the large objects that the source lists. pg_dump
+ * 17 and later have them between the data, where a restore test does not look.
  */
 export function dumpedPrivileges(
   listed: readonly DatabaseObject[],

@@ -8,7 +8,9 @@ export interface PrivilegeStatements {
   readonly roles: readonly string[];
 }
 
-/** What may get an owner. What a restore test does not create is compared elsewhere. */
+/**
+ * Objects that may get an owner. Those that a restore test does not create are compared elsewhere.
+ */
 const OWNED =
   /^(?:TABLE|VIEW|MATERIALIZED VIEW|FOREIGN TABLE|SEQUENCE|TYPE|DOMAIN|SCHEMA|COLLATION|STATISTICS|SERVER|TEXT SEARCH CONFIGURATION|TEXT SEARCH DICTIONARY)$/;
 /** Here, the arguments' types follow the name. */

@@ -10,10 +10,10 @@ import type { PrivilegeStatements } from "./privilege-statements.ts";
 const TIME_MS = 60_000;
 
 /**
- * Gives the copy the owners and grants that its dump names, lists them, and takes all of it back:
- * the loading role must still own what the checks read. Null if that takes too long, or more than
- * the server has room for. Nothing else may use the copy meanwhile. The statements are the server's
- * own superuser's, so they must be those of `privilegeStatements`.
+ * Gives the copy the owners and grants that its dump names, lists them, and takes all of them back,
+ * because the loading role must still own what the checks read. Null if this takes too long, or
+ * needs more than the server has room for. Nothing else may use the copy meanwhile. The statements
+ * run as the server's own superuser, so they must be those of `privilegeStatements`.
  * @throws RunError
  */
 export async function tryPrivileges(
@@ -45,9 +45,9 @@ export async function tryPrivileges(
 }
 
 /**
- * The owner of a sequence cannot change before that of its table, so what fails is tried again.
- * What fails then shows in the list, unless only this server has no room for it: each statement
- * holds locks until the end.
+ * The owner of a sequence cannot change before that of its table, so failed statements are tried
+ * again. If one fails again, the list shows it, unless only this server has no room for it: each
+ * statement holds locks until the end.
  */
 const APPLY = (statements: string): string => `
   do $$ declare statement text; left_over text[]; failed text[]; begin

@@ -4,7 +4,7 @@ import { quotedName } from "../../quoted-name.ts";
 
 export interface ProfiledColumn {
   readonly name: string;
-  /** What is asked of its values; see `expressionsOf`. */
+  /** Decides what is counted of its values; see `expressionsOf`. */
   readonly kind: "text" | "bytes" | "document" | "time" | "plain" | "other";
 }
 
@@ -68,8 +68,8 @@ export function profiledTables(output: string): ProfiledTable[] {
 /** About how much is read of a larger table. */
 const SAMPLED_BYTES = 8 << 20;
 /**
- * About how many rows of that are looked at. A rate is then off by so little that a column of which
- * a hundredth was encrypted stands out, and without a JIT each row takes about 20 µs.
+ * About how many rows are read. With so many, a rate is exact enough that a column stands out
+ * if a hundredth of it was encrypted. Without a JIT each row takes about 20 µs.
  */
 const SAMPLED_ROWS = 12_000;
 /** Up to this size single rows are chosen; of a larger table, pages first. */
@@ -105,7 +105,7 @@ function sampleOf(table: ProfiledTable, seed: number): string {
   if (share === 1) return "";
   if (table.bytes <= READ_BYTES)
     return ` tablesample bernoulli (${(100 * share).toFixed(6)}) repeatable (${seed})`;
-  // From as many pages as there is time for: what was done to one page says little about others.
+  // From as many pages as there is time for: a change to one page says little about others.
   const pages = SAMPLED_BYTES / table.bytes;
   const rows =
     share < pages ? ` where pg_catalog.random() operator(pg_catalog.<) ${(share / pages).toFixed(9)}` : "";

@@ -1,6 +1,6 @@
 import type { PsqlSession } from "../psql-session.ts";
 
-/** Identifies a database as far as the server tells, whichever way it is reached. */
+/** Identifies a database as far as the server allows, whichever way it is reached. */
 export interface DatabaseIdentity {
   /** The running server, by the microsecond of its start, and the database in it. */
   readonly instance: string;

@@ -4,13 +4,13 @@ import type { Child } from "../../../processes/child.ts";
 import { feed } from "../../../processes/feed.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 
-/** Event triggers, and comments on what the copy lacks. */
+/** Event triggers, and comments on objects that the copy lacks. */
 const LEFT_OUT = /^\d+; \d+ \d+ (?:EVENT TRIGGER - |COMMENT - (?:EVENT TRIGGER|PUBLICATION|SUBSCRIPTION) )/;
 
 /**
- * What pg_restore is to restore, for its `--use-list`, if the dump has something that it can leave
- * out by no other option; null if it has nothing of that kind, or cannot be listed. `list` starts
- * `pg_restore --list`, which reads the dump's beginning.
+ * The entries that pg_restore restores, for its `--use-list`, if the dump has some that only a list
+ * can leave out. Null if it has none, or cannot be listed. `list` starts `pg_restore --list`, which
+ * reads the dump's beginning.
  */
 export async function entriesToRestore(
   unrestored: readonly DatabaseObject[] | null,
@@ -27,7 +27,7 @@ export async function entriesToRestore(
     throw error;
   }
   const lines = (await listed).split("\n").filter((line) => /^\d+; /.test(line) && !LEFT_OUT.test(line));
-  // A part of the list would leave out what is to be restored.
+  // A partial list would leave out entries that should be restored.
   if ((await child.exited).code !== 0) return null;
   return lines.map((line) => `${line.slice(0, line.indexOf(";") + 1)}\n`).join("");
 }

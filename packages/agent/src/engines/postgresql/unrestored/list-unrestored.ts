@@ -2,7 +2,9 @@ import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
 import { listText, type UnrestoredKind, unrestoredObject, wordsText } from "./unrestored-objects.ts";
 
-/** What a table of a publication has since PostgreSQL 15: its columns, and which rows. */
+/**
+ * What PostgreSQL 15 and newer know about a table of a publication: its columns, and which rows.
+ */
 const COLUMNS = `coalesce((select json_agg(attname order by attnum) from pg_attribute where attrelid = r.prrelid and attnum = any (r.prattrs::int2[])), '[]')`;
 const ROWS = "coalesce(pg_get_expr(r.prqual, r.prrelid), '')";
 
@@ -10,7 +12,7 @@ const ofVersion15 = (major: number, newer: string, older: string): string => (ma
 
 const OWN = (catalog: string, oid: string): string => notOfExtension(catalog, oid);
 
-/** The keyword and the name of what has a label, as pg_dump prints them. */
+/** The keyword and the name of the object that has a label, as pg_dump prints them. */
 const LABELLED = `
   select 'pg_namespace'::regclass as class, n.oid, 0 as sub, format('SCHEMA %I', n.nspname) as target
   from pg_namespace n where ${OWN_SCHEMAS} and ${OWN("pg_namespace", "n.oid")}
@@ -77,8 +79,8 @@ export const WHO_SEES_SUBSCRIPTIONS = `
   select json_build_array(current_setting('is_superuser'), exists (select from pg_subscription s join pg_database d on d.oid = s.subdbid where d.datname = current_database()))`;
 
 /**
- * The same for subscriptions, by a superuser. What is in their connection strings never leaves the
- * server. Options that a version lacks are as it behaves without them.
+ * The same for subscriptions, as a superuser. Their connection strings never leave the server.
+ * Options that a version lacks have the value of its behaviour.
  */
 export const LIST_SUBSCRIPTIONS = `
   with subscription as (
@@ -106,7 +108,7 @@ export function unrestoredOf(output: string): DatabaseObject[] {
   });
 }
 
-/** What becomes of a part before it is compared. */
+/** How a part is changed before it is compared. */
 const PARTS: ReadonlyMap<string, (part: string, at: number) => string> = new Map([
   [
     "publication_table",

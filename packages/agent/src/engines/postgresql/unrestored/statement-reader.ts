@@ -59,7 +59,7 @@ export class StatementReader {
     return list !== null && this.accepts(")") ? list : null;
   }
 
-  /** `(a = b, c = 'd')` with no other keys than these, and each once. */
+  /** `(a = b, c = 'd')` with only these keys, and each once. */
   options(...known: readonly string[]): ReadonlyMap<string, string> | null {
     const options = new Map<string, string>();
     const list = this.list((each) => {

@@ -7,8 +7,8 @@ const BEGINNINGS: ReadonlySet<string> = new Set(["CREATE", "ALTER", "COMMENT", "
 
 /**
  * Reads in pg_dump's SQL what it says about publications, subscriptions, event triggers and
- * security labels. Nothing of it is run. Null if a part of it is not understood, such as an option
- * of a newer version.
+ * security labels. It runs nothing of it. Null if a part is not understood, such as an option of a
+ * newer version.
  */
 export function unrestoredInDump(sql: string): readonly DatabaseObject[] | null {
   const found = new FoundInDump();

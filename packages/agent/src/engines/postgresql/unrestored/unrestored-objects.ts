@@ -3,9 +3,9 @@ import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { sqlWords } from "../printed/sql-words.ts";
 
 /**
- * What a restore test does not create in the copy: a publication or subscription could send or
- * fetch rows, an event trigger needs a superuser, and a security label its provider. It is compared
- * as the dump has it.
+ * Objects that a restore test does not create in the copy: a publication or subscription could send
+ * or fetch rows, an event trigger needs a superuser, and a security label its provider. They are
+ * compared with the dump.
  */
 export type UnrestoredKind =
   | "publication"
@@ -31,12 +31,12 @@ export function listText(values: readonly string[]): string {
   return JSON.stringify(values);
 }
 
-/** What the server prints and pg_dump only passes on, whatever space is between the words. */
+/** Text that the server prints and pg_dump only passes on, whatever space is between the words. */
 export function wordsText(printed: string): string {
   return sqlWords(printed)?.join(" ") ?? printed;
 }
 
-/** What backups list among their other objects if they have no list of these. */
+/** Objects that backups without such a list have among their other objects. */
 export function isUnrestored({ kind, name }: DatabaseObject): boolean {
   return kind === "event_trigger" || (kind === "comment" && name.startsWith("event trigger "));
 }

@@ -125,7 +125,7 @@ class Reading {
     return { name, columns, sha256: hash.update(pending, "latin1").digest("hex") };
   }
 
-  /** Leaves out what was read while somebody wrote. */
+  /** Leaves out what was read while somebody else wrote. */
   certain(tables: readonly TableRows[], notRead: SqliteContent["notRead"]): Omit<SqliteContent, "objects"> {
     const uncertain = this.#afterwards;
     if (uncertain === null || !this.#hasChanged()) return { tables, notRead };
