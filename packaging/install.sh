@@ -13,12 +13,15 @@ RELEASE_KEY='@RELEASE_KEY@'
 
 usage() {
   cat <<'EOF'
-usage: sh install.sh [--service URL] [--ca-file FILE] [--auth-key-file FILE] [--name TEXT] [--release-key KEY]
+usage: sh install.sh [--service URL] [--ca-file FILE] [--auth-key-file FILE] [--name TEXT] [--allow-remote-config]
+                     [--release-key KEY]
 
   --service URL         the orchestrator: the agent is downloaded from it, and this host is attached to it
   --ca-file FILE        the CA of its certificate, in PEM; default: the public CAs
   --auth-key-file FILE  attach with the auth key in FILE; default: ATTESTORE_AUTH_KEY, else you are asked
   --name TEXT           this host's name in the service; default: the host name
+  --allow-remote-config let owners and admins of the organisation add sources and checks in the dashboard; later:
+                        attestore remote-config on
   --release-key KEY     install what this minisign key signed, such as your operator's own build, instead of Attestore's
                         own release. Whoever holds its secret key decides what runs on this host
 
@@ -39,7 +42,7 @@ main() {
     say "installing needs root: continuing with sudo"
     exec sudo --preserve-env=ATTESTORE_AUTH_KEY,ATTESTORE_SKIP_PREREQS,ATTESTORE_DOWNLOADS_URL sh "$0" "$@"
   fi
-  service='' ca_file='' auth_key_file='' name='' release_key=$RELEASE_KEY
+  service='' ca_file='' auth_key_file='' name='' allow_remote_config='' release_key=$RELEASE_KEY
   while [ $# -gt 0 ]; do
     case $1 in
       --service | --ca-file | --auth-key-file | --name | --release-key)
@@ -53,6 +56,7 @@ main() {
         esac
         shift 2
         ;;
+      --allow-remote-config) allow_remote_config=1; shift ;;
       --help | -h) usage; exit 0 ;;
       *) usage >&2; fail "unknown option $1" ;;
     esac
@@ -291,6 +295,7 @@ retire_former() {
 attach() {
   if grep -qs '^agent:' /var/lib/attestore/config.yaml; then
     say "this host is already attached"
+    if [ -n "$allow_remote_config" ]; then say "to let the dashboard add sources: attestore remote-config on"; fi
     return 0
   fi
   if [ -z "$service" ]; then
@@ -299,6 +304,7 @@ attach() {
   fi
   set -- init --service "$service"
   [ -z "$name" ] || set -- "$@" --name "$name"
+  [ -z "$allow_remote_config" ] || set -- "$@" --allow-remote-config
   if [ -n "$ca_file" ]; then
     # The agent runs as its own user, who may not be able to read the original file.
     chmod 0755 "$work"

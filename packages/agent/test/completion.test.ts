@@ -52,7 +52,7 @@ function inBash(...words: string[]): string[] {
 }
 
 it("completion offers commands, flags, sources and files in bash", () => {
-  expect(inBash("re")).toEqual(["restore-test", "restore", "receipts"]);
+  expect(inBash("re")).toEqual(["remote-config", "restore-test", "restore", "receipts"]);
   expect(inBash("source", "")).toEqual(["add", "list", "remove", "confirm"]);
   expect(inBash("source", "remove", "")).toEqual(["orders", "papers"]);
   expect(inBash("backup", "--source", "o")).toEqual(["orders"]);

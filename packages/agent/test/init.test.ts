@@ -124,6 +124,19 @@ it("init keeps what somebody has already written into config.yaml", async () => 
   expect(parseConfig(text, "", root).sources.get("shop")).toMatchObject({ path: "/srv/shop" });
 });
 
+it("init lets the dashboard add sources only if it is told so on the command line", async () => {
+  const allowed = () => /^allow_remote_config: .*$/m.exec(readFileSync(at("config.yaml"), "utf8"))?.[0];
+  expectAttached(await runCli(args(), withKey()));
+  expect(allowed()).toBeUndefined();
+  rmSync(root, { recursive: true });
+  const told = await runCli(args("--allow-remote-config"), withKey());
+  expectAttached(told);
+  expect(allowed()).toBe("allow_remote_config: true");
+  expect(told.stdout).toContain("attestore remote-config off ends it");
+  const standalone = ["init", "--standalone", "--allow-remote-config", "--root", join(base, "alone")];
+  expect(await runCli(standalone)).toMatchObject({ code: 2 });
+});
+
 it("attaches interactively: shows code, page and key, and waits for the approval", async () => {
   const cli = startCli(args());
   await cli.said("Waiting for approval");

@@ -2,9 +2,22 @@
  * What a service can do to a host by requests to its config.yaml: an honest one that a person
  * asked, and one that sends what it likes.
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ConfigAnswer, newId } from "@attestore/contract";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
@@ -13,6 +26,7 @@ import { readConfig } from "../src/config/config.ts";
 import { journalRequest, updateRequest, findRequest } from "../src/journal/config-requests.ts";
 import { changeConfig } from "../src/cli/remote-config/change-config.ts";
 import { findServers } from "../src/cli/remote-config/servers.ts";
+import { tryLock } from "../src/state/lock.ts";
 import { type SourceMariadb, startSourceMariadb } from "./runs/source-mariadb.ts";
 import { type SourcePostgres, startSourcePostgres } from "./runs/source-postgres.ts";
 import { runCli, startCli, type Running } from "./service/cli.ts";
@@ -236,6 +250,137 @@ it("taking the line out of config.yaml ends it at once, also for what was tried 
   const [, answer] = await until(() => [...service.configAnswers].find(([id]) => id !== tried));
   expect(answer).toMatchObject({ refusal: { reason: "remote_config_off" } });
   expect(configText()).not.toContain("shop");
+});
+
+const command = (...args: string[]) => runCli(args, { env: { ATTESTORE_HOME: root.layout.root } });
+
+it("a command on the host allows requests and ends them, tells the service at once, and keeps comments", async () => {
+  const off = await command("remote-config", "off");
+  expect([off.code, off.stdout], off.stderr).toEqual([
+    0,
+    expect.stringContaining("can add nothing on this host"),
+  ]);
+  expect(configText()).toContain("allow_remote_config: false # agreed on Monday");
+  expect(service.heartbeats.at(-1)).not.toHaveProperty("remote_config");
+  const shown = await command("remote-config", "--json");
+  expect(JSON.parse(shown.stdout)).toEqual({ allow_remote_config: false, remote_config_paths: [] });
+
+  const on = await command("remote-config", "on", "--json");
+  expect(JSON.parse(on.stdout)).toMatchObject({ allow_remote_config: true, service_told: true });
+  expect(configText()).toContain(LINE);
+  expect(configText()).toContain("# the first one, by Jo");
+  expect(service.heartbeats.at(-1)).toMatchObject({ remote_config: true });
+  expect(await command("remote-config", "maybe")).toMatchObject({ code: 2 });
+});
+
+it("a command on the host ends requests while a backup runs, and while the service is not there", async () => {
+  const work = tryLock(root.layout, "work", "a backup of some hours");
+  await service.stop();
+  try {
+    const off = await command("remote-config", "off");
+    expect([off.code, off.stderr]).toEqual([0, expect.stringContaining("the service does not know yet")]);
+    expect(configText()).toContain("allow_remote_config: false");
+  } finally {
+    work?.release();
+  }
+});
+
+/** A directory with databases and files, and with what must not be offered. */
+function withData(): { readonly data: string; readonly outside: string } {
+  const data = join(directory, `data-${newId("user")}`);
+  const outside = `${data}-outside`;
+  mkdirSync(join(data, "app", "uploads"), { recursive: true });
+  mkdirSync(outside);
+  for (const path of [join(data, "app", "ledger.db"), join(outside, "secret.db")]) {
+    const made = new DatabaseSync(path);
+    made.exec(
+      "create table entries (id integer primary key, cents int); insert into entries values (1, 5), (2, 7)",
+    );
+    made.close();
+  }
+  writeFileSync(join(data, "app", "uploads", "a.txt"), "a");
+  writeFileSync(join(data, "app", "notes.db"), "no database");
+  symlinkSync(join(outside, "secret.db"), join(data, "link.db"));
+  symlinkSync(outside, join(data, "linked"));
+  execFileSync("mkfifo", [join(data, "pipe.db")]);
+  return { data, outside };
+}
+
+async function offeredFiles() {
+  const [{ servers }] = await done("discover");
+  return servers.filter(({ engine }) => engine === "sqlite" || engine === "files");
+}
+
+it("files and SQLite databases are offered only below directories that the host names, are added, and restore", async () => {
+  const { data } = withData();
+  await startAgent();
+  expect(await offeredFiles()).toEqual([]);
+  const on = await command("remote-config", "on", data);
+  expect([on.code, on.stdout], on.stderr).toEqual([0, expect.stringContaining(`below ${data}.`)]);
+  const [sqlite, files] = await offeredFiles();
+  expect([sqlite, files]).toMatchObject([
+    { engine: "sqlite", label: data, databases: [{ name: "app/ledger.db" }] },
+    { engine: "files", label: data, databases: [{ name: "." }, { name: "app" }, { name: "app/uploads" }] },
+  ]);
+  for (const [name, server, database, checks] of [
+    ["ledger", sqlite, "app/ledger.db", ["has-entries"]],
+    ["uploads", files, "app/uploads", []],
+  ] as const) {
+    const [, tried] = await done("try_source", { place: server?.place, database });
+    await done("add_source", { tried, name, checks });
+    const config = await readConfig(root.layout.config, root.layout.root);
+    expect(config.sources.get(name)).toMatchObject({ engine: server?.engine, path: join(data, database) });
+    for (const run of ["backup", "restore-test"])
+      expect(await command(run, "--source", name)).toMatchObject({ code: 0 });
+  }
+  expect((await offeredFiles())[0]?.databases).toEqual([{ name: "app/ledger.db", source: "ledger" }]);
+});
+
+it("no path outside of the named directories is reached: not by its name, a link, another place, or after the host took it back", async () => {
+  const { data, outside } = withData();
+  expect(await command("remote-config", "on", data)).toMatchObject({ code: 0 });
+  await startAgent();
+  const [sqlite, files] = await offeredFiles();
+  const place = sqlite?.place;
+  for (const database of [
+    "../secret.db",
+    `../${basename(outside)}/secret.db`,
+    join(outside, "secret.db"),
+    "link.db",
+    "linked/secret.db",
+    "pipe.db",
+    "app/./ledger.db",
+    "app/ledger.db\0",
+  ])
+    expect(await refusal({ kind: "try_source", place, database }), database).toContain("no such file");
+  for (const database of ["..", "linked", "/etc", "app/.."])
+    expect(await refusal({ kind: "try_source", place: files?.place, database }), database).toContain(
+      "no such file",
+    );
+  for (const other of ["sqlite:0000000000000000", "files:0000000000000000"])
+    expect(await refusal({ kind: "try_source", place: other, database: "." })).toContain("does not allow");
+
+  // What was tried is not what is there any more.
+  const [, tried] = await done("try_source", { place, database: "app/ledger.db" });
+  rmSync(join(data, "app", "ledger.db"));
+  symlinkSync(join(outside, "secret.db"), join(data, "app", "ledger.db"));
+  const add = { kind: "add_source", tried, name: "ledger", checks: [] };
+  expect(await refusal(add)).toContain("no such file");
+  rmSync(join(data, "app", "ledger.db"));
+  copyFileSync(join(outside, "secret.db"), join(data, "app", "ledger.db"));
+  writeFileSync(root.layout.config, configText().replace(/^remote_config_paths:.*\n/m, ""));
+  expect(await refusal(add)).toContain("does not allow this directory any more");
+  expect(configText()).not.toContain("ledger");
+});
+
+it("the agent's own root, which has its keys, is neither named nor offered", async () => {
+  const above = dirname(root.layout.root);
+  for (const path of [root.layout.root, root.layout.keys, "/", "nowhere"])
+    expect(await command("remote-config", "on", path), path).toMatchObject({ code: 2 });
+  expect(await command("remote-config", "on", above)).toMatchObject({ code: 0 });
+  await startAgent();
+  const names = (await offeredFiles()).flatMap(({ databases }) => databases.map(({ name }) => name));
+  expect(names.filter((name) => name === "." || name.includes(basename(root.layout.root)))).toEqual([]);
 });
 
 it("a request is carried out once, however often it comes", async () => {

@@ -2,8 +2,9 @@
  * In the browser, with the real service, a real agent and a real PostgreSQL: a source is added, a
  * check is built, and what keeps a host from either.
  */
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DatabaseServer, startDatabaseServer } from "../harness/database.ts";
@@ -57,23 +58,26 @@ async function chooseEngine(page: Page, name: string): Promise<void> {
   await page.getByRole("radio", { name, exact: true }).check();
 }
 
-test("the page shows which line a host's config.yaml lacks, and goes on once the line is there", async () => {
+test("the page shows which command lets the dashboard add sources, and goes on once it ran on the host", async () => {
   const page = await dashboard.open(org.owner, "/sources");
   await page.getByRole("link", { name: "Add a source" }).click();
   await heading(page, "Add a source");
-  await chooseEngine(page, "SQLite");
+  await chooseEngine(page, "MongoDB");
   await expect
     .poll(() => page.getByLabel("Command that adds this source on the host").textContent())
-    .toContain("source add --engine sqlite");
+    .toContain("source add --engine mongodb");
   await chooseEngine(page, "PostgreSQL");
   await hostField(page).selectOption({ index: 1 });
   await page.getByText("does not allow this").waitFor();
-  expect(await page.getByLabel("Line for config.yaml").textContent()).toBe("allow_remote_config: true");
+  const command = await page.getByLabel("Command that lets the dashboard add sources").textContent();
+  const [, program, ...words] = (command ?? "").split(" ");
+  expect(program).toBe("attestore");
   expect(await page.getByRole("button", { name: "Find databases" }).count()).toBe(0);
   await expectAccessible(page);
   await screenshotsOf(page, "add-source-off");
 
-  appendFileSync(join(host.root, "config.yaml"), "allow_remote_config: true\n");
+  const allowed = await host.run(...words);
+  expect(allowed.code, allowed.stderr).toBe(0);
   await page.getByRole("button", { name: "Find databases" }).waitFor();
 });
 
@@ -115,6 +119,44 @@ test("an owner adds a database by keyboard: it is found, its connection tested, 
 
   await page.goto(`${dashboard.server.url}/events`);
   await page.getByRole("link", { name: "Source or check added from the dashboard" }).waitFor();
+});
+
+test("an owner adds a SQLite database and a directory, below a directory that the host named", async () => {
+  const data = join(host.base, "data");
+  mkdirSync(join(data, "uploads"), { recursive: true });
+  writeFileSync(join(data, "uploads", "a.txt"), "a");
+  const ledger = new DatabaseSync(join(data, "ledger.db"));
+  ledger.exec("create table entries (id integer primary key); insert into entries values (1), (2), (3)");
+  ledger.close();
+  const page = await dashboard.open(org.owner, "/sources/add");
+  await chooseEngine(page, "SQLite");
+  await hostField(page).selectOption({ index: 1 });
+  await page.getByRole("button", { name: "Look into the directories" }).click();
+  const shown = page.getByLabel("Command that allows a directory");
+  const [, , ...words] = ((await shown.textContent()) ?? "").replace("/srv/data", data).split(" ");
+  await expectAccessible(page);
+  await screenshotsOf(page, "add-source-no-directory");
+  const allowed = await host.run(...words);
+  expect(allowed.code, allowed.stderr).toBe(0);
+
+  for (const [engine, choice, name] of [
+    ["SQLite", "ledger.db", "ledger"],
+    ["Files", "uploads", "uploads"],
+  ] as const) {
+    await page.goto(`${dashboard.server.url}/sources/add`);
+    await chooseEngine(page, engine);
+    await hostField(page).selectOption({ index: 1 });
+    await page.getByRole("button", { name: "Look into the directories" }).click();
+    await page.getByRole("radio", { name: choice, exact: true }).check();
+    await page.getByRole("button", { name: "Test the connection" }).click();
+    await page.getByText("The agent can read it").waitFor();
+    expect(await page.getByRole("textbox", { name: "Name" }).inputValue()).toBe(name);
+    await expectAccessible(page);
+    if (engine === "SQLite") await screenshotsOf(page, "add-source-sqlite");
+    await page.getByRole("button", { name: "Add the source" }).click();
+    await heading(page, name);
+    expect(config()).toContain(`path: ${join(data, choice)}`);
+  }
 });
 
 test("an owner builds a check from the source's own names, tries it on a restored backup, and adds it", async () => {

@@ -100,7 +100,16 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
   const command = await shownCommand(page, "Command that attaches the host");
   expect(command.join(" ")).not.toContain(authKey);
   await page.getByText("Waiting for an agent to attach").waitFor();
+  const allow = page.getByRole("checkbox", { name: "Let owners and admins add sources" });
+  expect([await allow.isChecked(), command.join(" ")]).toEqual([
+    false,
+    expect.not.stringContaining("--allow-remote-config"),
+  ]);
+  await allow.check();
+  expect((await shownCommand(page, "Command that attaches the host")).at(-1)).toBe("--allow-remote-config");
   await expectAccessible(page);
+  await screenshotsOf(page, "attach-key");
+  await allow.uncheck();
 
   const ledger = host();
   const init = await run(

@@ -41,6 +41,12 @@ export const init: Run = async (call) => {
       `${layout.root} is already attached, as ${before.agent.id}. Name another root with --root DIR.`,
     );
   }
+  const allowRemoteConfig = flags.isOn("allowRemoteConfig");
+  if (flags.isOn("standalone") && allowRemoteConfig)
+    throw new UserError(
+      "usage",
+      "--allow-remote-config is for the dashboard, which --standalone has none of",
+    );
   if (flags.isOn("standalone")) return initStandalone(call, layout);
   const url = serviceUrl(flags.text("service") ?? before?.service?.url.href);
   const pinned = await pinCa(call, layout, url, before);
@@ -75,6 +81,7 @@ export const init: Run = async (call) => {
       home: { kind: "service", url, isPinned: pinned !== null },
       agent: { id: attached.agent_id, orgId: attached.org_id, name: attaching.host.name },
       ...recipients,
+      allowRemoteConfig,
     });
     await forgetAttach(layout);
     if (flags.isOn("json")) {
@@ -96,6 +103,10 @@ export const init: Run = async (call) => {
           `Only ${await identityPlace(layout)} can decrypt the backups: keep a copy of it offline, on another host.`,
         );
       }
+      if (allowRemoteConfig)
+        terminal.data(
+          `${good("✓")} owners and admins may add sources and checks in the dashboard; attestore remote-config off ends it`,
+        );
       terminal.note(
         "Next: attestore source add, then attestore run. Leave it running, or start its systemd unit: it does what the dashboard asks for, and what is scheduled.",
       );

@@ -131,8 +131,12 @@ export const ConfigFile = Type.Object(
         ),
       ),
     ),
-    /** Whether the service's people may add sources and checks; never written by a program. */
+    /** Whether people of the organisation may add sources and checks over the service. */
     allow_remote_config: Type.Optional(Type.Boolean()),
+    /** Below which of this host's directories they may pick files and SQLite databases. */
+    remote_config_paths: Type.Optional(
+      Type.Array(Type.String({ pattern: "^/[^/]", maxLength: 4096 }), { maxItems: 16 }),
+    ),
     /** For every source that has none of its own; read by `parseLimits`. */
     limits: Type.Optional(Type.Unknown()),
     defaults: Type.Optional(Defaults),
@@ -149,6 +153,7 @@ export const EXPECTED: Readonly<Record<string, string>> = {
   "/standalone/storage/s3/access_key_id": "must be env:NAME, file:PATH or credential:NAME",
   "/standalone/storage/s3/secret_access_key": "must be env:NAME, file:PATH or credential:NAME",
   "/allow_remote_config": "must be true or false",
+  "/remote_config_paths": "must be a list of at most 16 absolute paths of directories, and not of / itself",
   "/agent/id": "must be the agent's id, agent_…",
   "/agent/org_id": "must be the organisation's id, org_…",
 };

@@ -68,7 +68,7 @@ nonsense: 1
     "1:12: service.url must be https://HOST or https://HOST:PORT",
     "2:1: agent.org_id is missing",
     "2:10: agent.id must be the agent's id, agent_…",
-    "3:1: nonsense is not a known field; there are service, agent, encryption, standalone, upload, test_for, allow_remote_config, limits, defaults, sources",
+    "3:1: nonsense is not a known field; there are service, agent, encryption, standalone, upload, test_for, allow_remote_config, remote_config_paths, limits, defaults, sources",
   ]);
 });
 

@@ -38,6 +38,8 @@ export interface Config {
   readonly defaults: Defaults;
   /** Whether people of the organisation may add sources and checks over the service. */
   readonly allowRemoteConfig: boolean;
+  /** Absolute: directories below which they may pick files and SQLite databases. */
+  readonly remoteConfigPaths: readonly string[];
   readonly sources: ReadonlyMap<string, SourceConfig>;
   /** By the source's name: whose backups of it this host tests and restores besides its own. */
   readonly testFor: ReadonlyMap<string, TrustedMakers>;
@@ -187,6 +189,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
     identityFiles: (encryption?.identity_files ?? []).map((path) => identityFile(path, root)),
     defaults: value.defaults ?? {},
     allowRemoteConfig: value.allow_remote_config ?? false,
+    remoteConfigPaths: (value.remote_config_paths ?? []).map((path) => resolve(path)),
     sources,
     testFor: new Map(
       Object.entries(value.test_for ?? {}).map(([slug, { keys, source_id }]) => [

@@ -2,8 +2,11 @@ import { replaceFile } from "@attestore/host/durable-files";
 import { Document, parseDocument, type Document as YamlDocument } from "yaml";
 import { parseConfig } from "./config.ts";
 import type { Layout } from "../state/layout.ts";
+import { waitForLock } from "../state/lock.ts";
 import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
+
+const NEVER = new AbortController().signal;
 
 /** A change of config.yaml that is not written yet. */
 export interface ConfigEdit {
@@ -42,6 +45,8 @@ export async function planConfigEdit(
       );
   };
   const write = async (): Promise<void> => {
+    // Two programs that both found it unchanged would lose what the first one wrote.
+    using _ = await waitForLock(layout, "config", "edit config.yaml", { signal: NEVER });
     await requireCurrent();
     await replaceFile(layout.config, after);
   };

@@ -85,6 +85,11 @@ export const FLAGS = {
     about:
       "encrypt to this age1… or SSH key (separate several by commas); default: a new key pair in the root",
   },
+  allowRemoteConfig: {
+    form: "--allow-remote-config",
+    env: "ATTESTORE_ALLOW_REMOTE_CONFIG",
+    about: "let owners and admins add sources and checks in the dashboard",
+  },
   because: {
     form: "--because <text>",
     env: "ATTESTORE_BECAUSE",

@@ -12,6 +12,8 @@ export interface RootSettings {
   readonly recipients: readonly string[];
   /** Relative to the root, or absolute. */
   readonly identityFiles: readonly string[];
+  /** Leaves what is there if it is false. */
+  readonly allowRemoteConfig?: boolean;
 }
 
 /**
@@ -34,6 +36,7 @@ export async function writeRootConfig(layout: Layout, settings: RootSettings): P
   set(["agent"], { id: settings.agent.id, org_id: settings.agent.orgId, name: settings.agent.name });
   set(["encryption", "recipients"], [...settings.recipients]);
   set(["encryption", "identity_files"], [...settings.identityFiles]);
+  if (settings.allowRemoteConfig === true) set(["allow_remote_config"], true);
   const text = document.toString({ lineWidth: 0 });
   await replaceFile(layout.config, before === null ? `${text}${EXAMPLE}` : text);
 }

@@ -13,9 +13,10 @@ export type { HeldLock };
  * receipts;
  * - `spool`: submitting what waits;
  * - `chain`: signing the next receipt or event;
- * - `log`: reading and advancing the kept head.
+ * - `log`: reading and advancing the kept head;
+ * - `config`: the moment in which a program replaces config.yaml.
  */
-export type LockName = "run" | "work" | "spool" | "chain" | "log";
+export type LockName = "run" | "work" | "spool" | "chain" | "log" | "config";
 
 /** Null if somebody else holds it. */
 export function tryLock(layout: Layout, name: LockName, what: string): HeldLock | null {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { UserError } from "../errors/user-error.ts";
 
@@ -41,6 +41,12 @@ export function resolveRoot(surroundings: RootSurroundings): ResolvedRoot {
     `${surroundings.cwd} and above`,
     ...candidates.filter((place) => place.branch !== WALKED).map((place) => place.path),
   ];
+  const closed = candidates.find(({ path }) => isClosed(path));
+  if (closed !== undefined)
+    throw new UserError(
+      "root_missing",
+      `${closed.path} may be looked into by root and the agent only: run it with sudo`,
+    );
   throw new UserError(
     "root_missing",
     `there is no attestore here: no config.yaml in ${looked.join(", ")}. ` +
@@ -61,6 +67,17 @@ export function resolveRootForInit(surroundings: RootSurroundings): ResolvedRoot
   const chosen = surroundings.uid === 0 ? fresh.at(-1) : fresh[0];
   if (chosen === undefined) throw new UserError("root_missing", "name a root with --root DIR");
   return chosen;
+}
+
+/** Whether it is there, and this user may not see what is in it. */
+function isClosed(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    accessSync(path, constants.X_OK);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 const WALKED: RootBranch = "walked up from the current directory";

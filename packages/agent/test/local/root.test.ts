@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findProgram } from "../../src/processes/find-program.ts";
 import { temporaryDirectory } from "../../src/processes/search-path.ts";
 import { runCli } from "../service/cli.ts";
-import { ALICE, as, MALLORY } from "./second-user.ts";
+import { ALICE, as, MALLORY, moduleOf, programAs } from "./second-user.ts";
 
 /** A root that looks like one, with a source whose doing would show. */
 const CONFIG = `standalone: {}
@@ -36,6 +36,14 @@ function directoryOf({ uid, gid }: { uid: number; gid: number }, name: string, m
   chmodSync(path, mode);
   return path;
 }
+
+it("a user who may not look into the installed root is told to use sudo", () => {
+  const systemRoot = directoryOf({ uid: 0, gid: 0 }, "var", 0o1770);
+  const around = JSON.stringify({ env: {}, cwd: "/", uid: ALICE.uid, systemRoot });
+  const program = `import { resolveRoot } from ${moduleOf("state/resolve-root.ts")};
+    try { resolveRoot(${around}); } catch ({ code, message }) { console.log(code, message); }`;
+  expect(programAs(ALICE, program).output).toContain(`root_missing ${systemRoot} may be looked into by root`);
+});
 
 describe("a config.yaml that a second user put above the current directory", () => {
   it.each<[string, () => string]>([

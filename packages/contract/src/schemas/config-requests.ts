@@ -6,9 +6,13 @@ export const CONFIG_REQUEST_LIFETIME_S = 15 * 60;
 /** Of one agent at a time, and in one heartbeat. */
 export const MAX_OPEN_CONFIG_REQUESTS = 10;
 
-/** A place that an agent found, such as `socket:postgresql:5432` or `source:orders`. */
+/**
+ * A place that an agent found, such as `socket:postgresql:5432` or `source:orders`. Of a directory
+ * that config.yaml allows, it is the engine and the beginning of the SHA-256 of its path.
+ */
 export const ServerPlace = Type.String({
-  pattern: "^(socket:(postgresql|mariadb)(:\\d{1,5})?|source:[a-z0-9][a-z0-9_-]{0,62})$",
+  pattern:
+    "^(socket:(postgresql|mariadb)(:\\d{1,5})?|source:[a-z0-9][a-z0-9_-]{0,62}|(sqlite|files):[0-9a-f]{16})$",
   examples: ["socket:postgresql:5432"],
 });
 
@@ -78,7 +82,10 @@ export type DeliveredConfigRequest = Static<typeof DeliveredConfigRequest>;
 
 const Text = (maxLength: number) => Type.String({ maxLength });
 
-/** A server that an agent can reach, or could not. */
+/**
+ * A server that an agent can reach, or could not; or a directory of its host, whose `databases` are
+ * paths in it.
+ */
 export const FoundServer = Type.Object(
   {
     place: ServerPlace,

@@ -87,10 +87,10 @@ export function rememberCommand(command: string): void {
 
 /**
  * How the agent is called on its hosts: without packages, the only one is the checkout's, which npx
- * finds.
+ * finds. Only root may look into the root of an installed one.
  */
 export function useAgentProgram(): string {
-  return useIsCheckout() ? "npx attestore" : "attestore";
+  return useIsCheckout() ? "npx attestore" : "sudo attestore";
 }
 
 /**

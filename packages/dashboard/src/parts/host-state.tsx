@@ -1,5 +1,6 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Alert, Stack, Text } from "@mantine/core";
+import { useAgentProgram } from "../api/served-for-hosts.ts";
 import { addSource } from "../text/add-source.ts";
 import { CommandText } from "./command-text.tsx";
 
@@ -13,6 +14,7 @@ const SILENT_MS = 5 * 60_000;
  * was read, in milliseconds.
  */
 export function HostState({ agent, now }: { agent: Agent; now: number }) {
+  const program = useAgentProgram();
   const seen = agent.last_seen_at === null ? 0 : Date.parse(agent.last_seen_at);
   return (
     <>
@@ -24,7 +26,7 @@ export function HostState({ agent, now }: { agent: Agent; now: number }) {
       {!agent.remote_config && (
         <Stack gap="xs" role="status">
           <Text size="sm">{text.off(agent.name, agent.hostname)}</Text>
-          <CommandText text={text.line} label={text.lineLabel} />
+          <CommandText text={`${program} remote-config on`} label={text.offLabel} />
           <Text size="sm" c="dimmed">
             {text.offWhy}
           </Text>

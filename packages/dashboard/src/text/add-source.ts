@@ -7,13 +7,14 @@ export const nameForm = {
 
 export const addSource = {
   title: "Add a source",
-  lead: "The agent on the host does everything here: it finds the databases, tries them and keeps their passwords.",
+  lead: "The agent on the host does everything here: it finds the data, tries it and keeps the passwords.",
   open: "Add a source",
   onlyManagers: "Only owners and admins can add a source.",
   steps: {
     engine: "1. What do you want to back up?",
     host: "2. On which host?",
     database: "3. Which database?",
+    file: "3. Which one?",
     test: "4. Test the connection",
     name: "5. Name and schedule",
   },
@@ -27,12 +28,8 @@ export const addSource = {
     dumps: "Dumps of other programs",
     restic: "restic repository",
   },
-  onHost: {
-    path: (engine: string) =>
-      `${engine}: this kind of source is a path on the host. The dashboard cannot name paths, because whoever gets into it could then have the agent read any file. Add it on the host; this asks for the path and proposes checks:`,
-    address: (engine: string) =>
-      `${engine}: this kind of source needs an address, and often a password, that only its host knows. The dashboard never asks for either. Add it on the host; this asks for them and tries them:`,
-  },
+  onHost: (engine: string) =>
+    `${engine}: such a source needs an address, a password or a pattern of file names. The dashboard never asks for these, because whoever gets into it could then send the agent anywhere. Add it on the host; this asks for them, tries them and proposes checks:`,
   onHostCommand: "Command that adds this source on the host",
   host: {
     label: "Host",
@@ -42,18 +39,24 @@ export const addSource = {
     offline: (name: string) =>
       `${name} has not been heard for a while. Start its agent: what you ask waits for it, 15 minutes at most.`,
     off: (name: string, hostname: string) =>
-      `${name} does not allow this. Put this line into config.yaml on ${hostname}, in the agent's root (usually /var/lib/attestore). This page goes on by itself.`,
-    line: "allow_remote_config: true",
-    lineLabel: "Line for config.yaml",
+      `${name} does not allow this yet. Run this on ${hostname}; this page then goes on by itself:`,
+    offLabel: "Command that lets the dashboard add sources",
     offWhy:
-      "Only the host can allow it: nobody in the dashboard, and not the service. With it, owners and admins can add sources and checks, and change nothing else.",
+      "Only the host can allow it: nobody in the dashboard, and not the service. Owners and admins can then add sources and checks, and change nothing else. The same command with off ends it.",
   },
   database: {
     look: "Find databases",
+    lookBelow: "Look into the directories that the host allows",
     again: "Look again",
     looking: "The agent looks for databases on its host…",
     none: (engine: string) =>
       `The agent found no ${engine} server on this host: neither at its usual socket, nor as the server of a source in config.yaml.`,
+    noDirectory:
+      "The host has not said in which directories you may choose. Run this there, with the directory that has the data in place of /srv/data, then look again:",
+    nothing: "There is nothing to choose in this directory, or the agent's user may not see it.",
+    whole: "the whole directory",
+    below: (directory: string) => `In ${directory}`,
+    allowLabel: "Command that allows a directory",
     refused: "The server refused the agent:",
     noClient: "A program is missing on the host:",
     empty: "The agent may open no database of this server.",
@@ -64,7 +67,7 @@ export const addSource = {
     grantLabel: "Commands that let the agent read",
   },
   test: {
-    explain: "The agent starts a backup of the database and stops it at its first byte. Nothing is stored.",
+    explain: "The agent starts a backup and stops it at its first byte. Nothing is stored.",
     start: "Test the connection",
     running: "The agent starts a backup and stops it…",
     works: (version: string, tables: number | null) =>

@@ -19,6 +19,10 @@ export const attach = {
         ? `For hosts with Linux on ${built.join(" and ")}.`
         : `For hosts with Linux on ${built.join(" and ")} (x86-64). For arm64, run npm run package -- --arch amd64,arm64 in the directory of the service.`,
   },
+  allow: {
+    label: "Let owners and admins add sources and checks in the browser",
+    hint: "The host's agent then offers the databases that it finds, and adds those you choose here. Nobody can send it an address, a password or SQL, and nothing is removed. Without it you add sources with commands on the host. Only the host can change it later, with attestore remote-config on or off.",
+  },
   key: {
     explanation:
       "You get a key and a command. Run the command on the host, and enter the key when it asks. The key is not part of the command, because commands end up in shell histories.",

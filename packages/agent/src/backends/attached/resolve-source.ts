@@ -86,7 +86,7 @@ async function declaredNow(
  * running agent, so they are written to the journal, and that agent acknowledges them. If no agent
  * runs, they are not acknowledged, and the service delivers them again later.
  */
-async function askService(
+export async function askService(
   attachment: Attachment,
   config: Config,
   options: { readonly signal: AbortSignal; readonly once?: boolean },

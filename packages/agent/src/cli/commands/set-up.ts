@@ -7,6 +7,7 @@ export const SET_UP: readonly Command[] = [
     summary: "create a root, and attach this host to an organisation or set it up standalone",
     flags: [
       ...(["service", "caFile", "caSha256", "authKeyFile", "name", "recipient"] as const),
+      "allowRemoteConfig",
       ...(["standalone", "storage", "s3Endpoint", "s3Region", "json", "root", "quiet", "verbose"] as const),
     ],
     makesRoot: true,
@@ -77,6 +78,22 @@ export const SET_UP: readonly Command[] = [
     examples: [["attestore source confirm shop", "the server was replaced, or restored from a backup"]],
     page: "agent.md#which-database-a-source-is",
     load: async () => (await import("../source-confirm.ts")).sourceConfirm,
+  },
+  {
+    name: "remote-config",
+    summary: "show whether owners and admins may add sources and checks in the dashboard, or change it",
+    flags: ["json", "root", "quiet", "verbose"],
+    words: [
+      { form: "[show|on|off]", about: "show by default" },
+      { form: "[directories...]", about: "with on: also what is below these may be picked" },
+    ],
+    examples: [
+      ["attestore remote-config on", "let them add databases and checks"],
+      ["attestore remote-config on /srv/shop", "and SQLite databases and files below this directory"],
+      ["attestore remote-config off", "end it at once"],
+    ],
+    page: "agent.md#sources-and-checks-from-the-dashboard",
+    load: async () => (await import("../remote-config.ts")).remoteConfig,
   },
   {
     name: "doctor",

@@ -74,7 +74,7 @@ async function perform(
   const context = { scratchDir: layout.scratch, signal: AbortSignal.any([carrying.signal, timeout]) };
   switch (request.kind) {
     case "discover":
-      return discover(config, context);
+      return discover(config, layout.root, context);
     case "try_source":
       return trySource(config, request, layout.root, context);
     case "list_columns":

@@ -4,13 +4,14 @@ import { parseSourceConfig, type SourceConfig, SourceConfigError } from "../../c
 import { listDatabases } from "../../engines/index.ts";
 import { urlOfDatabase } from "../../engines/url-of-database.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
+import { findAllowed } from "./allowed-files.ts";
 import { findServers } from "./servers.ts";
 import { refused } from "./refused.ts";
 
 /** A database that this host found, as a source. */
 export interface ChosenDatabase {
   /** For config.yaml. */
-  readonly entry: { readonly engine: string; readonly connection: string };
+  readonly entry: Readonly<Record<"engine", string> & Partial<Record<"connection" | "path", string>>>;
   /** A URL with a password, and the file that `entry` names for it. */
   readonly secret: { readonly file: string; readonly text: string } | null;
   /** To reach it before the secret is in its file. */
@@ -28,6 +29,7 @@ export async function chooseDatabase(
   context: Pick<RunContext, "scratchDir" | "signal">,
 ): Promise<ChosenDatabase> {
   const { place, database, name, root } = chosen;
+  if (/^(sqlite|files):/.test(place)) return chooseFile(config, chosen);
   const server = (await findServers(config)).find((each) => each.place === place);
   if (server === undefined) throw refused(`this host has no server "${place}" any more`);
   const { engine, databases } = await listDatabases(
@@ -52,4 +54,18 @@ export async function chooseDatabase(
     if (!(error instanceof SourceConfigError)) throw error;
     throw refused(`the URL of ${server.label} cannot be used for another database: add it on the host`);
   }
+}
+
+/** The same of a SQLite database or a directory below one that config.yaml allows. */
+async function chooseFile(
+  config: Config,
+  { place, database, name, root }: Parameters<typeof chooseDatabase>[1],
+): Promise<ChosenDatabase> {
+  const directory = (await findAllowed(config, root)).find((each) => each.place === place);
+  if (directory === undefined)
+    throw refused("config.yaml on this host does not allow this directory any more (remote_config_paths)");
+  const found = [...directory.found.keys()].find((each) => each === database);
+  if (found === undefined) throw refused(`${directory.path} has no such file or directory to choose`);
+  const entry = { engine: directory.engine, path: join(directory.path, found) };
+  return { entry, secret: null, source: parseSourceConfig(name, entry, root) };
 }

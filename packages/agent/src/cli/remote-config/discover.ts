@@ -3,21 +3,37 @@ import type { Config } from "../../config/config.ts";
 import { listDatabases } from "../../engines/index.ts";
 import { RunError } from "../../errors/run-error.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
+import { type AllowedDirectory, findAllowed } from "./allowed-files.ts";
 import { findServers, type Server } from "./servers.ts";
 import { clipped } from "./clipped.ts";
 
 const MOST_SERVERS = 50;
 const LONGEST_MS = 20_000;
 
-/** Lists the databases of every server that this host reaches by itself. */
+/**
+ * Lists the databases of every server that this host reaches by itself, and what is in the
+ * directories that config.yaml names for this.
+ */
 export async function discover(
   config: Config,
+  root: string,
   context: Pick<RunContext, "scratchDir" | "signal">,
 ): Promise<Extract<ConfigResult, { kind: "discover" }>> {
-  const servers = (await findServers(config)).slice(0, MOST_SERVERS);
+  const directories = (await findAllowed(config, root)).map(offered);
+  const servers = (await findServers(config)).slice(0, MOST_SERVERS - directories.length);
   return {
     kind: "discover",
-    servers: await Promise.all(servers.map((server) => look(server, context))),
+    servers: [...(await Promise.all(servers.map((server) => look(server, context)))), ...directories],
+  };
+}
+
+function offered({ place, engine, path, found }: AllowedDirectory): FoundServer {
+  return {
+    place,
+    engine,
+    label: clipped(path, 300),
+    state: "ready",
+    databases: Array.from(found, ([name, source]) => ({ name, ...(source === null ? {} : { source }) })),
   };
 }
 

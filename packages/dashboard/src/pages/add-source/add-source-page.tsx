@@ -7,7 +7,7 @@ import { Section } from "../../parts/section.tsx";
 import { addSource as text } from "../../text/add-source.ts";
 import { ChooseDatabase, type Chosen } from "./choose-database.tsx";
 import { ChooseHost } from "./choose-host.tsx";
-import { type Engine, EngineTiles, isFound, OnTheHost } from "./engine-tiles.tsx";
+import { type Engine, EngineTiles, isFound, isPicked, OnTheHost } from "./engine-tiles.tsx";
 import { NameAndSchedule } from "./name-and-schedule.tsx";
 import { type Tested, TestConnection } from "./test-connection.tsx";
 
@@ -50,7 +50,7 @@ function FromDatabases({ agentId, engine }: { agentId: string; engine: Engine })
   const [chosen, setChosen] = useState<Chosen | null>(null);
   return (
     <>
-      <Section title={text.steps.database}>
+      <Section title={isPicked(engine) ? text.steps.file : text.steps.database}>
         <ChooseDatabase agentId={agentId} engine={engine} value={chosen} onChange={setChosen} />
       </Section>
       {chosen !== null && (

@@ -1,11 +1,12 @@
 import { Alert, Button, Group, Radio, Stack, Text } from "@mantine/core";
+import { useAgentProgram } from "../../api/served-for-hosts.ts";
 import { type ResultOf, useAskAgent } from "../../api/ask-agent.ts";
 import { AskFailure } from "../../parts/ask-failure.tsx";
 import { CommandText } from "../../parts/command-text.tsx";
 import { WaitingLine } from "../../parts/waiting-line.tsx";
 import { addSource } from "../../text/add-source.ts";
 import { visible } from "../../text/visible.ts";
-import type { Engine } from "./engine-tiles.tsx";
+import { type Engine, isPicked } from "./engine-tiles.tsx";
 
 const text = addSource.database;
 type Server = ResultOf<"discover">["servers"][number];
@@ -24,18 +25,25 @@ interface ChooseDatabaseProps {
 
 /** The databases that the agent finds on its host. */
 export function ChooseDatabase({ agentId, engine, value, onChange }: ChooseDatabaseProps) {
+  const program = useAgentProgram();
   const discover = useAskAgent(agentId, "discover");
   const servers = discover.data?.result.servers.filter((server) => isOf(server, engine));
   return (
     <Stack>
       <Group>
         <Button variant="default" loading={discover.isPending} onClick={() => discover.mutate({})}>
-          {discover.isSuccess ? text.again : text.look}
+          {discover.isSuccess ? text.again : isPicked(engine) ? text.lookBelow : text.look}
         </Button>
       </Group>
       {discover.isPending && <WaitingLine>{text.looking}</WaitingLine>}
       {discover.isError && <AskFailure error={discover.error} />}
-      {servers?.length === 0 && (
+      {servers?.length === 0 && isPicked(engine) && (
+        <>
+          <Text role="status">{text.noDirectory}</Text>
+          <CommandText text={`${program} remote-config on /srv/data`} label={text.allowLabel} />
+        </>
+      )}
+      {servers?.length === 0 && !isPicked(engine) && (
         <>
           <Text role="status">{text.none(addSource.engines[engine])}</Text>
           <Grant engine={engine} />
@@ -66,7 +74,7 @@ function ServerDatabases({
   value,
   onChange,
 }: { server: Server } & Omit<ChooseDatabaseProps, "agentId">) {
-  const label = text.label(visible(server.label, 300));
+  const label = text[isPicked(engine) ? "below" : "label"](visible(server.label, 300));
   if (server.state !== "ready")
     return (
       <Stack gap="xs">
@@ -85,12 +93,14 @@ function ServerDatabases({
       onChange={(database) => onChange({ place: server.place, database })}
     >
       <Stack gap="xs" mt="xs">
-        {server.databases.length === 0 && <Text size="sm">{text.empty}</Text>}
+        {server.databases.length === 0 && (
+          <Text size="sm">{isPicked(engine) ? text.nothing : text.empty}</Text>
+        )}
         {server.databases.map(({ name, source }) => (
           <Radio
             key={name}
             value={name}
-            label={visible(name, 300)}
+            label={engine === "files" && name === "." ? text.whole : visible(name, 300)}
             {...(source === undefined ? {} : { description: text.taken(source) })}
             styles={{ label: { overflowWrap: "anywhere" } }}
           />

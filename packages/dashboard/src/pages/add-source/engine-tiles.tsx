@@ -7,12 +7,12 @@ import classes from "./tiles.module.css";
 
 export type Engine = keyof typeof text.engines;
 const ENGINES = Object.keys(text.engines) as Engine[];
-/** Whose sources are databases that an agent can find by itself. */
-const FOUND: readonly Engine[] = ["postgresql", "mariadb", "mysql"];
+/** Picked below directories that the host allows. */
+const PICKED: readonly Engine[] = ["sqlite", "files"];
+/** Whose sources an agent can find by itself. */
+const FOUND: readonly Engine[] = ["postgresql", "mariadb", "mysql", ...PICKED];
 
-/** Reached by an address instead of a path. */
-const ADDRESSED: readonly Engine[] = ["mongodb", "restic"];
-
+export const isPicked = (engine: Engine): boolean => PICKED.includes(engine);
 export const isFound = (engine: Engine): boolean => FOUND.includes(engine);
 
 export function EngineTiles({
@@ -49,14 +49,12 @@ export function EngineTiles({
   );
 }
 
-/** For engines whose sources are places on the host. */
+/** For engines whose sources need an address, a password or a pattern of names. */
 export function OnTheHost({ engine }: { engine: Engine }) {
   const program = useAgentProgram();
   return (
     <>
-      <Text size="sm">
-        {text.onHost[ADDRESSED.includes(engine) ? "address" : "path"](text.engines[engine])}
-      </Text>
+      <Text size="sm">{text.onHost(text.engines[engine])}</Text>
       <CommandText text={`${program} source add --engine ${engine}`} label={text.onHostCommand} />
     </>
   );

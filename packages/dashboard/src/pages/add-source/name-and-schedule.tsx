@@ -55,7 +55,7 @@ export function NameAndSchedule({ agentId, tried, database, checks }: NameAndSch
   return (
     <NameForm
       label={text.label}
-      proposal={nameFrom(database)}
+      proposal={proposalFrom(database)}
       action={text.add}
       request={add}
       onName={(name) => {
@@ -80,4 +80,10 @@ export function NameAndSchedule({ agentId, tried, database, checks }: NameAndSch
       />
     </NameForm>
   );
+}
+
+/** Of a path, its last part. */
+function proposalFrom(database: string): string {
+  if (database === ".") return "files";
+  return nameFrom(database.replace(/^.*\//, "").replace(/\.(db|sqlite3?)$/, ""));
 }

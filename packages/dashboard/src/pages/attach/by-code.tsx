@@ -10,6 +10,7 @@ import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { PageSkeleton } from "../../parts/page-skeleton.tsx";
 import { Section } from "../../parts/section.tsx";
 import { attach } from "../../text/attach.ts";
+import { AllowRemoteConfig, allowing } from "./allow-remote-config.tsx";
 import { ChooseOrg } from "./choose-org.tsx";
 import { Review } from "./review.tsx";
 import { OtherHosts } from "./other-hosts.tsx";
@@ -27,7 +28,9 @@ export function ByCode({ code: given }: { code: string }) {
   const [code, setCode] = useState(given.trim());
   const [orgId, setOrgId] = useState(org?.id ?? "");
   const served = useServedForHosts();
-  const program = served?.hasPackages === false ? "npx attestore" : "attestore";
+  const program = served?.hasPackages === false ? "npx attestore" : "sudo attestore";
+  const [isAllowed, setIsAllowed] = useState(false);
+  const command = commandOf(served, program);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     setCode(typed.trim());
@@ -38,7 +41,8 @@ export function ByCode({ code: given }: { code: string }) {
         <Text size="sm">{text.explanation}</Text>
         {served?.hasPackages === false && <Text size="sm">{attach.onlyHere}</Text>}
         <OtherHosts />
-        <CommandText text={commandOf(served, program)} label={text.command} />
+        <AllowRemoteConfig checked={isAllowed} onChange={setIsAllowed} />
+        <CommandText text={isAllowed ? allowing(command) : command} label={text.command} />
         <form onSubmit={submit}>
           <Stack maw={420}>
             {org === null && <ChooseOrg value={orgId} onChange={setOrgId} />}

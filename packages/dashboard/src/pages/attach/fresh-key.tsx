@@ -1,10 +1,12 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Button, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
 import { CommandText } from "../../parts/command-text.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { SecretText } from "../../parts/secret-text.tsx";
 import { Section } from "../../parts/section.tsx";
 import { attach } from "../../text/attach.ts";
+import { AllowRemoteConfig, allowing } from "./allow-remote-config.tsx";
 import { NewAgents } from "./new-agents.tsx";
 import { OtherHosts } from "./other-hosts.tsx";
 
@@ -13,13 +15,15 @@ const text = attach.key;
 /** A new key. It exists only in this page's memory. */
 export function FreshKey({ minted, onDone }: { minted: Schemas["AuthKeyMinted"]; onDone: () => void }) {
   const { install_command: command, max_uses: uses } = minted;
+  const [isAllowed, setIsAllowed] = useState(false);
   // A key's command stays what it was when the key was made.
   const isOnlyHere = command.startsWith("npx ");
   return (
     <Stack>
       <Section title={text.run}>
         {isOnlyHere && <Text size="sm">{attach.onlyHere}</Text>}
-        <CommandText text={command} label={text.command} />
+        <AllowRemoteConfig checked={isAllowed} onChange={setIsAllowed} />
+        <CommandText text={isAllowed ? allowing(command) : command} label={text.command} />
         <OtherHosts wasMadeWithout={isOnlyHere} />
       </Section>
       <Section title={text.enter}>
