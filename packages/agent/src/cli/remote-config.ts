@@ -87,7 +87,9 @@ async function directoryOf(path: string, root: string): Promise<string> {
   return real;
 }
 
-/** By a heartbeat, so that the page that waits for it goes on at once; the next one tells it too. */
+/**
+ * By a heartbeat, so that the page that waits for it goes on at once. The next one tells it too.
+ */
 async function tellService(call: Call): Promise<boolean> {
   const { terminal, signal } = call;
   const root = await openAttachedRoot(call);
