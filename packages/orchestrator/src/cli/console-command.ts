@@ -12,8 +12,8 @@ export interface CommonOptions extends PrintOptions {
 }
 
 /**
- * With --verbose, what the service would write to its log while it does the same; otherwise only
- * what is as severe as `least`, and nothing without it.
+ * With --verbose, the lines that the service would write to its log; otherwise only those at least
+ * as severe as `least`, and nothing without it.
  */
 export function logOf({ verbose }: CommonOptions, least?: LogLevel): Logger {
   const level = verbose === true ? "debug" : least;

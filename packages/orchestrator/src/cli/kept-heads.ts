@@ -12,11 +12,11 @@ import { objectStore } from "../service/open-objects.ts";
 export interface KeptHeads {
   /** By organisation. */
   heads: Map<string, KeptHead[]>;
-  /** What could not be looked at, and why. */
+  /** Places that could not be read, and why. */
   unread: string[];
 }
 
-/** What this machine and the object store know of heads that were signed. */
+/** Signed heads that this machine and the object store know of. */
 export async function readKeptHeads(config: Config): Promise<KeptHeads> {
   const heads = new Map<string, KeptHead[]>();
   const unread: string[] = [];

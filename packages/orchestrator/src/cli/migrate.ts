@@ -13,7 +13,7 @@ export function migrateCommand(): Command {
   return consoleCommand("migrate", "Migrate the database to this version of the program").action(
     async (options: CommonOptions) => {
       const config = readConfig(process.env);
-      // What it waits for, and what is wrong with the database.
+      // Shows which locks it waits for, and errors of the database.
       const log = logOf(options, "warn");
       const { databaseUrl, migrationsUrl, postgres: binaries, postgresUser: user } = config;
       const opened = await openDatabase({

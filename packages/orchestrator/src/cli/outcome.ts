@@ -1,12 +1,12 @@
 import { plainLine, plainMessage, plainText } from "@attestore/proof";
 
-/** What a command found or did, for a person and for a program. */
+/** The result of a command, for a person and for a program. */
 export interface Outcome {
   /** One JSON value, printed with --json instead of everything else. */
   json: unknown;
-  /** What the command was asked for: goes to stdout, so it can be piped. */
+  /** The output of the command: goes to stdout, so it can be piped. */
   result: string;
-  /** What else a person wants to know: goes to stderr. */
+  /** Messages for a person: go to stderr. */
   talk?: string[];
   /** The next command to run. */
   next?: string;

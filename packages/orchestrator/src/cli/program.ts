@@ -29,7 +29,7 @@ import { trustCommand } from "./trust.ts";
 import { userCommand } from "./user.ts";
 import { HELP } from "./help-texts.ts";
 
-/** The headings of the program's help. What the last one has is listed with `--all` only. */
+/** The headings of the program's help. The last one's commands are listed only with `--all`. */
 const HELP_GROUPS: readonly HelpGroup[] = [
   { heading: "Run it:", commands: ["serve", "doctor", "config", "trust"] },
   { heading: "Organisations, people, hosts:", commands: ["org", "user", "auth-key", "bootstrap", "agent"] },

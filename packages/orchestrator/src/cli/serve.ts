@@ -28,8 +28,8 @@ async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   const format = process.stdout.isTTY ? "text" : "json";
   const log = createStreamLogger(process.stdout, config.logLevel, format);
   const stopped = stopSignal();
-  // If it is told to stop while starting, it finishes starting first: half a start is harder to
-  // undo than a whole one.
+  // If it is told to stop while starting, it finishes starting first: a half-finished start is
+  // harder to undo than a finished one.
   const service = await start(config, log, format);
   const signal = await Promise.race([stopped, service.failed]);
   if (typeof signal === "number") process.exitCode = signal;

@@ -121,7 +121,7 @@ function readRecipients(given: readonly string[]): string[] {
   }
 }
 
-/** What whoever restores has to set again; of secrets, only that there were some. */
+/** Settings that must be set again after a restore; of secrets, only that there were some. */
 function shownSettings(sources: ReturnType<typeof readSettings>["sources"]): Record<string, string> {
   const shown: Record<string, string> = {};
   for (const [name, { variable, secret }] of Object.entries<Setting<unknown>>(SETTINGS)) {

@@ -1,6 +1,6 @@
 /**
- * Who did something, for the log: a leaf names a record or the service. What was done at the
- * service's own console is the service's doing, and the detail says so.
+ * The actor of an entry in the log: a leaf names a record or the service. For actions at the
+ * service's own console the actor is the service, and the detail says so.
  */
 export function loggedActor(
   actorId: string,

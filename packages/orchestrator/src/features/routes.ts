@@ -59,7 +59,7 @@ export interface FeatureDeps extends BootstrapDeps, CommandWaitDeps, HeartbeatDe
   clock: Clock;
   /** Of the service's own authority; null with a certificate of the user's own. */
   caPem: string | null;
-  /** The directory of what hosts install. */
+  /** The directory with the files that hosts install. */
   downloads: string;
   /** ATTESTORE_SIGNUP */
   signup: SignupMode;

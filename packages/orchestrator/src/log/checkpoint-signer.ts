@@ -35,9 +35,9 @@ export interface HeadMemory {
    */
   committedRoot: (origin: string, size: number) => Promise<Uint8Array | null>;
   /**
-   * Size of a committed head that was certainly signed, or null; all earlier ones may have been
-   * signed too. Of a generation that has ended it is what was left, of the present one the newest
-   * hourly head in the database.
+   * The size of a committed head that was certainly signed, or null; all earlier ones may have been
+   * signed too. For a generation that has ended it is the remaining size, for the present one the
+   * newest hourly head in the database.
    */
   signedSize: (origin: string) => Promise<number | null>;
 }
@@ -64,7 +64,7 @@ export class CheckpointSigner {
   readonly #newest = new Map<string, Signed>();
   readonly #verifiers = new Map<string, NoteVerifier>();
 
-  /** Without `memory` it does not know what was signed before it started. */
+  /** Without `memory` it does not know which heads were signed before it started. */
   constructor(host: string, keys: LogKeys, memory: HeadMemory | null = null) {
     this.#keys = keys;
     this.#memory = memory;
@@ -109,8 +109,8 @@ export class CheckpointSigner {
   }
 
   /**
-   * The same for a log that was locked, was found to extend what was signed, and has just committed
-   * more.
+   * The same for a log that was locked, was found to extend the signed heads, and has just
+   * committed more.
    */
   signGrown(head: Head): Promise<string> {
     const newest = this.#newest.get(head.origin);
@@ -137,9 +137,7 @@ export class CheckpointSigner {
     throw setBack(head, newest);
   }
 
-  /**
-   * The checkpoint with a `cosignature/v1` line: this head was there at `time_s` (POSIX seconds).
-   */
+  /** The checkpoint with a `cosignature/v1` line: this head existed at `time_s` (POSIX seconds). */
   async signWithTime(head: Head, time_s: number): Promise<string> {
     const note = await this.sign(head);
     const message = cosignatureMessage(time_s, formatCheckpoint(head));

@@ -31,7 +31,7 @@ export interface Found<Call, Answer> {
   judges: ReadonlyMap<EntryKind<LogEntry>, (entry: LogEntry) => Verdict<LogEntry>>;
 }
 
-/** Decides in the order of the submissions, and appends what is new to the logs in memory. */
+/** Decides in the order of the submissions, and appends new entries to the logs in memory. */
 export function decide<Call, Answer>(
   submissions: readonly Submission<Call>[],
   found: Found<Call, Answer>,
@@ -44,7 +44,7 @@ export function decide<Call, Answer>(
     const decision = decideBefore(submission, found) ?? judge(entry, found.judges.get(kind), logs, placed);
     decisions.set(submission, decision);
   }
-  // An entry that was there before is proven in the tree as this batch leaves it.
+  // An entry that was in the log before is proven in the tree as this batch leaves it.
   for (const [{ entry }, decision] of decisions)
     if (decision.is === "recorded" && !decision.replayed)
       decision.treeSize = logs.log(entry.orgId).growth.size;

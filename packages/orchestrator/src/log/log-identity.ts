@@ -1,7 +1,7 @@
 import type { LogIdentity } from "./log-keys.ts";
 import type { ServiceIdentity } from "../platform/keys/service-identity.ts";
 
-/** What a database's logs are verified with. */
+/** The keys with which a database's logs are verified. */
 export function logIdentityOf(identity: ServiceIdentity): LogIdentity {
   return {
     host: identity.log_host,

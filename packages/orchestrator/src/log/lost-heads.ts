@@ -25,8 +25,8 @@ export interface CutLog {
 
 /**
  * The logs that lack a head which is kept outside the database, or which an agent or a replica
- * brought, and what is left of each. Heads of generations that have ended are lost for good, and
- * not among them.
+ * sent, and the remaining size of each. Heads of generations that have ended are lost for good, and
+ * not included.
  */
 export async function findCutLogs(
   pool: Pool,

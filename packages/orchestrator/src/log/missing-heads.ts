@@ -27,7 +27,7 @@ export interface MissingHeads {
 
 /**
  * Finds which of these heads the database's logs do not have, or have under the name of another
- * generation. With `anyName` the name tells no more than the organisation.
+ * generation. With `anyName` only the organisation in the name counts.
  */
 export async function findMissingHeads(
   pool: Pool,
@@ -165,8 +165,8 @@ const STOP: PreparedQuery = {
 };
 
 /**
- * Records a head with the log's signature that somebody holds and the database lacks. Nothing is
- * appended to that log any more. A head of a generation that has ended stops nothing.
+ * Records a head with the log's signature that somebody has and the database lacks. From then on
+ * nothing is appended to that log. A head of a generation that has ended stops nothing.
  */
 export function stopLog(session: SqlSession, { origin, size, rootHash }: Head): Promise<unknown> {
   return session.run(STOP, [orgOfOrigin(origin), size, Buffer.from(rootHash), origin]);

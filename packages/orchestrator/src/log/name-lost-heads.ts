@@ -7,8 +7,8 @@ import { readGenerations } from "./generations.ts";
 import { lockLogs } from "./locked-log.ts";
 
 /**
- * `named`: an event of the log names it. `ended_forked`: it contradicts what is left of its
- * generation, or another head that is named as lost, so nobody may take it for a loss.
+ * `named`: an event of the log names it. `ended_forked`: it contradicts the remaining entries of
+ * its generation, or another head that is named as lost, so nobody may accept it as a loss.
  * `not_ended`: it is of the present generation, or of one that this database does not know.
  */
 export type NamedHead = "named" | "ended_forked" | "not_ended";
@@ -24,10 +24,10 @@ const NAME: PreparedQuery = {
 };
 
 /**
- * Names a head of a generation that has ended, which the log's key signed and which is not in what
- * was left: appends `log_head_lost`, once. The caller has verified the signature. In the caller's
- * transaction: a crash leaves the event and its row, or neither. Throws LogCorruption if the log
- * takes nothing now.
+ * Names a head of a generation that has ended, which the log's key signed and which is beyond the
+ * remaining entries: appends `log_head_lost`, once. The caller has verified the signature. This
+ * runs in the caller's transaction: a crash leaves the event and its row, or neither. Throws
+ * LogCorruption if the log accepts nothing now.
  */
 export async function nameLostHead(tx: DatabaseTransaction, orgId: string, head: Head): Promise<NamedHead> {
   const session = transactionSession(tx);

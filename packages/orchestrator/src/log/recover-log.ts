@@ -21,7 +21,7 @@ import { LogAppends } from "./log-appends.ts";
 import { lockSetBackLog } from "./locked-log.ts";
 import { nameLostHead, recordLostHead } from "./name-lost-heads.ts";
 
-/** Why a log cannot go on as its next generation. The message is for the operator. */
+/** Why a log cannot continue as its next generation. The message is for the operator. */
 export class RecoveryRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -31,7 +31,7 @@ export class RecoveryRefused extends Error {
 
 export interface Recovery {
   orgId: string;
-  /** What the operator was shown. */
+  /** The losses that the operator was shown. */
   left: { size: number; rootHash: Hash };
   /** The heads that are known to be lost. */
   lost: readonly Head[];
@@ -46,7 +46,7 @@ export interface Recovered {
 }
 
 /**
- * Throws RecoveryRefused unless a log of `size` entries that lacks these heads can go on as its
+ * Throws RecoveryRefused unless a log of `size` entries that lacks these heads can continue as its
  * next generation. `present` is its origin.
  */
 export function requireRecoverable(present: string, size: number, lost: readonly Head[]): void {

@@ -30,8 +30,7 @@ const LINES: PreparedQuery = {
 };
 
 /**
- * What witnesses said of the head of that size, as lines to append to its note: the newest of them
- * first.
+ * Witnesses' cosignatures of the head of that size, as lines to append to its note, newest first.
  */
 export async function cosignaturesOf(
   session: SqlSession,

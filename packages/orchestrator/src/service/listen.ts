@@ -36,7 +36,7 @@ function refused(error: Error, host: string, port: number): UserError {
 
 /**
  * Stops listening and waits for running requests. Connections are closed as soon as they are idle,
- * without waiting for their clients; what still runs at the end of the time is cut off.
+ * without waiting for their clients; requests that still run at the end of the time are cut off.
  * @param timeLeft_ms asked again and again, because a service that is told to stop gives less time
  * than a worker that was replaced
  * @returns whether all of them could finish
@@ -62,9 +62,9 @@ export async function drain(app: FastifyInstance, timeLeft_ms: () => number): Pr
 const ELSEWHERE_MS = 3000;
 
 /**
- * Has clients go to the other workers without a failed request: takes no more connections, and lets
- * the answers say that theirs closes. One that is closed without a word could have a request on its
- * way.
+ * Makes clients go to the other workers without a failed request: accepts no more connections, and
+ * announces in its answers that the connection closes. If it closed one without this, a request
+ * could be on its way.
  */
 export async function sendElsewhere(app: FastifyInstance, within_ms: number): Promise<void> {
   // The HTTP server's own close() also destroys connections whose first request is on its way.

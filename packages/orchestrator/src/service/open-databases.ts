@@ -10,14 +10,14 @@ import type { Cleanup } from "./cleanup.ts";
 
 /** Jobs, mails, webhooks and metrics: few at once, and no person waits for them. */
 const JOB_CONNECTIONS = 4;
-/** Of a worker that runs no jobs: for metrics, and what is looked at before a deletion. */
+/** For a worker that runs no jobs: for metrics, and for the checks before a deletion. */
 const CONNECTIONS_WITHOUT_JOBS = 2;
 
 export interface OpenDatabases {
   /** As the role that the service works as. */
   connection: ConnectionSettings;
   requests: DatabaseAccess;
-  /** What runs by the clock. Row security lets it see every organisation. */
+  /** For scheduled jobs. Row security lets them see every organisation. */
   jobs: DatabaseAccess;
 }
 

@@ -23,7 +23,7 @@ export interface OpenInstallation {
 }
 
 /**
- * The signer of checkpoints, once the database's logs hold what was signed before; and whether
+ * The signer of checkpoints, once the database's logs contain the signed heads; and whether
  * database and object store belong together.
  */
 export async function openInstallation(
@@ -67,7 +67,7 @@ export async function openInstallation(
     ...(leads && worker.tellState !== undefined ? { onState: worker.tellState } : {}),
   });
   worker.followState?.((state) => installation.learn(state));
-  // The first worker passes on to the others what it finds out.
+  // The first worker passes its results on to the others.
   if (!leads) return { installation, signer, lookBack };
   await installation.checkLogs();
   // A store that is unreachable at the moment does not keep the service from starting; until it

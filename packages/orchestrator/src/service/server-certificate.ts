@@ -13,9 +13,9 @@ import { loadServerTls, type TlsSettings } from "../platform/tls/server-tls.ts";
 /** A replaced certificate is served within this time, and at once after SIGHUP. */
 const RENEWAL_EVERY_MS = 60 * 1000;
 
-/** The certificate that the service serves with, as it is now. */
+/** The certificate that the service uses now. */
 export class ServerCertificate {
-  /** What clients of the local CA pin; null for a certificate of the user's own. */
+  /** The certificate that clients of the local CA pin; null for a certificate of the user's own. */
   readonly caFile: string | null;
   readonly caPem: string | null;
   readonly #settings: TlsSettings;

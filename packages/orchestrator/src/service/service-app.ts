@@ -54,7 +54,7 @@ export interface ServiceParts
   plugins: readonly FastifyPluginAsync[];
 }
 
-/** What this process measures about itself, and about the whole service if that is its task. */
+/** This process's metrics about itself, and about the whole service if that is its task. */
 export function ownMetrics({ registry, surroundings }: ServiceMetrics): Promise<string[]> {
   return Promise.all([registry.metrics(), surroundings.metrics()]);
 }

@@ -43,7 +43,7 @@ export interface BackgroundParts {
 }
 
 /**
- * What the service does by itself, in one of its workers. Each part is also safe beside another
+ * The jobs that the service does by itself, in one of its workers. Each is also safe beside another
  * replica's.
  */
 export function startBackground(
@@ -85,7 +85,7 @@ export function startBackground(
   ]);
   cleanup.add(async () => {
     timeToStop_ms();
-    // Whoever serves next sends again what is cut off here.
+    // The next process sends again what is cut off here.
     await Promise.race([sending, delay(MAIL_WITHIN_MS, undefined, { ref: false })]);
     transport.close();
   });

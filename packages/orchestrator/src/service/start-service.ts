@@ -10,7 +10,7 @@ import { openOwnDatabase } from "./open-databases.ts";
 import { startWorker } from "./start-worker.ts";
 
 export interface Service {
-  /** Finishes what was accepted, then releases everything, the database last. */
+  /** Finishes the accepted requests, then releases everything, the database last. */
   stop(): Promise<void>;
 }
 

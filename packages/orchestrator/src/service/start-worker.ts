@@ -33,12 +33,12 @@ import type { WorkerParts } from "./worker-parts.ts";
 
 export interface Worker {
   /**
-   * Finishes what was accepted, then releases everything.
-   * @param isReplaced whether others go on taking requests, and clients are to go to those; then
-   * what was begun has more time
+   * Finishes the accepted requests, then releases everything.
+   * @param isReplaced whether other workers continue and clients should go to those; then running
+   * requests have more time
    */
   stop(isReplaced?: boolean): Promise<void>;
-  /** What it measures, in Prometheus' text format. */
+  /** Its metrics, in Prometheus' text format. */
   measure(): Promise<string[]>;
 }
 
@@ -65,10 +65,10 @@ export async function startWorker(config: Config, log: Logger, parts: WorkerPart
   }
 }
 
-/** Uploads and downloads that were begun may take so long when another worker goes on. */
+/** Running uploads and downloads may take this long while another worker serves. */
 const REPLACED_MS = 3_600_000;
 
-/** How the worker ends, from when it is told to. A worker that was replaced may be told to stop. */
+/** How the worker ends. A worker that was replaced may still be told to stop. */
 interface Ending {
   isReplaced: boolean;
   /** When requests that are still in flight are cut off. */
@@ -124,10 +124,10 @@ async function start(
   cleanup.add(() => sequencer.close());
 
   const shutdown = new AbortController();
-  /** Of the whole service: others do not go on either. */
+  /** The whole service ends: the others do not continue either. */
   const serviceEnds = new AbortController();
   let stopUntil: number | null = null;
-  /** Begins the end, and says for how long all that still runs may go on. */
+  /** Begins the end, and says how long everything that still runs may take. */
   const timeToStop_ms = (): number => {
     if (!ending.isReplaced) serviceEnds.abort();
     shutdown.abort();

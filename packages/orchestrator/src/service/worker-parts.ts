@@ -5,8 +5,8 @@ import type { Places } from "../platform/workers/places.ts";
 import type { Turns } from "../platform/workers/turns.ts";
 
 /**
- * What a process that answers requests gets from the one that owns the data directory, which may be
- * the same.
+ * The parts that a process which answers requests gets from the one that owns the data directory,
+ * which may be the same.
  */
 export interface WorkerParts {
   /** As the role that the service works as. */
@@ -18,13 +18,13 @@ export interface WorkerParts {
   leads: boolean;
   /** No other worker of the data directory has started yet: what looks unfinished is unfinished. */
   isFirst: boolean;
-  /** Its number from 1, of so many; null if it is the only one. */
+  /** Its number from 1, and how many there are; null if it is the only one. */
   numbered: { worker: number; of: number } | null;
   /** Heads that other workers have signed. */
   followHeads?: (learn: (heads: readonly Head[]) => void) => void;
   /** From the worker that leads, to the others. */
   tellState?: (state: InstallationState) => void;
   followState?: (learn: (state: InstallationState) => void) => void;
-  /** What every worker measures, in Prometheus' text format. */
+  /** The metrics of every worker, in Prometheus' text format. */
   gatherMetrics?: () => Promise<readonly string[]>;
 }

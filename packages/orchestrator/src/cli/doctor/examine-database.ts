@@ -58,8 +58,8 @@ async function examineMigrations(pool: Pool): Promise<Finding> {
 }
 
 /**
- * A standby that may lack what was acknowledged. Nothing to say where there is none, as with the
- * embedded database.
+ * A standby that may lack acknowledged entries. Says nothing if there is none, as with the embedded
+ * database.
  */
 export async function examineStandbys(pool: Pool): Promise<Finding[]> {
   const standbys = await countUnawaitedStandbys(pool);
@@ -73,7 +73,7 @@ export async function examineStandbys(pool: Pool): Promise<Finding[]> {
   ];
 }
 
-/** Compares this machine's clock with the database's, and with what is recorded already. */
+/** Compares this machine's clock with the database's, and with the newest recorded times. */
 export async function examineClock(pool: Pool): Promise<Finding> {
   const before = Date.now();
   const { rows } = await pool.query<{ now: Date; newest: Date | null }>(

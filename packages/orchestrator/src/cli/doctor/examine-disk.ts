@@ -3,7 +3,7 @@ import { errorMessage } from "@attestore/host/errno";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 
 const MIB = 1024 ** 2;
-/** What uploads leave free for the embedded database: with less than that, they are refused. */
+/** The space that uploads leave free for the embedded database. With less, they are refused. */
 const RESERVED = 256 * MIB;
 const SCARCE = 2048 * MIB;
 

@@ -71,8 +71,8 @@ async function examineBucket(config: Config): Promise<Finding> {
 }
 
 /**
- * Nobody who has the service, its database or its credentials can remove what the bucket has
- * locked.
+ * Nobody who has the service, its database or its credentials can remove a locked object from the
+ * bucket.
  */
 async function proposeLock(
   { s3ObjectLockDays }: Config,

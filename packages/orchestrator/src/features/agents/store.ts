@@ -111,9 +111,7 @@ const RECORD_SEEN: PreparedQuery = {
     returning known.last_seen_at`,
 };
 
-/**
- * Records what the agent reports in a heartbeat, and locks its row. Returns when it was last seen.
- */
+/** Records an agent's report from a heartbeat, and locks its row. Returns when it was last seen. */
 export async function recordSeen(
   tx: DatabaseTransaction,
   id: string,

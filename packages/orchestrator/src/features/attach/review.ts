@@ -15,8 +15,9 @@ export interface Decision {
 }
 
 /**
- * What a person compares with the agent's screen before letting it in. Throws `not_found`, also if
- * another organisation than `orgId` decided, and `attach_expired` if nobody decided in time.
+ * The details that a person compares with the agent's screen before letting it in. Throws
+ * `not_found`, also if another organisation than `orgId` decided, and `attach_expired` if nobody
+ * decided in time.
  */
 export async function reviewBootstrap(
   db: Database,

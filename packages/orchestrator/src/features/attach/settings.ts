@@ -15,7 +15,7 @@ export interface BootstrapDeps {
   quotas: QuotaDefaults;
 }
 
-/** What an agent gets when it is let in. */
+/** Settings that an agent gets when it is let in. */
 export function attached(
   { signer, heartbeatInterval_s }: BootstrapDeps,
   agent: { agentId: string; orgId: string; apiToken: string },

@@ -14,7 +14,7 @@ export function serializeLink(link: AuditorLink): AuditorLinkRecord {
   };
 }
 
-/** What a person sees who opened it. */
+/** The details that whoever opened it sees. */
 export function viewOf({ id, name, period_from, period_to, expires_at }: AuditorLink): AuditorLinkView {
   return {
     id,

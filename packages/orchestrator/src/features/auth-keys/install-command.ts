@@ -13,12 +13,11 @@ export interface InstallFrom {
 
 /**
  * The line that installs the agent on a host and attaches it. It leaves out the auth key, which the
- * agent asks for: a command line ends up in the shell's history and in the list of processes.
- * A new host knows nothing of the service's own CA. So the line takes the certificate from whoever
- * answers, and goes on only if it has the digest that the line contains. Everything after that
- * comes from a service that this certificate vouches for.
- * A build that the operator signed is accepted only if the line says so: the installer knows
- * Attestore's own key and no other.
+ * agent asks for, because a command line ends up in the shell's history and in the list of
+ * processes. A new host does not know the service's own CA. So the line downloads the certificate,
+ * and continues only if it has the digest that the line contains. Everything after that comes from
+ * a service that this certificate vouches for. It accepts a build that the operator signed only if
+ * the line says so: the installer has only Attestore's own key built in.
  */
 export function installCommand({ publicUrl, caPem, operatorsKey }: InstallFrom): string {
   const url = /^[A-Za-z0-9:/._-]+$/.test(publicUrl) ? publicUrl : `'${publicUrl}'`;

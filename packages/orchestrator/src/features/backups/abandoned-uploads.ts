@@ -64,8 +64,8 @@ export async function abortAbandonedUploads({ db, objects }: AbandonedUploads, n
 const PAGE = 500;
 
 /**
- * Forgets uploads whose URLs expired a day ago and of which the store has nothing, so that they
- * don't count against the organisation's quota for ever. They come from agents that were killed, or
+ * Forgets uploads whose URLs expired a day ago and which left nothing in the store, so that they do
+ * not count against the organisation's quota for ever. They come from agents that were killed, or
  * from aborted parts. An upload whose object exists stays until the sweep removes the object.
  * @returns how many were forgotten
  */

@@ -49,7 +49,7 @@ export async function queueCommand(
     issued_by: issuedBy,
     created_at: now,
   });
-  // What is due by the clock comes with heartbeats, and so not to all agents in one second.
+  // Scheduled commands come with heartbeats, so not all agents get theirs in the same second.
   if (issuedBy !== "schedule") await notifyAgent(tx, agentId);
   return { commandId, agentId, backupId: tested };
 }

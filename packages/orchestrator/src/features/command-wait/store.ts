@@ -2,7 +2,7 @@ import { runPrepared, type PreparedQuery } from "../../platform/database/prepare
 import type { Database } from "../../platform/database/schema.ts";
 import { isDue } from "../config-requests/store.ts";
 
-/** What `takeForDelivery` of the commands, or `takeConfigRequests`, would hand out. */
+/** The commands or requests that `takeForDelivery` or `takeConfigRequests` would hand out. */
 const PENDING: PreparedQuery = {
   name: "command_wait_pending",
   text: `select exists (

@@ -12,8 +12,8 @@ import { agentsWithQueued, readPending } from "./store.ts";
 const MAX_OF_PROCESS = 20_000;
 
 /**
- * The agents whose request is held until there is a command for them: one request of each, none of
- * which holds a database connection.
+ * Agents whose request is held until there is a command for them. Each has one request, and none
+ * holds a database connection.
  */
 export class WaitingAgents {
   readonly #waiting = new Map<string, Waiter>();

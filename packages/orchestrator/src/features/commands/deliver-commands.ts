@@ -10,9 +10,9 @@ export function redeliveryDue(now: Date, interval_s: number): Date {
 }
 
 /**
- * Takes an agent's acknowledgements and returns what it has to do next: the queued commands, and
- * those that were delivered three intervals ago and not acknowledged. A repeated command keeps its
- * id, with `attempt` one higher.
+ * Takes an agent's acknowledgements and returns its next commands: the queued ones, and those that
+ * were delivered three intervals ago and not acknowledged. A repeated command keeps its id, with
+ * `attempt` one higher.
  */
 export async function exchangeCommands(
   tx: DatabaseTransaction,

@@ -37,8 +37,8 @@ export async function endOpenCommands(
 }
 
 /**
- * Cancels the commands of a source that was removed: they name that event and are not delivered any
- * more.
+ * Cancels the commands of a source that was removed. They name that event and are no longer
+ * delivered.
  */
 export async function endCommandsOf(
   tx: DatabaseTransaction,

@@ -8,7 +8,10 @@ import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { type Route, writeRoute } from "../../platform/http/route.ts";
 import { setProgress } from "./store.ts";
 
-/** A person watches what a person asked for. A fleet's nightly runs must not come all the time. */
+/**
+ * Frequent reports are for commands that a person asked for and watches. A fleet's nightly runs
+ * must not report all the time.
+ */
 const NEXT_S = { watched: 2, scheduled: 60 };
 
 /** Takes how far an agent is with a command. */

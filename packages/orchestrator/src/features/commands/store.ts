@@ -13,8 +13,8 @@ export async function insertCommand(
 }
 
 /**
- * Changes only what was delivered to this agent. An id that it acknowledges again, or never got,
- * changes nothing.
+ * Changes only commands that were delivered to this agent. An id that it acknowledges again, or
+ * never got, changes nothing.
  */
 export async function setAcked(
   tx: DatabaseTransaction,
@@ -58,9 +58,9 @@ const TAKE_FOR_DELIVERY: PreparedQuery = {
 };
 
 /**
- * Hands out queued commands, and again those delivered before `notSince` and never acknowledged,
- * oldest first. One statement locks and changes the rows, and of two heartbeats at once the second
- * skips what the first has.
+ * Hands out queued commands, oldest first, and again those delivered before `notSince` and never
+ * acknowledged. One statement locks and changes the rows. Of two heartbeats at once, the second
+ * skips the rows of the first.
  */
 export async function takeForDelivery(
   tx: DatabaseTransaction,

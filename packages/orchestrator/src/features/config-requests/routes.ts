@@ -17,7 +17,7 @@ import { countOpen, findConfigRequest, insertConfigRequest } from "./store.ts";
 
 const ofAgent = Type.Object({ orgID: Id("org"), agentID: Id("agent") });
 
-/** What owners and admins ask of an agent whose host allows it, and what it answered. */
+/** Requests of owners and admins to an agent whose host allows them, and its answers. */
 export function configRequestRoutes({ clock }: { clock: Clock }): Route[] {
   const ask = writeRoute({
     method: "POST",

@@ -85,7 +85,7 @@ const TAKE: PreparedQuery = {
 };
 
 /**
- * Ends what was asked by people who may not ask any more: they were removed, left, or have another
+ * Ends requests of people who may no longer make them: they were removed, left, or have another
  * role now.
  */
 async function endUnentitled(tx: DatabaseTransaction, agentId: string, now: Date): Promise<void> {
@@ -111,8 +111,8 @@ async function endUnentitled(tx: DatabaseTransaction, agentId: string, now: Date
 }
 
 /**
- * Takes what an agent is to be asked, oldest first, of people who may ask at this moment. Of two
- * heartbeats at once one gets it.
+ * Takes an agent's open requests, oldest first, of people who may make them at this moment. Of two
+ * heartbeats at once, only one gets each.
  */
 export async function takeConfigRequests(
   tx: DatabaseTransaction,

@@ -52,7 +52,7 @@ const policy = (styleNonce: string, connect: string, form: string): string =>
   ].join("; ");
 
 /**
- * For the page that verifies files: it tells its readers that it sends nothing, and this policy
+ * For the page that verifies files. It tells its readers that it sends nothing, and this policy
  * makes the browser enforce that.
  */
 const sendsNothing = (styleNonce: string): string => policy(styleNonce, "'none'", "'none'");

@@ -13,15 +13,15 @@ export interface Downloads {
   caPem: string | null;
 }
 
-/** Where `npm run package` puts what it makes. */
+/** The output directory of `npm run package`. */
 export const BUILT_HERE = fileURLToPath(new URL("../../../../../dist", import.meta.url));
 
 /** A single file name without a path, and no hidden file. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}$/;
 
 /**
- * What a host needs to be set up, open to everybody: `GET /install.sh`, `GET /download/<file>`, and
- * `GET /ca.pem`, which the host compares with a fingerprint that it got in another way.
+ * Everything that a new host needs, open to everybody: `GET /install.sh`, `GET /download/<file>`,
+ * and `GET /ca.pem`, which the host compares with a fingerprint that it got in another way.
  */
 export function downloadRoutes({ directory, caPem }: Downloads): FastifyPluginAsync {
   return async (app: FastifyInstance) => {

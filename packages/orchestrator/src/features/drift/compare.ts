@@ -7,7 +7,7 @@ const METADATA = ["engine", "engine_version", "dump_format"] as const;
  */
 const SHARED = ["engine", "engine_version"] as const;
 
-/** What changed since the backup before. */
+/** The changes since the backup before. */
 export function driftOfBackup(before: ObservedBackup, after: ObservedBackup): DriftIndicator[] {
   const found: DriftIndicator[] = [];
   const compare = (kind: DriftIndicator["kind"], field: string, old: unknown, now: unknown): void => {
@@ -35,8 +35,8 @@ function sorted({ recipients }: ObservedBackup["cipher"]): string[] {
 }
 
 /**
- * What differs between where the backup was made and where it was restored, unless the test before
- * showed the same. And what changed since the test before.
+ * The differences between where the backup was made and where it was restored, unless the test
+ * before showed the same; and the changes since the test before.
  */
 export function driftOfTest(backup: ObservedBackup, earlier: ObservedBackup | null): DriftIndicator[] {
   if (backup.test === null) return [];

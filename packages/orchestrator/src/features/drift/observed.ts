@@ -6,7 +6,7 @@ import { type Backup, LISTED_METADATA } from "../backups/store.ts";
 import { predicateIn } from "../receipts/stored-statement.ts";
 import type { SchemaChanges } from "../schema-changes/schema-changes.ts";
 
-/** What is known about how a backup was made, and about the newest test that restored it. */
+/** How a backup was made, and the newest test that restored it. */
 export interface ObservedBackup {
   id: string;
   made_at: Date;

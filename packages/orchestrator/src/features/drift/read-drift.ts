@@ -29,7 +29,7 @@ export async function readDrift(
   return { items, next_cursor: null };
 }
 
-/** What changed since the backup before and the test before, among those that were read. */
+/** The changes since the backup before and the test before, among those that were read. */
 function driftAt(backups: readonly ObservedBackup[], index: number): DriftIndicator[] {
   const backup = backups[index];
   if (backup === undefined) return [];

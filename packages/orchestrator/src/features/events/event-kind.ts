@@ -8,9 +8,9 @@ import { linkCommands, readOwners, readRecordedEvents } from "./store.ts";
 export type AgentEventEntry = EventEntry & LogEntry;
 
 /**
- * A batch of agents' events. What they refer to must belong to their organisation, and a command to
- * the agent itself. A signed event that the log already has is recognised by its envelope, as a
- * receipt is; its place in the agent's chain is not enforced, as for receipts.
+ * A batch of agents' events. The records that they refer to must belong to their organisation, and
+ * a command to the agent itself. If the log already has a signed event, its envelope shows it, as
+ * for receipts. Its place in the agent's chain is not enforced, as for receipts.
  */
 export const agentEvents: EntryKind<AgentEventEntry> = {
   async lookup(session: SqlSession, entries: readonly AgentEventEntry[]) {

@@ -82,7 +82,7 @@ function agentEvent(
       new Date(),
       signed,
     );
-    // What is drawn follows from the log's signature over the first head that covers the event.
+    // The log's signature over the first head that covers the event decides the draw.
     return { ...event, agentId: agent.id, ...(kind === DRAW_DECLARED ? { endsBatch: true } : {}) };
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;

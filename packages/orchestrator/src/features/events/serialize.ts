@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<string, EventActor["kind"]>> = {
   link: "auditor_link",
 };
 
-/** The prefix of an id says what it names. */
+/** The prefix of an id tells its kind. */
 function actorOf(id: string): EventActor {
   return { kind: KINDS[id.slice(0, id.indexOf("_"))] ?? "service", id };
 }

@@ -14,7 +14,7 @@ export interface AgentEvent {
   createdAt: Date;
 }
 
-/** What the log says about agents that came and went, and about their signing keys. */
+/** The log's events about agents that were attached or revoked, and about their signing keys. */
 export async function readAgentEvents(db: Database, orgId: string, size: number): Promise<AgentEvent[]> {
   const found = await db
     .selectFrom("events")

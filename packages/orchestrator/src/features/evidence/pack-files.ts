@@ -109,8 +109,8 @@ interface Making {
 const EARLIER_PAGE = 200;
 
 /**
- * What the period's entries refer to: the backup before each source's first, agents that attached
- * earlier, the policy at that time.
+ * Records that the period's entries refer to: the backup before each source's first, agents that
+ * attached earlier, the policy at that time.
  */
 async function* earlierEntries(
   read: <T>(of: (tx: DatabaseTransaction) => Promise<T>) => Promise<T>,
@@ -153,7 +153,7 @@ async function* predecessorLeaves(
     });
 }
 
-/** 256 leaves of the log; entries recorded in the period are there in full. */
+/** 256 leaves of the log, with the entries that were recorded in the period. */
 async function logPage(
   tx: DatabaseTransaction,
   { signer, tree, tally }: Making,

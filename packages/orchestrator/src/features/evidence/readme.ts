@@ -1,6 +1,6 @@
 import { PACK_FILES, type PackHeader, plural } from "@attestore/proof";
 
-/** README.txt: what is in a pack, and how to check it, also without any program of ours. */
+/** README.txt: the content of a pack, and how to check it, also without our programs. */
 export function readme({ org_id, period, exported_at, log }: PackHeader): string {
   return `Evidence of backups and restore tests
 =====================================

@@ -88,8 +88,8 @@ async function firstReceipts(
 }
 
 /**
- * A receipt in time decides, whatever the service thought; otherwise what was decided before the
- * snapshot.
+ * A receipt that arrived in time decides, whatever the service thought; otherwise the decision from
+ * before the snapshot.
  */
 function statusOf(
   { kind, status, decided_at }: RunRow,

@@ -22,9 +22,9 @@ import {
 } from "./store.ts";
 
 /**
- * What a pack says about the organisation at one moment, and which entries of the log it has.
- * Whatever is read later can't change any more: entries below `head.size`, and runs that were
- * decided before `exportedAt`. So no transaction stays open while a slow reader takes the pack.
+ * The state of the organisation at one moment, and the range of the log that a pack has. Everything
+ * that is read later can no longer change: entries below `head.size`, and runs that were decided
+ * before `exportedAt`. So no transaction stays open while somebody downloads the pack slowly.
  */
 export interface Snapshot {
   orgId: string;
@@ -49,8 +49,8 @@ export interface Snapshot {
   /** Entries from before the period that entries in the period refer to. */
   earlier: { backups: number[]; events: number[] };
   /**
-   * Earlier receipts of which the pack has only the leaf: agents' first receipts in the period
-   * follow on them.
+   * Earlier receipts of which the pack has only the leaf, because agents' first receipts in the
+   * period follow them.
    */
   predecessors: number[];
 }

@@ -22,8 +22,8 @@ export interface PublishedCheckpoint {
 const PUBLISHED = sql`tree_size as size, emitted_at as "emittedAt", checkpoint`;
 
 /**
- * The last one that was signed at or before that moment. What a wrong clock dated too early is
- * none: entries of the period are before it in the log.
+ * The last one that was signed at or before that moment. One that a wrong clock dated too early
+ * does not count: entries of the period are before it in the log.
  */
 export async function publishedBefore(
   db: Database,
@@ -43,8 +43,9 @@ export async function publishedBefore(
 }
 
 /**
- * The first one that was signed at or after that moment, and by now. What a wrong clock dated too
- * late is none: entries of the period come after it in the log, and the pack would lack them.
+ * The first one that was signed at or after that moment, and by now. One that a wrong clock dated
+ * too late does not count: entries of the period come after it in the log, and the pack would lack
+ * them.
  */
 export async function publishedAfter(
   db: Database,
@@ -130,7 +131,7 @@ const FOLLOWS_WITHIN = 1000;
 /**
  * Log indexes of the receipts and signed events before the range to which entries of the period
  * refer (`previous_receipt_sha256`). With these, a pack can show that nothing between them was left
- * out. `near` is an id a little older than the range, and nothing older needs to be searched.
+ * out. `near` is an id a little older than the range; older entries need not be searched.
  */
 export async function listPredecessors(
   db: Database,

@@ -6,8 +6,7 @@ import { labelsOf } from "../sources/declared-sources.ts";
 import type { Database } from "../../platform/database/schema.ts";
 
 /**
- * For a heartbeat that says nothing new and gets nothing new; with the newest head of the
- * organisation's log.
+ * For a heartbeat without news in either direction; with the newest head of the organisation's log.
  */
 export interface FastPath extends NewestHead {
   /** When the agent was last seen. */
@@ -16,9 +15,10 @@ export interface FastPath extends NewestHead {
 }
 
 /**
- * $1 agent, $2 organisation, $3 to $5 what it says about its host, $6 now, $7 spool, $8 encryption,
- * $9, $10 and $12 what it declares, $11 see redeliveryDue, $13 remote_config. The commit does not
- * wait for the disk: whatever a database crash takes back, the agent says again within a minute.
+ * $1 agent, $2 organisation, $3 to $5 what it reports about its host, $6 now, $7 spool, $8
+ * encryption, $9, $10 and $12 what it declares, $11 see redeliveryDue, $13 remote_config. The
+ * commit does not wait for the disk: if a database crash loses it, the agent reports the same again
+ * within a minute.
  */
 const NOTE: PreparedQuery = {
   name: "heartbeat_note_routine",

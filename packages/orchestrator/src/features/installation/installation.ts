@@ -20,7 +20,7 @@ export interface InstallationOptions {
   isKeeper?: boolean;
   /** Names a head that an ended generation of a log had signed and lost, unless it is named. */
   nameLost?: (head: Head) => Promise<unknown>;
-  /** Told what was found out. */
+  /** Called with each result. */
   onState?: (state: InstallationState) => void;
 }
 
@@ -96,7 +96,7 @@ export class Installation {
       );
   }
 
-  /** What the worker that keeps the marker has found out. */
+  /** The newest result of the worker that keeps the marker. */
   learn(state: InstallationState): void {
     this.#state = state;
   }

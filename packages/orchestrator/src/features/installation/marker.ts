@@ -31,7 +31,7 @@ export function printMarker({ installationId, heads, signed }: Marker): string {
   return `${JSON.stringify({ version: VERSION, installation_id: installationId, heads: sorted(heads), signed: sorted(signed) })}\n`;
 }
 
-/** Null for what is no marker of this version. */
+/** Null if the text is not a marker of this version. */
 export function parseMarker(text: string): Marker | null {
   try {
     const value = JSON.parse(text) as Record<string, unknown>;

@@ -15,14 +15,14 @@ export type HeldReason =
   | "database_unnamed"
   | "other_installation"
   | "database_set_back"
-  /** Neither has a name yet, and the objects are not those of this database. */
+  /** Neither has a name yet, and the objects do not belong to this database. */
   | "objects_unknown"
   | "objects_missing";
 
 /** Whether the database and the object store belong together. */
 export type Pairing =
   | { is: "paired" }
-  /** Neither names the other yet, and they fit. */
+  /** Neither names the other yet, and they match. */
   | { is: "new" }
   /** Nothing may be deleted. */
   | { is: "held"; reason: HeldReason; message: string };
@@ -87,8 +87,8 @@ async function decide(
       size,
       rootHash: Buffer.from(root, "hex"),
     })),
-    // Named after the organisation alone. What a log lost for good is missing here until somebody
-    // adopts the objects: backups that only the lost database knew are among them.
+    // Named after the organisation alone. Objects of entries that a log lost for good are missing
+    // here until somebody adopts the objects, and so are backups that only the lost database knew.
     { anyName: true },
   );
   const [first] = missing;

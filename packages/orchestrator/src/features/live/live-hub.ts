@@ -14,8 +14,8 @@ const COMMENT_EVERY_MS = 15_000;
 /** How long a browser waits before it connects again. */
 const RETRY_MS = 3000;
 /**
- * Bytes that may wait for a client that does not read. Beyond that it is disconnected, and comes
- * back for what it missed.
+ * Bytes that may wait for a client that does not read. Beyond that it is disconnected, and fetches
+ * what it missed when it returns.
  */
 const MAX_WAITING = 64 * 1024;
 const MAX_OF_PROCESS = 2000;

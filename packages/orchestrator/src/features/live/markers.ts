@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { scopeToOrg } from "../../platform/database/org-scope.ts";
 
-/** What a page can be about; each topic changes by itself. */
+/** The topics of a page; each changes by itself. */
 export const TOPICS = [
   "log",
   "backups",
@@ -83,7 +83,8 @@ export function changedTopics(before: Partial<Markers> | null, after: Markers): 
 }
 
 /**
- * Markers as the id of an event: with it any replica can tell a returning client what it missed.
+ * Markers as the id of an event: with it any replica can tell a returning client which topics it
+ * missed.
  */
 export function eventId(markers: Markers): string {
   return TOPICS.map((topic) => markers[topic]).join(".");

@@ -80,7 +80,7 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
       params,
       answers: { 200: LogHead },
       rateLimits: ["default"],
-      // Hashes only: a head does not tell what is in a leaf, or when it came.
+      // Only hashes: a head does not reveal what is in a leaf, or when it came.
       credential: "session",
       handle: async ({ orgId }, tx) => ({
         status: 200,
@@ -110,7 +110,7 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
       query: LogProofQuery,
       answers: { 200: LogProof },
       rateLimits: ["default"],
-      // Hashes only: a head does not tell what is in a leaf, or when it came.
+      // Only hashes: a head does not reveal what is in a leaf, or when it came.
       credential: "session",
       handle: async ({ orgId, query }, tx) => ({
         status: 200,

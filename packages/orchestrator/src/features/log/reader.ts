@@ -9,8 +9,8 @@ import { assertLive, lookUpSession } from "../../platform/http/session-credentia
 import { assertAllowed } from "../../platform/http/policy.ts";
 
 /**
- * What is read. A head tells a reader with an auditor link nothing about other times than the
- * link's; leaves and their hashes do.
+ * The log to read. To a reader with an auditor link, a head reveals nothing about times outside of
+ * the link's period; leaves and their hashes would.
  */
 export type Read = "head" | "leaves";
 

@@ -8,7 +8,7 @@ import { generationsBody } from "./generations-body.ts";
 import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";
 
-/** What an agent asks about its organisation's log. */
+/** Calls of an agent about its organisation's log. */
 export function logRoutes({ db, signer }: { db: Database; signer: CheckpointSigner }): Route[] {
   return [
     readRoute({

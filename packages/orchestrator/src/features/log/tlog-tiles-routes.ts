@@ -18,8 +18,8 @@ export interface TilesDeps {
 
 /**
  * The logs as C2SP tlog-tiles: `/log/<org id>/checkpoint`, `/tile/<L>/<N>[.p/<W>]`,
- * `/tile/entries/<N>[.p/<W>]`. A later generation of a log is another log to its readers, under
- * `/log/<org id>/<generation>`. What has ended is served as it was when it ended.
+ * `/tile/entries/<N>[.p/<W>]`. For its readers a later generation is another log, under `/log/<org
+ * id>/<generation>`. An ended generation is served as it was when it ended.
  */
 export function tlogTilesRoutes(deps: TilesDeps): FastifyPluginAsync {
   return async (app: FastifyInstance) => {

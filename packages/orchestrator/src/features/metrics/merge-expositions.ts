@@ -1,6 +1,6 @@
 /**
- * One text in Prometheus' format from those of several processes. All samples of a metric have to
- * be one group after its HELP and TYPE; which process a sample is of is told by its labels.
+ * Merges the metrics of several processes into one text in Prometheus' format. All samples of a
+ * metric must be one group after its HELP and TYPE. The labels tell which process a sample is from.
  */
 export function mergeExpositions(texts: readonly string[]): string {
   const groups = new Map<string, { header: string; samples: string[] }>();

@@ -17,7 +17,7 @@ export interface MetricsOptions {
   clock: Clock;
   logger: Logger;
   jobs: readonly Pick<Job, "name" | "every_s">[];
-  /** What each process of the service measures, in Prometheus' text format. */
+  /** The metrics of each process of the service, in Prometheus' text format. */
   gather: () => Promise<readonly string[]>;
   /** ATTESTORE_METRICS_TOKEN */
   token: string | undefined;

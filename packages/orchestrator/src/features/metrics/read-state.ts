@@ -5,7 +5,7 @@ import { readProofs } from "../sources/read-proofs.ts";
 import { type JobLag, readJobLag } from "../../platform/jobs/lag.ts";
 import { readSweep, type SweepReport } from "../retention/sweep-report.ts";
 
-/** What the database knows about all replicas together. */
+/** The state of all replicas together, from the database. */
 export interface ServiceState {
   logs: { org_id: string; tree_size: number }[];
   sources: {

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import packageJson from "../../../package.json" with { type: "json" };
 import { watchEventLoop } from "./event-loop-watch.ts";
 
-/** What this process measures about itself while it works. */
+/** This process's metrics about itself while it works. */
 export interface ServiceMetrics {
   /** Of this process: with several workers, each has its own, with the label `worker`. */
   registry: Registry;
@@ -51,7 +51,7 @@ export function createMetrics(worker: number | null = null): ServiceMetrics {
   };
 }
 
-/** @returns what the publisher of checkpoints calls */
+/** @returns the callback for the publisher of checkpoints */
 export function measureCheckpoints({ surroundings }: ServiceMetrics): (hour: Date) => void {
   const newest = new Gauge({
     name: "attestore_log_checkpoint_timestamp_seconds",

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from "prom-client";
 import type { InstallationState } from "../installation/installation.ts";
 import type { ServiceState } from "./read-state.ts";
 
-/** Sets what a scrape shows of the database's state; `null` if the database did not answer. */
+/** Sets the gauges of the database's state for a scrape; `null` if the database did not answer. */
 export type ShowState = (state: ServiceState | null, installation: InstallationState) => void;
 
 const COMMANDS = ["queued", "delivered"];

@@ -4,11 +4,11 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 
 export interface Announcement {
   orgId: string;
-  /** Identifies what the message is about: a second message with the same key is not written. */
+  /** Identifies the subject of the message: a second message with the same key is not written. */
   key: string;
   type: NotificationType;
   occurredAt: Date;
-  /** The `data` of the webhook's body, and what the mail is written from. */
+  /** The `data` of the webhook's body. The mail is written from it too. */
   data: Record<string, unknown>;
 }
 
@@ -16,9 +16,9 @@ export interface Announcement {
 export type Audience = "subscribed" | "weekly_evidence" | { channelId: string };
 
 /**
- * Writes a message and a delivery for each channel that asked for it, in the transaction that it
- * tells about: both exist if, and only if, that transaction commits.
- * @returns the deliveries' ids; none if nobody asked, or if it was told before
+ * Writes a message, and a delivery for each channel that wants it, in the same transaction as the
+ * event it reports: both exist if, and only if, that transaction commits.
+ * @returns the deliveries' ids; none if no channel wants it, or if it was reported before
  */
 export async function announce(
   tx: DatabaseTransaction,

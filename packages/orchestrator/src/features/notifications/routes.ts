@@ -3,7 +3,7 @@ import { channelRoutes } from "./channels/channel-routes.ts";
 import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
 import type { NotificationDeps } from "./channels/deps.ts";
 
-/** An organisation's channels, and what was sent to them. */
+/** An organisation's channels, and the messages sent to them. */
 export function notificationRoutes(deps: NotificationDeps): Route[] {
   return [...channelRoutes(deps), ...deliveryRoutes()];
 }

@@ -6,7 +6,7 @@ import { ApiError } from "../../platform/errors/api-error.ts";
 import { newCode } from "../secrets.ts";
 import { type CodeKey, countWrongRecovery, countWrongTry, putCode, takeCode } from "./store.ts";
 
-/** Who asks for a code or tries one. */
+/** The person who asks for a code or tries one. */
 export interface Asking {
   email: string;
   /** The client's own id of this attempt; absent if it has none. */
@@ -49,9 +49,9 @@ export async function issueCode(
 }
 
 /**
- * Counts a wrong code. Runs before the transaction that would use the code, and commits by itself:
- * the count survives the refusal, a restart, and any number of tries at once, of which at most five
- * are ever compared.
+ * Counts a wrong code. Runs before the transaction that would use the code, and commits by itself,
+ * so the count survives the refusal, a restart, and any number of tries at once. At most five of
+ * them are ever compared.
  */
 export async function weighCode(db: Database, tried: Tried): Promise<void> {
   await countWrongTry(db, keyOf(tried));

@@ -1,6 +1,6 @@
 import type { AgentEncryption, NextStep, SourceOverview } from "@attestore/contract";
 
-/** What somebody may do next, the most useful first; at most one for each source. */
+/** Suggested next steps, the most useful first; at most one for each source. */
 export function nextSteps({
   agents,
   sources,
@@ -22,7 +22,7 @@ export function nextSteps({
     const source = sources.find(needs);
     if (source !== undefined) steps.push({ kind, source_id: source.id });
   };
-  // Only a running agent does what the dashboard asks for, and what is scheduled.
+  // Only a running agent does what the dashboard asks for, or what is scheduled.
   const stopped = agents.find(
     ({ id, is_running }) => !is_running && sources.some(({ agent_id }) => agent_id === id),
   );

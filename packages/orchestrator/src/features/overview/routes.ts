@@ -4,7 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { readOverview } from "./read-overview.ts";
 
-/** What the home page shows. */
+/** The content of the home page. */
 export function overviewRoutes({
   clock,
   heartbeatInterval_s,

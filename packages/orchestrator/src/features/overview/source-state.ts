@@ -3,7 +3,7 @@ import type { SourceProof } from "../sources/read-proofs.ts";
 import { FAILURES, lastDone, type Failure } from "./failures.ts";
 import type { SourceRow } from "./store.ts";
 
-/** What is known about a source besides its record. */
+/** The state of a source, besides its record. */
 export interface Known {
   failures: readonly Failure[];
   /** Its open incidents. */
@@ -12,7 +12,7 @@ export interface Known {
   environmentDrift: boolean;
   /** From the last test that measured it. */
   restore_ms: number | null;
-  /** Who makes its backups, and who else tests them. */
+  /** The agent that makes its backups, and the one that tests them if it is another. */
   agents: readonly ("active" | "silent" | "revoked")[];
 }
 
@@ -28,9 +28,9 @@ type Judging = Pick<SourceRow, "last_backup_at" | "last_proven_at" | "tested_at"
 };
 
 /**
- * What is known about a source now, never better than it is. If something could not be done after
- * its last success, it counts as failed. A source is proven by the rule of packages/proof, if
- * nothing else contradicts it and nothing that was due is missing.
+ * The state of a source now, never better than it is. If a run failed or could not be done after
+ * the last success, the source counts as failed. A source is proven by the rule of packages/proof,
+ * unless something else contradicts it or a due run is missing.
  */
 export function judgeSource(source: Judging, known: Known, now: Date): Judged {
   const { last_backup_at, last_proven_at, objectives } = source;

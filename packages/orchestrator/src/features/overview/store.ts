@@ -50,7 +50,7 @@ export async function readRunning(
   );
 }
 
-/** What a source's receipts say about its days. */
+/** A source's days, by its receipts. */
 export interface SourceDays {
   /**
    * Two characters for each day: one whose code is 48 plus the number of days after the first, and
@@ -74,8 +74,8 @@ const TREND_DAYS = 30;
 const CHECKS_AT_MOST = 100_000;
 
 /**
- * What receipts say about each day from the first on. Home reads more of this than of anything
- * else, so the database returns one row for each source instead of each day, and neither sorts nor
+ * Each day of a source from the first on, by its receipts. Home reads more of this than of anything
+ * else. So the database returns one row for each source and not for each day, and neither sorts nor
  * converts each value to text. All lists of a source have its days in the same order, which may be
  * any.
  */

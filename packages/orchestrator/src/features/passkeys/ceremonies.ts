@@ -100,8 +100,8 @@ function whatCounts({ challenge, party }: Expected) {
 }
 
 /**
- * We ask for no attestation and accept none. With a statement that has certificates, the library
- * would read these and fetch what they name: nobody outside decides what the service connects to.
+ * We ask for no attestation and accept none. The library would read the certificates of such a
+ * statement and fetch the URLs in them, but nobody outside may decide what the service connects to.
  */
 function assertNoChain(attestationObject: string): void {
   const decoded = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, "base64url")));

@@ -8,7 +8,7 @@ import type {
 } from "../../platform/database/schema.ts";
 
 /**
- * What a challenge is bound to: a session for adding a passkey, a browser's attempt for signing in
+ * A challenge is bound to this: a session for adding a passkey, a browser's attempt for signing in
  * with one.
  */
 interface Bound {

@@ -7,7 +7,7 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
  */
 export interface Owner {
   email: string;
-  /** What their authenticators know them by. */
+  /** Their authenticators know them by this id. */
   handle: Buffer;
 }
 
@@ -42,8 +42,9 @@ export async function hasPasskey(db: Database, email: string): Promise<boolean> 
 }
 
 /**
- * Forgets the passkeys and recovery codes of somebody who belongs to no organisation any more and
- * is no operator. The address may be given to another person, whom they would lock out or let in.
+ * Forgets the passkeys and recovery codes of somebody who no longer belongs to any organisation and
+ * is not an operator. The address may be given to another person, whom these would lock out or let
+ * in.
  */
 export async function forgetFormerPasskeys(tx: DatabaseTransaction, email: string): Promise<void> {
   const lower = email.toLowerCase();

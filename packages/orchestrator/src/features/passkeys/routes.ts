@@ -30,7 +30,7 @@ import { listPasskeys, type Passkey, renamePasskey } from "./store.ts";
 
 const onePasskey = Type.Object({ passkeyID: Id("passkey") });
 
-/** What people do with their own passkeys, whatever organisations they belong to. */
+/** Calls of people about their own passkeys, whatever organisations they belong to. */
 export function passkeyRoutes(db: Database, deps: NoticeDeps): Route[] {
   const list = readRoute({
     method: "GET",

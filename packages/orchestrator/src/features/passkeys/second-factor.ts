@@ -5,9 +5,9 @@ import { forgetFormerPasskeys, hasPasskey } from "./owners.ts";
 import { countRecoveryCodes, useRecoveryCode } from "./recovery-codes.ts";
 
 /**
- * What somebody signs in with after entering the right mailed code: if they have a passkey, the
- * code alone is not enough. Call this in the transaction that used the code up, so that a refusal
- * gives it back. Throws `recovery_code_required` and `recovery_code_invalid`.
+ * The second factor after the right mailed code: if the person has a passkey, the code alone is not
+ * enough. Call this in the transaction that used the code up, so that a refusal gives it back.
+ * Throws `recovery_code_required` and `recovery_code_invalid`.
  */
 export async function besidesMail(
   tx: DatabaseTransaction,

@@ -20,8 +20,8 @@ export async function requireRoom(
 
 /**
  * The same in the transaction that records the upload. It locks the organisation's row first, so
- * that each of several at once, on any replica, sees what the ones before it have taken. Throws
- * `quota_exceeded`.
+ * that each of several uploads at once, on any replica, sees the space that the ones before it
+ * took. Throws `quota_exceeded`.
  */
 export async function reserveRoom(
   tx: DatabaseTransaction,

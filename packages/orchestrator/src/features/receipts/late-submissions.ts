@@ -50,8 +50,8 @@ export async function findLateSubmissions(
     const isOfThen = end !== undefined && backup.registered_at <= end && finished_at <= end.toISOString();
     const commands = open.get(`${entry.agentId} ${backup.id}`) ?? [];
     const [command] = commands;
-    // A test from before the command is not its outcome. The outcome may come later and have no
-    // other right.
+    // A test from before the command is not its result. The result may come later and have no other
+    // right to be accepted.
     if (command === undefined || (isOfThen && started_at < command.created_at.toISOString()))
       return isOfThen ? { commandId: null } : null;
     // Used up: the next test of this backup in the batch is not the outcome of the same command.

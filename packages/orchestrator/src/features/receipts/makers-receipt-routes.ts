@@ -12,7 +12,7 @@ import { readBundle } from "./bundle.ts";
 import { findMakersReceipt } from "./queries.ts";
 
 /**
- * For an agent that restores a backup which another agent made: it relies on what the maker signed,
+ * For an agent that restores a backup which another agent made: it relies on the maker's signature,
  * and not on this service.
  */
 export function makersReceiptRoutes({ db, signer }: { db: Database; signer: CheckpointSigner }): Route[] {

@@ -86,7 +86,7 @@ function digest(fields: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(fields)).digest("hex").slice(0, 16);
 }
 
-/** What some receipts add to a day of a source (migration 0010). */
+/** The numbers that some receipts add to a day of a source (migration 0010). */
 export interface DayRow {
   orgId: string;
   sourceId: string;

@@ -26,10 +26,10 @@ const PAGE = 200;
 const MAX_AT_ONCE = 100;
 
 /**
- * Announces the removal of what the rules no longer keep, and expires what was announced long
- * enough ago and mailed, oldest first. The row and the log entry commit together, and only then is
- * the object touched (see remove-objects.ts). After a crash in between, the object still exists and
- * the row says that it goes.
+ * Announces the removal of backups that the rules no longer keep, and expires those that were
+ * announced long enough ago and mailed, oldest first. The row and the log entry commit together,
+ * and only then is the object touched (see remove-objects.ts). After a crash in between, the object
+ * still exists and the row says that it goes.
  */
 export async function expireBackups(
   deps: RetentionDeps,

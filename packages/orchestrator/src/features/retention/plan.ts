@@ -36,9 +36,9 @@ export interface PlanInput {
 /**
  * Decides about a source's backups, in the order given. Whatever the rules say, these stay: the
  * newest backup that ever passed a restore test; the newest whose last test passed (the former may
- * rot, and must not be the reason to remove this one); the newest of these in which that test found
- * nothing suspicious; what somebody keeps; and what a running command needs. Without a rule all
- * stay.
+ * be damaged since, and must not be the reason to remove this one); the newest of these whose test
+ * found nothing suspicious; backups that somebody keeps; and backups that a running command needs.
+ * Without a rule all stay.
  */
 export function planRetention({ backups, rules, zone, needed }: PlanInput): Decision[] {
   if (!hasRules(rules)) return backups.map((backup) => ({ backup, reasons: [{ rule: "no_rule" }] }));

@@ -41,7 +41,7 @@ function write(notes: ServiceNotes, { key, since, isKept }: Quarantined): Promis
   return notes.write(PREFIX + key, `${JSON.stringify({ since: since.toISOString(), kept: isKept })}\n`);
 }
 
-/** An entry that can't be read is kept: nobody knows since when it is there. */
+/** An entry that cannot be read is kept, because nobody knows how long it has been there. */
 function parse(key: string, text: string): Quarantined {
   try {
     const { since, kept } = JSON.parse(text) as { since?: unknown; kept?: unknown };

@@ -10,8 +10,8 @@ import { newestBytes } from "./sudden-change.ts";
 
 /**
  * Continues a source's retention that a sudden change stopped: somebody has looked, and the backups
- * are right. What no rule keeps is announced again and removed after the whole delay. Throws
- * `not_found`, and `conflict` if nothing is stopped.
+ * are right. Backups that no rule keeps are announced again and removed after the whole delay.
+ * Throws `not_found`, and `conflict` if nothing is stopped.
  */
 export async function resumeRetention(
   tx: DatabaseTransaction,

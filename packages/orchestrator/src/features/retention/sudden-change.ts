@@ -3,7 +3,7 @@ import type { Candidate } from "./plan.ts";
 import { byTime } from "./rules.ts";
 
 const DAY_MS = 86_400_000;
-/** How many days before the last one show what is usual. */
+/** The usual number is measured over this many days before the last one. */
 const USUAL_DAYS = 14;
 /** A week of daily backups that waited on their host, and one more, are no sudden rise. */
 const ALWAYS_ALLOWED = 8;
@@ -12,7 +12,8 @@ const TIMES_AS_MANY = 4;
 const NEWEST = 3;
 
 /**
- * What somebody accepted: the source's backups up to a moment, and how large the newest were then.
+ * The state that somebody accepted: the source's backups up to a moment, and how large the newest
+ * were then.
  */
 export interface Accepted {
   at: Date | null;
@@ -21,9 +22,9 @@ export interface Accepted {
 
 /**
  * Whether a source's backups changed so suddenly that none may be removed before somebody has
- * looked: many more in a day than usual, or newest ones less than half the size of one that is to
- * go. Somebody with an agent's token can register backups and nothing else, so what is to go is
- * compared with what would be left. All times are the service's own.
+ * looked: many more in a day than usual, or the newest less than half the size of one that would be
+ * removed. Somebody with an agent's token can only register backups, so the backups to be removed
+ * are compared with those that would be left. All times are the service's own.
  */
 export function suddenChange(
   { backups, going }: { backups: readonly Candidate[]; going: readonly Candidate[] },

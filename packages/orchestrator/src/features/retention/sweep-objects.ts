@@ -79,7 +79,7 @@ export async function sweepObjects(
   return report;
 }
 
-/** What a sweep would do now. Reads only. */
+/** A sweep's plan. Reads only. */
 export async function planSweep(
   deps: SweepDeps,
   { known, before, now }: { known: ReadonlyMap<string, Quarantined>; before: Date; now: Date },

@@ -1,6 +1,6 @@
 import type { Database } from "../../platform/database/schema.ts";
 
-/** What the last sweep found, for the metrics and `doctor`. */
+/** The result of the last sweep, for the metrics and `doctor`. */
 export interface SweepReport {
   at: Date;
   objects: number;

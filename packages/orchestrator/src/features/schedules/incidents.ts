@@ -114,8 +114,8 @@ export async function openIncident(tx: DatabaseTransaction, incident: NewInciden
 }
 
 /**
- * When something missed came after all, by what was missed: the first backup or test result that
- * finished after the last run was due.
+ * When a missed run came after all, by kind: the first backup or test result that finished after
+ * the last run was due.
  */
 const CAME = {
   backup: sql`select min(created_at) from backups
@@ -126,8 +126,8 @@ const CAME = {
 };
 
 /**
- * Incidents of missed runs, of one organisation or all, that are over: what was missed has come, or
- * nobody waits for it any more because the source was removed or is no longer scheduled.
+ * Incidents of missed runs, of one organisation or all, that are over: the run came, or nobody
+ * waits for it any longer because the source was removed or is no longer scheduled.
  */
 function ended(kind: CommandKind, orgId: string | null): RawBuilder<unknown> {
   return sql`
@@ -156,7 +156,7 @@ export async function listOrgsWithEnded(db: Database): Promise<string[]> {
   return [...orgIds];
 }
 
-/** Ends them at the time at which what was missed came, or now if nobody waits for it any more. */
+/** Ends them at the time at which the missed run came, or now if nobody waits for it any longer. */
 export async function endMissedIncidents(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
   for (const kind of KINDS)
     await sql`

@@ -20,11 +20,11 @@ const MAX_CAUGHT_UP = 1000;
 const NEXT = { backup: "next_backup_at", restore_test: "next_restore_test_at" } as const;
 
 /**
- * Queues what is due, once across all replicas: each source in a transaction that also sets its
- * next time. Times that passed while the service was down are recorded, and one command is queued
- * for all of them. While the previous command is unfinished no other is added: it counts for the
- * new time too. A source that cannot be queued, such as one whose time zone this version does not
- * know, holds up no other: throws the first such failure after all the others.
+ * Queues due runs, once across all replicas: each source in a transaction that also sets its next
+ * time. Times that passed while the service was down are recorded, and one command is queued for
+ * all of them. While the previous command is unfinished no other is added: it counts for the new
+ * time too. If a source cannot be queued, for example because this version does not know its time
+ * zone, the others are queued all the same: the first such failure is thrown at the end.
  */
 export async function queueDue(
   deps: SchedulesDeps,
@@ -47,7 +47,7 @@ export async function queueDue(
           failed.push(id);
         }
       }
-      // Another replica handles what is left, or the next run does.
+      // Another replica handles the rest, or the next run does.
       if (signal.aborted || due.length < PAGE || queued === 0) break;
     }
   }

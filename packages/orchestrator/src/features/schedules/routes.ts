@@ -9,7 +9,7 @@ const Fields = Type.Optional(
   Type.String({ maxLength: 100, description: "Five cron fields.", examples: ["30 2 * * *"] }),
 );
 
-/** What a schedule would do, without setting it. */
+/** The times of a schedule, without setting it. */
 export function scheduleRoutes({ clock }: { clock: Clock }): Route[] {
   const preview = orgReadRoute({
     method: "GET",

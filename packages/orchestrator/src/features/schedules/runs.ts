@@ -13,8 +13,8 @@ export interface NewRuns {
 }
 
 /**
- * Records times that a schedule named. One that is recorded already stays as it is, but for the
- * command that it waits for.
+ * Records times that a schedule named. A time that is recorded already stays as it is, except for
+ * the command that it waits for.
  */
 export async function insertRuns(
   tx: DatabaseTransaction,
@@ -42,12 +42,15 @@ export async function insertRuns(
     .execute();
 }
 
-/** What finished before a run was due does not count for it. The SQL of proof's countsForRun. */
+/**
+ * A backup or test that finished before a run was due does not count for it. The SQL of proof's
+ * countsForRun.
+ */
 export const CLOCK_BEHIND = sql`${CLOCK_BEHIND_MS / 1000} * interval '1 second'`;
 
 /**
- * What a run of each kind waits for: a backup or restore test result that arrived in time and did
- * not wait on its host since before.
+ * The result that a run of each kind waits for: a backup or restore test result that arrived in
+ * time and had not waited on its host since before.
  */
 const ARRIVED = {
   backup: sql<boolean>`exists (select from backups

@@ -22,7 +22,7 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * What clocks in the zone show at that moment, as the moment at which UTC clocks show it.
+ * The local time of the zone at that moment, as the moment at which clocks in UTC show it.
  * @throws RangeError for a zone that does not exist
  */
 export function wallClock(zone: string, at: Date): Date {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** Names of what differs between two summaries of a schema. */
+/** Names of the differences between two summaries of a schema. */
 export interface SchemaChanges {
   added: string[];
   removed: string[];
@@ -74,8 +74,8 @@ function readSummary(value: unknown): Summary | null {
 }
 
 /**
- * Each part of an object repeats its object's name: together they would be far more than what was
- * sent.
+ * Each part of an object repeats its object's name: together they would be far larger than the
+ * summary that was sent.
  */
 function short(name: string): string {
   if (name.length <= MAX_NAME) return name;

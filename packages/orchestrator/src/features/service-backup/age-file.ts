@@ -31,7 +31,8 @@ export async function encryptFile(
 }
 
 /**
- * What is in an encrypted file. Each piece is authentic, but only the end says that it is whole.
+ * The content of an encrypted file. Each piece is authentic, but only the end shows that it is
+ * complete.
  * @throws UserError `invalid_argument` if none of the identities fits, or the file is damaged
  */
 export async function* decryptFile(

@@ -19,8 +19,8 @@ export function backupFileName(at: Date): string {
 const CLOCKS_APART_MS = 3_600_000;
 
 /**
- * Newest first; none without the directory. One whose name is of the future is left alone: it says
- * nothing about how old the newest is, and pushes no other one out.
+ * Newest first; none without the directory. A file with a name from the future is left alone: it
+ * does not tell how old the newest is, and must not push another one out.
  */
 export async function listBackupFiles(directory: string): Promise<BackupFile[]> {
   const names = (await nullIfMissing(readdir(directory))) ?? [];
@@ -47,7 +47,7 @@ export async function removeOldBackupFiles(directory: string, keep: number, writ
 const UNFINISHED = /^\.attestore-service-.*\.age\.[0-9a-f]{12}\.tmp$/;
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 
-/** What was interrupted at least a day ago; a younger one may be somebody's work. */
+/** A backup that was interrupted at least a day ago. A younger one may still be in progress. */
 export async function removeUnfinishedBackups(directory: string): Promise<void> {
   for (const name of (await nullIfMissing(readdir(directory))) ?? []) {
     if (!UNFINISHED.test(name)) continue;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ClientBase } from "pg";
 import { notOurs, readTar, type TarEntry } from "./tar.ts";
 
-/** Says what a backup of the service is; the first entry of its archive. */
+/** Describes a backup of the service; the first entry of its archive. */
 export interface BackupManifest {
   format: typeof FORMAT;
   created_at: string;

@@ -37,7 +37,7 @@ export interface RestoreOptions {
   file: string;
   /** AGE-SECRET-KEY-1… */
   identities: readonly string[];
-  /** The `signed-heads` of what is lost, if anybody still has them: of each replica. */
+  /** The `signed-heads` of each replica of the lost service, if anybody still has them. */
   signedHeads: readonly string[];
   config: Config;
   /** The object store of the settings, once the keys are there. */
@@ -48,17 +48,17 @@ export interface Restored {
   manifest: BackupManifest;
   /** Organisations whose logs lack heads that were signed after the backup. */
   setBack: string[];
-  /** What fsck found; 0 for sound logs. */
+  /** Findings of fsck; 0 for sound logs. */
   findings: number;
 }
 
-/** What may be in the directory before: objects, and locks of an attempt that failed. */
+/** Files that may be in the directory before: objects, and locks of an attempt that failed. */
 const MAY_BE_THERE = new Set(["objects", "lost+found", "owner.lock", "owner.json"]);
 const MADE = ["postgres", "keys", "tls", "signed-heads"];
 
 /**
- * Restores into an empty data directory and an empty database. What is interrupted is started by no
- * service; what fails is taken away again.
+ * Restores into an empty data directory and an empty database. No service starts on an interrupted
+ * restore, and a failed one is removed again.
  * @throws UserError
  */
 export async function restoreServiceBackup(options: RestoreOptions): Promise<Restored> {
@@ -76,7 +76,7 @@ export async function restoreServiceBackup(options: RestoreOptions): Promise<Res
     // All of it, before anything is made of it: only the end says that it is whole.
     const manifest = await unpack(options, stage);
     using held = await lockDataDirectory(config.data);
-    // What a service has made in the meantime is not ours to take away.
+    // We do not remove what a service has created in the meantime.
     await requireEmpty(config.data, UNFINISHED_RESTORE);
     return await fill(options, stage, manifest, held);
   } finally {
@@ -108,7 +108,7 @@ async function unpack({ file, identities }: RestoreOptions, stage: string): Prom
   }
 }
 
-/** What fails is taken away again, but for a database of the user's own. */
+/** A failed restore is removed again, except from a database of the user's own. */
 async function fill(
   options: RestoreOptions,
   stage: string,

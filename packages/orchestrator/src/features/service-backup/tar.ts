@@ -52,8 +52,8 @@ function checksum(block: Buffer): number {
 }
 
 /**
- * The entries of what writeTar wrote, one after the other. Anything else is refused: whoever knows
- * the recipient can have made the file.
+ * The entries of an archive of writeTar, one after the other. Anything else is refused: anybody who
+ * knows the recipient can have made the file.
  * @throws UserError `invalid_argument`
  */
 export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry, void, undefined> {
@@ -93,7 +93,7 @@ export function notOurs(what: string): UserError {
   return new UserError("invalid_argument", `This is not a backup of attestore-server: ${what}.`);
 }
 
-/** Takes exactly so many bytes from a stream of pieces. */
+/** Takes exactly that many bytes from a stream of pieces. */
 class Take {
   readonly #pieces: AsyncIterator<Uint8Array>;
   #rest: Buffer = Buffer.alloc(0);

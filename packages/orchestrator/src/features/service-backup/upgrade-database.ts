@@ -33,8 +33,8 @@ interface Found {
 
 /**
  * Moves the embedded database to another major version of PostgreSQL while no service runs: dumps
- * it from the old one, loads it into a new one beside it, compares the logs, and only then changes
- * places. The old one is kept as `postgres.old`. After an interruption the same command goes on.
+ * it from the old one, loads it into a new one beside it, compares the logs, and only then swaps
+ * them. The old one is kept as `postgres.old`. After an interruption, the same command continues.
  * @param binaries of the old version, such as /usr/lib/postgresql/15
  * @throws UserError
  */
@@ -44,7 +44,7 @@ export async function upgradeDatabase(config: Config, binaries: string): Promise
       "data_directory",
       `There is no embedded database in ${config.data}: set ATTESTORE_DATA to the service's directory.`,
     );
-  // To the end: what a service accepts after the dump would be in the old database alone.
+  // To the end: entries that a service accepts after the dump would be only in the old database.
   using held = await lockDataDirectory(config.data);
   const stage = join(config.data, UPGRADE);
   const current = join(config.data, "postgres");

@@ -48,9 +48,9 @@ export interface BackupOptions {
 }
 
 /**
- * Backs up the database at one moment and the files of the data directory that belong to it, in
- * one encrypted file. It gets its name only after it was read back, decrypted and compared; what a
- * crash leaves has a temporary name.
+ * Backs up the database at one moment and the files of the data directory that belong to it, in one
+ * encrypted file. It gets its name only after it was read back, decrypted and compared; after a
+ * crash the rest has a temporary name.
  * @throws UserError `backup_failed`
  */
 export async function writeServiceBackup(options: BackupOptions): Promise<BackupFile & BackupManifest> {
@@ -168,7 +168,7 @@ async function keptFiles(dataDirectory: string): Promise<TarEntry[]> {
   return kept;
 }
 
-/** What `pg_dump` writes, in pieces of PIECE_BYTES. */
+/** The output of `pg_dump`, in pieces of PIECE_BYTES. */
 async function* dump(
   snapshot: string,
   { connection, programs }: BackupOptions,

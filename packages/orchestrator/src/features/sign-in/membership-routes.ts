@@ -18,7 +18,7 @@ import { leaveOrg } from "../users/change-user.ts";
 import { acceptInvitation, declineInvitation, invitationsOf, siblingIn } from "../users/memberships.ts";
 import { invitationEnd, serializeUser } from "../users/serialize.ts";
 
-/** What people do with their own memberships: accept one, switch between them, end one. */
+/** Calls of people about their own memberships: accept one, switch between them, end one. */
 export function membershipRoutes(db: Database): Route[] {
   const invitations = readRoute({
     method: "GET",

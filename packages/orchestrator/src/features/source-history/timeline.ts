@@ -23,7 +23,7 @@ function suffixOf(id: string): string {
   return id.slice(id.indexOf("_") + 1);
 }
 
-/** What each kind of record contributes to a topic. */
+/** The part of each kind of record in a topic. */
 interface Selection {
   /** Kinds of events. */
   events: readonly string[];
@@ -77,9 +77,8 @@ interface Range {
 }
 
 /**
- * A page of what the service recorded about a source, newest first. Each kind of record is read
- * from its own index, at most one page of it. Throws `invalid_request` for a cursor of another
- * list.
+ * A page of a source's records, newest first. Each kind of record is read from its own index, at
+ * most one page of it. Throws `invalid_request` for a cursor of another list.
  */
 export async function readTimeline(
   db: Database,

@@ -12,9 +12,9 @@ import { type ConfiguredSource, findConfigured, updateSource } from "../sources/
 import { lockSourceAndLog } from "../sources/lock-source.ts";
 
 /**
- * Changes what is given and nothing else. If a source moves to another agent, its undelivered
- * commands move too. Commands that the former agent got and did not acknowledge end, and are not
- * given to the new one. Throws `not_found`, `conflict` for a revoked agent, `invalid_request`.
+ * Changes only the given settings. If a source moves to another agent, its undelivered commands
+ * move too. Commands that the former agent got and did not acknowledge end, and are not given to
+ * the new one. Throws `not_found`, `conflict` for a revoked agent, `invalid_request`.
  */
 export async function configureSource(
   tx: DatabaseTransaction,
@@ -41,8 +41,8 @@ export async function configureSource(
 const LOGGED = ["name", "agent_id", "test_agent_id", "schedule", "retention", "objectives"] as const;
 
 /**
- * So the log shows what was in force when: `before` has what changed, `after` everything in force
- * from now on.
+ * So the log shows which settings were in force when: `before` has the changed ones, `after`
+ * everything in force from now on.
  */
 async function logChange(
   tx: DatabaseTransaction,

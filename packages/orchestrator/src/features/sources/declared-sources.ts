@@ -30,7 +30,7 @@ export async function takeDeclaredSources(
         labels: labelsOf(source),
       })),
     );
-    // Reads again instead of using what was inserted: another agent may have registered some of
+    // Reads again instead of using the inserted rows: another agent may have registered some of
     // them first.
     known = await listSourcesNamed(tx, agent.orgId, slugs);
   }

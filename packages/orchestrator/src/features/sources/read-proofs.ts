@@ -22,7 +22,7 @@ interface Facts {
 
 /**
  * A failure stands until a backup at least as new as any that ever failed passes, in a test that
- * ran later and whose receipt came later. SQL over a row of `sources` and over what was recorded
+ * ran later and whose receipt came later. SQL over a row of `sources` and over everything recorded
  * until then; gives one row if a failure stands.
  */
 function standingFailure(until: Date | "infinity"): RawBuilder<unknown> {
@@ -39,9 +39,9 @@ function standingFailure(until: Date | "infinity"): RawBuilder<unknown> {
 }
 
 /**
- * Whether each of these sources is proven at that moment, by the rule of packages/proof and by what
- * was recorded. Ids of backups are in the order in which the service received them, so no host
- * decides which one is newest.
+ * Whether each of these sources is proven at that moment, by the rule of packages/proof and by the
+ * records. Ids of backups are in the order in which the service received them, so no host decides
+ * which one is newest.
  */
 export async function readProofs(
   db: Database,

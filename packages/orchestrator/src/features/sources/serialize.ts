@@ -4,8 +4,8 @@ import type { ConfiguredSource } from "./configured-source.ts";
 import { readProofs, type SourceProof } from "./read-proofs.ts";
 
 /**
- * Sources as the contract's section 10 shows them, at that moment; with `until`, by what was
- * recorded until then.
+ * Sources as the contract's section 10 shows them, at that moment; with `until`, by the records
+ * until then.
  */
 export async function sourceRecords(
   db: Database,

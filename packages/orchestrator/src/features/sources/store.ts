@@ -99,7 +99,7 @@ export async function insertDeclared(
     on conflict (org_id, slug) where removed_at is null do nothing`.execute(tx);
 }
 
-/** What the host that makes the backups says of a source it has. */
+/** How the host that makes the backups describes its source. */
 export async function setDeclared(
   tx: DatabaseTransaction,
   id: string,

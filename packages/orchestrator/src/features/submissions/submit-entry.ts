@@ -11,13 +11,12 @@ import { claimKeys, rememberPlaces } from "../../platform/http/idempotency.ts";
 export type Submissions = Sequencer<SubmissionRecord, WireAnswer>;
 
 /**
- * Submits the entry that `verify` makes of a call, and answers with its place in the log, 201. What
- * is known about the agent may be some seconds old: if its key was replaced meanwhile, `verify` is
- * called once more with `isStale`, and looks the key up.
- * Throws ApiError: whatever `verify` and the entry's kind refuse, `agent_revoked`,
- * `idempotency_key_reused`, `idempotency_in_progress`; and `unavailable` if too many wait or the
- * database fails. Then it may or may not be in the log: submitting it again finds out. Throws
- * LogCorruption if its log may not continue.
+ * Submits the entry that `verify` makes of a call, and answers with its place in the log, 201. The
+ * agent's cached record may be some seconds old. If its key was replaced meanwhile, `verify` is
+ * called once more with `isStale`, and looks the key up. Throws ApiError: whatever `verify` and the
+ * entry's kind refuse, `agent_revoked`, `idempotency_key_reused`, `idempotency_in_progress`; and
+ * `unavailable` if too many wait or the database fails. Then the entry may or may not be in the
+ * log: submitting it again finds out. Throws LogCorruption if its log may not continue.
  */
 export async function submitEntry<Entry extends LogEntry>(
   {
@@ -54,8 +53,8 @@ export async function submitEntry<Entry extends LogEntry>(
 }
 
 /**
- * What a call over HTTP leaves beside its entry: the answer under its idempotency key, and its row
- * of the API log.
+ * The records of a call over HTTP besides its entry: the answer under its idempotency key, and its
+ * row of the API log.
  */
 export const callRecords: CallRecords<SubmissionRecord, WireAnswer> = {
   nameOf: ({ idempotency }) => idempotency?.scopeSha256.toString("base64") ?? null,

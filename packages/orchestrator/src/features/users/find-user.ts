@@ -9,8 +9,8 @@ export async function userById(db: Database, id: string): Promise<User | null> {
 }
 
 /**
- * Everything that somebody with this address is, in any case: what a sign-in uses first comes
- * first, pending invitations last.
+ * All memberships of somebody with this address, in any case. The one that a sign-in uses comes
+ * first, pending invitations come last.
  */
 export async function accountsOf(db: Database, email: string): Promise<User[]> {
   return listByEmail(db, email.toLowerCase());

@@ -20,7 +20,7 @@ export interface Invitation {
 
 /**
  * Creates a membership that grants nothing until the person accepts it, and mails how to accept.
- * Neither the answer nor the mail shows whether the address has an account of this service. Throws
+ * Neither the answer nor the mail shows whether the address has an account on this service. Throws
  * `already_exists` if the organisation has a member or an invitation with it.
  */
 export async function inviteUser(

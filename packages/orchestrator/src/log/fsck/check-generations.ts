@@ -39,10 +39,10 @@ interface HeadJson {
 }
 
 /**
- * Compares a log's generations and lost heads with the events that say so: each generation follows
- * on the one before, began where its event is, with the root of the entries before it. Leaves,
- * bodies and heads are compared elsewhere. Returns the origin of the present generation, and what
- * was left of those that ended.
+ * Compares a log's generations and lost heads with their events: each generation follows the one
+ * before, and began where its event is, with the root of the entries before it. Leaves, bodies and
+ * heads are compared elsewhere. Returns the origin of the present generation, and the remaining
+ * sizes of those that ended.
  */
 export async function checkGenerations(
   check: Check,
@@ -85,7 +85,7 @@ export async function checkGenerations(
   return { origin: generations.at(-1)?.origin ?? first, ended: left };
 }
 
-/** Compares the heads that events name as lost with those that the database takes for lost. */
+/** Compares the heads that events name as lost with those that the database lists as lost. */
 async function compareLost(
   { session, orgId, report }: Check,
   said: Set<string>,

@@ -27,7 +27,7 @@ export async function checkLog(check: Check, keptHeads: readonly KeptHead[]): Pr
   const tiles = new TileComparison(check);
   const heads = new HeadComparison(check);
   const { origin, ended } = await checkGenerations(check);
-  // What an ended generation lost is lost; what is left of it is compared.
+  // Entries that an ended generation lost are lost; the remaining ones are compared.
   const kept = new KeptHeadComparison(
     check,
     keptHeads.filter((head) => head.size <= (ended.get(head.origin) ?? Infinity)),

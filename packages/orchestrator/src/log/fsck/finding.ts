@@ -1,4 +1,4 @@
-/** Kinds of findings, by what is wrong. */
+/** Kinds of findings, by the part that is wrong. */
 export type FindingCode =
   | "log_missing"
   | "log_row"
@@ -16,13 +16,13 @@ export type FindingCode =
 export interface Finding {
   code: FindingCode;
   orgId: string;
-  /** What was compared, and where. */
+  /** The compared part, and its place. */
   message: string;
 }
 
 export type Report = (code: FindingCode, message: string) => void;
 
-/** Counts of what was checked. */
+/** How much was checked. */
 export interface Counts {
   logs: number;
   leaves: number;

@@ -16,7 +16,7 @@ export interface WorkerStart {
   leads: boolean;
   isFirst: boolean;
   logFormat: LogFormat;
-  /** What the worker that leads has found out last. */
+  /** The newest results of the worker that leads. */
   state: InstallationState | null;
   /** Of the primary's program. */
   version: string;

@@ -36,7 +36,7 @@ export async function runWorker(): Promise<void> {
     stop: (how: { isReplaced: boolean }) => {
       ({ isReplaced } = how);
       stop.resolve();
-      // It was replaced before, and what it still does has less time now.
+      // It was replaced before, and its running requests have less time now.
       if (!isReplaced) void worker?.stop().catch(() => undefined);
     },
     state: (state: InstallationState) => learnState(state),

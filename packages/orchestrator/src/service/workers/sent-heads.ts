@@ -18,8 +18,8 @@ const received = ([origin, size, root]: SentHead): Head => ({
 });
 
 /**
- * The signed heads as a worker sees them: the primary alone writes the file, and tells each worker
- * what the others have signed.
+ * The signed heads as a worker sees them: only the primary writes the file, and it tells each
+ * worker which heads the others have signed.
  */
 export class SentHeads implements SignedHeadStore {
   readonly #peer: () => Peer;
@@ -36,8 +36,8 @@ export class SentHeads implements SignedHeadStore {
   };
 
   /**
-   * What was signed before this worker was started. It is told already what is signed from now on,
-   * so nothing is missed in between.
+   * The heads that were signed before this worker was started. It already hears of each new one, so
+   * it misses none in between.
    */
   async load(path: string): Promise<void> {
     this.#take([...(await readSignedHeads(path)).values()]);
@@ -89,7 +89,7 @@ export class SentHeads implements SignedHeadStore {
 /** Heads of so long go to the other workers together. */
 const TELL_EVERY_MS = 5;
 
-/** The primary's side: writes what workers sign, and tells the others. */
+/** The primary's side: writes the heads that workers sign, and tells the others. */
 export class HeadsOfWorkers {
   readonly #signed: SignedHeads;
   readonly #peers = new Set<Peer>();

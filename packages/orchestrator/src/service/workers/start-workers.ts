@@ -18,13 +18,13 @@ import { HeadsOfWorkers } from "./sent-heads.ts";
 import { WorkerNotStarted } from "./worker-not-started.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
-/** A worker that does not say in time what it measures is left out. */
+/** A worker that does not send its metrics in time is left out. */
 const MEASURE_WITHIN_MS = 2000;
 
 export interface ServiceOfWorkers {
   /** Stops all workers, then releases everything, the database last. */
   stop(): Promise<void>;
-  /** Resolves to an exit code when the service cannot go on. */
+  /** Resolves to an exit code when the service cannot continue. */
   failed: Promise<number>;
 }
 
@@ -98,7 +98,7 @@ export async function startWorkers(
     cleanup.add(() => pool.stop());
     let hasStarted = false;
     const replace = (): void => {
-      // What starts reads what is new by itself.
+      // A worker that starts now reads the new ones by itself.
       if (hasStarted) void pool.replaceAll();
     };
     process.on("SIGHUP", replace);

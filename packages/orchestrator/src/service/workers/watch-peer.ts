@@ -3,11 +3,10 @@ import type { Peer } from "../../platform/workers/peer.ts";
 export const WATCH = { every_ms: 5000, silent_ms: 30_000 };
 
 /**
- * Asks the other process again and again whether it is there, and tells once if it has not answered
- * for so long: it was stopped, or its thread is caught in something, and whoever is connected to it
- * waits. Only time in which this process ran counts: if the whole machine stood still, nothing is
- * wrong.
- * @returns what ends the watch
+ * Pings the other process again and again, and reports once if it has not answered for that long:
+ * it was stopped, or its thread is busy for ever, and its clients wait. Only time in which this
+ * process ran counts: if the whole machine was suspended, nothing is wrong.
+ * @returns a function that ends the watch
  */
 export function watchPeer(peer: Peer, onSilent: () => void): () => void {
   // Somebody with a debugger holds it.

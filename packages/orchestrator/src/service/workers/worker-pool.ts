@@ -10,7 +10,7 @@ import type { End } from "./worker-not-started.ts";
 /** A worker that lived so long is replaced at once. */
 const LIVED_MS = 10_000;
 const BACKOFF_MS = { first: 100, most: 10_000 };
-/** What a worker may take to end after all that it waits for had its time. */
+/** The time that a worker may need to end after everything that it waits for had its time. */
 const END_WITHIN_MS = 30_000;
 /** The key token refused the PIN: tried again and again, it would lock itself (main.ts). */
 const PIN_REFUSED = 3;
@@ -37,14 +37,14 @@ export interface WorkerPoolOptions {
   shutdown_s: number;
   log: Logger;
   startOf: (worker: number, isFirst: boolean) => WorkerStart;
-  /** What the process can ask for. */
+  /** Procedures that the process may call. */
   procedures: (peer: () => Peer) => Procedures;
   onEnded: (running: Running) => void;
-  /** No worker can be started any more. */
+  /** No worker can be started any longer. */
   onFailed: (exitCode: number) => void;
 }
 
-/** Keeps so many workers running. */
+/** Keeps that many workers running. */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #slots: Slot[];
@@ -69,8 +69,8 @@ export class WorkerPool {
   }
 
   /**
-   * The first worker makes what a first start makes; then the others start, all at once. Resolves
-   * when each of them accepts requests or has ended once.
+   * The first worker creates everything that a first start creates. Then the others start, all at
+   * once. Resolves when each of them accepts requests or has ended once.
    * @returns how the first worker ended, if it did before it accepted requests
    */
   async start(): Promise<End | null> {
@@ -135,7 +135,7 @@ export class WorkerPool {
       );
     if (listens && old !== null) {
       old.peer.tell("stop", { isReplaced: true });
-      // Uploads and downloads that were begun go on beside the next one.
+      // Running uploads and downloads continue beside the next worker.
       await Promise.race([old.ended, delay(this.#options.shutdown_s * 1000, undefined, { ref: false })]);
     }
     // It ended while its replacement was starting, which did not come up either.

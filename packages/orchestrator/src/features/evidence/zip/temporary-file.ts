@@ -5,8 +5,8 @@ import { join } from "node:path";
 const CHUNK = 256 * 1024;
 
 /**
- * Bytes that are written now and read once later, without being held in memory: a file that has no
- * name any more, so it is gone whatever ends the process.
+ * Bytes that are written now and read once later, without being held in memory: a file without a
+ * name, so it is gone however the process ends.
  */
 export class TemporaryFile {
   readonly #file: FileHandle;

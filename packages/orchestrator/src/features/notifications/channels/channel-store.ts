@@ -119,7 +119,7 @@ export async function beginFollowing(tx: DatabaseTransaction, orgId: string): Pr
     on conflict (org_id) do nothing`.execute(tx);
 }
 
-/** Sends nothing more to the channel, except what is on its way at this moment. */
+/** Sends nothing more to the channel, except attempts that are running at this moment. */
 export async function cancelPending(tx: DatabaseTransaction, channelId: string): Promise<void> {
   await tx
     .updateTable("notification_deliveries")

@@ -5,13 +5,13 @@ import type { Logger } from "../../../platform/logging/logger.ts";
 import type { MailTransport } from "../../../platform/mail/mail.ts";
 import type { WebhookReach } from "./webhook-url.ts";
 
-/** What the calls about channels and deliveries need. */
+/** The dependencies of the calls about channels and deliveries. */
 export interface NotificationDeps {
   sealer: Sealer;
   webhookReach: WebhookReach;
 }
 
-/** What delivering them needs. */
+/** The dependencies of delivering them. */
 export interface DeliveringDeps {
   db: Database;
   sealer: Sealer;

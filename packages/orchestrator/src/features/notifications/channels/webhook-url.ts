@@ -69,7 +69,9 @@ export function addressChecker({ networks }: Pick<WebhookReach, "networks">): (a
   };
 }
 
-/** The host of a URL as it is resolved or connected to: an IPv6 address without its brackets. */
+/**
+ * The host of a URL as it is resolved or connected to: for an IPv6 address, without its brackets.
+ */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "");
 }

@@ -6,7 +6,7 @@ export type Receiver =
   | { kind: "webhook"; url: string; sealedSecrets: Buffer[] };
 
 /**
- * Null if nothing is to be sent any more: the channel was removed or switched off, or its user was
+ * Null if nothing must be sent any longer: the channel was removed or switched off, or its user was
  * removed.
  */
 export async function findReceiver(db: Database, channelId: string): Promise<Receiver | null> {

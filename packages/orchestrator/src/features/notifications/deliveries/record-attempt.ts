@@ -53,7 +53,8 @@ async function insertAttempt(
 }
 
 /**
- * What has arrived counts as delivered, even if somebody cancelled it or took it in the meantime.
+ * A message that has arrived counts as delivered, even if somebody cancelled it or took it in the
+ * meantime.
  */
 async function finish(
   tx: DatabaseTransaction,

@@ -4,7 +4,7 @@ import type { Mail } from "../../../platform/mail/mail.ts";
 import type { Message } from "./message.ts";
 import { readMessageFields, type MessageFields } from "./message-fields.ts";
 
-/** For each type, the end of the subject and what a person has to know and do. */
+/** For each type, the end of the subject, and what a person must know and do. */
 const TEXTS: Readonly<
   Record<Exclude<NotificationType, "evidence.weekly">, (said: MessageFields) => [string, string]>
 > = {

@@ -1,6 +1,6 @@
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
 
-/** What is delivered to every channel that takes its type. */
+/** The message for every channel that wants its type. */
 export interface Message {
   id: string;
   type: string;

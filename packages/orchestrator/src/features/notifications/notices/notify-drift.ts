@@ -10,9 +10,8 @@ const MAX_INDICATORS = 30;
 const MAX_NAMES = 20;
 
 /**
- * Tells what changed: for a backup's receipt, compared with the backup before; for a restore
- * test's, where it ran. The same changes of the same backup are told once, however often it is
- * tested.
+ * Reports changes: for a backup's receipt, compared with the backup before; for a restore test's,
+ * where it ran. The same changes of the same backup are reported once, however often it is tested.
  */
 export async function notifyDrift(
   tx: DatabaseTransaction,

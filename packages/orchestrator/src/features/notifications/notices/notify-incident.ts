@@ -26,7 +26,7 @@ export interface Beginning {
   more: Record<string, unknown>;
 }
 
-/** Begins an incident and tells about it, unless one of its kind is open. */
+/** Begins an incident and reports it, unless one of its kind is open. */
 export async function notifyBeginning(
   tx: DatabaseTransaction,
   { id, orgId, kind, about, at, more }: Beginning,
@@ -46,12 +46,12 @@ export async function notifyBeginning(
 }
 
 /**
- * `recovered`: it works again. `failed`: what was missing or could not run did run, and failed,
- * which is an incident of its own. `withdrawn`: nobody waits for it any more.
+ * `recovered`: it works again. `failed`: the run that was missing or could not run did run, and
+ * failed, which is a new incident. `withdrawn`: nobody waits for it any longer.
  */
 export type Resolution = "recovered" | "failed" | "withdrawn";
 
-/** Ends open incidents, and tells about each. */
+/** Ends open incidents, and reports each. */
 export async function notifyEnds(
   tx: DatabaseTransaction,
   end: {

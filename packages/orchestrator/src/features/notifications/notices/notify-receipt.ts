@@ -16,10 +16,7 @@ const SHOWN_TO_WORK: Readonly<Record<LoggedReceipt["kind"], readonly TroubleKind
   restore_test: ["restore_test_failed", "restore_test_could_not_run"],
 };
 
-/**
- * Tells about a receipt: a failed restore test, what works again, what stands out, and what
- * changed.
- */
+/** Reports a receipt's news: a failed restore test, a recovery, suspicious data, and changes. */
 export async function notifyReceipt(
   tx: DatabaseTransaction,
   orgId: string,

@@ -10,8 +10,8 @@ import { describeSubjects } from "./subjects.ts";
 const MAX_NAMED = 20;
 
 /**
- * Tells what stands out in data that were restored and passed. The same of a source is told once,
- * until somebody accepts it: afterwards it is compared with other tests.
+ * Reports suspicious data that were restored and passed. The same finding of a source is reported
+ * once, until somebody accepts it: afterwards it is compared with other tests.
  */
 export async function notifySuspicious(
   tx: DatabaseTransaction,

@@ -2,7 +2,7 @@ import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
 
-/** What a week was like for a source. */
+/** The week of one source. */
 export interface SourceWeek {
   id: string;
   name: string;
@@ -23,7 +23,7 @@ export interface Period {
   to: Date;
 }
 
-/** Every source that is not removed, or of which something was recorded in the week. */
+/** Every source that is not removed, or for which something was recorded in the week. */
 export async function summarizeWeek(
   tx: DatabaseTransaction,
   orgId: string,

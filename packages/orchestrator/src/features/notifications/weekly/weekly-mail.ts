@@ -57,7 +57,7 @@ function sourceLine(source: SourceWeek): string {
   return `  ${plainName(name)}: ${plural(scheduled, "restore test")} scheduled; ${passed} passed, ${failed} failed, ${missed} missed${open}. ${plural(backups, "backup")} made, ${backupsMissed} missed.\n`;
 }
 
-/** What the mail does not show, although a reader might think so. */
+/** Facts that the mail does not show, although a reader might think so. */
 function notShown(sources: readonly SourceWeek[]): string {
   const unproven = sources.filter(({ passed }) => passed === 0);
   const lines = [
