@@ -769,6 +769,12 @@ export interface Schemas {
     verifier_key: string;
     time_verifier_key: string;
     public_log: boolean;
+    read_only: boolean;
+    handed_in_again: {
+      generation: number;
+      receipts: number;
+      events: number;
+    }[];
   };
   LogProof: {
     inclusion: Schemas["InclusionProof"];
@@ -844,6 +850,7 @@ export interface Schemas {
       grown_at: string;
       head_signed_at: string | null;
       is_late: boolean;
+      is_read_only: boolean;
     };
     incidents: Schemas["IncidentRecord"][];
     next_steps: Schemas["NextStep"][];

@@ -180,6 +180,16 @@ export const LogKeys = Type.Object(
      */
     time_verifier_key: Type.String(),
     public_log: Type.Boolean(),
+    /** Whether the log takes no entries, because the database lacks a head that was signed. */
+    read_only: Type.Boolean(),
+    /**
+     * For each later generation, how many receipts and signed events of before it began came into
+     * it: those that agents handed in again, and those that still waited on a host. At most 10,000
+     * of each are counted. Empty for a log that never lost an entry.
+     */
+    handed_in_again: Type.Array(
+      Type.Object({ generation: Type.Integer({ minimum: 2 }), receipts: Count, events: Count }, strict),
+    ),
   },
   strict,
 );

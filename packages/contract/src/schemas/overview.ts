@@ -147,6 +147,8 @@ export const Overview = Type.Object(
         head_signed_at: OrNull(Timestamp),
         /** Whether more than two hours passed without an hourly checkpoint. */
         is_late: Type.Boolean(),
+        /** Whether it takes no entries, because the database lacks a head that was signed. */
+        is_read_only: Type.Boolean(),
       },
       strict,
     ),

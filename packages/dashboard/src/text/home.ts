@@ -71,6 +71,8 @@ export const home = {
     grew: "last entry ",
     signed: "hourly head signed ",
     neverSigned: "no hourly head yet",
+    readOnly:
+      "The log is read-only: the service's database lost entries. Receipts wait on their hosts. Tell the operator of this service.",
     late: "The hourly head is late. Tell the operator of this service.",
     open: "Open the log",
   },

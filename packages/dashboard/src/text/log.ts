@@ -100,6 +100,8 @@ export const logText = {
     same: (size: string) => `Unchanged since this browser last looked: ${size}, same root.`,
     grown: (from: string, to: string, hashes: string) =>
       `The log only grew: ${from} before, ${to} now. Proven in this browser with ${hashes}.`,
+    followed: (generation: number, hashes: string) =>
+      `The log lost entries and went on as generation ${generation}. Everything this browser had seen is still there or named as lost. Proven in this browser with ${hashes}.`,
     overtaken: (from: string, to: string) =>
       `The service gave an older head, with ${from}. It is part of the ${to} this browser already knows.`,
     key: "Key known since",
@@ -108,6 +110,31 @@ export const logText = {
     storage: "This browser does not store anything for this page, so there is nothing to compare with.",
     damaged: "This browser's stored copy of the head was changed or damaged, so it proves nothing:",
   },
+  readOnly: {
+    title: "This log is read-only",
+    what: "The service's database lacks entries that this log had already signed, so the log takes no new ones. Agents keep their receipts and send them later. Everything that is left can still be read and verified.",
+    next: "The operator of the service must restore the newest database. If the entries are lost for good, the operator can go on with what is left. An alarm that the loss raised in this browser ends by itself once the log accounts for it.",
+  },
+  loss: {
+    title: "This log lost entries",
+    lead: (generation: number) =>
+      `It went on with what was left, under a new name: it is in generation ${generation}. Lost entries cannot come back to their places; agents hand in again what they hold of them.`,
+    generation: (number: number) => `What was lost before generation ${number}`,
+    at: "Went on",
+    left: "Left",
+    leftValue: (entries: string) => `${entries}, unchanged and still provable`,
+    lost: "Lost",
+    lostValue: (entries: string) => `at least ${entries}`,
+    lostUnknown: "unknown: no lost head is named",
+    again: "Handed in again",
+    againValue: (receipts: string, events: string) => `${receipts} and ${events} from before the loss`,
+    againNone: "nothing yet",
+    by: "By",
+    because: "Reason",
+    event: "Entry in the log",
+    alarm: "Alarm in this browser",
+    alarmValue: "ended, because the log accounts for it; raised",
+  },
   alarm: {
     title: "The log contradicts itself",
     reason: {
@@ -115,6 +142,8 @@ export const logText = {
       head_unsigned: "The head that the service shows is not signed by the log's key.",
       head_forked: "The service showed this browser two different histories.",
       head_rolled_back: "The log is shorter than before: some of its leaves are gone.",
+      generation_unproven:
+        "The service says that the log lost entries and went on, but it does not account for what this browser had seen.",
       head_inconsistent: "The log did more than grow: its earlier state is not part of its current one.",
     } satisfies Record<SplitViewReason, string>,
     means:

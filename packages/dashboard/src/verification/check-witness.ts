@@ -4,7 +4,7 @@ import {
   equalBytes,
   hashFromHex,
   type NoteVerifier,
-  openCheckpoint,
+  openLogCheckpoint,
   type OpenedCheckpoint,
   parseVerifierKey,
   ProofError,
@@ -56,7 +56,7 @@ async function checkWitness(
   let timestamp_s: number | null = null;
   try {
     const key = parseVerifierKey(record.verifier_key);
-    const seen = await openCheckpoint(record.checkpoint, logKey, [key]);
+    const seen = await openLogCheckpoint(record.checkpoint, logKey, [key]);
     const cosignature = seen.cosignatures.find(({ verifier }) => verifier === key);
     if (cosignature?.timestamp_s === undefined)
       throw new ProofError("note_signature_missing", `there is no cosignature by ${key.name}`);

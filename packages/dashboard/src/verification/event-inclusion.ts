@@ -11,14 +11,19 @@ import {
   type Leaf,
   leafHash,
   type NoteVerifier,
-  openCheckpoint,
-  type OpenedCheckpoint,
+  openLogCheckpoint,
+  type OpenedLogCheckpoint,
+  type OwnEventBundle,
   ProofError,
+  requireHeadOf,
+  requireNoFork,
+  rollbackText,
   requireEventLeaf,
   sha256,
   toBase64,
   toHex,
   utf8,
+  verifyGenerations,
   verifyInclusion,
 } from "@attestore/proof";
 import type { CheckedLine } from "./checked-line.ts";
@@ -26,6 +31,7 @@ import type { CheckedLine } from "./checked-line.ts";
 const TITLES = {
   event: "log entry, rebuilt from this event's record",
   checkpoint: "checkpoint signed by the log",
+  generation: "each generation of the log says what was lost",
   inclusion: "event in the log",
 } as const;
 type Id = keyof typeof TITLES;
@@ -39,12 +45,14 @@ const line = (id: Id, result: CheckedLine["result"], detail: string): CheckedLin
 
 /**
  * Checks that the log holds the event as shown: rebuilds its leaf from the record (docs/formats.md,
- * Leaf), and verifies the proof from that leaf to a head signed by the log.
+ * Leaf), and verifies the proof from that leaf to a head signed by the log. `began` are the events
+ * that began the log's later generations.
  */
 export async function checkEvent(
   record: Schemas["EventRecord"],
   proof: Schemas["LogProof"],
   logKey: NoteVerifier,
+  began: readonly OwnEventBundle[] = [],
 ): Promise<CheckedLine[]> {
   const lines: CheckedLine[] = [];
   const leaf = eventLeaf(record);
@@ -59,9 +67,9 @@ export async function checkEvent(
             `the record gives the leaf hash ${toHex(leaf)}, but the service says ${record.leaf_hash}`,
           ),
   );
-  let head: OpenedCheckpoint;
+  let head: OpenedLogCheckpoint;
   try {
-    head = await openCheckpoint(proof.checkpoint, logKey);
+    head = await openLogCheckpoint(proof.checkpoint, logKey);
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
     return [
@@ -71,8 +79,9 @@ export async function checkEvent(
     ];
   }
   lines.push(
-    line("checkpoint", "held", `signed by ${logKey.name} at ${plural(head.size, "leaf", "leaves")}`),
+    line("checkpoint", "held", `signed by ${head.origin} at ${plural(head.size, "leaf", "leaves")}`),
   );
+  if (head.generation > 1) lines.push(await generationLine(head, logKey, began));
   if (leaf instanceof ProofError)
     return [...lines, line("inclusion", "not_checked", "it needs the log entry, which could not be rebuilt")];
   return [...lines, inclusionLine(record, proof.inclusion, leaf, head)];
@@ -102,11 +111,27 @@ function eventLeaf(record: Schemas["EventRecord"]): Uint8Array | ProofError {
   }
 }
 
+async function generationLine(
+  { origin, size, generation }: OpenedLogCheckpoint,
+  logKey: NoteVerifier,
+  began: readonly OwnEventBundle[],
+): Promise<CheckedLine> {
+  try {
+    const rollbacks = await verifyGenerations(began, logKey, generation);
+    requireNoFork(rollbacks, []);
+    requireHeadOf(rollbacks, { origin, size: Number(size) });
+    return line("generation", "held", rollbacks.map(rollbackText).join("; "));
+  } catch (error) {
+    if (error instanceof ProofError) return line("generation", "failed", error.message);
+    throw error;
+  }
+}
+
 function inclusionLine(
   record: Schemas["EventRecord"],
   { log_index, tree_size, hashes }: Schemas["InclusionProof"],
   leaf: Uint8Array,
-  { size, rootHash }: OpenedCheckpoint,
+  { size, rootHash }: OpenedLogCheckpoint,
 ): CheckedLine {
   try {
     if (log_index !== record.log_index)

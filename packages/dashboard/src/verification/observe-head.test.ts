@@ -13,7 +13,12 @@ import {
 import { beforeAll, describe, expect, test } from "vitest";
 import { ed25519Key, type TestKey, verifierOf } from "../../../proof/test/signing-keys.ts";
 import type { HeldHead } from "../verifier/held-head.ts";
-import { type ConsistencySource, type Observation, observeHead } from "./observe-head.ts";
+import {
+  type ConsistencySource,
+  type GenerationsSource,
+  type Observation,
+  observeHead,
+} from "./observe-head.ts";
 
 const ORIGIN = "log.example.com/org_01jd3gqk7vfx0t6r4t9m2c8w5a";
 const NOW = new Date("2026-11-21T08:00:00.000Z");
@@ -57,17 +62,25 @@ function treeOf(history: string) {
 
 const honest = treeOf("honest");
 const lying = treeOf("lying");
+const noLoss: GenerationsSource = () => Promise.reject(new Error("the log is in its first generation"));
 const never: ConsistencySource = () => Promise.reject(new Error("no proof is needed"));
 
+const look = (
+  offered: { checkpoint: string; verifier_key: string },
+  before: HeldHead | null,
+  prove: ConsistencySource,
+): Promise<Observation> =>
+  observeHead(offered, { held: before, alarm: null }, { prove, generations: noLoss }, NOW);
+
 async function held(size: number): Promise<HeldHead> {
-  return (await observeHead(await honest.head(size), null, never, NOW)).keep;
+  return (await look(await honest.head(size), null, never)).keep;
 }
 
 const observe = async (
   size: number,
   before: HeldHead | null,
   prove: ConsistencySource = honest.prove,
-): Promise<Observation> => observeHead(await honest.head(size), before, prove, NOW);
+): Promise<Observation> => look(await honest.head(size), before, prove);
 
 describe("a log that only grows", () => {
   test("is stored with its key when it is first seen, without a proof", async () => {
@@ -107,17 +120,17 @@ describe("a split view", () => {
     ["a smaller tree, the larger one gone", 20, 9, () => Promise.resolve(null), "head_rolled_back"],
     ["a smaller tree of another history", 20, 9, honest.prove, "head_forked"],
   ] as const)("%s", async (_what, before, after, prove, reason) => {
-    const seen = observeHead(await lying.head(after), await held(before), prove, NOW);
+    const seen = look(await lying.head(after), await held(before), prove);
     await expect(seen).rejects.toMatchObject({ name: "SplitViewError", reason });
   });
 
   test("is reported for a new key, and for a head that the key did not sign", async () => {
     const before = await held(9);
     const foreign = await honest.head(9, other);
-    await expect(observeHead(foreign, before, never, NOW)).rejects.toMatchObject({ reason: "key_changed" });
+    await expect(look(foreign, before, never)).rejects.toMatchObject({ reason: "key_changed" });
     const unsigned = { ...(await honest.head(9)), checkpoint: foreign.checkpoint };
     for (const kept of [before, null])
-      await expect(observeHead(unsigned, kept, never, NOW)).rejects.toMatchObject({
+      await expect(look(unsigned, kept, never)).rejects.toMatchObject({
         reason: "head_unsigned",
       });
   });

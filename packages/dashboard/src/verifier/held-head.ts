@@ -1,9 +1,13 @@
 import {
-  openCheckpoint,
+  openLogCheckpoint,
+  type OpenedLogCheckpoint,
+  ownEventFromJson,
+  type OwnEventBundle,
   parseVerifierKey,
   ProofError,
-  type OpenedCheckpoint,
   type NoteVerifier,
+  type Rollback,
+  verifyGenerations,
 } from "@attestore/proof";
 
 /** What this browser stores of one log. It is not secret: the log signed and published it. */
@@ -14,6 +18,16 @@ export interface HeldHead {
   verifier_key: string;
   since: string;
   seen_at: string;
+  /** Only of a log that lost entries: the later generations that this browser has followed to. */
+  generations?: FollowedGenerations;
+}
+
+export interface FollowedGenerations {
+  followed_at: string;
+  /** The event that began each of them, in their order. */
+  began: OwnEventBundle[];
+  /** The alarm that the loss had raised here, and that ended with the last of them. */
+  alarm?: SplitView;
 }
 
 export type SplitViewReason =
@@ -21,7 +35,8 @@ export type SplitViewReason =
   | "head_unsigned"
   | "head_forked"
   | "head_rolled_back"
-  | "head_inconsistent";
+  | "head_inconsistent"
+  | "generation_unproven";
 
 /**
  * A split view that this browser saw: what the log had shown before, and what it showed then.
@@ -65,17 +80,51 @@ export function recordSplitView(storage: Storage, orgId: string, splitView: Spli
   if (readSplitView(storage, orgId) === null) storage.setItem(alarmKey(orgId), JSON.stringify(splitView));
 }
 
+/** Stores the head of a generation that accounts for what raised the alarm, which then ends. */
+export function keepAndEndAlarm(storage: Storage, orgId: string, head: HeldHead): void {
+  // Closed between the two, the browser still has the alarm, and follows again.
+  keepHead(storage, orgId, head);
+  storage.removeItem(alarmKey(orgId));
+}
+
 /** Forgets everything, like a browser that never saw this log. */
 export function forgetLog(storage: Storage, orgId: string): void {
   storage.removeItem(headKey(orgId));
   storage.removeItem(alarmKey(orgId));
 }
 
-/** Opens the stored head with the stored key. Throws ProofError if the stored data was changed. */
-export async function openHeldHead(held: HeldHead): Promise<{ head: OpenedCheckpoint; key: NoteVerifier }> {
+export interface OpenedHeldHead {
+  head: OpenedLogCheckpoint;
+  key: NoteVerifier;
+  /** The generations that this browser has followed to. */
+  began: readonly OwnEventBundle[];
+  rollbacks: readonly Rollback[];
+}
+
+/**
+ * Opens the stored head with the stored key, and verifies the stored generations. Throws ProofError
+ * if the stored data was changed.
+ */
+export async function openHeldHead(held: HeldHead): Promise<OpenedHeldHead> {
   const key = parseVerifierKey(held.verifier_key);
   if (key.algorithm !== "ed25519") throw new ProofError("malformed_key", "the stored key is not a log's key");
-  return { head: await openCheckpoint(held.checkpoint, key), key };
+  const head = await openLogCheckpoint(held.checkpoint, key);
+  const began = (held.generations?.began ?? []).map(ownEventFromJson);
+  return { head, key, began, rollbacks: await verifyGenerations(began, key, head.generation) };
+}
+
+/** Null if the log's key did not sign what raised the alarm: only a person can judge that. */
+export async function openAlarmed(
+  { offered: { checkpoint, verifier_key } }: SplitView,
+  held: HeldHead,
+): Promise<OpenedLogCheckpoint | null> {
+  if (verifier_key !== held.verifier_key) return null;
+  try {
+    return await openLogCheckpoint(checkpoint, parseVerifierKey(verifier_key));
+  } catch (error) {
+    if (error instanceof ProofError) return null;
+    throw error;
+  }
 }
 
 function parsed(text: string | null): unknown {
@@ -88,7 +137,14 @@ function parsed(text: string | null): unknown {
 }
 
 function isHeldHead(value: unknown): value is HeldHead {
-  return hasTexts(value, ["checkpoint", "verifier_key", "since", "seen_at"]);
+  return (
+    hasTexts(value, ["checkpoint", "verifier_key", "since", "seen_at"]) &&
+    (!("generations" in value) || isFollowed(value.generations))
+  );
+}
+
+function isFollowed(value: unknown): boolean {
+  return hasTexts(value, ["followed_at"]) && "began" in value && Array.isArray(value.began);
 }
 
 function isSplitView(value: unknown): value is SplitView {

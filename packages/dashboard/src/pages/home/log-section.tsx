@@ -8,7 +8,7 @@ import { home } from "../../text/home.ts";
 
 /** Whether the log works as it should. */
 export function LogSection({ log }: { log: Schemas["Overview"]["log"] }) {
-  const { tree_size, grown_at, head_signed_at, is_late } = log;
+  const { tree_size, grown_at, head_signed_at, is_late, is_read_only } = log;
   return (
     <Section title={home.log.heading}>
       <div>
@@ -30,6 +30,11 @@ export function LogSection({ log }: { log: Schemas["Overview"]["log"] }) {
           )}
         </Text>
       </div>
+      {is_read_only && (
+        <Text size="sm" fw={600}>
+          <StatusMark status="failed" label="" /> {home.log.readOnly}
+        </Text>
+      )}
       {is_late && (
         <Text size="sm" fw={600}>
           <StatusMark status="missed" label="" /> {home.log.late}

@@ -64,6 +64,8 @@ function words({ outcome, before, offered, hashes }: Observation): string {
       return text.same(leaves(offered.size));
     case "grown":
       return text.grown(leaves(before?.size), leaves(offered.size), plural(hashes, "hash", "hashes"));
+    case "followed":
+      return text.followed(offered.generation, plural(hashes, "hash", "hashes"));
     case "overtaken":
       return text.overtaken(leaves(offered.size), leaves(before?.size));
   }

@@ -1,4 +1,4 @@
-import { openCheckpoint, parseVerifierKey, ProofError } from "@attestore/proof";
+import { openLogCheckpoint, parseVerifierKey, ProofError } from "@attestore/proof";
 import { Code, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { CommandText } from "../../parts/command-text.tsx";
@@ -61,7 +61,7 @@ function HeadTime({ head, keys }: Pick<LogWatch, "head" | "keys">) {
 async function timeOf(checkpoint: string, keys: LogWatch["keys"]): Promise<string> {
   try {
     const time = parseVerifierKey(keys.time_verifier_key);
-    const { cosignatures } = await openCheckpoint(checkpoint, parseVerifierKey(keys.verifier_key), [time]);
+    const { cosignatures } = await openLogCheckpoint(checkpoint, parseVerifierKey(keys.verifier_key), [time]);
     const at = cosignatures.find(({ verifier }) => verifier === time)?.timestamp_s;
     return at === undefined ? text.timeNone : text.timeSeen(time.name, formatMoment(new Date(at * 1000)));
   } catch (error) {

@@ -6,6 +6,7 @@ import { Page } from "../../parts/page.tsx";
 import { logText } from "../../text/log.ts";
 import { BrowserSection } from "./browser-section.tsx";
 import { SplitViewAlarm } from "./split-view-alarm.tsx";
+import { LossBanner, ReadOnlyBanner } from "./loss-banner.tsx";
 import { HeadSection } from "./head-section.tsx";
 import { LookupSection } from "./lookup-section.tsx";
 import { ToolsSection } from "./tools-section.tsx";
@@ -30,6 +31,8 @@ export function LogPage() {
             {seen.splitView !== null && (
               <SplitViewAlarm origin={seen.keys.log_id} splitView={seen.splitView} />
             )}
+            {seen.keys.read_only && <ReadOnlyBanner />}
+            {seen.rollbacks.length > 0 && <LossBanner watch={seen} />}
             <BrowserSection watch={seen} onCheck={check} isChecking={watch.isFetching} />
             <HeadSection watch={seen} />
             {!isReader && <WitnessSection watch={seen} />}

@@ -2,7 +2,8 @@ import { CallRefused } from "@attestore/contract/client";
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { allPages, pageOf } from "../../api/paged-query.ts";
-import type { ConsistencySource } from "../../verification/observe-head.ts";
+import { type LogGenerations, parseLogGenerations } from "@attestore/proof";
+import type { ConsistencySource, LogSource } from "../../verification/observe-head.ts";
 
 export function logKeysQuery(orgID: string) {
   return queryOptions({
@@ -44,5 +45,32 @@ export function consistencySource(orgID: string): ConsistencySource {
       if (error instanceof CallRefused && (error.status === 404 || error.status === 400)) return null;
       throw error;
     }
+  };
+}
+
+/**
+ * How the log's later generations began, and the heads of that size that are named as lost. A
+ * refusal is an answer: the service names nothing. Throws ProofError for a malformed answer.
+ */
+export async function readGenerations(orgID: string, size: bigint): Promise<LogGenerations> {
+  const query = { tree_size: String(size > 0n ? size : 1n) };
+  try {
+    const { body } = await api.call("get", "/api/orgs/{orgID}/log/generations", { path: { orgID }, query });
+    return parseLogGenerations(JSON.stringify(body));
+  } catch (error) {
+    if (error instanceof CallRefused && (error.status === 404 || error.status === 400))
+      return { began: [], lost: [] };
+    throw error;
+  }
+}
+
+export function logSource(orgID: string): LogSource {
+  return {
+    prove: consistencySource(orgID),
+    generations: async (sizes) => {
+      const answers: LogGenerations[] = [];
+      for (const size of sizes.length === 0 ? [1n] : sizes) answers.push(await readGenerations(orgID, size));
+      return { began: answers[0]?.began ?? [], lost: answers.flatMap(({ lost }) => lost) };
+    },
   };
 }

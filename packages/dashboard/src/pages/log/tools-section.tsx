@@ -1,3 +1,4 @@
+import { parseLogName } from "@attestore/proof";
 import { Text } from "@mantine/core";
 import { useOrgId } from "../../api/session.ts";
 import { CommandText } from "../../parts/command-text.tsx";
@@ -9,7 +10,8 @@ const text = logText.tools;
 
 /** The log as files, for monitors. */
 export function ToolsSection({ keys }: { keys: LogWatch["keys"] }) {
-  const log = `${window.location.origin}/log/${useOrgId()}`;
+  const { generation } = parseLogName(keys.log_id);
+  const log = `${window.location.origin}/log/${useOrgId()}${generation === 1 ? "" : `/${generation}`}`;
   const token = keys.public_log ? "" : ` -H "Authorization: Bearer $ATTESTORE_TOKEN"`;
   const commands = [
     `curl --fail${token} ${log}/checkpoint`,

@@ -1,17 +1,19 @@
 import { queryOptions } from "@tanstack/react-query";
-import { ProofError } from "@attestore/proof";
+import { ProofError, type Rollback } from "@attestore/proof";
 import { api } from "../../api/client.ts";
 import { browserStorage } from "../../verification/browser-storage.ts";
 import {
   type SplitView,
   type HeldHead,
+  keepAndEndAlarm,
   keepHead,
+  openHeldHead,
   recordSplitView,
   readSplitView,
   readHeldHead,
 } from "../../verifier/held-head.ts";
 import { SplitViewError, type Observation, observeHead } from "../../verification/observe-head.ts";
-import { consistencySource, readHead } from "./queries.ts";
+import { logSource, readHead } from "./queries.ts";
 
 export interface LogWatch {
   keys: Awaited<ReturnType<typeof readKeys>>;
@@ -21,6 +23,8 @@ export interface LogWatch {
   splitView: SplitView | null;
   /** The head this browser stores now. */
   held: HeldHead | null;
+  /** How the log's later generations began, as this browser has verified. */
+  rollbacks: readonly Rollback[];
   /** Why the stored head proves nothing any more. */
   damage: string | null;
 }
@@ -50,24 +54,30 @@ async function readKeys(orgID: string) {
   return (await api.call("get", "/api/orgs/{orgID}/log", { path: { orgID } })).body;
 }
 
+type Watched = Pick<LogWatch, "observation" | "splitView" | "held" | "rollbacks" | "damage">;
+
 async function watch(
   orgID: string,
   { verifier_key }: LogWatch["keys"],
   { checkpoint }: LogWatch["head"],
-): Promise<Pick<LogWatch, "observation" | "splitView" | "held" | "damage">> {
+): Promise<Watched> {
   const storage = browserStorage();
   const held = readHeldHead(storage, orgID);
+  const alarm = readSplitView(storage, orgID);
   const offered = { checkpoint, verifier_key };
   try {
-    const observation = await observeHead(offered, held, consistencySource(orgID), new Date());
-    const splitView = readSplitView(storage, orgID);
-    // After a split view, the log is not trusted again until a person says so.
-    if (splitView !== null) return { observation: null, splitView, held, damage: null };
-    keepHead(storage, orgID, observation.keep);
-    return { observation, splitView: null, held: observation.keep, damage: null };
+    const observation = await observeHead(offered, { held, alarm }, logSource(orgID), new Date());
+    const { outcome, keep, rollbacks } = observation;
+    if (outcome === "followed") keepAndEndAlarm(storage, orgID, keep);
+    // After a split view, the log is not trusted again until a person says so, or until the next
+    // generation accounts for it.
+    else if (alarm !== null) return { observation: null, splitView: alarm, held, rollbacks, damage: null };
+    else keepHead(storage, orgID, keep);
+    return { observation, splitView: null, held: keep, rollbacks, damage: null };
   } catch (error) {
+    const rollbacks = await followedRollbacks(held);
     if (error instanceof ProofError)
-      return { observation: null, splitView: null, held, damage: error.message };
+      return { observation: null, splitView: null, held, rollbacks, damage: error.message };
     if (!(error instanceof SplitViewError)) throw error;
     const seen: SplitView = {
       raised_at: new Date().toISOString(),
@@ -81,7 +91,17 @@ async function watch(
       observation: null,
       splitView: readSplitView(storage, orgID) ?? seen,
       held,
+      rollbacks,
       damage: null,
     };
+  }
+}
+
+async function followedRollbacks(held: HeldHead | null): Promise<readonly Rollback[]> {
+  try {
+    return held === null ? [] : (await openHeldHead(held)).rollbacks;
+  } catch (error) {
+    if (error instanceof ProofError) return [];
+    throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { openCheckpoint, parseVerifierKey } from "@attestore/proof";
+import { openLogCheckpoint, parseVerifierKey } from "@attestore/proof";
 import { Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useOrgId } from "../../api/session.ts";
@@ -24,7 +24,7 @@ export function WitnessSection({ watch: { head, keys } }: { watch: LogWatch }) {
     queryKey: ["orgs", orgId, "log", "witnesses", head.checkpoint],
     queryFn: async () => {
       const logKey = parseVerifierKey(keys.verifier_key);
-      const opened = await openCheckpoint(head.checkpoint, logKey);
+      const opened = await openLogCheckpoint(head.checkpoint, logKey);
       return checkWitnesses(await readWitnesses(orgId), logKey, opened, consistencySource(orgId));
     },
     // They are fetched again with the next head.

@@ -17,6 +17,7 @@ import { notFound } from "../../platform/errors/api-error.ts";
 import { listOf, listQuery, paged, pageOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { generationsBody } from "./generations-body.ts";
+import { countHandedInAgain } from "./handed-in-again.ts";
 import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";
 import { listWitnesses, witnessRecord } from "./witnesses.ts";
@@ -38,7 +39,7 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
         const org = await tx
           .selectFrom("orgs")
           .innerJoin("logs", "logs.org_id", "orgs.id")
-          .select(["public_log", "logs.origin"])
+          .select(["public_log", "logs.origin", "missing_head_size"])
           .where("id", "=", orgId)
           .executeTakeFirst();
         if (org === undefined) throw notFound("log");
@@ -52,6 +53,8 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
             verifier_key: formatVerifierKey(logVerifier(identity, first)),
             time_verifier_key: formatVerifierKey(timeVerifier(identity)),
             public_log: org.public_log,
+            read_only: org.missing_head_size !== null,
+            handed_in_again: await countHandedInAgain(tx, orgId),
           },
         };
       },

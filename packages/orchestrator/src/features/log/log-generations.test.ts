@@ -29,6 +29,12 @@ let owner: TestUser;
 let history: History;
 let directory: string;
 let lostHead: string;
+/** What a member was told while the log was read-only. */
+let readOnly: unknown[];
+const whatIsSaid = async (): Promise<unknown[]> => [
+  (await owner.get(`/api/orgs/${org.id}/log`)).json["read_only"],
+  ((await owner.get(`/api/orgs/${org.id}/overview`)).json["log"] as { is_read_only: boolean }).is_read_only,
+];
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "log-generations-"));
   service = await startTestService();
@@ -43,6 +49,7 @@ beforeAll(async () => {
   // The agent brings its head, and the log is read-only.
   await history.agent.post("/v1/heartbeat", heartbeat({ log_head: lostHead }));
   expect((await history.agent.post("/v1/events", event())).status).toBe(503);
+  readOnly = await whatIsSaid();
   const [cut] = await findCutLogs(service.pool, new Map());
   await service.database.transaction().execute((tx) =>
     beginNextGeneration(tx, {
@@ -58,6 +65,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   await rm(directory, { recursive: true });
+});
+
+test("a member is told that the log is read-only, and no longer once it goes on", async () => {
+  expect([readOnly, await whatIsSaid()]).toEqual([
+    [true, true],
+    [false, false],
+  ]);
 });
 
 test("a receipt of before the loss is true in the second generation, with the events that began it", async () => {
@@ -106,6 +120,17 @@ test("an agent and a member read how the generation began; another organisation 
   const head = (await history.agent.get("/v1/log/head")).json["checkpoint"] as string;
   const opened = await openLogCheckpoint(head, parseVerifierKey(keys["verifier_key"] as string));
   expect(opened.generation).toBe(2);
+});
+
+test("what came into the log again is counted: what is of before the loss, and nothing else", async () => {
+  const again = async () => (await owner.get(`/api/orgs/${org.id}/log`)).json["handed_in_again"];
+  expect(await again()).toEqual([{ generation: 2, receipts: 0, events: 0 }]);
+  // As a receipt that its agent hands in again; no proof holds for it.
+  await service.pool.query(
+    "update receipts set happened_at = '2026-01-01', log_index = 100, id = 'rcpt_7' || substring(id from 7) where id = $1",
+    [history.backups[1]?.receipts.restore_test],
+  );
+  expect(await again()).toEqual([{ generation: 2, receipts: 1, events: 0 }]);
 });
 
 /** attestore-verify, whatever it answers. */

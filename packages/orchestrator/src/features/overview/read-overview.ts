@@ -111,6 +111,7 @@ export async function readOverview(
       grown_at: log.grown_at.toISOString(),
       head_signed_at: log.emitted_at?.toISOString() ?? null,
       is_late: now.getTime() - (log.emitted_at ?? log.created_at).getTime() > HEAD_LATE_MS,
+      is_read_only: log.is_read_only,
     },
     incidents: incidents.map((incident) => incidentRecord(incident)),
     next_steps: steps,

@@ -213,11 +213,12 @@ export interface LogHealth {
   grown_at: Date;
   emitted_at: Date | null;
   created_at: Date;
+  is_read_only: boolean;
 }
 
 export async function readLogHealth(tx: DatabaseTransaction, orgId: string): Promise<LogHealth> {
   const { rows } = await sql<LogHealth>`
-    select logs.tree_size, orgs.created_at,
+    select logs.tree_size, orgs.created_at, missing_head_size is not null as is_read_only,
       coalesce((select recorded_at from log_heads where log_heads.org_id = logs.org_id order by tree_size desc limit 1),
         orgs.created_at) as grown_at,
       (select emitted_at from log_emissions where log_emissions.org_id = logs.org_id order by hour desc limit 1) as emitted_at
