@@ -1,4 +1,4 @@
-/** What a PKCS#11 URI (RFC 7512) says about a key: which token it is in, and which object it is. */
+/** A key as a PKCS#11 URI (RFC 7512) names it: the token, and the object in it. */
 export interface Pkcs11Uri {
   /** As it was written, for messages. */
   text: string;

@@ -13,8 +13,9 @@ const LONGEST_PAUSE_MS = 15_000;
 const END_WITHIN_MS = 1_000;
 
 /**
- * Tells every replica, once the transaction commits, to look again at what there is for an agent.
- * Only for what a person waits for: commits that notify wait for one lock of the whole database.
+ * Tells every replica, once the transaction commits, to look again for an agent's commands and
+ * requests. Only for those that a person waits for, because commits that notify wait for one lock
+ * of the whole database.
  */
 export async function notifyAgent(tx: DatabaseTransaction, agentId: string): Promise<void> {
   await sql`select pg_notify(${CHANNEL}, ${agentId})`.execute(tx);
@@ -102,7 +103,7 @@ export class AgentNotices {
       }
       if (!signal.aborted) broken.signal.throwIfAborted();
     } finally {
-      // A server that vanished says nothing to the end either.
+      // A vanished server does not answer at the end either.
       const ended = client.end().catch(() => undefined);
       await Promise.race([ended, delay(END_WITHIN_MS, undefined, { ref: false })]);
     }

@@ -5,7 +5,7 @@ import { typeParsers } from "./type-parsers.ts";
 
 const CONNECT_WITHIN_MS = 5_000;
 const END_WITHIN_MS = 2_000;
-/** What the server does not end by itself in time, it does not answer at all. */
+/** A statement that the server does not end by itself in time gets no answer at all. */
 const SILENCE_MS = 5_000;
 
 export interface ClientOptions {

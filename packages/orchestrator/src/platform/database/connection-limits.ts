@@ -12,8 +12,8 @@ export interface ConnectionLimits {
   silence_ms: number;
   /**
    * The server itself ends a connection whose transaction waits for its client that long
-   * (`idle_in_transaction_session_timeout`), and so lets go of what a client that vanished has
-   * locked. Between two statements a transaction only computes or asks the object store.
+   * (`idle_in_transaction_session_timeout`). So it releases the locks of a client that vanished.
+   * Between two statements, a transaction only computes or asks the object store.
    */
   idle_ms: number;
 }
@@ -32,18 +32,17 @@ export const JOB_LIMITS: ConnectionLimits = {
 };
 /** All later submissions wait behind a batch. */
 export const LOG_LIMITS: ConnectionLimits = { statement_ms: 15_000, silence_ms: 20_000, idle_ms: 30_000 };
-/** Somebody waits for a command, and can stop it; what it has locked must not stay so. */
+/** Somebody waits for a command, and can stop it. Its locks must not stay after that. */
 export const CONSOLE_LIMITS: ConnectionLimits = { statement_ms: 0, silence_ms: 0, idle_ms: 60_000 };
 
 const CONNECT_WITHIN_MS = 5_000;
 const END_WITHIN_MS = 2_000;
 
 /**
- * A pool that a server which vanished cannot hold up. When its host is gone, or a firewall drops
- * what belongs to a connection, nobody closes that connection: TCP sends the statement again and
- * again for a quarter of an hour, and Node has no TCP_USER_TIMEOUT. So what was asked and is not
- * answered in time fails its statement, and its connection is never used again. Keep-alive finds
- * the idle ones within 20 seconds.
+ * A pool that a vanished server cannot block. When its host is gone, or a firewall drops the
+ * connection's packets, nobody closes the connection: TCP sends the statement again and again for a
+ * quarter of an hour, and Node has no TCP_USER_TIMEOUT. So a statement without an answer in time
+ * fails, and its connection is never used again. Keep-alive finds the idle ones within 20 seconds.
  */
 export class LimitedPool extends pg.Pool {
   readonly #sockets: Set<Socket>;
@@ -72,7 +71,7 @@ export class LimitedPool extends pg.Pool {
     this.#sockets = sockets;
   }
 
-  /** Waits for running statements, but not for a server that says nothing any more. */
+  /** Waits for running statements, but not for a server that no longer answers. */
   override end(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;
@@ -119,7 +118,7 @@ function giveUpWhenSilent(socket: Socket, silence_ms: number): void {
   });
 }
 
-/** What the kernel would say in the end. */
+/** The error that the kernel would report in the end. */
 function silent(silence_ms: number): Error {
   const error = new Error(`the database has not answered for ${silence_ms / 1000} s`);
   return Object.assign(error, { code: "ETIMEDOUT", syscall: "read" });

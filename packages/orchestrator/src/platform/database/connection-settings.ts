@@ -1,6 +1,6 @@
 import type { ClientConfig } from "pg";
 
-/** What node-postgres needs to connect. */
+/** node-postgres' settings for a connection. */
 export type ConnectionSettings = Pick<
   ClientConfig,
   "host" | "port" | "user" | "database" | "connectionString"

@@ -13,7 +13,7 @@ export interface DatabaseAccess {
   pool: pg.Pool;
   /** The same connections, typed. */
   database: Database;
-  /** Waits for running queries, but not for a server that says nothing any more. */
+  /** Waits for running queries, but not for a server that no longer answers. */
   close(): Promise<void>;
 }
 

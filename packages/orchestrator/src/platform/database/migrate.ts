@@ -39,7 +39,7 @@ const TELL_EVERY = 40;
 /** Lock not available in time, deadlock, a time limit that a migration sets itself. */
 const LOCKED_OUT = new Set(["55P03", "40P01", "57014"]);
 /**
- * Migration 0020 raises this if the role may not do what it has to. Its message says what to run.
+ * Migration 0020 raises this if the role lacks a privilege. Its message has the statement to run.
  */
 const NO_ROLE = "AT001";
 
@@ -61,10 +61,10 @@ export async function readMigrations(directory: URL = DIRECTORY): Promise<Migrat
 
 /**
  * Brings the database to this version of the code: forward only. Each migration is a transaction of
- * its own together with the row that says it ran, so a crash leaves it done or not begun; or it has
+ * its own together with the row that records it, so a crash leaves it done or not begun; or it has
  * steps, and after a crash begins with the first again (migration-steps.ts). Any number of replicas
- * may start at once: whoever has the lock looks again at what is left to do. Says what it waits
- * for.
+ * may start at once: whoever has the lock looks again for what is left to do. Reports the locks
+ * that it waits for.
  * @returns the versions applied now
  * @throws UserError if the database belongs to newer code, or was migrated by other files than
  * these
@@ -77,7 +77,7 @@ export async function migrate(
 ): Promise<number[]> {
   const known = migrations ?? (await readMigrations());
   return withClient(connection, { name: "migrate", statement_ms: 0 }, async (client) => {
-    // What this process has locked must not stay so if its host vanishes.
+    // This process's locks must not stay if its host vanishes.
     await client.query(`set idle_in_transaction_session_timeout = ${IDLE_MS}`);
     return watched(client, { connection, log, what: "migrating the database" }, async () => {
       if (await isOthers(client)) return requireMigrated(client, known);

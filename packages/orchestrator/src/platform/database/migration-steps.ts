@@ -95,7 +95,7 @@ async function runBatches(client: pg.Client, sql: string, log: Logger): Promise<
   }
 }
 
-/** What was interrupted leaves an index that is kept up to date, and that no query uses. */
+/** An interrupted one leaves an index that is kept up to date, but that no query uses. */
 async function runConcurrently(client: pg.Client, sql: string, log: Logger): Promise<void> {
   const made = CONCURRENT.exec(sql)?.groups?.["made"];
   await patiently(log, async () => {

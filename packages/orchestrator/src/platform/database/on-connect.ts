@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 
 /**
- * What a pool does with each new connection before handing it out; if it fails, the connection is
+ * A pool's set-up of each new connection before handing it out; if it fails, the connection is
  * dropped. The pool waits for it, although its types don't say so.
  */
 export function onConnect(run: (client: ClientBase) => Promise<unknown>): (client: ClientBase) => void {

@@ -8,7 +8,7 @@ import type { DatabaseClient } from "./servers.ts";
 const CHECK = { name: "start", statement_ms: 10_000 };
 /** Others who use the same pooler may get the session that would show it. */
 const ROUNDS = 10;
-/** What poolers answer to a transaction if they pool single statements. */
+/** Answers of poolers to a transaction if they pool single statements. */
 const PROTOCOL_VIOLATION = "08P01";
 
 /**
@@ -31,7 +31,10 @@ export async function requireOwnSessions(connection: ConnectionSettings): Promis
     );
 }
 
-/** How it showed, or null. What one connection sets must be there later, and only for it. */
+/**
+ * The sign that showed it, or null. A setting of one connection must still be there later, and only
+ * for that one.
+ */
 async function sharedSession(first: DatabaseClient, second: DatabaseClient): Promise<string | null> {
   const mark = randomUUID();
   await first.query("select set_config('attestore.session', $1, false)", [mark]);

@@ -2,7 +2,7 @@ import { CompiledQuery, type PostgresPool, type PostgresPoolClient } from "kysel
 import type { Pool, PoolClient } from "pg";
 import type { Database } from "./schema.ts";
 
-/** A statement that each connection parses once. Each name always stands for the same text. */
+/** A statement that each connection parses once. A name always belongs to the same text. */
 export interface PreparedQuery {
   name: string;
   text: string;

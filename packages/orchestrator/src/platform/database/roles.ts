@@ -43,8 +43,8 @@ export interface RolesOptions {
 /**
  * Creates the roles and their memberships. Roles belong to the server: a dump names them but does
  * not contain them, and another database's service may have made them.
- * @throws UserError `database_unusable` with what a superuser has to run, if this role may not do
- * it
+ * @throws UserError `database_unusable` with the statements that a superuser must run, if this role
+ * may not create them
  */
 export async function ensureRoles(client: pg.ClientBase, { ownerServes }: RolesOptions): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

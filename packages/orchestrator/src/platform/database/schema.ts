@@ -65,11 +65,9 @@ export interface Schema {
   notification_attempts: NotificationAttemptsTable;
 }
 
-/** The pool or a transaction: what a store's reading functions take. */
+/** The pool or a transaction: for a store's reading functions. */
 export type Database = Kysely<Schema>;
-/**
- * What a store's writing functions take, so that nobody writes outside a transaction by mistake.
- */
+/** For a store's writing functions, so that nobody writes outside a transaction by mistake. */
 export type DatabaseTransaction = Transaction<Schema>;
 
 /**
@@ -278,7 +276,7 @@ export interface BootstrapsTable {
   sealed_token: Nullable<Buffer>;
 }
 
-/** What a source's agent declares about it for people. */
+/** The labels that a source's agent declares for people. */
 export interface SourceLabels {
   tags?: string[];
   environment?: string;
@@ -302,7 +300,10 @@ export interface SourcesTable {
   next_restore_test_at: NullableTimestamp;
   created_at: DefaultedTimestamp;
   removed_at: NullableTimestamp;
-  /** Since when a sudden change of its backups has stopped its retention, and what was seen. */
+  /**
+   * Since when a sudden change of its backups has stopped its retention, and the change that was
+   * seen.
+   */
   retention_held_at: NullableTimestamp;
   retention_hold: NullableJson<RetentionHold>;
   /** Until when its backups were accepted, and how large the newest were then. */
@@ -398,7 +399,7 @@ export interface BackupsTable {
   removal_told_at: NullableTimestamp;
   kept_at: NullableTimestamp;
   kept_by: Nullable<string>;
-  /** When the object of an expired backup is to be removed, or tried again. */
+  /** When the object of an expired backup will be removed, or tried again. */
   removal_due_at: NullableTimestamp;
   object_removed_at: NullableTimestamp;
   created_at: DefaultedTimestamp;
@@ -563,7 +564,7 @@ export interface ScheduledRunsTable {
 }
 
 export interface IncidentsTable {
-  /** The event that tells about it. */
+  /** The event that records it. */
   id: string;
   org_id: string;
   kind: "backup_missed" | "restore_test_missed" | "agent_silent";

@@ -3,7 +3,7 @@ import pg from "pg";
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import { DatabaseUnavailable } from "./unavailable.ts";
 
-/** What libpq calls the sessions that this service can use: it writes. */
+/** libpq's name for the sessions that this service can use: they can write. */
 const WRITABLE = new Set(["", "any", "read-write", "primary"]);
 const ANY = new Set(["", "any"]);
 const URL_PARTS = /^(?<scheme>postgres(?:ql)?:\/\/)(?<user>[^/?#]*@)?(?<hosts>[^/?#]*)(?<rest>.*)$/i;
@@ -94,7 +94,7 @@ function findWritable(config: pg.ClientConfig, urls: readonly string[]): Promise
   return address;
 }
 
-/** All at once, because one whose host is gone says nothing for a long time. */
+/** All at once, because a server whose host is gone does not answer for a long time. */
 async function askAll(config: pg.ClientConfig, urls: readonly string[]): Promise<Address> {
   try {
     return await Promise.any(urls.map((connectionString) => askOne({ ...config, connectionString })));

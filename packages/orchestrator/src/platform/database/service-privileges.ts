@@ -4,11 +4,13 @@ import type { Logger } from "../logging/logger.ts";
 export interface ServicePrivileges {
   /** The role that the service connected as. */
   role: string;
-  /** What that role may do beyond what the service needs, in words; empty if nothing. */
+  /**
+   * The role's privileges beyond those that the service needs, in words; empty if there are none.
+   */
   excess: string[];
 }
 
-/** What somebody could do who runs statements of their own in the service's sessions. */
+/** What somebody could do who runs their own statements in the service's sessions. */
 export async function readServicePrivileges(pool: Pool): Promise<ServicePrivileges> {
   const { rows } = await pool.query<{
     role: string;

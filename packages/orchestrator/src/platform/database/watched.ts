@@ -39,7 +39,7 @@ export async function watched<T>(
 export interface Watch {
   connection: ConnectionSettings;
   log: Logger;
-  /** What is done, for the log. */
+  /** The name of the work, for the log. */
   what: string;
   every_ms?: number;
   /** The most that the server may take to answer another connection. */

@@ -7,9 +7,7 @@ export interface HealthChecks {
   pool: Pool;
   /** Aborted when the service begins to shut down. */
   shutdown: AbortSignal;
-  /**
-   * What somebody should look at although it does not keep the service from serving, one word each.
-   */
+  /** Warnings that do not keep the service from serving, one word each. */
   warnings: () => string[];
   clockTrouble: ClockTrouble;
 }

@@ -22,9 +22,9 @@ export type ClockTrouble = (now: Date, asked_ms: number) => string | null;
 class CannotServe extends Error {}
 
 /**
- * Proves that the database writes, by writing. While one proof is waited for, no other begins, so a
- * database that commits nothing does not use up the pool's connections.
- * @returns null, or why it does not
+ * Proves that the database writes, by writing. Only one proof runs at a time, so a database that
+ * commits nothing does not use up the pool's connections.
+ * @returns null, or the reason why it does not
  */
 export function writeProof(pool: Pool, clockTrouble: ClockTrouble): () => Promise<string | null> {
   let running: { since: number; reason: Promise<string | null> } | null = null;

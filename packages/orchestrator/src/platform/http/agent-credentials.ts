@@ -27,18 +27,17 @@ interface Known {
 
 /**
  * Finds the agent of a token: SHA-256 of the token by unique index, so no secret is ever compared
- * byte by byte.
- * `lookUp` asks the database each time. `lookUpRecent` may return what was true up to five seconds
- * ago. It is only for routes whose own transaction reads agents.status again (submissions): a
- * revocation still takes effect at once on every replica, because the value read here only chooses
- * the key to verify with.
+ * byte by byte. `lookUp` asks the database each time. `lookUpRecent` may return a state that is up
+ * to five seconds old. It is only for routes whose own transaction reads agents.status again
+ * (submissions). A revocation still takes effect at once on every replica, because the value read
+ * here only chooses the key to verify with.
  */
 export class AgentCredentials {
   readonly #db: Database;
   readonly #firstCall: (agentId: string) => Promise<void>;
   readonly #kept = new Map<string, Known>();
 
-  /** `firstCall` runs before an agent's first authenticated call goes on. */
+  /** `firstCall` runs before an agent's first authenticated call continues. */
   constructor(db: Database, firstCall: (agentId: string) => Promise<void>) {
     this.#db = db;
     this.#firstCall = firstCall;

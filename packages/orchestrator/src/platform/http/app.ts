@@ -66,7 +66,7 @@ export interface AppOptions {
   /** Only tests set other limits. */
   connections?: ConnectionLimits;
   slowReaders?: Parameters<typeof letGoOfSlowReaders>[1];
-  /** Runs once for each agent, before its first authenticated call goes on. */
+  /** Runs once for each agent, before its first authenticated call continues. */
   firstAgentCall: (agentId: string) => Promise<void>;
 }
 
@@ -148,7 +148,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       ...transport,
     });
     if (request.is404 || request.state.route !== null) limitBodyTime(request.raw);
-    // Nobody reads the body of a GET, so what follows on the connection could be taken for it.
+    // Nobody reads the body of a GET, so the next bytes on the connection could be mistaken for it.
     if ((request.method === "GET" || request.method === "HEAD") && announcesBody(request.raw))
       reply.header("connection", "close");
     // Answered before any body is read.

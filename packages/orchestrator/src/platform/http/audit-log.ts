@@ -34,7 +34,7 @@ export class AuditLog {
     else this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Writes what is waiting. Never rejects: rows that can't be written wait for the next time. */
+  /** Writes the waiting rows. Never rejects: rows that cannot be written wait for the next time. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

@@ -10,7 +10,7 @@ export type AuditRow = Insertable<ApiLogsTable>;
 const MAX_USER_AGENT = 256;
 const MAX_PATH = 512;
 
-/** What is recorded about a call: never a body, a query or a secret. */
+/** The record of a call: never a body, a query or a secret. */
 export function auditRow(request: FastifyRequest, status: number): AuditRow {
   const { state } = request;
   const route = state.route?.path ?? "";

@@ -21,7 +21,7 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   throw new ApiError("invalid_idempotency_key", "Idempotency-Key must be a ULID or a UUID.");
 }
 
-/** What a key is unique in: one credential, one method, one path. */
+/** The scope in which a key is unique: one credential, one method, one path. */
 export function idempotencyScope(scope: {
   credential: Buffer;
   method: string;
@@ -60,8 +60,8 @@ export const ANSWER_PURPOSE = "idempotency";
 /**
  * Claims the key until the transaction ends and returns the answer that an earlier request with it
  * got, or null for the first. Of two requests at once, on any replica, one gets the advisory lock
- * and the other 409. The lookup is a statement of its own after the lock, so its snapshot has what
- * the lock's last holder committed.
+ * and the other 409. The lookup is a separate statement after the lock, so its snapshot has
+ * everything that the lock's last holder committed.
  */
 export async function claimKey(
   tx: DatabaseTransaction,

@@ -53,8 +53,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
 }
 
 /**
- * Reads what is stored as evidence: refuses anything that two parsers could read differently, such
- * as a repeated member.
+ * Reads JSON that is stored as evidence: refuses anything that two parsers could read differently,
+ * such as a repeated member.
  * @param what begins the sentence about it: "The body"
  * @throws ApiError `invalid_json`
  */

@@ -1,10 +1,10 @@
 const MAX_DEPTH = 64;
 
 /**
- * What is wrong with a parsed JSON value that JSON allows but that would fail later as a defect of
- * ours: text with NUL or half a surrogate pair (PostgreSQL stores neither), numbers that JavaScript
- * reads as infinite, nesting that exhausts the stack, names that reach an object's prototype. Null
- * if nothing is.
+ * Finds faults of a parsed JSON value that JSON allows but that would fail later as a bug of ours:
+ * text with NUL or half a surrogate pair (PostgreSQL stores neither), numbers that JavaScript reads
+ * as infinite, nesting that exhausts the stack, names that reach an object's prototype. Null if
+ * there are none.
  */
 export function problemOf(value: unknown): string | null {
   // A stack of our own, because the caller decides how deep it nests.

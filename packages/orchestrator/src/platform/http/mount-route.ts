@@ -127,7 +127,7 @@ async function admit(
   await applyRequestQuota(deps.limiting, route, state, reply);
 }
 
-/** The service recognises each of them by what it holds, so the whole can be repeated anyway. */
+/** The service recognises each of them by its content, so the whole body can be repeated anyway. */
 function assertNoKey(key: string | null): void {
   if (key !== null)
     throw new ApiError(

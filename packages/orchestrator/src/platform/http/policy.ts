@@ -12,8 +12,8 @@ const ALL_SESSIONS = [...EVERYBODY, "auditor_link"] as const;
 
 /**
  * The one table of who may do what. A route names its action; nothing else decides. Operators run
- * the service. They see what is in an organisation only as one of its users, by impersonation,
- * which the organisation's log records.
+ * the service. They see an organisation's records only as one of its users, by impersonation, which
+ * the organisation's log records.
  */
 export const POLICY = {
   "heartbeat.send": ["agent"],
@@ -112,7 +112,7 @@ export function assertAllowed(principal: Principal, { action, credential, mode }
 }
 
 /**
- * What an operator may do before that: add a passkey, see who they are, and leave. Somebody who
+ * What an operator may do before that: add a passkey, see who they are, and sign out. Somebody who
  * reads their mail gets no further.
  */
 const WITHOUT_PASSKEY: ReadonlySet<Action> = new Set([

@@ -56,7 +56,7 @@ export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Li
   return removed;
 }
 
-/** Some at a time, so that no transaction grows with what has piled up. */
+/** Some at a time, so that a long backlog makes no transaction large. */
 async function inBatches(remove: () => Promise<{ numAffectedRows?: bigint }>): Promise<number> {
   for (let removed = 0; ;) {
     const batch = Number((await remove()).numAffectedRows ?? 0n);

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { NOBODY, type Principal, type Subject } from "./principal.ts";
 import type { Route } from "./route.ts";
 
-/** What the steps of a request leave for later steps. */
+/** Results of a request's steps for the later steps. */
 export interface RequestState {
   startedAt: number;
   address: string;

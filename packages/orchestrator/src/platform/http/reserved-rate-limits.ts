@@ -5,12 +5,12 @@ import { CountedRateLimits, type RateLimitStore, type Window, type WindowCount }
 const MAX_BUCKETS = 200_000;
 const MOST_AT_ONCE = 16;
 /**
- * A reservation takes at most this share of what is left, so near the limit hits are taken one by
- * one.
+ * A reservation takes at most this share of the remaining hits, so near the limit hits are taken
+ * one by one.
  */
 const PART_OF_REST = 20;
 
-/** What is known about one bucket in one window. */
+/** The state of one bucket in one window. */
 interface Bucket {
   /** When the window ends at the latest, by `performance.now()`. */
   ends_ms: number;
@@ -66,7 +66,7 @@ export class ReservedRateLimits implements RateLimitStore {
     });
   }
 
-  /** What this replica knows, or otherwise the row; reserved hits count as hits. */
+  /** This replica's own state, or otherwise the row; reserved hits count as hits. */
   read(bucket: string, limit: Window): Promise<WindowCount> {
     const known = this.#running(bucket);
     return known === null ? this.#rows.read(bucket, limit) : Promise.resolve(countOf(known));
@@ -121,8 +121,8 @@ export class ReservedRateLimits implements RateLimitStore {
   ): void {
     const { wanted, total, ends_ms, done } = taken;
     const before = this.#running(bucket);
-    // Emptied instead of evicting one by one: callers lose what was reserved, and never more than
-    // the limit get through.
+    // Emptied instead of evicting one by one: callers lose their reserved hits, and the limit still
+    // holds.
     if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.clear();
     const known = { ends_ms, total, left: wanted + (before?.left ?? 0), reserved: wanted };
     this.#buckets.set(bucket, known);

@@ -38,7 +38,7 @@ export interface Call<
   /** Aborted when the client is gone or the service shuts down. */
   signal: AbortSignal;
   /**
-   * Counts the call against a limit per e-mail address, which only the body tells: for `prepare`,
+   * Counts the call against a limit per e-mail address, which only the body has: for `prepare`,
    * before anything else, or for `count` with its transaction. Throws `rate_limited`.
    */
   countAgainst: (name: RateLimitName, email: string, tx?: DatabaseTransaction) => Promise<void>;
@@ -52,7 +52,7 @@ export type OrgCall<Body = unknown, Query = unknown, Params = unknown> = Call<
   Params
 > & { orgId: string };
 
-/** What a submission's own transaction has to commit together with its effect. */
+/** Rows that a submission's own transaction must commit together with its effect. */
 export interface SubmissionRecord {
   /**
    * Null if the call carried no Idempotency-Key. Otherwise the transaction, after taking the lock
@@ -171,8 +171,8 @@ export interface WriteRoute<
   secret?: boolean;
   /**
    * The handler needs rows that belong to no organisation, such as the session of an operator who
-   * acts as a user, so row-level security does not apply to it. All other handlers see only what
-   * the call's organisation has.
+   * acts as a user, so row-level security does not apply to it. All other handlers see only the
+   * rows of the call's organisation.
    */
   beyondOrg?: true;
   prepare?(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Prepared>;
@@ -208,8 +208,8 @@ export interface SubmitRoute<
 > extends RouteShape<Kind, B, Q, P> {
   mode: "submit";
   /**
-   * Several submissions in one body of application/x-ndjson: at most so many lines, and so many
-   * bytes in all. Each line is handled and answered by itself; `bodyLimit` is that of a line.
+   * Several submissions in one body of application/x-ndjson: at most this many lines, and this many
+   * bytes in all. Each line is handled and answered by itself; `bodyLimit` is the limit of a line.
    */
   lines?: { most: number; bytes: number };
   handle(call: Call<Kind, Static<B>, Static<Q>, Static<P>>, record: SubmissionRecord): Promise<WireAnswer>;

@@ -89,7 +89,7 @@ async function attempt(
   else await scopeWithSavepoint(tx, call.orgId);
   try {
     const answer = await route.handle({ ...call, principal }, tx, prepared);
-    // What follows belongs to the service: remembered answers, the audit row.
+    // From here on the statements are the service's own: remembered answers, the audit row.
     await endScope(tx);
     return { answer: toWire(answer), error: null };
   } catch (error) {

@@ -5,8 +5,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts what the service has to store but nobody may read in the database. `purpose` binds a box
- * to its place.
+ * Encrypts secrets that the service has to store but nobody may read in the database. `purpose`
+ * binds a box to its place.
  */
 export interface Sealer {
   seal(plaintext: Uint8Array, purpose: string): Promise<Buffer>;

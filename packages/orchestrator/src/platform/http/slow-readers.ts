@@ -5,8 +5,8 @@ import { Server as TlsServer } from "node:tls";
 /** A client that reads nothing for this long is disconnected. */
 const WITHIN_MS = 60_000;
 /**
- * Looks in that time. Counts looks instead of reading a clock: while the process stands still, it
- * can't see anybody read.
+ * The number of looks in that time. Counts looks instead of reading a clock, because a suspended
+ * process cannot see anybody read.
  */
 const LOOKS = 6;
 

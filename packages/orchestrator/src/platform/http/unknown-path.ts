@@ -2,7 +2,7 @@ import type { FastifyRequest, RouteOptions } from "fastify";
 import { pathOf } from "./audit-row.ts";
 import { ApiError, notFound } from "../errors/api-error.ts";
 
-/** What is mounted, to say which other methods a path accepts. */
+/** The mounted routes, to say which other methods a path accepts. */
 export class KnownPaths {
   readonly #known: { pattern: RegExp; methods: string | string[] }[] = [];
 

@@ -7,7 +7,7 @@ import type { Route } from "./route.ts";
 const MAX_ISSUES = 20;
 const NOTHING = { type: "object", additionalProperties: false } as const;
 
-/** What Fastify validates in a request before the handler. */
+/** The parts of a request that Fastify validates before the handler. */
 export function schemaOf(route: Route): FastifySchema {
   return {
     ...(route.params === undefined ? {} : { params: route.params }),

@@ -7,10 +7,10 @@ const PAUSE_RUNS = 3;
 const PAUSE_S = 60;
 
 /**
- * Claims the next run of a job if it is time for it: one statement, so of several replicas one gets
- * it. Nothing is held while it runs; after a kill -9 the next run comes on time. Null if it is not
- * time yet, or if `now` and the database's clock are further apart than `clocksApart_s`: by a wrong
- * clock the job would remove, announce and miss what is not due.
+ * Claims the next run of a job if it is time for it: one statement, so only one of several replicas
+ * gets it. It holds nothing while the job runs; after a kill -9 the next run comes on time. Null if
+ * it is not time yet, or if `now` and the database's clock are further apart than `clocksApart_s`:
+ * by a wrong clock the job would remove, announce or report as missed something that is not due.
  */
 export async function claimRun(
   db: Database,

@@ -45,7 +45,7 @@ async function runJob(options: JobsOptions, job: Job): Promise<void> {
   }
 }
 
-/** Runs once if it is time, and says whether it did. Throws what the run throws. */
+/** Runs once if it is time, and returns whether it did. Throws the run's errors. */
 export async function runOnce(
   { db, clock, clocksApart_s, signal }: Pick<JobsOptions, "db" | "clock" | "clocksApart_s" | "signal">,
   job: Job,

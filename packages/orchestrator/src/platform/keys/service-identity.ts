@@ -4,9 +4,9 @@ import type { ServiceKeys } from "./service-keys.ts";
 import type { SigningKey } from "./signing-key.ts";
 
 /**
- * What every log of a service is tied to from its first start: agents and auditors know the key and
- * the origin, and a log that changes them looks like a fork. Stored in the database, because the
- * keys have to fit the database.
+ * Every log of a service is bound to this from its first start: agents and auditors know the key
+ * and the origin, and a log that changes them looks like a fork. Stored in the database, because
+ * the keys must match the database.
  */
 export interface ServiceIdentity {
   /** First part of every log's origin. */

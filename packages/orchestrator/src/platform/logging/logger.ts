@@ -1,6 +1,5 @@
 /**
- * What the platform writes its log lines to: fields first, then a message that is the same for
- * every line of its kind.
+ * The platform's logger: fields first, then a message that is the same for every line of its kind.
  */
 export interface Logger {
   debug(fields: object, message: string): void;

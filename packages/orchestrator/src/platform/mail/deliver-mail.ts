@@ -22,7 +22,7 @@ export interface DeliveryDeps {
 }
 
 /**
- * Sends what is queued until `signal`; any number of replicas may run it. Resolves when the last
+ * Sends queued mails until `signal`; any number of replicas may run it. Resolves when the last
  * running attempt has ended.
  */
 export async function deliverMail(deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
@@ -38,8 +38,8 @@ export async function deliverMail(deps: DeliveryDeps, signal: AbortSignal): Prom
 }
 
 /**
- * Tries what is due, some at a time. A failed mail is tried again with growing pauses until it is
- * of no use any more.
+ * Tries the due mails, some at a time. A failed mail is tried again with growing pauses until it is
+ * no longer of use.
  * @returns how many were tried
  */
 export async function deliverDue(deps: DeliveryDeps): Promise<number> {

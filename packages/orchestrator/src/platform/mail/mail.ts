@@ -13,7 +13,7 @@ export interface MailAttachment {
   content: Buffer;
 }
 
-/** What mails are handed to. */
+/** The transport for mails. */
 export interface MailTransport {
   /**
    * Resolves when somebody else has to deliver the mail, or it is stored. `id` stays the same when

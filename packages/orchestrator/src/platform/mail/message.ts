@@ -2,7 +2,7 @@ import { plainLine, plainText } from "@attestore/proof";
 import type { SendMailOptions } from "nodemailer";
 import type { Mail } from "./mail.ts";
 
-/** The mail in nodemailer's form, in which no part of it can be taken for something else. */
+/** The mail in nodemailer's form, in which no part can be mistaken for another. */
 export function messageOf(mail: Mail, { from, id }: { from: string; id: string }): SendMailOptions {
   const domain = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? "localhost";
   return {

@@ -6,9 +6,9 @@ import type { Mail } from "./mail.ts";
 export const MAIL_PURPOSE = "mail";
 
 /**
- * Queues a mail in the transaction that it tells about: it is sent if, and only if, that commits.
- * It may arrive twice, after a crash between sending and forgetting it. After `expiresAt` it is
- * given up. Without a recipient it costs the same work and is sent to nobody.
+ * Queues a mail in the same transaction as the event it reports: it is sent if, and only if, that
+ * commits. It may arrive twice, after a crash between sending and forgetting it. After `expiresAt`
+ * it is given up. Without a recipient it costs the same work and is sent to nobody.
  */
 export async function queueMail(
   tx: DatabaseTransaction,

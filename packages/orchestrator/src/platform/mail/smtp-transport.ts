@@ -20,7 +20,7 @@ export function smtpTransport(server: SmtpServer, from: string): MailTransport {
   };
 }
 
-/** Connects and signs in, and sends nothing. Throws what the server or the connection reports. */
+/** Connects and signs in, and sends nothing. Throws the error of the server or the connection. */
 export async function verifySmtp(server: SmtpServer): Promise<void> {
   const transport = connectTo(server);
   try {

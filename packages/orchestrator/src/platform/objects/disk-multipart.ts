@@ -34,7 +34,7 @@ export interface DiskMultipartOptions {
 
 /**
  * Multipart uploads on the disk. Each part is written to its place in the one file that becomes the
- * object, so the last step is one rename, whatever the size. A part that is there is not written
+ * object, so the last step is one rename, whatever the size. A part that exists is not written
  * again, and a missing one is written by one request at a time: nobody writes to a file that has
  * all its parts.
  */
@@ -89,7 +89,8 @@ export class DiskMultipart implements MultipartUploads {
    * that.
    * @returns the part's ETag
    * @throws ApiError `not_found` if the upload is over, `object_mismatch` for another length or for
-   * other bytes than were there (then neither are there), `unavailable` if the disk is full
+   * bytes that differ from those stored before (then neither are kept), `unavailable` if the disk
+   * is full
    */
   async receive(permission: PartPermission, source: Readable): Promise<string> {
     const name = `${permission.uploadId}/${permission.partNumber}`;
@@ -145,7 +146,7 @@ export class DiskMultipart implements MultipartUploads {
   }
 
   /**
-   * After a crash the upload is as it was, or the object exists beside what is left of the upload,
+   * After a crash the upload is as it was, or the object exists beside the rest of the upload,
    * which a repeat of the same call removes. Nothing happens if a part is missing or has another
    * ETag.
    */

@@ -162,8 +162,8 @@ export class DiskStore implements ObjectStore {
         sizeBytes += chunk.length;
       }
       const digest = { sizeBytes, sha256: hash.digest("hex") };
-      // If a file was written to meanwhile, or its time can't show that it was not, nobody knows
-      // what was read.
+      // If a file was written to meanwhile, or its time cannot show that it was not, nobody knows
+      // which bytes were read.
       const after = await file.stat({ bigint: true });
       if (isSettled && versionOf(before) === versionOf(after)) this.#digests.remember(key, after, digest);
       return digest;

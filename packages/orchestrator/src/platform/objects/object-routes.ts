@@ -129,7 +129,7 @@ function permit(store: DiskStore, request: FastifyRequest, method: "PUT" | "GET"
 }
 
 /**
- * Reads and drops what is still sent after a refusal: if the connection were closed with unread
+ * Reads and drops the rest of the body after a refusal: if the connection were closed with unread
  * bytes, it would be reset and the answer lost. This has a time limit.
  */
 function lingerBriefly(request: FastifyRequest, reply: FastifyReply): void {

@@ -31,7 +31,7 @@ export class S3Client {
 
   /**
    * @param expected the statuses that count as answers; any other is the store's failure
-   * @throws ApiError `unavailable`; what the store said is only in the log
+   * @throws ApiError `unavailable`; the store's message is only in the log
    */
   async call(request: S3Call, expected: number[]): Promise<Response> {
     let problem = "";

@@ -8,7 +8,7 @@ export interface ObjectLock {
   days: number;
 }
 
-/** What keeps an object from being removed; null if nothing does. */
+/** The lock that keeps an object from being removed; null if there is none. */
 export interface Lock {
   mode: string | null;
   /** Null for a legal hold, which lasts until somebody ends it. */

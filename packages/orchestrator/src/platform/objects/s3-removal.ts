@@ -5,7 +5,7 @@ import type { S3Client } from "./s3-client.ts";
 import { listS3, VERSIONS } from "./s3-listing.ts";
 import { readLock } from "./s3-object-lock.ts";
 
-/** What stores say if a lock is the reason: AWS and versitygw, MinIO and Ceph. */
+/** Stores' messages if a lock is the reason: AWS and versitygw, MinIO and Ceph. */
 const LOCKED = /object lock|WORM/i;
 
 /**

@@ -30,7 +30,7 @@ export class UploadDirectories {
     this.root = root;
   }
 
-  /** Removes what a crash left of uploads that were just being begun or removed. */
+  /** Removes leftovers of a crash while an upload was begun or removed. */
   async prepare(): Promise<void> {
     await makeDirectory(this.root);
     for (const name of await readdir(this.root))

@@ -72,8 +72,8 @@ const SECURITY_SCHEMES = {
 } as const;
 
 /**
- * What the service answers, as OpenAPI 3.1, made from the schemas that validate. `named` are
- * schemas with the names that they get.
+ * The service's API as OpenAPI 3.1, made from the schemas that validate. `named` are schemas with
+ * the names that they get.
  */
 export function openApiDocument(
   routes: readonly Route[],

@@ -167,8 +167,7 @@ async function requireUsable(connectionString: string, variable: string): Promis
 }
 
 /**
- * Releases the lock last, when nothing of ours uses the directory any more, and immediately if
- * opening fails.
+ * Releases the lock last, when we no longer use the directory, and immediately if opening fails.
  */
 async function closingLock(lock: HeldLock, open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
   try {
@@ -217,10 +216,7 @@ async function lockOrJoin(
   }
 }
 
-/**
- * What the server says about itself, if it really answers: the file may be left from an earlier
- * run.
- */
+/** The server's own description, if it really answers: the file may be left from an earlier run. */
 async function connectionOfRunning(dataDirectory: string): Promise<ConnectionSettings | null> {
   const status = await readPostmasterPid(clusterDirectory(join(dataDirectory, "postgres")));
   if (status === null || !status.ready || status.socketDirectory === null) return null;

@@ -10,12 +10,11 @@ const FAST_SHUTDOWN_MS = 30_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
 
 /**
- * Clears away what a killed service left running or lying in a cluster. Only for the holder of the
- * data directory's lock: then no other service can own the server that is found, so it is an
- * orphan, and is stopped.
- * postmaster.pid is removed only if /proc shows that no process works in the cluster, which is more
- * than PostgreSQL itself checks. Otherwise a zombie postmaster (under a PID 1 that does not reap),
- * or another process that got its pid, would block every start.
+ * Clears away a server that a killed service left running, and its files in the cluster. Only for
+ * the holder of the data directory's lock: then no other service can own the server that is found,
+ * so it is an orphan, and is stopped. postmaster.pid is removed only if /proc shows that no process
+ * works in the cluster, which is more than PostgreSQL itself checks. Otherwise a zombie postmaster
+ * (under a PID 1 that does not reap), or another process that got its pid, would block every start.
  */
 export async function clearOrphan(clusterDirectory: string, log: Logger): Promise<void> {
   const left = await readPostmasterPid(clusterDirectory);

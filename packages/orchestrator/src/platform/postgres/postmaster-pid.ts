@@ -3,7 +3,8 @@ import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { join } from "node:path";
 
 /**
- * What a postmaster writes about itself to its data directory (`miscadmin.h`, LOCK_FILE_LINE_*).
+ * The file that a postmaster writes about itself into its data directory (`miscadmin.h`,
+ * LOCK_FILE_LINE_*).
  */
 export interface PostmasterPid {
   pid: number;

@@ -6,8 +6,8 @@ const LINE =
   /^(DEBUG\d?|LOG|INFO|NOTICE|WARNING|ERROR|FATAL|PANIC|DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LOCATION):\s+(.*)$/;
 
 /**
- * What it says to clients that are still connected when we stop it, and to those that come too
- * early or too late.
+ * The server's messages to clients that are still connected when we stop it, and to those that come
+ * too early or too late.
  */
 const EXPECTED =
   /^(terminating connection due to administrator command|the database system is (starting up|shutting down|not yet accepting connections))/;

@@ -2,10 +2,9 @@ import type pg from "pg";
 
 /**
  * How many servers copy this database while no commit waits for any of them. If one of them takes
- * the database's place after a failure, it may lack what was already acknowledged. Programs that
- * receive the write-ahead log count as well; a base backup that is being taken does not, as far as
- * this role may see what it is. None if the server, another engine behind PostgreSQL's protocol,
- * has no such view.
+ * the database's place after a failure, it may lack acknowledged entries. Programs that receive the
+ * write-ahead log count as well; a running base backup does not, as far as this role can tell. None
+ * if the server, another engine behind PostgreSQL's protocol, has no such view.
  */
 export async function countUnawaitedStandbys(database: pg.ClientBase | pg.Pool): Promise<number> {
   const known = await database.query(

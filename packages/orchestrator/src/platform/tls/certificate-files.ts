@@ -16,7 +16,7 @@ const RENEW_BEFORE_MS = 90 * 24 * 60 * 60 * 1000;
 export interface LocalCertificate {
   /** Private key and certificate, one after the other. */
   pem: string;
-  /** What clients pin. */
+  /** The certificate that clients pin. */
   caFile: string;
   renewed: boolean;
 }

@@ -11,8 +11,8 @@ const DNS_NAME =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 
 /**
- * Always includes this machine's own name; leaves out what a certificate can't contain (a wildcard
- * address, a name with a space).
+ * Always includes this machine's own name; leaves out names that a certificate cannot contain (a
+ * wildcard address, a name with a space).
  */
 export function serverNames(additional: string[]): ServerNames {
   const all = ["localhost", "127.0.0.1", "::1", hostname(), ...additional].map((name) =>

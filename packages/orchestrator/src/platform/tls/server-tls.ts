@@ -25,12 +25,12 @@ export interface TlsSettings {
 
 export interface ServerTls {
   options: SecureContextOptions;
-  /** What clients of the local CA pin; null for a certificate of the user's own. */
+  /** The certificate that clients of the local CA pin; null for a certificate of the user's own. */
   caFile: string | null;
 }
 
 /**
- * What the HTTPS server serves with. A later call returns the renewed certificate, for
+ * The certificate of the HTTPS server. A later call returns the renewed one, for
  * `setSecureContext`.
  */
 export async function loadServerTls(

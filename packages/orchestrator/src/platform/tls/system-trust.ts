@@ -13,7 +13,7 @@ const DIRECTORY = "/usr/local/share/ca-certificates";
 const UPDATE = "/usr/sbin/update-ca-certificates";
 const MAX_CERTIFICATE = 64 * 1024;
 
-/** A certificate authority, and where it is in the system's trust store if it is there. */
+/** A certificate authority, and its place in the system's trust store if it is there. */
 export interface SystemAuthority {
   readonly certificate: X509Certificate;
   readonly file: string;

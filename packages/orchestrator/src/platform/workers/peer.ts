@@ -1,4 +1,4 @@
-/** What the other end of a channel can be asked to do; each answer is awaited. */
+/** The procedures of a channel's other end; each answer is awaited. */
 export type Procedures = Readonly<Record<string, (body: never) => unknown>>;
 
 type Message =

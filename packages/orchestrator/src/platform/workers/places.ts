@@ -4,7 +4,7 @@ export interface WantedPlace {
   amount: number;
   /** All together may hold no more than this. */
   limit: number;
-  /** At least so much counts as held by others, if a measurement was made while they held it. */
+  /** At least this much counts as held by others, if a measurement was made while they held it. */
   atLeast?: number;
 }
 
@@ -15,7 +15,7 @@ export interface HeldPlaces {
   release(): void;
 }
 
-/** Counts what is held by the requests of this process alone, or of all workers. */
+/** Counts what the requests of this process alone hold, or those of all workers. */
 export interface Places {
   /** All of these, or none: then the name of the first that is not free. */
   take(wanted: readonly WantedPlace[]): Promise<HeldPlaces | { full: string }>;

@@ -54,7 +54,10 @@ export class RemoteClaims {
   }
 }
 
-/** The primary's side: what all workers hold. What a worker held is free again when it is gone. */
+/**
+ * The primary's side: what all workers hold. What a worker held is free again when the worker is
+ * gone.
+ */
 export class ClaimsOfWorkers {
   readonly #turns = new LocalTurns();
   readonly #places = new LocalPlaces();

@@ -27,8 +27,8 @@ export type TokenCall =
   | { is: "import"; uri: string; kind: "ed25519" | "p256"; material: PrivateMaterial };
 
 /**
- * What is found about a key: its public half (32 bytes, or 65 for an uncompressed point); none for
- * an AES key. Null if there is no such key.
+ * The result of looking up a key: its public half (32 bytes, or 65 for an uncompressed point); none
+ * for an AES key. Null if there is no such key.
  */
 export type FoundKey = { publicKey: Uint8Array } | null;
 
@@ -51,7 +51,7 @@ export type TokenFailureReason =
   | "key"
   /** The token is no longer connected; a new process may succeed. */
   | "lost"
-  /** The ciphertext is not what was encrypted. */
+  /** The ciphertext was changed. */
   | "data"
   /** Any other refusal. */
   | "refused"

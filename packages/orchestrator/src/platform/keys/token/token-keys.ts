@@ -100,8 +100,8 @@ export async function tokenSealingKey(token: Token, uri: string): Promise<Sealin
 }
 
 /**
- * A hash of what a zero nonce makes of zeros: always the same for the same key, with a nonce that
- * no box has.
+ * A hash of zeros encrypted with a zero nonce: always the same for the same key, and no box has
+ * this nonce.
  */
 async function sealingCheck(token: Token, uri: string): Promise<string> {
   const aad = Buffer.from("attestore sealing key check");

@@ -35,7 +35,7 @@ const VALUES: Readonly<Record<number, readonly [string, TokenFailureReason]>> = 
   0x140: ["CKR_DOMAIN_PARAMS_INVALID", "refused"],
 };
 
-/** What a token or its module refused. Contains no PIN and no key. */
+/** A refusal of a token or its module. Contains no PIN and no key. */
 export class TokenRefusal extends Error {
   readonly reason: TokenFailureReason;
 
