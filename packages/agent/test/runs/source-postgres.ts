@@ -16,17 +16,31 @@ export interface SourcePostgres {
   close(): Promise<void>;
 }
 
-/** A real PostgreSQL to back up. */
-export async function startSourcePostgres(dir: string): Promise<SourcePostgres> {
+/** A real PostgreSQL to back up. `superuser`: its first one, if not `attestore` as in a sandbox. */
+export async function startSourcePostgres(dir: string, superuser?: string): Promise<SourcePostgres> {
   const [installation] = await findInstallations(["postgres", "initdb", "pg_dump"]);
   if (installation === undefined) throw new Error("no PostgreSQL is installed: run tools/setup test");
   const server = await startScratchPostgres(installation.bin, dir, new AbortController().signal);
+  const run = (text: string, user: string | undefined): string =>
+    execFileSync(join(installation.bin, "psql"), ["-XqAt", "-v", "ON_ERROR_STOP=1"], {
+      env: { ...process.env, ...server.environment, PGUSER: user },
+      input: text,
+      encoding: "utf8",
+    }).trim();
+  const first = server.environment["PGUSER"];
+  if (superuser !== undefined) {
+    // Nobody can rename the role as which they are connected.
+    run("create role renaming superuser login", first);
+    run(`alter role ${first} rename to ${superuser}`, "renaming");
+    run("drop role renaming", superuser);
+  }
+  const environment = { ...server.environment, PGUSER: superuser ?? first ?? "" };
   const url = (user: string, password: string, database = "postgres"): string =>
     `postgresql://${user}:${password}@/${database}?host=${encodeURIComponent(server.environment["PGHOST"] ?? "")}`;
-  process.env["TEST_SOURCE_URL"] = url(server.environment["PGUSER"] ?? "", "");
+  process.env["TEST_SOURCE_URL"] = url(environment.PGUSER, "");
   return {
     bin: installation.bin,
-    environment: server.environment,
+    environment,
     source: {
       slug: "orders",
       engine: "postgresql",
@@ -39,12 +53,7 @@ export async function startSourcePostgres(dir: string): Promise<SourcePostgres> 
       jobs: 1,
     },
     url,
-    sql: (text) =>
-      execFileSync(join(installation.bin, "psql"), ["-XqAt", "-v", "ON_ERROR_STOP=1"], {
-        env: { ...process.env, ...server.environment },
-        input: text,
-        encoding: "utf8",
-      }).trim(),
+    sql: (text) => run(text, environment.PGUSER),
     close: () => server.close(),
   };
 }

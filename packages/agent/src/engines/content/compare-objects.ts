@@ -13,8 +13,8 @@ import {
 
 /** What a backup's metadata say about the objects. */
 export interface ExpectedObjects {
-  /** 2 and 3 for `ExactObjectsMetadata`. */
-  readonly version: 1 | 2 | 3;
+  /** 2 and more for `ExactObjectsMetadata`. */
+  readonly version: 1 | 2 | 3 | 4;
   readonly count: number;
   readonly sha256: string;
   /** Empty if only the digest over everything is known. */
@@ -35,7 +35,7 @@ export function expectedObjects(
 ): ExpectedObjects | null {
   const signed = recordOf(recordOf(metadata["content"])[what]);
   const { v, sha256, kinds, named, left_out } = signed;
-  if (v !== undefined && v !== 2 && !(v === 3 && what === "privileges")) return null;
+  if (v !== undefined && v !== 2 && !((v === 3 || v === 4) && what === "privileges")) return null;
   const version = v ?? 1;
   const count = signed[version === 1 ? "count" : "total"];
   if (!isCount(count) || typeof sha256 !== "string" || !SHA256.test(sha256)) return null;

@@ -20,8 +20,11 @@ export interface ObjectsMetadata extends ObjectDigests {
  * know only the first one find no `count`, so they compare nothing, and say so.
  */
 export interface ExactObjectsMetadata extends ObjectDigests {
-  /** 3: `privileges` with large objects and the owner of the schema `public`. */
-  readonly v: 2 | 3;
+  /**
+   * Of `privileges`. 3: with large objects and the owner of the schema `public`. 4: without
+   * functions that a type brings with it.
+   */
+  readonly v: 2 | 3 | 4;
   readonly total: number;
 }
 

@@ -128,7 +128,7 @@ export function describePrivileges(
   const listed = unchanged(before.privileges, after.privileges);
   if (listed === null) return null;
   const left_out = after.hasMoreLargeObjects ? { left_out: LARGE_OBJECTS_LEFT_OUT } : {};
-  return { ...exactObjectsMetadata(listed, key), v: 3, ...left_out };
+  return { ...exactObjectsMetadata(listed, key), v: 4, ...left_out };
 }
 
 /** The same for what a restore test does not create. */
