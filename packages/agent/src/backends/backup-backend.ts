@@ -21,7 +21,7 @@ export interface SubmitReport {
   readonly unproven: number;
   /** Entries still queued, including those whose answer was unproven. */
   readonly waiting: number;
-  /** What kept an entry, or all remaining ones, from being submitted. */
+  /** The reason why an entry, or all remaining ones, could not be submitted. */
   readonly stoppedBy: ServiceError | LogAlarmError | null;
 }
 

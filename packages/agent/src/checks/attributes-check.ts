@@ -5,7 +5,7 @@ import { evaluateCheck } from "./evaluate-check.ts";
 import { quoteText } from "./expectation/expression.ts";
 import { formatRow } from "./format-row.ts";
 
-/** What was compared of a tree's attributes, each kind with its count and tags. */
+/** The compared attributes of a tree, each kind with its count and tags. */
 export interface ComparedAttributes {
   readonly compared: readonly (readonly [kind: string, count: number, is: string, shouldBe: string])[];
   /** Kinds that were not, and why. */

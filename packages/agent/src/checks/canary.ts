@@ -55,8 +55,7 @@ export class Canary {
 }
 
 /**
- * From an environment variable, or the first line of a file, exactly as it is there, including
- * spaces.
+ * From an environment variable, or the first line of a file, exactly as written, including spaces.
  * @throws CanaryError
  */
 export async function readCanary(reference: SecretReference): Promise<Canary> {
@@ -72,7 +71,7 @@ export async function readCanary(reference: SecretReference): Promise<Canary> {
   return new Canary(/^[^\r\n]*/.exec(text)?.[0] ?? "", reference.path);
 }
 
-/** The check as a receipt carries it: whether it held, and nothing of what came out. */
+/** The check as it is in a receipt: whether it held, and nothing of the output. */
 export function evaluateCanary(
   { id, query }: CanaryCheckConfig,
   canary: Canary,
@@ -92,7 +91,7 @@ export function evaluateCanary(
   );
 }
 
-/** Null if it held. Leaves out the database's own message, which may quote what it was given. */
+/** Null if it held. Leaves out the database's own message, which may quote its input. */
 function troubleWith(outcome: QueryOutcome, canary: Canary): string | null {
   if (outcome.kind === "timeout") return notInTime("query", outcome.after_s);
   if (outcome.kind === "error")
@@ -116,9 +115,9 @@ function troubleWith(outcome: QueryOutcome, canary: Canary): string | null {
 }
 
 /**
- * A check's outcome, but nothing of what was observed if that contains a canary: a query may select
- * its column by mistake. `seen` is everything that came out of the database; a receipt may show
- * only a part of it.
+ * A check's outcome, without anything observed if that contains a canary: a query may select its
+ * column by mistake. `seen` is everything that the database returned; a receipt may show only a
+ * part of it.
  */
 export function withoutCanaries(
   outcome: CheckOutcome,

@@ -30,5 +30,5 @@ export interface CanaryCheckConfig extends Identified {
   readonly canary: SecretReference;
 }
 
-/** What the restored data is asked. */
+/** A question to the restored data. */
 export type CheckConfig = QueryCheckConfig | CommandCheckConfig | CanaryCheckConfig;

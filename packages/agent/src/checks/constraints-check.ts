@@ -24,7 +24,7 @@ export interface CheckedConstraints {
   /** How many check constraints were looked at. Null if the restore itself enforces them. */
   readonly checks: number | null;
   readonly broken: readonly BrokenConstraint[];
-  /** What there was no time for, or what the server could not evaluate. */
+  /** Constraints for which there was no time, or which the server could not evaluate. */
   readonly notChecked: readonly string[];
 }
 

@@ -5,7 +5,9 @@ import { quoteText } from "./expectation/expression.ts";
 import { formatRow } from "./format-row.ts";
 import { contentCheckId } from "./inferred-checks.ts";
 
-/** The result for the tables that a backup has digests of, and for what it has none of. */
+/**
+ * The result for the tables that a backup has digests of, and for content that it has no digest of.
+ */
 export interface ComparedContent {
   /** The database, if there are several. */
   readonly of?: string;
@@ -15,9 +17,12 @@ export interface ComparedContent {
   readonly tables: number;
   /** The compared tables whose content differs, by name. */
   readonly differing: readonly string[];
-  /** What was not compared: names, and how many in all. */
+  /** Names that were not compared, and how many in all. */
   readonly notCompared: { readonly names: readonly string[]; readonly count: number };
-  /** One digest over what was compared: as the backup signed it, and as it came back. */
+  /**
+   * One digest over the compared content: as the backup signed it, and as it was read from the
+   * copy.
+   */
   readonly expectedSha256: string;
   readonly sha256: string;
   /** Over everything that the backup signed. */
@@ -28,8 +33,8 @@ export interface ComparedContent {
 const MAX_NAMES = 200;
 
 /**
- * What came back is what went in. Nothing that was compared may differ; what was not compared is
- * named.
+ * The restored content equals the backed-up one. Compared content must not differ; content that was
+ * not compared is named.
  */
 export function contentCheck(compared: ComparedContent): CheckOutcome {
   const { of, query, tables, differing, notCompared, expectedSha256, sha256, signedSha256, duration_ms } =

@@ -32,9 +32,9 @@ const SLACK_ROWS = 5;
 const SLACK_SHARE_OF_FILES = 0.08;
 
 /**
- * What passed restore tests of a source saw, and what a backup must therefore still contain. Counts
- * are compared with the best of 30 or 90 days, not only with the last test's: otherwise each pass
- * would lower the floor of the next.
+ * Counts that passed restore tests of a source saw, and so a backup must still contain. Counts are
+ * compared with the best of 30 or 90 days, not only with the last test's: otherwise each pass would
+ * lower the floor of the next.
  */
 export class EarlierTests {
   readonly #before: PassedBefore;
@@ -167,7 +167,7 @@ export class EarlierTests {
     return [...new Set([...this.#rows.keys(), ...this.expected().map(({ name }) => name)])].toSorted();
   }
 
-  /** What stands out in a table. */
+  /** Suspicious changes in a table. */
   suspicions(table: TableProfile): Suspicion[] {
     const id = nameInId(table.name);
     return this.#suspicions(
@@ -181,7 +181,7 @@ export class EarlierTests {
     );
   }
 
-  /** What stands out in a tree of files. */
+  /** Suspicious changes in a tree of files. */
   fileSuspicions(files: FilesProfile): Suspicion[] {
     return this.#suspicions(
       TREE,
@@ -194,7 +194,7 @@ export class EarlierTests {
     );
   }
 
-  /** For a copy of which no table has a profile, if tests before had some. */
+  /** For a copy without any profile of a table, if tests before had some. */
   noProfile(): Suspicion[] {
     const had = this.#tests.flatMap(({ profile }) => profile?.tables.length ?? []).filter((many) => many > 0);
     return had.length === 0
@@ -203,7 +203,8 @@ export class EarlierTests {
   }
 
   /**
-   * What the newest test found of tables that have no profile now: nobody can say that it is over.
+   * Findings of the newest test about tables that have no profile now: nobody can say that they are
+   * over.
    */
   standing(profiled: ReadonlySet<string>): Suspicion[] {
     const newest = this.#tests.find(({ profile }) => profile !== undefined);
@@ -215,7 +216,7 @@ export class EarlierTests {
 
   /**
    * Tests that found something suspicious are no measure for later ones. If there are no others
-   * left, what they found stands until somebody accepts it.
+   * left, their findings stand until somebody accepts them.
    */
   #suspicions<Before>(
     id: string,
@@ -249,7 +250,7 @@ export class EarlierTests {
     return Math.max(0, ...counts);
   }
 
-  /** The best that a check observed of what is in no table, such as the number of files. */
+  /** The best value that a check observed outside of tables, such as the number of files. */
   best(checkId: string, column: string): number | null {
     if (this.mayShrink(".")) return null;
     const values = this.recent

@@ -8,14 +8,14 @@ import { queryErrorReason } from "./query-error-reason.ts";
 import type { QueryOutcome } from "./query-outcome.ts";
 import { MalformedRow, type Observation, parseRow } from "./row.ts";
 
-/** What the restored data is asked: one row of `query`, compared with `expect`. */
+/** A question to the restored data: one row of `query`, compared with `expect`. */
 export interface CheckDefinition {
   readonly id: string;
   readonly query: string;
   readonly expect: string;
 }
 
-/** Or what a program prints, or that a secret is there. */
+/** Or the output of a program, or the presence of a secret. */
 export type AnyDefinition =
   | CheckDefinition
   | { readonly id: string; readonly command: readonly string[]; readonly expect: string }
@@ -54,12 +54,12 @@ export function evaluateCheck(
   return entryOf(definition, expect, decide(expect, outcome, now), duration_ms);
 }
 
-/** What a command printed, or why that can't be compared with anything. */
+/** The output of a command, or why it cannot be compared with anything. */
 export type Printed =
   | { readonly kind: "printed"; readonly text: string }
   | { readonly kind: "useless"; readonly reason: string };
 
-/** The same for what a program printed: a JSON object is its row. */
+/** The same for the output of a program: a JSON object is its row. */
 export function evaluateCommand(
   definition: Extract<AnyDefinition, { command: unknown }>,
   printed: Printed,

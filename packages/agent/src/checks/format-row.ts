@@ -1,4 +1,4 @@
-/** What a driver returns for a value: `node:sqlite`'s types, and booleans. */
+/** A driver's value: `node:sqlite`'s types, and booleans. */
 export type DriverValue = null | boolean | number | bigint | string | Uint8Array;
 
 /**

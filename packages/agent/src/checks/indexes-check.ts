@@ -9,7 +9,7 @@ export interface CheckedIndexes {
   readonly indexes: number;
   /** Those that do not fit their table. */
   readonly unfit: readonly string[];
-  /** What was not looked at, each with the reason. */
+  /** Indexes that were not looked at, each with the reason. */
   readonly notChecked: readonly string[];
 }
 

@@ -6,9 +6,9 @@ import { formatRow } from "./format-row.ts";
 import type { QueryOutcome } from "./query-outcome.ts";
 
 /**
- * Checks that nobody has to write: the same evaluator compares what the backup says about itself
- * with what was restored. Their ids contain a colon, which a configured check's id can't, so the
- * two are never confused.
+ * Checks that nobody has to write: the same evaluator compares the backup's own metadata with the
+ * restored copy. Their ids contain a colon, which a configured check's id cannot, so the two are
+ * never confused.
  */
 const INFERRED = "inferred:";
 const MAX_TABLE = 200;
@@ -117,7 +117,7 @@ export function contentCheckId(of?: string): string {
   return `${INFERRED}content${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
 }
 
-/** What objects are compared with each other, apart from the rest. */
+/** Objects that are compared with each other, apart from the rest. */
 export type ObjectsGroup = "objects" | "privileges" | "unrestored";
 
 /** `of` is the database, if there are several. */
@@ -229,7 +229,7 @@ export function digestCheck({
   isExact = true,
   duration_ms,
 }: Timed & {
-  /** What the digest covers, for the check's id: `manifest`. */
+  /** The content that the digest covers, for the check's id: `manifest`. */
   readonly name: string;
   readonly expectedSha256: string;
   readonly observedSha256: string;

@@ -57,7 +57,7 @@ export function missedTables(checks: readonly Pick<CheckOutcome, "id" | "result"
   const few = failed.flatMap(({ id, observed: { rows } }) =>
     id.startsWith(ROWS) && typeof rows === "number" ? [{ table: id.slice(ROWS.length), rows }] : [],
   );
-  // What is not in a table belongs to the whole source, which is called `.`.
+  // Content outside of tables belongs to the whole source, which is called `.`.
   const ofSource = failed.flatMap(({ id, observed: { files, objects, error } }) => {
     const rows = id === "inferred:files" ? files : id === KINDS_ID ? objects : undefined;
     return typeof rows === "number" && typeof error === "string" ? [{ table: ".", rows }] : [];

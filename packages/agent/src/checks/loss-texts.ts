@@ -17,7 +17,7 @@ function rowsText(rows: number | bigint): string {
   return plural(rows, "row");
 }
 
-/** Why a count is too low: what is gone, since when, and what to do. */
+/** Why a count is too low: how much is gone, since when, and what to do. */
 export function lossText(table: string, rows: number | bigint, floor: Floor, seen: EarlierTests): string {
   const { best } = floor;
   const often = seen.wasAccepted(table) ? " If it shrinks often: may_shrink in config.yaml" : "";

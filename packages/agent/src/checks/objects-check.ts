@@ -17,7 +17,7 @@ export interface ComparedObjects {
   readonly differing: readonly string[];
   /** Those that are not compared, with their kind. */
   readonly notCompared?: readonly string[];
-  /** What the sandbox could not compare, or has otherwise by itself. */
+  /** Objects that the sandbox could not compare, or that differ there by themselves. */
   readonly notLookedAt?: readonly string[];
   /** Over all in the restored copy. */
   readonly sha256: string;
@@ -31,7 +31,7 @@ export interface ComparedObjects {
   readonly what?: ObjectsGroup;
 }
 
-/** What is different from engine to engine. */
+/** The differences from engine to engine. */
 export interface ObjectsWords {
   /** For the check's definition. */
   readonly query: string;

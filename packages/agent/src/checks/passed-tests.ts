@@ -20,7 +20,7 @@ export interface PassedTest {
   readonly profile?: Profile;
 }
 
-/** What passed tests saw of a table that their receipts have no room to name. */
+/** Counts that passed tests saw of tables that their receipts have no room to name. */
 export interface UnnamedTable {
   readonly name: string;
   /** Oldest first, without those that a later one exceeds. */
@@ -33,8 +33,8 @@ export interface AcceptedLoss {
   readonly table: string;
   readonly at: string;
   /**
-   * When the newest backup was made that had passed by then: what it and older ones had is no
-   * longer expected.
+   * When the newest backup was made that had passed by then: content of that and older backups is
+   * no longer expected.
    */
   readonly upTo: string;
 }
@@ -54,7 +54,7 @@ export interface PassedBefore {
   readonly now?: number;
 }
 
-/** What a table had in some test. */
+/** A table's counts in some test. */
 export interface SeenRows {
   readonly rows: number;
   readonly test: Omit<PassedTest, "checks" | "tables">;

@@ -1,4 +1,4 @@
-/** What an engine saw when it ran a check's query on the restored data. */
+/** An engine's observation when it ran a check's query on the restored data. */
 export type QueryOutcome =
   /**
    * Each row as the text of a JSON object (`parseRow`). The engine may stop after the second,

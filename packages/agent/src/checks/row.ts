@@ -16,7 +16,7 @@ export interface Column {
   readonly value: Value;
 }
 
-/** What a check's query returned: the columns of its one row, in order. Their names differ. */
+/** The result of a check's query: the columns of its one row, in order. Their names differ. */
 export type Observation = readonly Column[];
 
 /** The row can't be compared with anything. The message names columns, but no value. */

@@ -6,7 +6,7 @@ import { nextStep } from "./loss-texts.ts";
 
 const MAX_TEXT = 120;
 
-/** Fails if anything stands out from earlier tests. */
+/** Fails if anything is suspicious compared with earlier tests. */
 export function suspicionCheck({ tables, suspicious, files }: Profile, source: string): CheckOutcome {
   const row = formatRow([
     files === undefined ? ["tables", tables.length] : ["files", files.files],

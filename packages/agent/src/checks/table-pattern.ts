@@ -1,5 +1,5 @@
 /**
- * Whether a name or pattern means this table. `*` stands for any text. Without a dot it is also
+ * Whether a name or pattern means this table. `*` matches any text. Without a dot it is also
  * compared with the last part of the name, so `sessions` means `public.sessions`.
  */
 export function meansTable(pattern: string, table: string): boolean {

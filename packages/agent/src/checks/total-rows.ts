@@ -20,8 +20,8 @@ interface Totals {
 
 /**
  * All tables together have more than half of the most rows that passed tests saw in 30 days, and as
- * many of them have any as in the newest. It finds what the tables' own floors cannot: tables that
- * a receipt does not name. Null where there were none.
+ * many tables have rows as in the newest. This finds losses that the tables' own floors cannot: in
+ * tables that a receipt does not name. Null if there were none.
  */
 export function totalRowsCheck(
   outcomes: readonly Observed[],

@@ -12,7 +12,8 @@ export type Verdict = { readonly result: "passed" } | { readonly result: "failed
 
 export function verdict(checks: readonly CheckOutcome[], readData = checks.length): Verdict {
   const failed = checks.filter(({ result }) => result !== "passed");
-  // What somebody wrote says what matters to them: it is named before what follows from the backup.
+  // Somebody's own check says what matters to them: it is named before the checks that follow from
+  // the backup.
   const first = failed.find(({ id }) => !isInferred(id)) ?? failed[0];
   if (first === undefined) {
     return checks.length > 0 && readData > 0

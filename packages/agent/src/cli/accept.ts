@@ -19,8 +19,8 @@ import { takeWorkLock } from "./work-lock.ts";
 const MAX_REASON = 1000;
 
 /**
- * Accepts that tables are gone or have lost rows. Restore tests then no longer expect what earlier
- * tests saw in them. Without tables, lists what the newest backup lacks.
+ * Accepts that tables are gone or have lost rows. Restore tests then no longer expect the counts
+ * that earlier tests saw in them. Without tables, lists what the newest backup lacks.
  */
 export const accept: Run = async (call, name, ...given) => {
   const { terminal, flags, signal } = call;
@@ -137,8 +137,8 @@ async function list(
 }
 
 /**
- * What the newest backup lacks according to its own receipt. If the receipt does not name all
- * tables, what the newest restore test missed.
+ * The tables and rows that the newest backup lacks according to its own receipt. If the receipt
+ * does not name all tables, those that the newest restore test missed.
  */
 async function lossesOf(
   layout: Layout,

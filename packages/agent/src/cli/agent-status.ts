@@ -42,10 +42,7 @@ export interface AgentStatus {
   readonly advice: readonly Problem[];
 }
 
-/**
- * What this host knows about itself, only from its own files: fast, and the same when the service
- * is gone.
- */
+/** This host's state, only from its own files: fast, and the same when the service is gone. */
 export async function readAgentStatus(layout: Layout, config: Config): Promise<AgentStatus> {
   const ids = await readSourceIds(layout);
   const sources: SourceStatus[] = [];

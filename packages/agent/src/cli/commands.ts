@@ -15,7 +15,9 @@ const COMPLETION: Command = {
   load: async () => (await import("./completion.ts")).completionOf(COMMANDS),
 };
 
-/** By their headings in the program's help; what the last one has is listed with `--all` only. */
+/**
+ * By their headings in the program's help; the last one's commands are listed only with `--all`.
+ */
 const HEADINGS: Readonly<Record<string, readonly Command[]>> = {
   "Set up:": SET_UP,
   "Back up and prove:": BACK_UP_AND_PROVE,

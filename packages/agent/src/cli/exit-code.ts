@@ -27,7 +27,7 @@ export function failureOf(error: unknown, signal: AbortSignal): Failure {
   });
   if (error instanceof RunError) {
     if (error.code === "interrupted") return known(130, error.code, "interrupted");
-    // The source was there and its dump failed. That is a result, not a reason to try again.
+    // The source was there, but its dump failed. That is a result, not a reason to try again.
     return known(error.code === "dump_failed" ? 1 : 2, error.code, error.message);
   }
   if (signal.aborted) return known(130, "interrupted", "interrupted");

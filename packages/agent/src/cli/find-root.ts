@@ -8,7 +8,7 @@ import type { RootSurroundings } from "../state/resolve-root.ts";
 import { requireTrustedRoot } from "../state/trusted-root.ts";
 import { UserError } from "../errors/user-error.ts";
 
-/** The root and its configuration, or what is wrong with them, for commands that can do without. */
+/** The root and its configuration, or their faults, for commands that can do without. */
 export type FoundRoot =
   | { readonly resolved: ResolvedRoot; readonly config: Config; readonly problem: null }
   | { readonly resolved: ResolvedRoot | null; readonly config: null; readonly problem: UserError };

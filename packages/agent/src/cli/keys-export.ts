@@ -16,7 +16,10 @@ export const keysExport: Run = async (call) => {
   return call.flags.isOn("secret") ? exportIdentities(call, root) : exportPublic(call, root);
 };
 
-/** What others need to verify this agent's receipts, and to make backups that it can read. */
+/**
+ * The public keys that others need to verify this agent's receipts, and to make backups that it can
+ * read.
+ */
 async function exportPublic(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
   const { terminal, flags } = call;
   const output = outputOf(call);

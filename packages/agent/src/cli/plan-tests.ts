@@ -17,7 +17,9 @@ export interface PlannedTest {
 
 export interface Plan {
   readonly tests: readonly PlannedTest[];
-  /** What kept a backup from being picked. The newest is tested all the same, where that is due. */
+  /**
+   * The reason why no backup could be picked. The newest is tested all the same, if that is due.
+   */
   readonly failure: RunError | ServiceError | null;
 }
 

@@ -101,7 +101,7 @@ function volumeOf(flags: Flags): Volume {
   return quiet ? "quiet" : verbose ? "verbose" : "usual";
 }
 
-/** What led to an error, as far as its message does not have it. */
+/** The causes of an error that its message does not contain. */
 function causesOf(error: unknown): string[] {
   const causes: string[] = [];
   let last = error;

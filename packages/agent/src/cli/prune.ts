@@ -46,7 +46,7 @@ export const prune: Run = async (call) => {
       dryRun || going.length === 0 || (await confirm(`Remove ${what}?`, { yes: flags.isOn("yes"), signal }));
     const removed = dryRun || !agreed ? [] : going;
     for (const backup of removed) {
-      // Remove the record last: until then it says what is still to be removed.
+      // Remove the record last: until then it shows that the object must still be removed.
       await store.remove(backup, signal);
       await forgetStored(layout, backup.id);
     }

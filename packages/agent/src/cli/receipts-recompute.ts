@@ -23,7 +23,7 @@ import type { Call, Run } from "./command.ts";
 import { openRoot } from "./open-root.ts";
 import { findReceipts } from "./receipts/find-receipt.ts";
 
-/** What compares a restored copy with digests that a backup's receipt has. */
+/** Checks that compare a restored copy with digests in a backup's receipt. */
 const RECOMPUTED = /^inferred:(?:content|objects|privileges|unrestored|attributes|manifest)(?::|$)/;
 
 /**

@@ -88,7 +88,8 @@ async function directoryOf(path: string, root: string): Promise<string> {
 }
 
 /**
- * By a heartbeat, so that the page that waits for it goes on at once. The next one tells it too.
+ * By a heartbeat, so that the page that waits for it continues at once. The next heartbeat reports
+ * it too.
  */
 async function tellService(call: Call): Promise<boolean> {
   const { terminal, signal } = call;

@@ -62,7 +62,7 @@ export const restoreTest: Run = async (call) => {
       });
       for await (const each of tests) tested.push(each);
     } finally {
-      // What was found is told and submitted even where the next backup has no result.
+      // The result is reported and submitted even if the next backup has none.
       line.clear();
       for (const each of tested) codes.push(await submitAndPrint(call, root, source.slug, each));
     }
@@ -92,7 +92,7 @@ export const restoreTest: Run = async (call) => {
   }
 };
 
-/** Submits the receipt, and prints what was found. */
+/** Submits the receipt, and prints the result. */
 async function submitAndPrint(
   { terminal, signal }: Call,
   { backend, layout, flags }: Awaited<ReturnType<typeof openBackend>>,

@@ -167,7 +167,7 @@ function requireOutput({ cwd, flags }: Call, output: string | undefined): string
     return STDOUT;
   }
   const path = resolve(cwd, output);
-  // A link that leads nowhere is there too.
+  // A link whose target is missing exists too.
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
     throw new UserError("usage", `${path} already exists: move it away or choose another --output`);
   return path;

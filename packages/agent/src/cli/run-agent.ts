@@ -36,7 +36,7 @@ async function reap(scratchDir: string, say: (line: string) => void): Promise<Le
   }
 }
 
-/** How long what was just signed may take to be submitted while the agent stops. */
+/** How long the submission of new receipts may take while the agent stops. */
 const LAST_WORDS_MS = 3_000;
 
 export const runAgent: Run = async (call) => {

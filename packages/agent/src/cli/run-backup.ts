@@ -65,8 +65,8 @@ export async function runBackup(
   const { sha256, sizeBytes, cipher, startedAt, finishedAt } = made;
   const { slug } = source;
   const { identity, host } = made.origin;
-  // The backup is made all the same: nothing is lost while a person is asleep. What it is of is
-  // signed, and no test passes before it is confirmed.
+  // The backup is made all the same, so nothing is lost while a person is asleep. The receipt has
+  // the database's identity, and no test passes before it is confirmed.
   const isPinned = await holdToPin(layout, slug, {
     identity,
     seenIn: `backup of ${finishedAt}`,

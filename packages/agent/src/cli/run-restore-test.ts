@@ -23,8 +23,8 @@ export interface PerformedRestoreTest extends RestoreTestOutcome {
 }
 
 /**
- * A restore test from the download of what the object store really holds to the signed receipt in
- * the spool. The caller holds the `work` lock and releases it afterwards.
+ * A restore test, from the download of the stored object to the signed receipt in the spool. The
+ * caller holds the `work` lock and releases it afterwards.
  * @throws RunError, UserError or ServiceError when there is no result, neither passed nor failed
  */
 export async function runRestoreTest(

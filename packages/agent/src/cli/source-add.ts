@@ -81,7 +81,7 @@ interface Described extends Tried {
   readonly source: SourceConfig;
 }
 
-/** What a person typed, and turned out to be wrong, is asked for again. */
+/** If a typed value turns out to be wrong, the user is asked again. */
 async function describeAndTry(call: Call, root: OpenRoot, chosen: ChosenSource): Promise<Described> {
   const { signal, terminal } = call;
   const answers = new TypedAnswers(call);
@@ -162,7 +162,7 @@ async function tryOut(
   return { checks, notProposed, tried: true };
 }
 
-/** A template's checks, for the tables as they are called at the source. */
+/** A template's checks, with the tables' names at the source. */
 function fromTemplate(
   call: Call,
   engine: string,

@@ -1,6 +1,6 @@
 import type { ForeignMetadata, SourceCheck } from "../engines/engine.ts";
 
-/** What a backup's metadata say about the source itself; null if nobody looked. */
+/** A backup's findings about the source itself; null if nobody looked. */
 export function sourceCheckOf(metadata: ForeignMetadata): SourceCheck | null {
   const check = metadata["source_check"] as Partial<SourceCheck> | null | undefined;
   const { by, damaged, not_checked, damaged_names, not_checked_names } = check ?? {};

@@ -32,7 +32,7 @@ export interface SourceStatus {
   readonly last_backup: { readonly id: string; readonly at: string; readonly size_bytes: number } | null;
   /** Against the objective in config.yaml; null without one. */
   readonly rpo: Rpo | null;
-  /** What looking at the source itself found at the last backup; null if nobody looked. */
+  /** Findings about the source itself at the last backup; null if nobody looked. */
   readonly source_check: SourceCheck | null;
   readonly last_test: {
     readonly backup_id: string;
@@ -51,7 +51,7 @@ export interface SourceStatus {
     /** Tables without rows in which no test saw any. */
     readonly empty: number;
     readonly empty_tables: string | null;
-    /** What stands out from earlier tests, for people. */
+    /** Suspicious changes since earlier tests, for people. */
     readonly suspicious: readonly string[];
     /** How far the tables' content was compared with the dump; null if it was not. */
     readonly content: ComparedContent | null;
@@ -75,7 +75,7 @@ export interface Rpo {
   readonly met: boolean;
 }
 
-/** What this host knows of a source, only from its own files. */
+/** This host's state of a source, only from its own files. */
 export async function readSourceStatus(
   layout: Layout,
   { slug, engine, rpo_s }: SourceConfig,

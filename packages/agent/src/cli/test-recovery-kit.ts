@@ -20,7 +20,7 @@ import type { OpenRoot } from "./open-root.ts";
 
 /**
  * Shows that the caller still has the key. It encrypts a text as backups are encrypted now, and
- * decrypts it with what was typed from the paper. With `--file` it also decrypts a stored backup to
+ * decrypts it with the key typed from the paper. With `--file` it also decrypts a stored backup to
  * its end.
  */
 export async function testRecoveryKit(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {

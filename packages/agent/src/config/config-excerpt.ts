@@ -5,7 +5,7 @@ export interface ConfigIssue {
   readonly line: number;
   readonly column: number;
   readonly message: string;
-  /** Whether it is about a field that nobody knows: its name is shown, and not what it holds. */
+  /** Whether it is about an unknown field: its name is shown, but not its value. */
   readonly isUnknownField?: boolean;
 }
 
@@ -16,7 +16,7 @@ const WORD = /(?!-(?:\s|$))[^\s,:{}[\]"'#|>&*!?]+/gu;
 /** Between two words of one value. */
 const INNER = /^(\s+|[^\s{}[\]]{1,3})$/u;
 
-/** What in a line may be a secret, also where usually none is. */
+/** Parts of a line that may be a secret, also in places that usually have none. */
 const SECRETS: readonly RegExp[] = [
   // postgresql://user:password@host
   /(?<=[a-z]:\/\/)\S*(?=@)/giu,
@@ -24,7 +24,7 @@ const SECRETS: readonly RegExp[] = [
   /(?<=(?:pass|pwd|secret|token|credential|connection|api_?key|access_?key|private|auth)[\w-]*["']?\s*[:=]\s*)\S.*/giu,
   /AGE-SECRET-KEY-[^\s'",]*/giu,
   /-----BEGIN .*/gu,
-  // Long random text, except what is public: recipients, fingerprints, SSH keys, digests, ids.
+  // Long random text, except public values: recipients, fingerprints, SSH keys, digests, ids.
   /(?<![\w+/.=:-])(?!age1|AAAA|SHA256:|[0-9a-f]{64}\b|[a-z]{2,8}_[0-9a-hjkmnp-tv-z]{26}\b)(?=\w*\d)[A-Za-z0-9+=_-]{24,}/gu,
 ];
 
@@ -34,8 +34,8 @@ const SECRETS: readonly RegExp[] = [
  *     12 |     path: /x
  *        |     ^
  *
- * Nobody should write a secret into config.yaml, but whoever does is shown this line just then, on
- * a screen or in a log. So only what is known to be harmless is shown, and `…` for all else.
+ * Nobody should write a secret into config.yaml, but if somebody does, this line would show it on a
+ * screen or in a log. So only text that is known to be harmless is shown, and `…` for the rest.
  */
 export function excerptOf(text: string, issue: ConfigIssue, harmless: readonly Span[]): string {
   const { line, column, isUnknownField } = issue;

@@ -117,7 +117,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
 
   const value = withoutEmptyBlocks(valueOf(document, lines, file, text));
   const isValid = Value.Check(ConfigFile, value);
-  // Finding out what is wrong takes far longer than seeing that nothing is.
+  // Finding a fault takes far longer than seeing that there is none.
   if (!isValid) for (const issue of schemaIssues(value)) report(issue.path, issue.message);
   if (issues.length > 0 || !isValid) throw new ConfigError(file, issues, text, harmlessSpans(document));
 

@@ -52,8 +52,8 @@ export function isOwnWord(word: string): boolean {
 }
 
 /**
- * What of config.yaml may be shown on a screen or in a log: the names of known fields and of
- * sources, and the values of fields that are no place for a secret.
+ * The parts of config.yaml that may be shown on a screen or in a log: the names of known fields and
+ * of sources, and the values of fields that are no place for a secret.
  */
 export function harmlessSpans(document: Document): Span[] {
   const spans: Span[] = [];

@@ -1,7 +1,8 @@
 import * as shared from "@attestore/host/keep-rules";
 
 /**
- * How many backups each rule keeps; 0 keeps none. What any rule keeps stays (contract section 11).
+ * How many backups each rule keeps; 0 keeps none. A backup that any rule keeps stays (contract
+ * section 11).
  */
 export interface KeepRules {
   /** The newest n. */

@@ -9,7 +9,7 @@ import { SourceConfigError, type SourceConfigIssue, SourceFields } from "./sourc
 export type { CheckConfig } from "../checks/check-config.ts";
 export { type ConnectionReference, SourceConfigError, type SourceConfigIssue } from "./source-fields.ts";
 
-/** What every source has, whatever its engine. */
+/** The settings that every engine's sources have. */
 export interface SourceCommon {
   readonly slug: string;
   readonly engine: string;
@@ -20,7 +20,7 @@ export interface SourceCommon {
   readonly checkTimeout_s: number;
   /** False if tables, or a directory, may normally lose half of their content between two tests. */
   readonly rowFloors?: boolean;
-  /** What it may use; the built-in limits by default. */
+  /** Its limits; the built-in ones by default. */
   readonly limits?: SourceLimits;
   /**
    * Tables that may shrink, by the names that checks use, or by patterns with `*`; see
@@ -29,7 +29,7 @@ export interface SourceCommon {
   readonly mayShrink?: readonly string[];
   /** Which backup a restore test is of, where nobody names one; the newest by default. */
   readonly pick?: Pick;
-  /** What a restore test does where the restored data stand out; it tells by default. */
+  /** The effect of suspicious data on a restore test; by default it only reports them. */
   readonly onSuspicion?: "tell" | "fail";
   /** For people: what it belongs to, and where it runs. The service shows them. */
   readonly tags?: readonly string[];

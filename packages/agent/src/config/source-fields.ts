@@ -37,8 +37,8 @@ export interface ConnectionForms {
 }
 
 /**
- * Reads the fields of one entry of `sources:` one by one. Collects what is wrong, so that a person
- * sees all of it at once. A reader then returns null or the built-in value, which nobody gets to
+ * Reads the fields of one entry of `sources:` one by one. Collects all mistakes, so that a person
+ * sees them all at once. A reader then returns null or the built-in value, which nobody gets to
  * use.
  */
 export class SourceFields {

@@ -1,5 +1,6 @@
 /**
- * What a source may use, whatever is in it. Otherwise somebody else would decide what a host does.
+ * The limits of a source, whatever its content. Otherwise somebody else would decide what a host
+ * does.
  */
 export interface SourceLimits {
   /** How long a dump may take, and a restore with its checks. */
@@ -32,7 +33,7 @@ export const LIMIT_FIELDS = ["time_s", "bytes", "logical_bytes", "restore_disk",
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 
 /**
- * `limits:` of a source, or of config.yaml for all of them; `builtIn` for what it leaves out.
+ * `limits:` of a source, or of config.yaml for all of them; `builtIn` for the missing ones.
  * `report` gets the mistakes.
  */
 export function parseLimits(

@@ -23,7 +23,7 @@ export interface StandaloneConfig {
   readonly retention: KeepRules;
 }
 
-/** Reads what the schema has accepted. */
+/** Reads a value that the schema has accepted. */
 export function standaloneConfig(
   { storage, retention }: Static<typeof StandaloneBlock>,
   root: string,

@@ -12,7 +12,7 @@ export interface RootSettings {
   readonly recipients: readonly string[];
   /** Relative to the root, or absolute. */
   readonly identityFiles: readonly string[];
-  /** Leaves what is there if it is false. */
+  /** Leaves the file as it is if this is false. */
   readonly allowRemoteConfig?: boolean;
 }
 

@@ -72,8 +72,8 @@ function addRecipient(encrypter: Encrypter, text: string): void {
 }
 
 /**
- * Where the header ends in the first bytes of a file: the offset just after the MAC line.
- * @throws DamagedCiphertext `not_age`, `header_damaged` if it does not end within what was given.
+ * The end of the header in the first bytes of a file: the offset just after the MAC line.
+ * @throws DamagedCiphertext `not_age`, `header_damaged` if it does not end within these bytes.
  */
 export function findHeaderEnd(start: Buffer): number {
   if (!start.subarray(0, INTRO.length).equals(INTRO)) {

@@ -49,8 +49,8 @@ export async function* compress(source: AsyncIterable<Uint8Array>): AsyncGenerat
 
 /**
  * One frame. Node's `zstdCompress` would copy it once more, and make zstd copy all of its input,
- * because it ends a frame in a second call. A reused compressor would write the next frame behind
- * this one, into memory that is to be freed.
+ * because it ends a frame in a second call. A reused compressor would write the next frame after
+ * this one, into memory that is going to be freed.
  */
 function compressFrame(block: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -5,8 +5,9 @@ import { sshIdentity } from "./ssh-age.ts";
 import { isPrivateKeyPem, parseSshPrivateKey } from "./ssh-private-key.ts";
 
 /**
- * What an `AGE-SECRET-KEY-1…` or an SSH private key file decrypts, for age-encryption's Decrypter;
- * null if it is neither, or damaged. Throws SshKeyError for an SSH key that can't be used.
+ * The identity of an `AGE-SECRET-KEY-1…` or an SSH private key file, for age-encryption's
+ * Decrypter; null if it is neither, or damaged. Throws SshKeyError for an SSH key that cannot be
+ * used.
  */
 export function identityFrom(text: string): string | Identity | null {
   if (isPrivateKeyPem(text)) return sshIdentity(parseSshPrivateKey(text));

@@ -9,7 +9,7 @@ import { sshRecipient } from "./ssh-age.ts";
 const AGE_RECIPIENT = /^age1[02-9ac-hj-np-z]{58}$/;
 
 /**
- * What an `age1…` or SSH public key line encrypts to, for age-encryption's Encrypter; null if it is
+ * The recipient of an `age1…` or SSH public key line, for age-encryption's Encrypter; null if it is
  * neither. The checksum of an age1… key is verified.
  */
 export function recipientFrom(text: string): string | Recipient | null {

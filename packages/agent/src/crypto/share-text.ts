@@ -4,8 +4,8 @@ import { ShareError, type Share } from "./shamir.ts";
 const LINE_BYTES = 16;
 
 /**
- * A share as it stands on paper: lines of 16 bytes in hex, each with its number and a check of four
- * digits, so that a slip of whoever types it is found at once and in its line.
+ * A share as it is printed on paper: lines of 16 bytes in hex, each with its number and a check of
+ * four digits, so that a typing error is found at once and in its line.
  *
  *     share 3: 01  5f3a 9c00 …  ~7be1
  */

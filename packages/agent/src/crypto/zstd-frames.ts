@@ -1,8 +1,6 @@
 import { DamagedCiphertext } from "./damaged.ts";
 
-/**
- * What the walker found. A small enough frame comes whole; a larger one comes in parts, in order.
- */
+/** The walker's output. A small enough frame comes whole; a larger one comes in parts, in order. */
 export type FrameSegment =
   | { readonly kind: "frame"; readonly bytes: Buffer; readonly maxOutput: number }
   | { readonly kind: "part"; readonly bytes: Buffer; readonly last: boolean };
@@ -35,8 +33,8 @@ interface Frame {
 export class ZstdFrameWalker {
   #memory: Buffer = Buffer.allocUnsafeSlow(2 << 20);
   /**
-   * What is not handed on yet, in memory. It begins where the frame, or the rest of a streamed one,
-   * begins.
+   * The bytes in memory that are not passed on yet. They begin where the frame, or the rest of a
+   * streamed one, begins.
    */
   #buffer: Buffer = this.#memory.subarray(0, 0);
   /**
@@ -164,8 +162,8 @@ export class ZstdFrameWalker {
   }
 
   /**
-   * Out of input within a frame: if that is too large to wait for, the bytes so far go on as a
-   * part.
+   * Out of input within a frame: if that is too large to wait for, the bytes so far are passed on
+   * as a part.
    */
   #handOn(frame: Frame, segments: FrameSegment[]): false {
     if (
@@ -175,7 +173,7 @@ export class ZstdFrameWalker {
       frame.streamed = true;
     }
     if (!frame.streamed) return false;
-    // A header that is cut in two stays here: what is handed on is not seen again.
+    // A header that is cut in two stays here, because passed-on bytes are not seen again.
     const upTo = Math.min(this.#next, this.#buffer.length);
     if (upTo > 0) segments.push({ kind: "part", bytes: copyOf(this.#buffer.subarray(0, upTo)), last: false });
     this.#buffer = this.#buffer.subarray(upTo);

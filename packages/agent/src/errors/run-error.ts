@@ -45,8 +45,8 @@ export type RunErrorCode =
    */
   | "receipt_missing"
   /**
-   * What the service returned as the maker's receipt is not a receipt of this backup, in this log,
-   * by a key that is trusted here.
+   * The service's answer is not the maker's receipt of this backup, in this log, by a key that is
+   * trusted here.
    */
   | "receipt_invalid"
   /** The service's record of the backup contradicts what its maker signed. */
@@ -55,7 +55,7 @@ export type RunErrorCode =
   | "source_mismatch"
   /** The backup is of another database than the one that is pinned under its source's name. */
   | "identity_changed"
-  /** The log did not decide which backup is to be tested, or not so that anybody could check it. */
+  /** The log did not decide which backup to test, or not in a way that anybody could check. */
   | "draw_unavailable"
   /** The ciphertext could not be read or downloaded. */
   | "ciphertext_unavailable"

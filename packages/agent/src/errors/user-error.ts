@@ -24,11 +24,11 @@ export type UserErrorCode =
   | "source_unknown"
   /** There is no backup that the restore test could take. */
   | "backup_unknown"
-  /** The database that a backup is to be restored into is not fit for that. */
+  /** The database for a restore is not fit for that. */
   | "target_unusable"
   /** config.yaml does not let the service's people add anything. */
   | "remote_config_off"
-  /** What somebody asked over the service is not offered, too old, or there already. */
+  /** The request over the service is not offered, too old, or already carried out. */
   | "request_refused"
   /** Receipts were signed for a moment that is still to come. */
   | "clock_ahead"

@@ -1,6 +1,6 @@
 import { keyKind, type KeyKind } from "@attestore/proof";
 
-/** What each kind of key is, and where it belongs. */
+/** A description of each kind of key, and where it belongs. */
 const BELONGS: Readonly<Record<KeyKind, string>> = {
   public: "this is the public half of a signing key: attestore-verify takes it with --key",
   log: "this is a log key: attestore-verify takes it with --log-key",
@@ -16,8 +16,8 @@ const BELONGS: Readonly<Record<KeyKind, string>> = {
 };
 
 /**
- * Says what was given in place of the right key, for the end of a message: ` (this is …)`; empty if
- * that is not known. Never repeats any of it.
+ * Describes the wrong key, for the end of a message: ` (this is …)`; empty if its kind is not
+ * known. Never repeats any of it.
  */
 export function wrongKey(given: string): string {
   const kind = keyKind(given);

@@ -7,7 +7,7 @@ import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
 /**
- * `adding`: config.yaml is being changed, and `writes` is what it gets. `answered`: the answer is
+ * `adding`: config.yaml is being changed, and `writes` is the addition. `answered`: the answer is
  * on disk. `told`: the service has it.
  */
 export type ConfigRequestState = "received" | "adding" | "answered" | "told";
@@ -56,7 +56,7 @@ export async function updateRequest(
   entry: JournaledRequest,
   change: Partial<Pick<JournaledRequest, "state" | "writes" | "answer">>,
 ): Promise<JournaledRequest> {
-  // What is on disk, not what the caller read before somebody else changed it.
+  // The file on disk, not the state that the caller read before somebody else changed it.
   const changed = { ...((await findRequest(layout, entry.id)) ?? entry), ...change };
   await replaceJsonFile(fileOf(layout, entry.id), changed);
   return changed;

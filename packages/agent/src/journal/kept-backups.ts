@@ -10,7 +10,7 @@ export interface KeptBackups {
   readonly backup_ids: readonly string[];
 }
 
-/** `status` asks nobody, so what a restore test was told is written down. */
+/** `status` makes no request, so the answer that a restore test got is written down. */
 export async function rememberKept(layout: Layout, slug: string, ids: readonly string[]): Promise<void> {
   await makeDirectory(layout.draws);
   const kept: KeptBackups = { v: 1, at: new Date().toISOString(), backup_ids: ids };

@@ -5,8 +5,8 @@ import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
 /**
- * A draw that has no test yet. Until it has one, no other is declared for its source: whoever may
- * draw again may draw until the result suits them.
+ * A draw that has no test yet. Until it has one, no other is declared for its source: otherwise one
+ * could draw again until the result suits.
  */
 export interface OpenDraw {
   readonly v: 1;

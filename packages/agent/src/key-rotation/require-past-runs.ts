@@ -10,7 +10,7 @@ import { UserError } from "../errors/user-error.ts";
 export async function requirePastRuns(layout: Layout, now = new Date()): Promise<void> {
   let last = now.toISOString();
   for (const file of await listAllReceipts(layout)) {
-    // What the service refuses is in no log.
+    // A rotation that the service refuses is in no log.
     const ended = file.state === "refused" ? null : await endOf(file);
     if (ended !== null && ended > last) last = ended;
   }

@@ -33,12 +33,12 @@ export interface SwitchedKey {
 /**
  * Replaces the old key by the new one. The caller holds the `work` lock, so nothing is signed
  * meanwhile: everything signed before the moment in the statement was signed with the old key, and
- * everything later with the new one.
- * The old key's public half is kept first, because it verifies past receipts. Then come the
- * statement and the old private half, which undoes a rotation that the service refuses. The rename
- * is the one moment at which the key changes. A crash before it leaves a statement about a key that
- * is not in use: nobody is told about it, and the next call replaces it. A crash after it leaves a
- * rotation that the service has to be told about.
+ * everything later with the new one. The old public key is kept first, because it verifies past
+ * receipts. Then come the statement and the old private key, with which a rotation is undone if the
+ * service refuses it. The rename is the one moment at which the key changes. After a crash before
+ * it there is a statement about a key that is not in use: nobody is told about it, and the next
+ * call replaces it. After a crash behind it there is a rotation that the service must still be told
+ * about.
  */
 export async function takeIntoUse(
   layout: Layout,
@@ -74,7 +74,7 @@ export async function undoRotation(
   await removeFile(retired);
 }
 
-/** The old private half is not needed any more. */
+/** The old private key is no longer needed. */
 export async function forgetOldKey(layout: Layout, fingerprint: string): Promise<void> {
   await (await openSigningKeys(layout)).forget(fingerprint);
 }

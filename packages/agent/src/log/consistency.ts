@@ -41,8 +41,8 @@ export async function findInconsistency(
   } catch (error) {
     if (error instanceof ProofError)
       return { refused: false, detail: `the consistency proof ${sizes} is not valid: ${error.message}` };
-    // A service that can't prove what it signed is no network failure; a network failure proves
-    // nothing either way.
+    // A service that cannot prove a head that it signed is no network failure; a network failure
+    // proves nothing either way.
     if (error instanceof ServiceError && isPermanentRefusal(error))
       return { refused: true, detail: `the service returned no proof ${sizes}: ${error.message}` };
     throw error;

@@ -20,7 +20,10 @@ export interface NotFollowed {
 
 export interface Following {
   offered: OpenedLogCheckpoint;
-  /** What this agent has seen of the log: its newest head, and heads that raised its alarm. */
+  /**
+   * The parts of the log that this agent has seen: its newest head, and heads that raised its
+   * alarm.
+   */
   held: readonly Checkpoint[];
   followed: FollowedGenerations;
 }

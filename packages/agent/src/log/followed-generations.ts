@@ -10,7 +10,7 @@ export interface FollowedGenerations {
   readonly began: readonly OwnEventBundle[];
   /** When this agent followed to each, and the head that it had before. */
   readonly followed: readonly { readonly at: string; readonly kept: string | null }[];
-  /** Up to which generation what was lost is in the spool again. */
+  /** Up to this generation, the lost entries are in the spool again. */
   readonly handed_in_again: number;
 }
 

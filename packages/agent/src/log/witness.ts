@@ -124,8 +124,8 @@ export async function observeCheckpoint(
 }
 
 /**
- * A generation that has ended signs nothing that is larger than what was left of it, and a later
- * one nothing that is not: otherwise one name has two trees. Throws ProofError.
+ * A generation that has ended signs no head larger than its remaining entries, and a later one only
+ * larger heads: otherwise one name has two trees. Throws ProofError.
  */
 async function requireOfItsTime(
   { logKey }: Attachment,

@@ -15,7 +15,7 @@ export interface ChildRequest {
   readonly user?: { readonly uid: number; readonly gid: number };
   /** Terminates the child; kills it after a grace period. */
   readonly signal: AbortSignal;
-  /** What terminates it; SIGTERM by default. */
+  /** The signal that terminates it; SIGTERM by default. */
   readonly stopSignal?: NodeJS.Signals;
   /** Its output is a dump: `stdout` delivers it in pieces of a MiB. */
   readonly isDump?: boolean;
@@ -24,7 +24,7 @@ export interface ChildRequest {
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The first 16 KiB of what it wrote to stderr. */
+  /** The first 16 KiB of its stderr. */
   readonly stderr: string;
 }
 
@@ -96,8 +96,8 @@ export async function startChild(request: ChildRequest): Promise<Child> {
     ended = { code, signal: by };
     if (isStopping) settle();
   });
-  // This waits until its output was read. Once the child is being stopped, perhaps nobody reads any
-  // more, and the exit alone has to be enough.
+  // This waits until its output was read. Once the child is being stopped, perhaps nobody reads it
+  // any longer, and the exit alone has to be enough.
   child.once("close", settle);
   signal.addEventListener("abort", terminate, { once: true });
   if (signal.aborted) terminate();

@@ -6,9 +6,8 @@ const PIECE_BYTES = 1 << 20;
 /**
  * The same bytes in pieces of a MiB, except for the first and the last. A pipe delivers at most 64
  * KiB, and the cost of streams, iterators and promises for each piece does not depend on its size.
- * The first piece goes on immediately, because it shows that the output has begun.
- * If a source keeps flowing although it was paused, as a child's output does after its exit,
- * nothing is lost.
+ * The first piece is passed on immediately, because it shows that the output has begun. If a source
+ * keeps flowing although it was paused, as a child's output does after its exit, nothing is lost.
  */
 export function coalesce(source: Readable): Readable {
   let gathered: Buffer | null = null;

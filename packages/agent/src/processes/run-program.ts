@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Child, type ChildRequest, startChild } from "./child.ts";
 
-/** What a program is started with, wherever it runs. */
+/** The start parameters of a program, wherever it runs. */
 export interface ProgramRequest extends Pick<ChildRequest, "args" | "env" | "signal" | "isDump"> {
   /**
    * Its stdin will be written to its end (`feed`) even if the program ends first, so that its last

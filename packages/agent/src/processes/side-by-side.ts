@@ -1,8 +1,8 @@
 type Work<Result> = (signal: AbortSignal) => Promise<Result>;
 
 /**
- * Runs all of them at once. The first error ends the others, and is thrown when none of them runs
- * any more.
+ * Runs all of them at once. The first error ends the others, and is thrown when all of them have
+ * ended.
  */
 export async function sideBySide<Results extends readonly unknown[]>(
   signal: AbortSignal,

@@ -56,8 +56,8 @@ export async function attachWithKey(attaching: Attaching, authKey: string): Prom
 }
 
 /**
- * Attaches with somebody's approval. `show` gets what a person needs for it. Polls until there is a
- * decision.
+ * Attaches with somebody's approval. `show` gets the details that a person needs for it. Polls
+ * until there is a decision.
  * @throws UserError if it was denied or expired; ServiceError
  */
 export async function attachInteractively(

@@ -11,10 +11,10 @@ import { resolveSourceId } from "./resolve-source.ts";
 import type { StoredBackup } from "../backup-backend.ts";
 
 /**
- * The backup to restore: the named one, or the newest of the source that this agent made. What it
- * must be comes only from what its maker signed: this agent's own receipt, or the receipt in the
- * log of another agent that config.yaml names under `test_for`. The service's record is compared
- * with that, and never used.
+ * The backup to restore: the named one, or the newest of the source that this agent made. Its
+ * expected properties come only from its maker's signature: this agent's own receipt, or the
+ * receipt in the log of another agent that config.yaml names under `test_for`. The service's record
+ * is compared with that, and never used.
  * @throws UserError backup_unknown; RunError maker_not_trusted, receipt_missing, receipt_invalid,
  * record_mismatch; ServiceError
  */

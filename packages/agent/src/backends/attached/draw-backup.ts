@@ -69,7 +69,7 @@ interface Drawing {
 }
 
 /**
- * Declares a draw in the log, or goes on with the one that is open, and computes what it chose. The
+ * Declares a draw in the log, or continues with the open one, and computes the chosen backup. The
  * caller holds the `work` lock.
  * @throws RunError draw_unavailable; ServiceError
  */

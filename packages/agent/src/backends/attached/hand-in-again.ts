@@ -13,8 +13,8 @@ import { readJson } from "../../state/read-json.ts";
 /**
  * Puts accepted receipts and signed events back into the spool if the log lost their place, once
  * for each generation that this agent followed to. Their former proofs are kept: they have the
- * log's signature. Each is in the spool before its accepted file goes aside, so nothing is missing
- * after a crash, and the next call goes on. Called with the spool's lock.
+ * log's signature. Each is in the spool before its accepted file is moved away, so nothing is
+ * missing after a crash, and the next call continues. Called with the spool's lock.
  */
 export async function handInAgain(layout: Layout, signal: AbortSignal): Promise<void> {
   const followed = await readFollowed(layout);
@@ -28,7 +28,7 @@ export async function handInAgain(layout: Layout, signal: AbortSignal): Promise<
     const waiting: WaitingReceipt = {
       v: 1,
       idempotency_key: randomUUID(),
-      // What was in the log before it and after it stays so.
+      // So it keeps its order among the entries before and after it.
       signed_at: bundle.leaf.recorded_at,
       command_id: null,
       envelope: bundle.envelope,
@@ -56,7 +56,7 @@ function leftOf(began: readonly OwnEventBundle[]): Map<string, number> {
   );
 }
 
-/** Whether a place that this checkpoint proves is beyond what was left. */
+/** Whether this checkpoint proves a place beyond the remaining entries. */
 function isLost(left: ReadonlyMap<string, number>, checkpoint: string, logIndex: number): boolean {
   const { origin } = parseCheckpoint(parseNote(checkpoint).text);
   return logIndex >= (left.get(origin) ?? Infinity);

@@ -35,8 +35,8 @@ export interface Heartbeat {
 }
 
 /**
- * One heartbeat: says what this host is and has, gets what is to be done, and checks the log's
- * checkpoint as its witness.
+ * One heartbeat: reports this host and its sources, gets commands, and checks the log's checkpoint
+ * as its witness.
  * @throws ServiceError; the signal's reason
  */
 export async function sendHeartbeat(

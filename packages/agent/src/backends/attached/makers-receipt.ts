@@ -31,17 +31,17 @@ export interface WantedBackup {
   readonly slug: string;
   readonly sourceId: string;
   /**
-   * What config.yaml says about whose backups of the source are restored here; undefined if it
-   * names nobody.
+   * Whose backups of the source config.yaml allows this host to restore; undefined if it names
+   * nobody.
    */
   readonly trusted: TrustedMakers | undefined;
 }
 
 /**
- * What the maker of a backup signed about it: nothing else says what a backup is of which this host
- * has no receipt. It must be in the organisation's log, in a tree that extends what this agent has
- * seen of that log, and be signed by a key that config.yaml names for the source, by one that
- * replaced such a key, or by one of this host's own keys.
+ * Gets the signed receipt of a backup's maker: for a backup of which this host has no receipt, only
+ * that says what it is. It must be in the organisation's log, in a tree that extends the one that
+ * this agent has seen. It must be signed by a key that config.yaml names for the source, by one
+ * that replaced such a key, or by one of this host's own keys.
  * @throws RunError maker_not_trusted, receipt_missing, receipt_invalid; LogAlarmError; ServiceError
  */
 export async function fetchMakersStatement(
@@ -61,8 +61,8 @@ export async function fetchMakersStatement(
 }
 
 /**
- * Checks that the service's own record of a backup agrees with what was signed. The record is not
- * trusted either way; one that differs shows that somebody changed it.
+ * Checks that the service's own record of a backup agrees with the signed receipt. The record is
+ * not trusted either way; if it differs, somebody changed it.
  * @throws RunError record_mismatch
  */
 export async function requireSameRecord(

@@ -82,8 +82,8 @@ export async function settleReceipt(
       if (isOverdue(waiting)) return await refuse(overdue, null);
       return { outcome: "unproven", why: error.message };
     }
-    // Treat the answer's checkpoint like any other: if it forks from what was seen, it proves
-    // nothing.
+    // Treat the answer's checkpoint like any other: if it forks from the ones seen before, it
+    // proves nothing.
     await observeCheckpoint(attachment, answer.checkpoint, signal);
     await replaceJsonFile(accepted, bundle);
     if (waiting.command_id !== null)

@@ -18,7 +18,7 @@ export interface BackupStore {
    * and a put that a crash cut off is continued or done again.
    */
   put(object: StoredObject, file: string, options: TransferOptions): Promise<void>;
-  /** Writes what the store really has to a file. @throws ServiceError, RunError if it is missing */
+  /** Writes the stored object to a file. @throws ServiceError, RunError if it is missing */
   get(object: StoredObject, file: string, options: TransferOptions): Promise<void>;
   /** Removes an object for good; no error if it is gone already. */
   remove(object: StoredObject, signal: AbortSignal): Promise<void>;

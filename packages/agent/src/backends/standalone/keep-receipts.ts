@@ -8,9 +8,9 @@ import type { WaitingReceipt } from "../../receipts/sign-receipt.ts";
 import { listEvents } from "../../receipts/spooled-event.ts";
 
 /**
- * Puts what was signed and reported in its final place: without a service nobody has to accept it.
- * A receipt's file becomes its bare DSSE envelope, which `attestore-verify` and every other DSSE
- * tool can read. Can be repeated: the waiting file is removed last.
+ * Puts signed receipts and reported events in their final place: without a service nobody has to
+ * accept them. A receipt's file becomes its bare DSSE envelope, which `attestore-verify` and every
+ * other DSSE tool can read. Can be repeated: the waiting file is removed last.
  */
 export async function keepReceipts(layout: Layout, signal: AbortSignal): Promise<number> {
   using _ = await waitForLock(layout, "spool", "keep receipts", { signal });

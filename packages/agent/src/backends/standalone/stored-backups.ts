@@ -24,7 +24,7 @@ export async function recordStored(layout: Layout, record: StoredRecord): Promis
   await replaceJsonFile(fileOf(layout, record.id), record);
 }
 
-/** Called once the object is gone: until then the record says what is still to be removed. */
+/** Called once the object is gone: until then the record shows that it must still be removed. */
 export async function forgetStored(layout: Layout, id: string): Promise<void> {
   await removeFile(fileOf(layout, id));
 }

@@ -5,9 +5,9 @@ import type { Value } from "../row.ts";
 const SKEW_US = 300_000_000n;
 
 /**
- * The age of a moment, in seconds with six digits: of a text that says when and in which zone, or a
- * number of seconds since 1970. What is in the future has none: a row of the year 2999 would be
- * fresh for ever.
+ * The age of a moment, in seconds with six digits: of a text with time and zone, or of a number of
+ * seconds since 1970. A moment in the future has none: a row of the year 2999 would be fresh for
+ * ever.
  */
 export function ageOf(value: Value, now: Date): { readonly seconds: string } | { readonly problem: string } {
   const at_us = momentOf(value);

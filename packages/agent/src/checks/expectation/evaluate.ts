@@ -26,11 +26,11 @@ interface Scope {
 }
 
 /**
- * Holds a row against an expectation, in SQL's three-valued logic: a comparison with NULL is
- * unknown, so is its negation, and what is unknown does not hold. Numbers compare exactly, text by
- * code point (times as the text that they are), booleans by = and != only. Ages are as of `now`. A
- * column that is not there, or two types that do not compare, make it fail wherever in the
- * expression they stand: every part is looked at.
+ * Evaluates an expectation for a row, in SQL's three-valued logic: a comparison with NULL is
+ * unknown, so is its negation, and an unknown result does not hold. Numbers compare exactly, text
+ * by code point (times as text), booleans by = and != only. Ages are as of `now`. A missing column,
+ * or two types that do not compare, make it fail wherever in the expression they are: every part is
+ * evaluated.
  */
 export function holdTo(expression: Expression, row: Observation, now: Date): Held {
   const scope: Scope = { row, now, problems: new Set(), nulls: new Set() };

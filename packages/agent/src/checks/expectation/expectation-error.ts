@@ -14,7 +14,7 @@ export class ExpectationError extends Error {
   readonly code: ExpectationErrorCode;
   /** Of the first character that does not fit, counted from 0 in UTF-16 code units. */
   readonly position: number;
-  /** What could have stood there, such as `a column or a value`. */
+  /** What is allowed at this place, such as `a column or a value`. */
   readonly expected: string;
 
   constructor(code: ExpectationErrorCode, position: number, expected: string, found: string) {

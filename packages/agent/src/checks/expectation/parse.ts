@@ -283,7 +283,7 @@ function refusePattern({ value, position }: Token & { readonly kind: "text" }): 
   }
 }
 
-/** What compares constants only holds, or does not, whatever the data. */
+/** A comparison of constants only holds, or does not, whatever the data. */
 function namesColumn(predicate: Expression): boolean {
   switch (predicate.kind) {
     case "comparison":

@@ -25,10 +25,10 @@ const CLASSES: Readonly<Record<string, CharSet>> = {
 const CONTROLS: Readonly<Record<string, number>> = { n: 0x0a, r: 0x0d, t: 0x09 };
 
 /**
- * The part of RE2's syntax that the whole of a text can be held against in time proportional to its
+ * The part of RE2's syntax with which a whole text can be matched in time proportional to its
  * length: characters, `.`, `[a-z]`, `[^a-z]`, `\d \w \s \D \W \S`, `( )`, `(?: )`, `|`, `*`, `+`,
- * `?`, `{2}`, `{2,}`, `{2,5}`. Neither back-references nor look-around, and no anchors: it is the
- * whole text anyway.
+ * `?`, `{2}`, `{2,}`, `{2,5}`. No back-references, no look-around, and no anchors, because a
+ * pattern matches the whole text anyway.
  * @throws PatternError
  */
 export function parsePattern(source: string): PatternNode {

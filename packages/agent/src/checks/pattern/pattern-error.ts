@@ -1,6 +1,5 @@
 /**
- * What is wrong in a pattern, and where; whoever parses the expression around it says so to the
- * person.
+ * The fault of a pattern, and its place; the parser of the expression around it tells the person.
  */
 export class PatternError extends Error {
   readonly code = "pattern_malformed";

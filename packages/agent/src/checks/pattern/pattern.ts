@@ -14,8 +14,8 @@ export const MAX_STEPS = 1_000;
 export const MAX_MATCHED = 4_096;
 
 /**
- * A pattern, ready to be held against texts: all ways through it are followed at once, a character
- * at a time (Thompson, 1968), so that no text takes longer than its length times the pattern's.
+ * A pattern, ready to match texts: follows all ways through it at once, a character at a time
+ * (Thompson, 1968), so that no text takes longer than its length times the pattern's.
  */
 export class Pattern {
   readonly source: string;
@@ -72,7 +72,7 @@ export class Pattern {
   }
 }
 
-/** The first step of a node that goes on with `next`. Steps are made from the end. */
+/** The first step of a node that continues with `next`. Steps are made from the end. */
 function compile(node: PatternNode, next: number, add: (step: Step) => number): number {
   switch (node.kind) {
     case "set":
@@ -99,7 +99,7 @@ function compile(node: PatternNode, next: number, add: (step: Step) => number): 
 }
 
 function loop(part: PatternNode, next: number, add: (step: Step) => number): number {
-  // The fork is there before what it leads to, which leads back to it.
+  // The fork exists before the steps that it leads to, because these lead back to it.
   const fork = { kind: "fork" as const, first: next, second: next };
   const at = add(fork);
   fork.first = compile(part, at, add);

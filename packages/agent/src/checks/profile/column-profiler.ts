@@ -9,7 +9,7 @@ export const MIN_ROWS = 50;
 export const NEWER = 10;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** What one value adds to a profile. */
+/** The part of one value in a profile. */
 export interface Measured {
   /** For counting different ones; absent if nobody looks at it. */
   readonly value?: string;
@@ -93,13 +93,13 @@ export class ColumnProfiler {
   }
 }
 
-/** What was counted of a column. */
+/** Counts of a column. */
 export interface CountedColumn {
   readonly name: string;
   readonly rows: number;
   /** Rows with a value. */
   readonly values: number;
-  /** Values of which the different ones were counted, and how many are different. */
+  /** Values of which the different ones were counted, and the number of different ones. */
   readonly seen: number;
   readonly distinct: number;
   readonly texts: number;

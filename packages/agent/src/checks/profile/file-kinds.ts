@@ -32,7 +32,7 @@ const AFTER_ANOTHER = new Set(
   ),
 );
 
-/** What known ransomware puts behind names. */
+/** Endings that known ransomware appends to names. */
 const RANSOM_ENDINGS = new Set(
   "locked encrypted crypted crypt enc lockbit ryuk ryk conti akira blackcat alphv clop cl0p wncry wcry wncryt locky zepto cerber cerber2 cerber3 aesir osiris djvu stop revil sodinokibi egregor phobos dharma onion medusa makop babyk rhysida avoslocker blackbasta basta globeimposter crysis gandcrab krab crab ecc ezz vvv zzzzz ttt xtbl cryp1 crypz deadbolt qlocker ech0raix muhstik qnapcrypt".split(
     " ",
@@ -53,7 +53,7 @@ const NOTES = [
   /^@?please_read_me@?\.txt$/i,
   /^(?:ransom[ _.-]?note|!!!read_?me!!!|info\.hta$)/i,
 ];
-/** What a note can be read with. */
+/** Endings of files in which a note can be read. */
 const READABLE = /\.(?:txt|html?|hta|rtf|png|bmp|url)$/i;
 
 export interface FileName {
@@ -63,10 +63,10 @@ export interface FileName {
   readonly isNote: boolean;
 }
 
-/** What a file's own name says, without its directories. */
+/** A file's own name, without its directories. */
 export function readFileName(name: string): FileName {
   const parts = name.split(".");
-  // What starts with a dot has no ending for that.
+  // A name that starts with a dot has no ending for that.
   const ending = parts.length > 1 && (parts[0] !== "" || parts.length > 2) ? (parts.at(-1) ?? "") : "";
   const last = ending.toLowerCase();
   const before = (parts.at(-2) ?? "").toLowerCase();

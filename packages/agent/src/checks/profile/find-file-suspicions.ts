@@ -11,14 +11,14 @@ export interface PastFiles {
 /** The table that a tree's suspicions name, and that somebody accepts. */
 export const TREE = ".";
 
-/** With fewer earlier tests, only what is far off stands out. */
+/** With fewer earlier tests, only numbers that are far off are suspicious. */
 const FEW_TESTS = 3;
 /** Fewer files are not told. */
 const MIN_FILES = 5;
 
 /**
- * What stands out in a tree. As with tables, each number is compared with the value of the whole
- * history that is closest to normal, and what varied in its older half may vary again.
+ * Suspicious changes in a tree. As with tables, each number is compared with the value of the whole
+ * history that is closest to normal. Numbers that varied in its older half may vary again.
  */
 export function findFileSuspicions(now: FilesProfile, past: readonly PastFiles[]): Suspicion[] {
   const before = past.toSorted((a, b) => (a.madeAt < b.madeAt ? -1 : 1)).map(({ files }) => files);
@@ -42,7 +42,7 @@ export function findFileSuspicions(now: FilesProfile, past: readonly PastFiles[]
   return found.flatMap((each) => (each === null ? [] : [{ table: TREE, ...each }]));
 }
 
-/** What stands out in a tree of which nothing else is known. */
+/** Suspicious facts of a tree without a history. */
 export function notesIn(now: FilesProfile): Suspicion[] {
   return notes(now, []).map((each) => ({ table: TREE, ...each }));
 }
@@ -63,7 +63,10 @@ function renamed(now: FilesProfile, past: readonly FilesProfile[]): Found | null
   );
 }
 
-/** Kinds of which less than half of the files are left, also where none is left to be profiled. */
+/**
+ * Kinds of which less than half of the files are left, including those without a file left to
+ * profile.
+ */
 function gone(now: FilesProfile, past: readonly FilesProfile[]): Found[] {
   const names = new Set(past.flatMap(({ kinds }) => kinds.map(({ name }) => name)));
   return [...names].flatMap((name): Found[] => {
@@ -107,7 +110,7 @@ function entropy(kind: FileKindProfile, past: readonly FileKindProfile[]): Found
   return now < most - allowed ? { column, measure: "entropy", now, before: most } : null;
 }
 
-/** What a number was, and by how much it varied in the older half of the history. */
+/** A number's usual value, and by how much it varied in the older half of the history. */
 function rangeOf(values: readonly number[]): {
   readonly least: number;
   readonly most: number;

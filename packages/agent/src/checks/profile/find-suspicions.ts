@@ -9,7 +9,7 @@ export interface PastTable {
 
 type NumberMeasure = Exclude<keyof ColumnProfile, "name" | "newest">;
 
-/** With fewer earlier tests, only what is far off stands out. */
+/** With fewer earlier tests, only numbers that are far off are suspicious. */
 const FEW_TESTS = 3;
 /** Fewer texts that look encrypted are not told. */
 const MIN_RANDOM = 5;
@@ -17,9 +17,9 @@ const DAY_MS = 24 * 3600 * 1000;
 const NEWEST_BACK_MS = 30 * DAY_MS;
 
 /**
- * What stands out in a table. Each number is compared with the value of the whole history that is
- * closest to normal, not with the last one: whoever changes a little each day is noticed too. What
- * varied in the older half of the history may vary again.
+ * Suspicious changes in a table. Each number is compared with the value of the whole history that
+ * is closest to normal, not with the last one, so a small change each day is noticed too. Numbers
+ * that varied in the older half of the history may vary again.
  */
 export function findSuspicions(table: TableProfile, past: readonly PastTable[]): Suspicion[] {
   const sorted = past.toSorted((a, b) => (a.madeAt < b.madeAt ? -1 : 1));
@@ -103,7 +103,7 @@ function entropy({ entropy: now, length: long = 0 }: ColumnProfile, past: readon
   return now < most - allowed ? { measure: "entropy", now, before: most } : null;
 }
 
-/** Times in the future say nothing: what was planned is done some day. */
+/** Times in the future say nothing: plans are carried out some day. */
 function newest({ newest: now }: ColumnProfile, past: readonly Past[]): Found {
   const days = past.flatMap(({ madeAt, column: { newest: day } }) =>
     day !== undefined && day <= madeAt.slice(0, 10) ? [day] : [],
@@ -115,7 +115,7 @@ function newest({ newest: now }: ColumnProfile, past: readonly Past[]): Found {
     : null;
 }
 
-/** What a number was, and by how much it varied in the older half of the history. */
+/** A number's usual value, and by how much it varied in the older half of the history. */
 function rangeOf(
   measure: NumberMeasure,
   past: readonly Past[],

@@ -10,7 +10,7 @@ const MIN_BYTES = 128;
 const UNIFORM = 255 + 6 * 23;
 const TEXT_BYTES = 256;
 
-/** What is known about a file; nothing of it is its content. */
+/** Facts about a file; none of them is its content. */
 export interface LookedAt extends FileName {
   /**
    * Whether it begins like none of the kind that its name says; null if that kind has no format.

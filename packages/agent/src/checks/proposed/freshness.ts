@@ -16,7 +16,7 @@ export interface TimeColumn {
   readonly older: string;
 }
 
-/** What a source's times of the last 35 days say about how often rows are written. */
+/** How often rows are written, by a source's times of the last 35 days. */
 export interface ObservedTimes {
   readonly isFuture: boolean;
   /** Since the newest time. */

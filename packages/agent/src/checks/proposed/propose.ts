@@ -2,7 +2,7 @@ import { type AskSource, type Candidate, type NotProposed, type Proposals, whyOf
 import { freshness, observedTimes, type TimeColumn } from "./freshness.ts";
 import { type CountedReference, type Reference, rowRatio } from "./row-ratio.ts";
 
-/** What an engine knows about a source. Each is asked for only when its turn comes. */
+/** An engine's facts about a source. Each is asked for only when its turn comes. */
 export interface ProposalSource {
   /** The columns of times, those of the tables that are written to most first. */
   times(): Promise<readonly TimeColumn[]>;

@@ -19,7 +19,7 @@ export interface CountedReference {
   readonly parent: Table & { readonly rows: number };
 }
 
-/** Of so many references the rows are counted. */
+/** The rows of at most this many references are counted. */
 export const MAX_REFERENCES = 4;
 
 /** With fewer rows a ratio says little. */

@@ -7,11 +7,11 @@ export interface CheckTemplate {
   readonly application: string;
   /** The engines of sources that it fits. */
   readonly engines: readonly string[];
-  /** What the names of its tables begin with unless somebody chose otherwise. */
+  /** The prefix of its tables' names, unless somebody chose another. */
   readonly prefix: string;
   /** Tables, without the prefix, by which the application is recognised. */
   readonly tables: readonly string[];
-  /** For people: what has to be changed for which installation; null if nothing. */
+  /** For people: changes that some installations need; null if there are none. */
   readonly note: string | null;
   /** With `{p}` in place of the prefix. */
   readonly checks: readonly ProposedCheck[];
@@ -161,7 +161,7 @@ export const CHECK_TEMPLATES: readonly CheckTemplate[] = [
   },
 ];
 
-/** What a prefix may be: it becomes part of a query. */
+/** The allowed prefixes: a prefix becomes part of a query. */
 export const TABLE_PREFIX = /^[A-Za-z0-9_]{0,32}$/;
 
 /** A template's checks for tables with this prefix. */

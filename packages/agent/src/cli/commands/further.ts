@@ -1,6 +1,6 @@
 import type { Command } from "../command.ts";
 
-/** What few people need, and seldom. */
+/** Commands that few people need, and seldom. */
 export const FURTHER: readonly Command[] = [
   {
     name: "sync",

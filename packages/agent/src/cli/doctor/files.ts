@@ -58,7 +58,7 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
   return [...findings, ...(await examineSigningKey(layout))];
 }
 
-/** The key that signs, to compare with what the service or an auditor has. */
+/** The signing key, to compare with the service's or an auditor's copy. */
 async function examineSigningKey(layout: Layout): Promise<Finding[]> {
   const signer = await signerSocket(layout);
   // A missing key is reported above.
@@ -108,7 +108,7 @@ async function examineIdentity(layout: Layout, signer: string | null): Promise<F
   ];
 }
 
-/** Who has the key: a process of its own, or this user. */
+/** Who holds the key: a separate process, or this user. */
 async function examineSigner({ root, signingKey }: Layout, signer: string | null): Promise<Finding> {
   const isThere = (await modeOf(signingKey)) !== null;
   // A move that did not finish left it, or somebody restored it from a copy.

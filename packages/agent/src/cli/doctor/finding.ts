@@ -1,9 +1,9 @@
-/** What doctor found out about one thing. */
+/** One finding of doctor. */
 export interface Finding {
   readonly title: string;
   readonly result: "good" | "warn" | "bad";
   readonly detail: string;
-  /** What to do next; null if nothing. */
+  /** The next step for the user; null if there is none. */
   readonly next: string | null;
 }
 

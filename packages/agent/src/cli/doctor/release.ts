@@ -25,7 +25,7 @@ export interface Installed {
   readonly directory: string;
 }
 
-/** Who signed the running program. */
+/** The signer of the running program. */
 export function examineRelease(): Promise<Finding> {
   if (!isSea()) return Promise.resolve(good(TITLE, "runs from source, not from a release"));
   const name = `attestore-linux-${process.arch === "x64" ? "amd64" : process.arch}`;

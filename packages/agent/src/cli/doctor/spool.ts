@@ -5,7 +5,7 @@ import { spoolDepth } from "../../receipts/spool-depth.ts";
 import { listEvents } from "../../receipts/spooled-event.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
-/** What is waiting for the service, and what the service refused. */
+/** Entries that wait for the service, and those that it refused. */
 export async function examineSpool(layout: Layout): Promise<Finding[]> {
   const { backups, receipts, events } = await spoolDepth(layout);
   const refused =

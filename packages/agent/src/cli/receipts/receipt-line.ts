@@ -38,7 +38,7 @@ export async function receiptLine(
   };
 }
 
-/** Null if the file is damaged. The list goes on. */
+/** Null if the file is damaged. The list continues. */
 async function readable(file: ReceiptFile): Promise<Statement | null> {
   try {
     return await readStatement(file);

@@ -4,7 +4,10 @@ import { constants, open, readdir, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Config } from "../../config/config.ts";
 
-/** What can be picked below a directory that config.yaml names under `remote_config_paths`. */
+/**
+ * The files and directories that can be picked below a directory that config.yaml names under
+ * `remote_config_paths`.
+ */
 export interface AllowedDirectory {
   /** Names it for the service, which never says where a file is. */
   readonly place: string;
@@ -53,7 +56,7 @@ function isWithin(outer: string, inner: string): boolean {
 async function look(engine: "sqlite" | "files", top: string, own: string): Promise<string[]> {
   const found: string[] = [];
   let looked = 0;
-  // Level by level, so that what is cut off is what is deepest.
+  // Level by level, so that the deepest entries are the ones that are cut off.
   let level = [""];
   for (let depth = 0; depth < DEEPEST[engine] && level.length > 0; depth++) {
     const below: string[] = [];

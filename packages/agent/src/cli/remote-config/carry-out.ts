@@ -17,7 +17,7 @@ import { refused } from "./refused.ts";
 import { listedColumns, tryCheck } from "./try-check.ts";
 import { trySource } from "./try-source.ts";
 
-/** A request that this host took longer ago is nobody's wish any more. */
+/** A request that this host took longer ago is no longer wanted. */
 const LONGEST_MS = 15 * 60_000;
 /** A restore may take long, and nothing else that is asked waits for a dump to end. */
 const LONGEST_TRY_MS = 30 * 60_000;
@@ -59,7 +59,7 @@ async function perform(
 ): Promise<ConfigResult> {
   const { layout } = attachment;
   const { request } = entry;
-  // Never the last valid one: the line may be what was taken out.
+  // Never the last valid one: somebody may just have removed the line.
   const config = await readConfig(layout.config, layout.root);
   if (!config.allowRemoteConfig)
     throw new UserError(

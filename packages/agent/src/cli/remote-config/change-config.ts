@@ -12,7 +12,9 @@ import { readText } from "../../state/read-json.ts";
 import { UserError } from "../../errors/user-error.ts";
 import { refused } from "./refused.ts";
 
-/** What config.yaml gets: one source, or one check of a source. Written to the journal first. */
+/**
+ * The addition to config.yaml: one source, or one check of a source. Written to the journal first.
+ */
 export type Addition =
   | {
       readonly kind: "source";
@@ -27,10 +29,10 @@ export type Addition =
     };
 
 /**
- * Adds to config.yaml. In this order: the journal knows what is to be written; the log's event is
- * signed and on disk; the secret's file; config.yaml. Whatever is interrupted is done again from
- * the beginning (see `wasAdded`), so no change is without its event. The caller holds the `work`
- * lock.
+ * Adds to config.yaml. The order of writes is: the journal has the addition; the log's event is
+ * signed and on disk; the secret's file; config.yaml. After an interruption everything is done
+ * again from the beginning (see `wasAdded`), so no change is without its event. The caller holds
+ * the `work` lock.
  * @throws UserError request_refused, config_changed, log_alarm, config_invalid
  */
 export async function changeConfig(
@@ -50,9 +52,9 @@ export async function changeConfig(
 }
 
 /**
- * The log has one event for each request. A request that comes again after the journal forgot it
- * would change config.yaml under the event of the first time, and so would one that goes on with
- * something else after an interruption.
+ * The log has one event for each request. If a request came again after the journal forgot it, or
+ * continued with something else after an interruption, it would change config.yaml under the event
+ * of the first time.
  */
 async function requireOnce(
   layout: Layout,
@@ -64,7 +66,7 @@ async function requireOnce(
     throw refused("config.yaml was already changed for this request: ask again");
 }
 
-/** Whether config.yaml has exactly what was being added when the agent was stopped. */
+/** Whether config.yaml has exactly the addition that was in progress when the agent was stopped. */
 export async function wasAdded(layout: Layout, { state, writes }: JournaledRequest): Promise<boolean> {
   if (state !== "adding") return false;
   const addition = writes as Addition;

@@ -19,8 +19,8 @@ export interface ChosenDatabase {
 }
 
 /**
- * Finds the server and the database among those that this host lists now: what the service says is
- * only ever compared with them.
+ * Finds the server and the database among those that this host lists now: the service's names are
+ * only compared with them.
  * @throws UserError request_refused; RunError
  */
 export async function chooseDatabase(

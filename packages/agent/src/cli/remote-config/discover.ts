@@ -11,7 +11,7 @@ const MOST_SERVERS = 50;
 const LONGEST_MS = 20_000;
 
 /**
- * Lists the databases of every server that this host reaches by itself, and what is in the
+ * Lists the databases of every server that this host reaches by itself, and the content of the
  * directories that config.yaml names for this.
  */
 export async function discover(

@@ -6,7 +6,7 @@ import { refused } from "./refused.ts";
 const MOST_HOURS = 87_600;
 
 /**
- * A check in config.yaml's form, made of names that this host listed. What the service said is only
+ * A check in config.yaml's form, made of names that this host listed. The service's names are only
  * compared with them.
  * @throws UserError request_refused
  */

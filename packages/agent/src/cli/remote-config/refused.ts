@@ -1,6 +1,6 @@
 import { UserError } from "../../errors/user-error.ts";
 
-/** What was asked is not offered, too old, or there already. */
+/** The request is not offered, too old, or already carried out. */
 export function refused(message: string): UserError {
   return new UserError("request_refused", message);
 }

@@ -3,7 +3,7 @@ import { journaledRequests } from "../../journal/config-requests.ts";
 import type { Layout } from "../../state/layout.ts";
 import type { Addition } from "./change-config.ts";
 
-/** What people of the organisation may do to config.yaml, and what they did. */
+/** Whether people of the organisation may change config.yaml, and what they changed. */
 export interface RemoteConfigStatus {
   readonly allowed: boolean;
   /** The newest last. `by` is the user as the service named them. */

@@ -35,8 +35,8 @@ const SOCKETS: SocketPlaces = {
 };
 
 /**
- * The servers that this host can reach with what is on it: by their sockets, as this user, and by
- * the connections that config.yaml has already.
+ * The servers that this host can already reach: by their sockets, as this user, and by the
+ * connections in config.yaml.
  */
 export async function findServers(config: Config, sockets: SocketPlaces = SOCKETS): Promise<Server[]> {
   const found = [...(await postgresqlSockets(sockets.postgresql)), ...(await mariadbSocket(sockets.mariadb))];
@@ -120,7 +120,7 @@ async function serverOf(source: SourceConfig): Promise<Omit<Server, "taken"> | n
   };
 }
 
-/** What `doctor` and the source's own backups complain about is no server to offer. */
+/** A server that `doctor` and the source's own backups complain about is not offered. */
 async function textOf(reference: Parameters<typeof referredText>[0]): Promise<string | null> {
   try {
     return (await referredText(reference, "a URL")).text.trim();

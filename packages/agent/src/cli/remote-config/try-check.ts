@@ -26,7 +26,7 @@ export async function measurablesOf(
 ): Promise<{ source: SourceConfig; measurables: Measurables }> {
   const source = config.sources.get(slug);
   if (source === undefined) throw refused(`config.yaml has no source ${slug}`);
-  // A query of such a backup goes to one of several databases: only config.yaml says to which.
+  // A query of such a backup goes to one of several databases, and only config.yaml says to which.
   if (source.engine === "postgresql" && source.databases !== null)
     throw refused(`${slug} backs up several databases: write its checks on the host`);
   const measurables = await listColumns(source, context);

@@ -40,7 +40,7 @@ export async function trySource(
   };
 }
 
-/** A check is offered as it is or not at all. */
+/** A check is offered unchanged or not at all. */
 function fits({ id, query, expect }: ProposedCheck): boolean {
   return /^[a-z0-9]/.test(id) && query.length <= 2000 && expect.length <= 500 && query.isWellFormed();
 }

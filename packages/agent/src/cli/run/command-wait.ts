@@ -44,7 +44,8 @@ export class CommandWait {
   }
 
   /**
-   * What the heartbeat after a wait brought: told of commands that never come, it asks less often.
+   * The result of the heartbeat after a wait: if the service announces commands that never come,
+   * the agent asks less often.
    */
   heard(commands: number): void {
     if (!this.#wasTold) return;
@@ -74,7 +75,7 @@ export class CommandWait {
     } catch (error) {
       if (signal.aborted) return true;
       if (!(error instanceof ServiceError)) throw error;
-      // The heartbeat says what is wrong.
+      // The heartbeat reports the fault.
       if (isUnauthenticated(error)) {
         this.#backOff(null);
         return true;

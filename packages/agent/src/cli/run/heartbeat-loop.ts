@@ -75,7 +75,8 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
       }
       alarmed = isAlarm;
       const interval_ms = Math.min(response.next_interval_s * 1000, LONGEST_WAIT_MS);
-      // What was taken is acknowledged at once: whoever asked for it sees that it has begun.
+      // Acknowledges received commands at once, so that whoever asked for them sees that they have
+      // begun.
       wait_ms = taken > 0 ? 0 : interval_ms * (0.9 + Math.random() * 0.2);
       isAnswered = true;
     } catch (error) {

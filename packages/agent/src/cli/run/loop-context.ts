@@ -4,7 +4,7 @@ import { UserError } from "../../errors/user-error.ts";
 import type { Attachment } from "../../service/attachment.ts";
 import { Wakeup } from "./wakeup.ts";
 
-/** What the loops of a running agent share. */
+/** Shared by the loops of a running agent. */
 export interface LoopContext {
   readonly attachment: Attachment;
   /** Fires when the agent is to stop; whatever is running ends cleanly. */

@@ -19,7 +19,7 @@ export class ProgressReports implements AsyncDisposable {
   readonly #running: Promise<void>;
   #latest: { phase: string; bytes: number; totalBytes: number | undefined; began: number } | null = null;
   #ended: EndedPhase[] = [];
-  /** A service of an earlier version refuses what it does not know. */
+  /** A service of an earlier version refuses fields that it does not know. */
   #saysEnded = true;
 
   constructor(service: Pick<Service, "reportProgress">, commandId: string, signal: AbortSignal) {
@@ -64,7 +64,7 @@ export class ProgressReports implements AsyncDisposable {
           this.#saysEnded = false;
           continue;
         }
-        // A service that does not know the call, or the command any more.
+        // A service that does not know the call, or no longer the command.
         if (!isTransient(error)) return;
         next_s = Math.max(AFTER_FAILURE_S, Math.min(error.retryAfter_s ?? 0, 3600));
       }
@@ -85,7 +85,7 @@ export class ProgressReports implements AsyncDisposable {
   }
 }
 
-/** What a run counts in the phase `checks` are checks. */
+/** In the phase `checks`, a run counts checks. */
 function amountOf({ phase, bytes }: { phase: string; bytes: number }): Omit<EndedPhase, "took_ms"> {
   return phase === "checks" ? { phase, bytes: 0, checks: bytes } : { phase, bytes };
 }

@@ -7,10 +7,10 @@ import { listPending } from "../../journal/pending-backup.ts";
 import { INTERRUPTED, reportFailure } from "../../backends/report-failure.ts";
 
 /**
- * Finishes what a killed agent had started. A command whose receipt is signed is done; one whose
- * ciphertext is whole continues from there; any other has no result, is reported as interrupted,
- * and does not run a second time. The caller holds the `run` and `work` locks, so nothing that was
- * started is still running.
+ * Finishes the work that a killed agent had started. A command whose receipt is signed is done; one
+ * whose ciphertext is complete continues from there; any other has no result, is reported as
+ * interrupted, and does not run a second time. The caller holds the `run` and `work` locks, so
+ * nothing that was started is still running.
  */
 export async function recoverCommands(attachment: Attachment): Promise<number> {
   const { layout } = attachment;

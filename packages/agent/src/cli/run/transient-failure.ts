@@ -10,9 +10,9 @@ export interface TransientFailure {
 }
 
 /**
- * What a loop of a running agent waits out; null for a defect, which ends the agent. With a full
- * disk nothing new is accepted: a command that can't be recorded is not acknowledged, and comes
- * again.
+ * Errors that a loop of a running agent waits out; null for a bug, which ends the agent. With a
+ * full disk nothing new is accepted: a command that cannot be recorded is not acknowledged, and
+ * comes again.
  */
 export function transientFailure(error: unknown, layout: Layout): TransientFailure | null {
   if (error instanceof ServiceError)

@@ -67,7 +67,7 @@ function withoutRequestId(error: ServiceError | UserError): string {
   return (error instanceof ServiceError ? error.refusal?.message : undefined) ?? error.message;
 }
 
-/** What kept a backup, or all of them, from being delivered. */
+/** Delivers waiting backups. Returns the reason why one, or all of them, could not be delivered. */
 async function deliverPending(run: LoopContext): Promise<ServiceError | UserError | null> {
   const { attachment, signal, say } = run;
   const { layout } = attachment;
@@ -152,7 +152,7 @@ async function onceThereIsRoom(run: LoopContext, write: () => Promise<unknown>):
     }
 }
 
-/** What was done, one text for each backup. */
+/** Yields the result, one text for each backup. */
 async function* perform(
   run: LoopContext,
   config: Config,

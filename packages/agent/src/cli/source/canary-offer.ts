@@ -14,7 +14,7 @@ const TABLE = "attestore_canary";
 /** Engines whose sources take SQL. */
 const SQL_ENGINES: ReadonlySet<string> = new Set(["postgresql", "mariadb", "mysql", "sqlite"]);
 
-/** The secret itself is not in it, because what is printed ends up in logs. */
+/** The secret itself is not in it, because printed text ends up in logs. */
 export function canaryOffer({ engine, slug }: SourceConfig, root: string): CanaryOffer | null {
   if (!SQL_ENGINES.has(engine)) return null;
   const file = `keys/${slug}.canary`;

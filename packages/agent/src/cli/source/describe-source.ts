@@ -24,8 +24,8 @@ export interface DescribedSource {
 const ENGINE_NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
 
 /**
- * Reads the command line, and asks for what is missing if there is a terminal. An answer that
- * cannot be one is asked for again.
+ * Reads the command line, and asks for missing values if there is a terminal. An invalid answer is
+ * asked for again.
  * @throws UserError usage
  */
 export async function chooseSource(

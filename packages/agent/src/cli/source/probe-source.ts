@@ -3,7 +3,7 @@ import type { SourceMetadata } from "../../engines/engine.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
 
 export interface Probed {
-  /** What the source says about itself; null if that takes a whole backup. */
+  /** The source's own description; null if that takes a whole backup. */
   readonly metadata: SourceMetadata | null;
   /** Parts of the configuration that were not tried. */
   readonly untried: string | null;

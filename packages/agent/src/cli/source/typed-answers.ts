@@ -3,8 +3,8 @@ import { askSecret } from "../terminal/ask-secret.ts";
 import type { Call } from "../command.ts";
 
 /**
- * What a person typed about a source, by the flag in whose place it was asked. It is asked again
- * when it turned out to be wrong; Enter alone then keeps it.
+ * A person's answers about a source, by the flag that each replaces. A wrong answer is asked for
+ * again; Enter alone then keeps it.
  */
 export class TypedAnswers {
   readonly #call: Pick<Call, "signal" | "terminal">;
@@ -32,7 +32,7 @@ export class TypedAnswers {
     return typed;
   }
 
-  /** Does not show what is typed. Null without a terminal. */
+  /** Hides the typed text. Null without a terminal. */
   async askSecret(flag: string, question: string): Promise<string | null> {
     const before = this.#typed.get(flag);
     const hint = before === undefined ? "" : " (Enter: the same again)";

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 
-/** Asks for a line without showing what is typed. Null without a terminal. */
+/** Asks for a line and hides the typed text. Null without a terminal. */
 export async function askSecret(question: string, signal: AbortSignal): Promise<string | null> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });

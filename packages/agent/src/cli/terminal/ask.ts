@@ -26,7 +26,7 @@ export async function ask(question: string, proposal: string, signal: AbortSigna
 
 export interface Asked {
   readonly proposal: string;
-  /** What is wrong with an answer; null if nothing is. */
+  /** The fault of an answer; null if there is none. */
   readonly problem: (answer: string) => string | null;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;

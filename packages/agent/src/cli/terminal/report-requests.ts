@@ -2,9 +2,9 @@ import { subscribe } from "node:diagnostics_channel";
 import type { ClientRequest, IncomingMessage } from "node:http";
 
 /**
- * Tells of each request that this process sends: method, host, path, status and time. Never the
- * query or a token in the path: they are what a signed URL, or a host that waits for its approval,
- * is let in by.
+ * Reports each request that this process sends: method, host, path, status and time. Never the
+ * query or a token in the path: these authorise a signed URL, or a host that waits for its
+ * approval.
  */
 export function reportRequests(tell: (text: string) => void): void {
   const begun = new WeakMap<ClientRequest, number>();

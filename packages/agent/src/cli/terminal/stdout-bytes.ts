@@ -16,7 +16,7 @@ export interface StdoutBytes {
   end(): Promise<void>;
 }
 
-/** Stdout for bytes that are no text. What does not get there whole is an error. */
+/** Stdout for bytes that are not text. It is an error if they do not all get there. */
 export function stdoutBytes(signal: AbortSignal): StdoutBytes {
   const kind = fstatSync(STDOUT);
   const isPipe = kind.isFIFO() || kind.isSocket();

@@ -5,7 +5,7 @@ import type { Terminal } from "./terminal.ts";
 
 export type Volume = "quiet" | "usual" | "verbose";
 
-/** The terminal of a call with --quiet or --verbose. What is wrong is always said. */
+/** The terminal of a call with --quiet or --verbose. Errors are always printed. */
 export function withVolume(terminal: Terminal, volume: Volume): Terminal {
   if (volume === "usual") return terminal;
   const ignore = (): void => undefined;

@@ -14,7 +14,7 @@ export interface PostgresqlSettings {
    * dump.
    */
   readonly jobs: number;
-  /** What looks at the source itself before each backup; nothing if absent. */
+  /** Looks at the source itself before each backup; nothing if absent. */
   readonly sourceCheck?: "amcheck";
 }
 

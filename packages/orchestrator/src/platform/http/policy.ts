@@ -123,7 +123,7 @@ const WITHOUT_PASSKEY: ReadonlySet<Action> = new Set([
 ] as const);
 
 /**
- * What an operator who acts as somebody may do besides reading: become themselves again, or leave.
+ * Besides reading, an operator who acts as somebody may become themselves again, or sign out.
  */
 const ENDINGS: ReadonlySet<Action> = new Set(["impersonation.end", "session.end"] as const);
 

@@ -17,8 +17,8 @@ interface Sent {
 
 /**
  * A multipart upload that continues where an earlier one of this key stopped. It asks the store
- * what has arrived, so there is nothing to remember here, and nothing that a crash could make
- * wrong. @throws ServiceError
+ * which parts have arrived, so there is nothing to remember here, and nothing that a crash could
+ * make wrong. @throws ServiceError
  */
 export async function uploadInParts(
   client: S3Client,
