@@ -15,8 +15,8 @@ function giveUp(error: unknown): void {
 }
 
 process.on("uncaughtException", giveUp);
-// Whoever reads may stop reading (`| head`): that changes nothing about what is done. Nobody is
-// left to be told of a broken stderr.
+// A reader may stop reading (`| head`): this changes nothing about the command's work. There is
+// nobody left to be told of a broken stderr.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") giveUp(`the answer cannot be written: ${error.message}`);
 });

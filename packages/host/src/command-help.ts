@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 
-/** What the help of a command has besides its summary and options. */
+/** The parts of a command's help besides its summary and options. */
 export interface CommandHelp {
-  /** Lines for a shell, each with what it does. */
+  /** Lines for a shell, each with a description. */
   readonly examples: readonly (readonly [line: string, does: string])[];
   /** A page of docs/ with the heading to read: `agent.md#attach`. */
   readonly page: string;

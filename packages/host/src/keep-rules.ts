@@ -4,7 +4,9 @@ export interface Kept {
   readonly at: Date;
 }
 
-/** How many backups each rule keeps; 0 or nothing keeps none. What any rule keeps stays. */
+/**
+ * How many backups each rule keeps; 0 or nothing keeps none. A backup that any rule keeps stays.
+ */
 export interface KeepRules {
   readonly keep_last?: number;
   readonly keep_days?: number;
@@ -45,10 +47,10 @@ export interface KeepOptions {
 
 /**
  * Why each backup stays: the union of the rules, as in restic's `forget`. `keep_last` keeps that
- * many of the newest. `keep_days` keeps what is at most that many days older than the newest
- * backup, so nothing goes only because no backup was made for a while. The others keep the newest
- * backup of each of that many days, ISO weeks, months or years that have one. While fewer than that
- * have one, the oldest backup stays too.
+ * many of the newest. `keep_days` keeps backups that are at most that many days older than the
+ * newest one, so nothing goes only because no backup was made for a while. The others keep the
+ * newest backup of each of that many days, ISO weeks, months or years that have one. While fewer
+ * than that have one, the oldest backup stays too.
  */
 export function keepReasons(
   backups: readonly Kept[],

@@ -8,7 +8,7 @@ export interface HeldLock extends Disposable {
 
 export interface LockHolder {
   readonly pid: number;
-  /** What the holder is doing, as given when it took the lock. */
+  /** The holder's current work, as given when it took the lock. */
   readonly what: string;
   /** RFC 3339. */
   readonly since: string;
@@ -26,7 +26,7 @@ const held = new Set<DatabaseSync>();
  * lock, which also holds between two connections of one process and between containers that share
  * the directory.
  *
- * @param path without its ending: `PATH.lock` is locked, `PATH.json` tells people who did it
+ * @param path without its ending: `PATH.lock` is locked, `PATH.json` tells people who took it
  */
 export function tryLock(path: string, what: string): HeldLock | null {
   const database = take(path);
@@ -53,7 +53,10 @@ export function isLocked(path: string): boolean {
   return database === null;
 }
 
-/** Who took the lock last, or null if unknown. They hold it only if the lock is held. */
+/**
+ * The process that took the lock last, or null if unknown. It holds the lock only if the lock is
+ * held.
+ */
 export function lockHolder(path: string): LockHolder | null {
   let value: unknown;
   try {

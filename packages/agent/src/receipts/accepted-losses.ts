@@ -3,7 +3,7 @@ import type { AcceptedLoss } from "../checks/index.ts";
 import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
-/** What a person accepted, with what an auditor asks about it. */
+/** A loss that a person accepted, with the facts that an auditor asks for. */
 export interface RecordedAcceptance extends AcceptedLoss {
   readonly because: string;
   /** The user of this host who did it. */

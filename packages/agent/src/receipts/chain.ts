@@ -15,7 +15,7 @@ export interface ChainLink {
   readonly envelope: () => Promise<Envelope>;
 }
 
-/** What the next statement refers to. */
+/** The end of the chain, which the next statement follows. */
 export interface ChainEnd {
   readonly sequence: number;
   /** SHA-256 (hex) of the last signed payload; null before the first. */

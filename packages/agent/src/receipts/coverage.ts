@@ -11,7 +11,7 @@ const OLDER_THAN_DAYS = 30;
 const WITHIN_DAYS = 90;
 const WANTED = 0.95;
 
-/** What was tested of a source's backups, and how likely draws at this rate are to reach each. */
+/** Which of a source's backups were tested, and how likely draws at this rate are to reach each. */
 export interface Coverage {
   /** When this host last asked which backups are kept. */
   readonly at: string;

@@ -6,7 +6,7 @@ import { passedTests } from "./receipt-history.ts";
 import { unnamedTables } from "./unnamed-tables.ts";
 
 /**
- * What passed restore tests on this host saw of a source, for a test of this backup; null before
+ * A source's counts in passed restore tests on this host, for a test of this backup; null before
  * the first.
  */
 export async function readEarlierTests(

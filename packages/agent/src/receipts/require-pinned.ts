@@ -3,7 +3,7 @@ import { RunError } from "../errors/run-error.ts";
 import { signedSource } from "./signed-source.ts";
 import { formatIdentity, holdToPin, readSourcePins } from "./source-pins.ts";
 
-/** For people: what is wrong, and the one command that accepts it. */
+/** For people: the fault, and the one command that accepts it. */
 export function notPinned(slug: string): string {
   return (
     `${slug} is not the database that is pinned under this name. Its restore tests can't run until you confirm it: ` +

@@ -1,6 +1,6 @@
 import type { Identity } from "../engines/engine.ts";
 
-/** What a backup's receipt says about its source. */
+/** A source as a backup's receipt describes it. */
 export interface SignedSource {
   readonly slug: string;
   /** Null if the engine had nothing to tell. */

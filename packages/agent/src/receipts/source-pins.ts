@@ -21,11 +21,11 @@ export async function readSourcePins(layout: Layout): Promise<ReadonlyMap<string
 }
 
 /**
- * Compares what a source is with what it was. The first identity is pinned. A different one than
- * the newest that was accepted (for a backup), or than all of them (for a restore test, which may
+ * Compares a source's identity with the pinned one. The first identity is pinned. One that differs
+ * from the newest accepted one (for a backup), or from all of them (for a restore test, which may
  * be of an older backup), is kept for a person to decide and reported once. The caller holds the
  * `work` lock.
- * @returns whether it is one that is accepted
+ * @returns whether it is an accepted one
  */
 export async function holdToPin(
   layout: Layout,

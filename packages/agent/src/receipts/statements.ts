@@ -10,13 +10,13 @@ import {
 import { agentVersion } from "../state/host-facts.ts";
 import type { PendingBackup } from "../journal/pending-backup.ts";
 
-/** Who signs. */
+/** The signer. */
 export interface Signatory {
   readonly orgId: string;
   readonly agentId: string;
 }
 
-/** This agent made a backup, and of what. */
+/** This agent made a backup, and of which source. */
 export function backupStatement(
   { orgId, agentId }: Signatory,
   made: PendingBackup,
@@ -59,7 +59,7 @@ export interface RestoreTestOutcome extends Pick<
   readonly finishedAt: string;
 }
 
-/** This agent restored a backup, and what it found. */
+/** This agent restored a backup, with this result. */
 export function restoreTestStatement(
   { orgId, agentId }: Signatory,
   backup: TestedBackup,

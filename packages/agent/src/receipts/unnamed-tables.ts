@@ -9,15 +9,15 @@ type Test = UnnamedTable["seen"][number]["test"];
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * What passed tests saw of tables beyond those that a receipt names. Only this host knows it: the
- * receipt has one digest of all their counts.
+ * Counts that passed tests saw of tables beyond those that a receipt names. Only this host knows
+ * them: the receipt has one digest of all of them.
  */
 export async function unnamedTables(layout: Layout, slug: string): Promise<readonly UnnamedTable[]> {
   const value = (await readJson(fileOf(layout, slug))) as { tables: readonly UnnamedTable[] } | null;
   return value?.tables ?? [];
 }
 
-/** Adds what a passed test saw. The caller holds the `work` lock. */
+/** Adds the counts of a passed test. The caller holds the `work` lock. */
 export async function rememberUnnamed(
   layout: Layout,
   slug: string,
@@ -32,7 +32,7 @@ export async function rememberUnnamed(
   for (const name of new Set([...known.keys(), ...counts.keys()])) {
     const rows = counts.get(name);
     const before = (known.get(name) ?? []).filter(({ test: { madeAt } }) => madeAt >= from);
-    // A count that a later backup reached sets no floor any more.
+    // A count that a later backup reached no longer sets a floor.
     const kept = before.filter(
       (each) => rows === undefined || each.rows > Number(rows) || each.test.madeAt > test.madeAt,
     );

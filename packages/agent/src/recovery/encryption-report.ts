@@ -4,7 +4,7 @@ import type { Layout } from "../state/layout.ts";
 import { readRecoveryState } from "./recovery-state.ts";
 
 /**
- * What this host tells the service about its backups' encryption: the public halves of the keys,
+ * This host's report to the service about its backups' encryption: the public halves of the keys,
  * and whether the recovery kit was tested.
  */
 export async function reportEncryption(

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { formatShare } from "../crypto/share-text.ts";
 import type { Share } from "../crypto/shamir.ts";
 
-/** What the kit is about, to help whoever finds it in a safe in five years. */
+/** A description of the kit, for somebody who finds it in a safe in five years. */
 export interface KitFacts {
   readonly made: string;
   readonly host: string;

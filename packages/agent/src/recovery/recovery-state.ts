@@ -4,7 +4,7 @@ import { replaceJsonFile } from "@attestore/host/durable-files";
 import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
-/** What this host knows about its recovery kit: that it exists, never its content. */
+/** This host's record of its recovery kit: that it exists, never its content. */
 export interface RecoveryState {
   readonly v: 1;
   /** The kit's public half; every backup is encrypted to it. */
@@ -29,7 +29,7 @@ function fileOf(layout: Layout): string {
 
 const TEST_AGAIN_DAYS = 365;
 
-/** What has to be done about it; null if nothing. */
+/** What the user must do about it; null if nothing. */
 export function recoveryGap(
   state: RecoveryState | null,
   recipients: readonly string[],

@@ -5,7 +5,7 @@ import type { Restored } from "../engines/engine.ts";
 
 /** A receipt has this much room for a profile. */
 const MAX_BYTES = 32 << 10;
-/** Of that, for what stands out. */
+/** Of that, for suspicious values. */
 const MAX_SUSPICIONS_BYTES = 16 << 10;
 
 /** Null for an engine without profiles, or if there is nothing to say. */
@@ -35,7 +35,7 @@ export async function profileCopy(
   if (found.tables.length === 0 && all.length === 0) return null;
   const { suspicious, unnamed } = withinRoom(all);
   const told = new Set(suspicious.map(({ table }) => table));
-  // What stands out has to be in the receipt with its numbers.
+  // Suspicious values must be in the receipt with their numbers.
   const first = found.tables.toSorted((a, b) => Number(told.has(b.name)) - Number(told.has(a.name)));
   const tables: TableProfile[] = [];
   let room = MAX_BYTES - bytesOf(suspicious);

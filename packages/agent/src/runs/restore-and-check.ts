@@ -21,8 +21,8 @@ import { runNegativeControls, type WhichControls } from "./run-negative-controls
 import { runChecks } from "./run-checks.ts";
 
 /**
- * Comparing content, and counting what the backup did not count, may each take this share of the
- * restore's time, and always a minute.
+ * Comparing content, and counting tables without a count in the backup, may each take this share of
+ * the restore's time, and always a minute.
  */
 const BUDGET_SHARE = 0.5;
 const MIN_BUDGET_MS = 60_000;
@@ -43,7 +43,7 @@ export interface TestRestoreRequest {
   readonly scratchDir: string;
   /** The metadata in the backup's own record. */
   readonly backupMetadata: ForeignMetadata;
-  /** What passed restore tests saw; absent before the first. */
+  /** Counts of passed restore tests; absent before the first. */
   readonly seen?: EarlierTests;
   /** Default `changed`. */
   readonly negativeControls?: WhichControls;

@@ -18,8 +18,8 @@ export interface RestoreToStreamRequest {
 }
 
 /**
- * Decrypts and decompresses a backup into a stream. Each piece is authentic, but only the return
- * means that the dump is whole: after an error, what was written must not be used.
+ * Decrypts and decompresses a backup into a stream. Each piece is authentic, but the dump is
+ * complete only if this returns: after an error, the written part must not be used.
  * @throws DamagedCiphertext if the backup is damaged; RunError; whatever `write` throws.
  */
 export async function restoreToStream(request: RestoreToStreamRequest): Promise<{ sizeBytes: number }> {

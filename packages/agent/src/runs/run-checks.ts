@@ -20,7 +20,7 @@ export interface ChecksToRun {
   /** Of `readCanaries`. */
   readonly canaries: ReadonlyMap<string, Canary>;
   readonly metadata: ForeignMetadata;
-  /** What passed restore tests saw; null before the first. */
+  /** Counts of passed restore tests; null before the first. */
   readonly seen: EarlierTests | null;
   readonly runtime: Runtime;
   readonly signal: AbortSignal;
@@ -44,10 +44,10 @@ export interface RanChecks {
 
 /**
  * Runs the configured checks and the built-in ones. Without a check that read data, the test does
- * not pass. Commands run last, so nothing that they do to the restored data affects another check.
- * Nobody can see what a command read, so commands alone are not a pass. A check that exceeds its
- * time has failed: its query may be too expensive, or the data may make it endless, and neither may
- * prevent a result. @throws RunError
+ * not pass. Commands run last, so no change that they make to the restored data affects another
+ * check. Nobody can see which data a command read, so commands alone are not a pass. A check that
+ * exceeds its time has failed: its query may be too expensive, or the data may make it endless, and
+ * neither may prevent a result. @throws RunError
  */
 export async function runChecks(restored: Restored, run: ChecksToRun): Promise<RanChecks> {
   const { source, canaries, metadata, seen, signal } = run;
@@ -90,8 +90,8 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
   const schema = readData === 0 ? null : await schemaCheck(restored, run);
   if (schema !== null) add(schema, []);
   // All of them share the cores, so that none waits for another's last table or index. None of them
-  // runs code of the dump. What may do so comes last, one after the other: it could end the others'
-  // sessions.
+  // runs code of the dump. Those that may do so come last, one after the other, because such code
+  // could end the others' sessions.
   const [compared, profile, ...finish] =
     readData === 0
       ? [[], null]
@@ -149,7 +149,7 @@ async function indexChecks(
   return (await restored.checkIndexes?.(limits)) ?? NOTHING_LEFT;
 }
 
-/** What constraints and indexes may take from the others, who get it on top. */
+/** Time that constraints and indexes may take from the others, who get it on top. */
 function besideOthers_ms({ contentBudget_ms }: ChecksToRun): number {
   return Math.min(CONSTRAINTS_MS + INDEXES_MS, contentBudget_ms / 2);
 }

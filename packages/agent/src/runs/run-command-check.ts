@@ -19,9 +19,9 @@ interface Limits {
 }
 
 /**
- * Runs a command check next to what was restored. The check fails if the program does not end in
- * time, ends with another exit code than 0, or prints anything but one JSON object. What it writes
- * to stderr is not kept, because it may contain data. `seen` is what it printed.
+ * Runs a command check next to the restored copy. The check fails if the program does not end in
+ * time, ends with another exit code than 0, or prints anything but one JSON object. Its stderr is
+ * not kept, because it may contain data. `seen` is its output.
  * @throws RunError `tool_missing`, `sandbox_lacks`, `sandbox_failed`, `interrupted`
  */
 export async function runCommandCheck(
@@ -81,8 +81,8 @@ function printedOf({ id, command }: CommandCheckConfig, output: Buffer | null, e
 }
 
 /**
- * Also ends what the program itself started and what may hold its stdout open. In a container, the
- * container's end stops these.
+ * Also ends processes that the program started and that may hold its stdout open. In a container,
+ * the container's end stops these.
  */
 function killAll(child: Child): void {
   const { pid, stdout } = child;
@@ -97,7 +97,7 @@ function killAll(child: Child): void {
   }
 }
 
-/** Null if there is too much output, or if nobody waits for it any more. */
+/** Null if there is too much output, or if nobody waits for it any longer. */
 async function readBounded(stdout: Readable): Promise<Buffer | null> {
   const pieces: Buffer[] = [];
   let length = 0;

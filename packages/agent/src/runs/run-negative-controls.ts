@@ -79,7 +79,7 @@ async function tryCheck(
 function triedOf({ how, outcome }: Ruined, held: (outcome: QueryOutcome) => boolean): Tried {
   if (outcome.kind === "not_tried") return { how, result: "not_tried", reason: outcome.reason };
   if (outcome.kind === "timeout") return { how, result: "not_tried", reason: "no time was left" };
-  // A query that no longer runs says nothing of what its expectation would notice.
+  // A query that no longer runs does not show what its expectation would notice.
   if (outcome.kind === "error" && outcome.sqlstate?.startsWith("22") !== true)
     return { how, result: "not_tried", reason: "the query does not run on the ruined copy" };
   return { how, result: held(outcome) ? "not_noticed" : "noticed" };

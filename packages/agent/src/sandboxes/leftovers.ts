@@ -8,7 +8,7 @@ import {
   removeAbandonedDirectories,
 } from "./process/abandoned-directories.ts";
 
-/** What a killed run left behind; it contains restored data. */
+/** Leftovers of a killed run; they contain restored data. */
 export interface Leftover {
   readonly kind: "directory" | "container" | "volume";
   /** The directory's path, the container's id, the volume's name. */
@@ -18,19 +18,16 @@ export interface Leftover {
 }
 
 /**
- * What exists although the process that made it is gone: directories (a server may still run in
- * one), containers and volumes. Containers only if a runtime answers. Nothing that belongs to a
- * live run.
+ * Things that exist although the process that made them is gone: directories (a server may still
+ * run in one), containers and volumes. Containers only if a runtime answers. Nothing that belongs
+ * to a live run.
  * @throws EngineApiError if a runtime breaks off
  */
 export async function findLeftovers(scratchDir: string): Promise<Leftover[]> {
   return collect(await findAbandonedDirectories(scratchDir), findAbandoned);
 }
 
-/**
- * Removes all of that, and returns what it was. Two calls at once do no harm. @throws
- * EngineApiError
- */
+/** Removes all of them, and returns them. Two calls at once do no harm. @throws EngineApiError */
 export async function reapLeftovers(scratchDir: string): Promise<Leftover[]> {
   return collect(await removeAbandonedDirectories(scratchDir), reapContainers);
 }

@@ -3,8 +3,8 @@ import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
 
 /**
- * Reads what a reference in config.yaml points to: an environment variable, or the first line of a
- * file.
+ * Reads the secret that a reference in config.yaml points to: an environment variable, or the first
+ * line of a file.
  * @throws UserError key_file
  */
 export async function readSecret(

@@ -9,10 +9,7 @@ import { UserError } from "../errors/user-error.ts";
 import { readPinnedCa } from "../transport/pinned-ca.ts";
 import { openService, type Service } from "./service.ts";
 
-/**
- * This host as an agent of an organisation: who it is, what it signs with, which service it talks
- * to, which log it watches.
- */
+/** This host as an agent of an organisation: its id, its signing key, its service and its log. */
 export interface Attachment {
   readonly layout: Layout;
   readonly agentId: string;

@@ -39,7 +39,7 @@ const LineAnswer = Type.Object({
 });
 
 /**
- * The answers to so many submissions of one call, each as if it came alone.
+ * The answers to that many submissions of one call, each as if it came alone.
  * @throws ServiceError as `readAnswer` does, also if one of them has no answer
  */
 export function readLines(host: string, answer: Answer, count: number): Answer[] {

@@ -22,7 +22,7 @@ export interface HeardHeartbeat {
    * Must not be acknowledged: an ack promises that there will be an outcome (contract, section 7).
    */
   readonly unknownCommands: readonly UnknownCommand[];
-  /** Ids of requests to config.yaml that are not exactly what the contract allows. */
+  /** Ids of requests to config.yaml that do not follow the contract exactly. */
   readonly malformedRequests: readonly string[];
 }
 

@@ -91,7 +91,7 @@ export interface Service {
   downloadUrl(backupId: string, options: CallOptions): Promise<DownloadUrl>;
   /** Ids of a source's backups that are kept, oldest first: a page. */
   keptBackups(sourceId: string, cursor: string | null, options: CallOptions): Promise<KeptBackups>;
-  /** What the agent that made a backup signed about it; not verified here. */
+  /** The backup's receipt from the agent that made it; not verified here. */
   makersReceipt(backupId: string, options: CallOptions): Promise<MakersReceipt>;
   submitReceipt(envelope: EnvelopeRequest, options: CallOptions): Promise<ReceiptAccepted>;
   /**
@@ -136,7 +136,7 @@ export function openService(options: ServiceOptions): Service {
   }
 
   interface Reading extends Sending {
-    /** What an answer must look like, by its status; any other is thrown. */
+    /** The expected form of an answer, by its status; any other is thrown. */
     expected: Readonly<Record<number, TSchema>>;
   }
 
@@ -147,7 +147,7 @@ export function openService(options: ServiceOptions): Service {
     );
   }
 
-  /** One call; repeats it after temporary failures, of which `read` tells by what it throws. */
+  /** One call; repeats it after temporary failures, which `read` throws as such. */
   async function send<T>(
     what: Sending,
     { signal, idempotencyKey, once = false }: CallOptions,

@@ -11,8 +11,8 @@ const PATIENCE_MS = 20_000;
 const PAUSE_MS = 250;
 
 /**
- * The answer of the signing process at a socket to one request. Every request can be repeated: what
- * is done already stays done.
+ * The answer of the signing process at a socket to one request. Every request can be repeated
+ * without a second effect.
  * @throws UserError `signer` if it refuses or does not answer
  */
 export async function askSigner(

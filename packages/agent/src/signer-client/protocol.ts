@@ -1,5 +1,5 @@
 /**
- * What the agent and the signing process say to each other: one request on each connection, and one
+ * The protocol between the agent and the signing process: one request on each connection, and one
  * answer. Each is one byte, a uint32 (big endian) with the length of the rest, and the rest.
  */
 export const OPERATION = {
@@ -16,7 +16,7 @@ export const OPERATION = {
   next: 4,
   /** Contains 64 bytes: the public key in use, and the next one, which replaces it. */
   takeNext: 5,
-  /** Contains a fingerprint: the key that is to be used again. */
+  /** Contains a fingerprint: of the key to use again. */
   takeBack: 6,
   /** Contains a fingerprint. */
   forget: 7,
@@ -37,7 +37,9 @@ export const OPENED = { fileKey: 0, noIdentity: 1, damaged: 2 } as const;
 
 export const ANSWER = { done: 0, refused: 1 } as const;
 
-/** A payload of the largest envelope that anybody accepts, and what is signed around it. */
+/**
+ * A payload of the largest envelope that anybody accepts, and the bytes that are signed around it.
+ */
 export const MAX_MESSAGE = 264 * 1024;
 export const KEY_SIZE = 32;
 const HEADER = 5;

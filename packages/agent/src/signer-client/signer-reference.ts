@@ -1,7 +1,7 @@
 /**
- * What stands in an identity file in place of an identity that the signing process holds: it names
- * the socket at which that process opens headers of age files. Such a line is a text like an
- * identity's own, wherever identities are handed on.
+ * The line in an identity file that replaces an identity held by the signing process: it names the
+ * socket at which that process opens headers of age files. Wherever identities are passed on, such
+ * a line is passed like an identity's own.
  */
 const LINE = /^held-by-signer (\/[\x21-\x7e]{1,107})$/;
 

@@ -23,7 +23,7 @@ const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
 /** Refusals, in words for the agent's user. They contain nothing of a key. */
 class Refused extends Error {}
 
-/** What the signing process holds for the agent. */
+/** The keys that the signing process holds for the agent. */
 export interface Held {
   readonly keys: KeyDirectory;
   readonly identities: HeldIdentities;

@@ -33,9 +33,9 @@ const CLOCK_S = 300;
 const MAX_RECIPIENTS = 256;
 
 /**
- * What these bytes are that an agent would sign; null if nothing. Only the one canonical form of
- * each counts, so no bytes are ever signed that mean something else to somebody else. `by` is the
- * key, one of `keys`, that is to sign.
+ * The kind of statement that these bytes are, if an agent would sign them; otherwise null. Only the
+ * one canonical form of each counts, so no bytes are ever signed that mean something else to
+ * somebody else. `by` is the signing key, one of `keys`.
  */
 export function purposeOf(
   message: Uint8Array,
@@ -84,7 +84,7 @@ function isCosignature(message: Uint8Array, now_s: number): boolean {
   return true;
 }
 
-/** A new signing key must be held here: no other's is signed for. */
+/** A new signing key must be held here: no statement about another one is signed. */
 function isRotation(
   predicate: unknown,
   payload: Uint8Array,

@@ -30,8 +30,8 @@ export function becomeOwner(directory: string): void {
 const STICKY_FOR_GROUP = 0o1020;
 
 /**
- * The package's root belongs to root, so that the service's user can't replace its `env`; that user
- * works in it through its group. The directory of its keys shows which user that is, because no
+ * The package's root belongs to root, so that the service's user cannot replace its `env`; that
+ * user works in it through its group. The owner of its keys' directory is that user, because no
  * other user can have put it there. Null if it is root itself.
  */
 function ownerOf(directory: string): Stats | null {

@@ -3,7 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 
 export const agentVersion: string = packageJson.version;
 
-/** What the agent tells the service about this host. */
+/** This host's description for the service. */
 export function hostFacts(): { agent_version: string; hostname: string; platform: string } {
   return {
     agent_version: agentVersion,

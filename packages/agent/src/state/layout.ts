@@ -38,14 +38,14 @@ export interface Layout {
   /** Commands from the service that are not done. */
   readonly commands: string;
   readonly commandsDone: string;
-  /** What people asked over the service of config.yaml, and what was answered. */
+  /** People's requests over the service about config.yaml, and their answers. */
   readonly configRequests: string;
   /** The log as this agent, its witness, has seen it. */
   readonly log: string;
   readonly keptCheckpoint: string;
   /** The later generations of the log that this agent followed to. */
   readonly generations: string;
-  /** Bundles and answers whose place the log lost: what was there, with the log's signature. */
+  /** Bundles and answers whose place the log lost: the former proof, with the log's signature. */
   readonly lostPlaces: string;
   readonly logAlarm: string;
   readonly logAlarmsCleared: string;

@@ -71,7 +71,7 @@ export function isLocked(layout: Layout, name: LockName): boolean {
   return host.isLocked(pathOf(layout, name));
 }
 
-/** Who took the lock last; they only hold it if the lock is held. */
+/** The process that took the lock last; it only holds it if the lock is held. */
 export function lockHolder(layout: Layout, name: LockName): LockHolder | null {
   return host.lockHolder(pathOf(layout, name));
 }

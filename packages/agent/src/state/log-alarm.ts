@@ -73,7 +73,7 @@ export async function clearLogAlarm(
   const decided = { ...decision, cleared_at: new Date().toISOString() };
   await replaceJsonFile(join(layout.logAlarmsCleared, `${stem}.decision.json`), decided);
   if (decision.forgetHead) await removeFile(layout.keptCheckpoint);
-  // Last: after a crash before this, the alarm still stands.
+  // Last: after a crash before this, the alarm is still there.
   await moveFile(layout.logAlarm, kept);
   return kept;
 }

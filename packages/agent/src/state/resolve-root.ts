@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { UserError } from "../errors/user-error.ts";
 
-/** What the root was chosen by; `doctor` prints it. */
+/** How the root was chosen; `doctor` prints it. */
 export type RootBranch =
   | "--root"
   | "ATTESTORE_HOME"
@@ -69,7 +69,7 @@ export function resolveRootForInit(surroundings: RootSurroundings): ResolvedRoot
   return chosen;
 }
 
-/** Whether it is there, and this user may not see what is in it. */
+/** Whether it exists, and this user may not see its content. */
 function isClosed(path: string): boolean {
   if (!existsSync(path)) return false;
   try {

@@ -9,10 +9,7 @@ export async function readSourceIds(layout: Layout): Promise<ReadonlyMap<string,
   return new Map(value === null ? [] : Object.entries(value as Record<string, string>));
 }
 
-/**
- * Remembers ids. They are a copy of what the service knows, and are only written if something
- * changed.
- */
+/** Remembers ids. They are a copy of the service's, and are only written if something changed. */
 export async function rememberSourceIds(
   layout: Layout,
   told: readonly Pick<RegisteredSource, "id" | "slug">[],

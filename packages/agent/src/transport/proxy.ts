@@ -1,6 +1,6 @@
 import { UserError } from "../errors/user-error.ts";
 
-/** What Node's agents read from the environment (`proxyEnv`). */
+/** The variables that Node's agents read from the environment (`proxyEnv`). */
 export interface ProxyEnvironment {
   readonly HTTPS_PROXY?: string;
   readonly NO_PROXY?: string;

@@ -107,10 +107,10 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
 }
 
 /**
- * What the store says before it wants the body, such as why it refuses: while the body is being
- * sent, its connection may be reset before the answer is read. Null if the body is to be sent: the
- * store said so (RFC 9110, section 10.1.1), or said nothing, as stores do that don't know the
- * question.
+ * The store's answer before it wants the body, such as the reason of a refusal: while the body is
+ * being sent, the connection may be reset before the answer is read. Null if the body should be
+ * sent: the store said so (RFC 9110, section 10.1.1), or said nothing, as stores do that do not
+ * know the question.
  */
 async function answerBeforeBody(
   outgoing: ClientRequest,

@@ -25,7 +25,7 @@ export function openToldDirectory(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | constants.O_DIRECTORY);
 }
 
-/** A directory that is to be removed: made readable if its owner, which we are, may not read it. */
+/** A directory to remove: made readable if its owner, which we are, may not read it. */
 export async function openOwnDirectory(path: Buffer): Promise<FileHandle> {
   try {
     return await openDirectory(path);

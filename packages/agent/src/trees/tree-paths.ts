@@ -6,8 +6,8 @@ const LONGEST = 3_000;
 
 /**
  * Paths of a tree that may be longer than a system call accepts: on the way down, a directory every
- * few thousand bytes is held by its descriptor, and what is below it is named from there. For walks
- * that go down and up again in order.
+ * few thousand bytes is held by its descriptor, and paths below it start from there. For walks that
+ * go down and up again in order.
  */
 export class TreePaths {
   readonly #root: FileHandle;

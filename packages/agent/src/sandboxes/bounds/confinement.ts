@@ -26,13 +26,13 @@ const TIMES_PLAINTEXT = 16;
 const LEAST_DISK = 8 * GIB;
 /** For a backup whose receipt does not give the plaintext's size. */
 const UNKNOWN_DISK = 256 * GIB;
-/** Of what is free when the restore begins. */
+/** Of the free space when the restore begins. */
 const UNKNOWN_SHARE = 0.5;
 /** As in the packaged unit. */
 const MEMORY_SHARE = 0.8;
 
 /**
- * `disk`: more than the maker's signed size explains. `host`: what is left on the file system.
+ * `disk`: more than the maker's signed size explains. `host`: the free space of the file system.
  * `memory`: of this host.
  */
 export type ReachedLimit = "disk" | "host" | "memory";
@@ -72,7 +72,7 @@ export class Confinement {
       (plaintextBytes === null ? UNKNOWN_DISK : Math.max(LEAST_DISK, TIMES_PLAINTEXT * plaintextBytes));
   }
 
-  /** Such a file lies beside what is restored. To be said before the restore begins. */
+  /** Such a file lies beside the restored data. Call this before the restore begins. */
   alsoHolds(bytes: number): void {
     this.diskBytes += bytes;
   }

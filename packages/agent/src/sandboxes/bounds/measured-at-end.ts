@@ -7,7 +7,7 @@ import { holdsMore } from "./watch-disk.ts";
 /**
  * The same place, but its programs count as ended only after the disk was measured. A server that
  * reached its limit may take its client with it before the next look, or tell it that the disk is
- * full; a dump could use this to choose that its test could not run. Clients ignore errors, so an
+ * full. A dump could use this to make its test one that could not run. Clients ignore errors, so an
  * exit code says nothing. Does not wait for programs that are being stopped.
  */
 export function measuredAtEnd(

@@ -6,8 +6,8 @@ const HERE = "packages/agent/src/sandboxes/bounds/own-program.ts";
 const MAIN = "packages/agent/src/single-executable.ts";
 
 /**
- * What runs here besides the executable: nothing for a single executable, otherwise the sources, or
- * one file made from them.
+ * The files of this program besides the executable: none for a single executable, otherwise the
+ * sources, or one file made from them.
  */
 function programFile(): { readonly directory: string; readonly file: string } | null {
   if (isSea()) return null;

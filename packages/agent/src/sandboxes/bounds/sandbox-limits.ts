@@ -1,4 +1,4 @@
-/** What the programs of a sandbox may use. */
+/** The limits of a sandbox's programs. */
 export interface SandboxLimits {
   /** For everything in the sandbox's directory. */
   readonly disk_bytes: number;

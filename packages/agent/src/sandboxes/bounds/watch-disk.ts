@@ -15,9 +15,9 @@ const RESERVE_BYTES = 1 << 30;
 const RESERVE_SHARE = 0.02;
 
 /**
- * Waits until a directory holds more than it may, or its file system is nearly full: removed files
- * that are still open are in no directory, but take room all the same. Null once it is told to
- * stop.
+ * Waits until a directory is larger than it may be, or its file system is nearly full: removed
+ * files that are still open are in no directory, but use space all the same. Null once it is told
+ * to stop.
  */
 export async function watchDisk(
   directory: string,

@@ -14,9 +14,9 @@ const SOCKETS = "/attestore/run";
 const MIB = 1024 * 1024;
 
 /**
- * What keeps a container running: it ends when our connection to its stdin does, or at the time
- * limit. Runs as root, without capabilities. The shell stays its first process, because the timeout
- * of newer coreutils (seen in 9.10) refuses to be.
+ * The command that keeps a container running: it ends when our connection to its stdin does, or at
+ * the time limit. Runs as root, without capabilities. The shell stays its first process, because
+ * the timeout of newer coreutils (seen in 9.10) refuses to be the first.
  */
 const MAIN = 'chmod 1777 /attestore/data && { timeout -s KILL "$0" cat; exit; }';
 
@@ -28,7 +28,7 @@ const DRAINING = ["/bin/sh", "-c", '"$@"; code=$?; cat >/dev/null; exit "$code"'
 
 export interface ContainerRequest {
   readonly api: EngineApi;
-  /** `sha256:…`, so that what was examined is what runs. */
+  /** `sha256:…`, so that the image which was examined is the one that runs. */
   readonly imageId: string;
   /** The image's user that the programs run as: an unprivileged one. */
   readonly user: string;
@@ -56,8 +56,7 @@ export async function openContainerPlace(request: ContainerRequest): Promise<Pla
     stopIfAborted(signal);
     if (limits.storage === "disk") await api.call("POST", "/volumes/create", { Name: name, Labels: labels });
     await api.call("POST", `/containers/create?name=${name}`, specification(request, name, labels));
-    // Before the start: from then on Podman's conmon and Docker both keep what is attached to
-    // stdin.
+    // Before the start: from then on Podman's conmon and Docker both keep the bytes sent to stdin.
     const main = await api.hijack(
       `/containers/${name}/attach?stream=1&stdin=1&stdout=1&stderr=1&logs=0`,
       undefined,

@@ -6,7 +6,8 @@ const MAX_ANSWER = 8 << 20;
 const ANSWER_MS = 120_000;
 
 /**
- * What the runtime answered, or that it did not: `code` is the HTTP status or the system's code.
+ * The runtime's error answer, or that there was none: `code` is the HTTP status or the system's
+ * code.
  */
 export class EngineApiError extends Error {
   readonly code: string;

@@ -4,9 +4,9 @@ const HEADER = 8;
 const STDERR = 2;
 
 /**
- * Splits what a process without a terminal sends through the API into frames: one byte for the
- * stream (1 stdout, 2 stderr), three zeros, a big-endian length, and that many bytes ("Stream
- * format" of the Engine API's attach).
+ * Splits the API's stream of a process without a terminal into frames: one byte for the stream (1
+ * stdout, 2 stderr), three zeros, a big-endian length, and that many bytes ("Stream format" of the
+ * Engine API's attach).
  */
 export class FrameReader {
   readonly #stdout: PassThrough;

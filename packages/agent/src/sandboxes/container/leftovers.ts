@@ -35,8 +35,8 @@ function abandoned(records: readonly unknown[]): Labelled[] {
 }
 
 /**
- * Removes what `findAbandoned` finds, and returns what it was. What another run removes at the same
- * time counts as removed too.
+ * Removes everything that `findAbandoned` finds, and returns it. Things that another run removes at
+ * the same time count as removed too.
  */
 export async function reapContainers(api: EngineApi): Promise<ContainerLeftover[]> {
   const found = await findAbandoned(api);

@@ -8,8 +8,8 @@ const INSTALL =
   "install one (apt-get install podman && systemctl enable --now podman.socket), or set DOCKER_HOST=unix:///path to its socket";
 
 /**
- * The Docker Engine API of this host: the first that answers of DOCKER_HOST, Docker's socket and
- * Podman's.
+ * The Docker Engine API of this host: the first of DOCKER_HOST, Docker's socket and Podman's that
+ * answers.
  * @throws RunError `tool_missing` if none does; the message says what was found at each place.
  */
 export async function findEngineApi(environment: NodeJS.ProcessEnv = process.env): Promise<EngineApi> {

@@ -20,9 +20,9 @@ export interface ServerImageRequest<Programs> {
   readonly major: string | null;
   /** The image's user that the programs run as: an unprivileged one. */
   readonly user: string;
-  /** For `/bin/sh` in the image: prints where the server is and what it says about itself. */
+  /** For `/bin/sh` in the image: prints where the server is, and the server's version output. */
   readonly script: string;
-  /** What such output says; null if it is something else. */
+  /** The meaning of such output; null if it is something else. */
   readonly read: (output: string) => Programs | null;
 }
 

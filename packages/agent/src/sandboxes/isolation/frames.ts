@@ -1,8 +1,8 @@
 /**
- * What the agent and a sandbox say to each other over one stream: frames with a type, a channel
- * (one for each program) and at most 64 KiB.
- * Each direction of each program has a window of a MiB: the sender stops there until the other side
- * says how much it has read. So a program that nobody reads does not block the others.
+ * The protocol between the agent and a sandbox over one stream: frames with a type, a channel (one
+ * for each program) and at most 64 KiB. Each direction of each program has a window of a MiB: the
+ * sender stops there until the other side says how much it has read. So a program that nobody reads
+ * does not block the others.
  */
 export const FRAME = {
   /** To the sandbox, first: JSON `SandboxLimits`. */

@@ -20,10 +20,12 @@ const PROGRAM = `${INSIDE}/program`;
 export const NAMESPACE_SOCKETS = `${INSIDE}/sockets`;
 
 /**
- * Runs as the first process of new mount, process, network and IPC namespaces, as their root. What
- * is left of the file system is read-only, without the places that have sockets of others and files
- * of ours.
+ * Runs as the first process of new mount, process, network and IPC namespaces, as their root. The
+ * rest of the file system is read-only, without the places that have sockets of others and files of
+ * ours.
+ *
  * sh SCRIPT DIRECTORY EXECUTABLE PROGRAM OWNER KEPT… -- HIDDEN… -- COMMAND…
+ *
  * The KEPT are directories with programs: they stay where they are, although their surroundings are
  * hidden.
  */
@@ -85,7 +87,7 @@ exec "$@"
 `;
 
 export interface NamespaceRequest {
-  /** A directory of ours, empty, for what is restored. */
+  /** Our own empty directory for the restored data. */
   readonly directory: string;
   /** Also ours, with keys in it: must not be visible in there. */
   readonly root: string;

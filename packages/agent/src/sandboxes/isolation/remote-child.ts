@@ -168,8 +168,8 @@ export class RemoteChild {
     clearTimeout(this.#grace);
     this.#request.signal.removeEventListener("abort", this.#terminate);
     this.#flush();
-    // Processes that outlive it have the other end too, so nothing else tells a writer who waits
-    // that nobody reads.
+    // Processes that outlive it have the other end too, so nothing else tells a waiting writer that
+    // nobody reads.
     this.#direct?.destroy();
     this.#stdout.end();
     this.#stderr.end();

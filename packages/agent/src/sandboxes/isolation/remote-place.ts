@@ -131,8 +131,8 @@ export async function openRemotePlace(
     start,
     connect,
     close: () => {
-      // Whoever started the sandbox stops what still runs in there, perhaps a moment later: there
-      // is nobody to tell any more.
+      // Whoever started the sandbox stops the processes in there, perhaps a moment later. Nobody is
+      // left to be told.
       isLost = true;
       return (closing ??= stream.close());
     },

@@ -96,7 +96,7 @@ class Program {
   readonly #send: (bytes: Buffer) => void;
   readonly #onEnd: () => void;
   readonly #unread = { stdout: 0, stderr: 0 };
-  /** What came before it was started. */
+  /** Bytes that came before it was started. */
   readonly #early: (() => void)[] = [];
   #child: Carried | null = null;
   #isKilled = false;
@@ -244,7 +244,7 @@ class Program {
     const { pid, stdin } = this.#child;
     if (pid === undefined) return void stdin?.destroy();
     try {
-      // Including what it started itself.
+      // Including processes that it started itself.
       process.kill(-pid, signal);
     } catch (error) {
       if (errorCode(error) !== "ESRCH") throw error;

@@ -13,7 +13,7 @@ import { findPrivateParents, openPrivate, ownUid } from "./private-parent.ts";
 
 /** The owner is in the name, so a directory never exists without its owner being known. */
 const NAME = /^(?:attestore-)?([0-9]+-[0-9]+-[0-9a-f]{8}-[0-9]+)-[0-9a-f]{8}$/;
-/** What its own run could not remove. */
+/** Files that its own run could not remove. */
 const LEFT = /^leftover-[0-9a-f]{8}$/;
 
 export interface AbandonedDirectory {
@@ -42,8 +42,8 @@ export function findAbandonedDirectories(scratchDir: string): Promise<AbandonedD
 }
 
 /**
- * Removes them, and stops a server that may still run in one. What can't be removed is reported,
- * and blocks nobody. Two calls at once do no harm.
+ * Removes them, and stops a server that may still run in one. A directory that cannot be removed is
+ * reported, and blocks nobody. Two calls at once do no harm.
  */
 export function removeAbandonedDirectories(scratchDir: string): Promise<AbandonedDirectory[]> {
   return eachAbandoned(scratchDir, async (parent, name, path) => {
@@ -63,7 +63,7 @@ export async function tryToRemove(parent: FileHandle, name: Name): Promise<strin
   }
 }
 
-/** Gives it a name by which every later run knows that nobody uses it any more. */
+/** Gives it a name that tells every later run that nobody uses it any longer. */
 export async function markAsLeft(parent: FileHandle, name: Name): Promise<void> {
   const left = `leftover-${randomBytes(4).toString("hex")}`;
   await rename(nameIn(parent, name), nameIn(parent, left)).catch(() => undefined);

@@ -5,8 +5,8 @@ import { realpath } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
- * Stops the PostgreSQL that still runs on `<directory>/data` although whoever started it is gone.
- * A restored dump may have written what is in the directory, and the process id in postmaster.pid
+ * Stops the PostgreSQL that still runs on `<directory>/data` although whoever started it is gone. A
+ * restored dump may have written the files in the directory, and the process id in postmaster.pid
  * may long belong to another process. So it is killed only if it is a `postgres` of the directory's
  * own user whose working directory is that very data directory. No other process has that, and no
  * link leads to another one.

@@ -20,7 +20,7 @@ const MARK = "ATTESTORE_PLACE";
 /** Processor time, for processes that outlive us. */
 const CPU_S = 12 * 3600;
 
-/** What a place's programs may use of this host. */
+/** The limits of a place's programs on this host. */
 export interface PlaceBounds extends SandboxLimits {
   /** For all of them together. */
   readonly memory_bytes: number;
@@ -61,7 +61,7 @@ export async function openProcessPlace(
   }
 
   async function start({ diesWithUs = false, ...program }: PlaceProgram): Promise<Child> {
-    // Without this, the next run still finds what is left.
+    // Without this, the next run still finds the leftovers.
     const setpriv = diesWithUs ? await findProgram("setpriv") : null;
     const { command, args } = await limited(program, bounds, user?.uid ?? null);
     const child = await startChild({
@@ -104,7 +104,10 @@ export async function openProcessPlace(
   return bounds === null ? place : measuredAtEnd(place, directory.path, bounds, bounds.onLimit);
 }
 
-/** The same with prlimit(1), if it is installed. What it starts can't raise any of these limits. */
+/**
+ * The same with prlimit(1), if it is installed. Processes that it starts cannot raise any of these
+ * limits.
+ */
 async function limited(
   { command, args }: PlaceProgram,
   bounds: PlaceBounds | null,

@@ -46,14 +46,14 @@ export class ProcessWatch {
   }
 
   /**
-   * Finds out who they are now: once a parent is gone, its children can't be recognised by descent
-   * any more.
+   * Finds out who they are now: once a parent is gone, its children can no longer be recognised by
+   * descent.
    */
   note(): void {
     this.#look();
   }
 
-  /** Waits until they use more memory than they may together; false once it is told to stop. */
+  /** Waits until together they use more memory than they may; false once it is told to stop. */
   async exceeds(maxBytes: number, signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted) {
       const began = performance.now();
@@ -133,7 +133,7 @@ export class ProcessWatch {
   }
 }
 
-/** How many threads a user has, which is what a limit of processes counts. */
+/** The number of a user's threads, which is what a limit of processes counts. */
 export function threadsOf(uid: number): number {
   let count = 0;
   for (const pid of pids()) {
@@ -154,10 +154,10 @@ function processes(): Map<number, Seen> {
 }
 
 /**
- * Those processes and all that descend from them, without a look at the rest of the host's, which
- * may be thousands. Each thread has its own children (proc(5), /proc/PID/task/TID/children). A
- * child that is missed while others end is there at the next look. Null if the kernel lists no
- * children.
+ * Those processes and all that descend from them, without a look at the rest of the host's
+ * processes, which may be thousands. Each thread has its own children (proc(5),
+ * /proc/PID/task/TID/children). A child that is missed while others end is found at the next look.
+ * Null if the kernel lists no children.
  */
 function processesBelow(roots: Iterable<number>): Map<number, Seen> | null {
   if (!existsSync("/proc/thread-self/children")) return null;

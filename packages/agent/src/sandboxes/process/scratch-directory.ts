@@ -16,7 +16,7 @@ import { makePrivateParent, openPrivate } from "./private-parent.ts";
 
 export interface ScratchDirectory {
   readonly path: string;
-  /** What can't be removed stays under a name that the next run knows, which reports it. */
+  /** Files that cannot be removed stay under a name that the next run knows and reports. */
   remove(): Promise<void>;
 }
 
