@@ -41,14 +41,19 @@ function descends(all: ReadonlyMap<number, ProcessTimes>, pid: number, ancestor:
   return false;
 }
 
-/** proc(5): after the name in parentheses come state, parent, …, utime (14) and stime (15). */
+/**
+ * proc(5): after the name in parentheses come state, parent, …, utime (14) and stime (15). Of
+ * PostgreSQL also cutime and cstime, of its children that have ended: a connection may close
+ * meanwhile.
+ */
 function readTimes(pid: string): ProcessTimes | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const ticks = Number(fields[11]) + Number(fields[12]);
-    return { parent: Number(fields[1]), name, seconds: ticks / TICKS_A_SECOND };
+    const ticks = fields.slice(11, name === "postgres" ? 15 : 13).map(Number);
+    const seconds = ticks.reduce((sum, one) => sum + one, 0) / TICKS_A_SECOND;
+    return { parent: Number(fields[1]), name, seconds };
   } catch {
     return null; // It ended meanwhile.
   }

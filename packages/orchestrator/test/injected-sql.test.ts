@@ -207,6 +207,7 @@ test("jobs: the injected count beside each statement finds nothing of another or
     publicUrl: service.url,
     webhooks: { networks: [], http: false },
     scheduleGrace_s: 3600,
+    scheduleJitter_s: 0,
     retentionDelay_s: 7 * 86_400,
     heartbeatInterval_s: 60,
     silentAfterIntervals: 5,

@@ -78,6 +78,7 @@ export async function makeOrganisation(name = "Example"): Promise<Organisation> 
     clock: () => new Date(),
     logger: silentLogger,
     scheduleGrace_s: 600,
+    scheduleJitter_s: 0,
     heartbeatInterval_s: 60,
     silentAfterIntervals: 10,
   };

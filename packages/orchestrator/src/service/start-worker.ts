@@ -152,6 +152,7 @@ async function start(
     clock: systemClock,
     logger: log,
     scheduleGrace_s: config.scheduleGrace_s,
+    scheduleJitter_s: config.scheduleJitter_s,
     retentionDelay_s: config.retentionDelayDays * 86_400,
     heartbeatInterval_s: config.heartbeatInterval_s,
     silentAfterIntervals: config.silentAfterIntervals,

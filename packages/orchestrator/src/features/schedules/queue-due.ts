@@ -1,148 +1,96 @@
 import type { CommandKind } from "@attestore/contract";
-import { sql } from "kysely";
-import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { runInOrg } from "../../platform/database/org-scope.ts";
+import { asDatabaseUnavailable } from "../../platform/database/unavailable.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
-import { findAgentStatus } from "../agents/agent-status.ts";
-import { queueCommand } from "../command-queue/queue-command.ts";
-import { type ConfiguredSource, SOURCE_COLUMNS, updateSource } from "../sources/configured-source.ts";
-import { tryLockSource } from "../sources/lock-source.ts";
-import { nextOf } from "./next-times.ts";
-import { insertRuns } from "./runs.ts";
+import { type DueSource, listDue } from "./due-sources.ts";
+import { ScheduleTimes } from "./due-times.ts";
+import { type DueRun, queueBatch } from "./queue-batch.ts";
 import type { SchedulesDeps } from "./settings.ts";
 
-const PAGE = 200;
-/**
- * How many times of one schedule are recorded after a pause of the service: a month of hourly runs.
- */
-const MAX_CAUGHT_UP = 1000;
+/** What one transaction holds is short, so nobody who needs the same rows waits for long. */
+const BATCH_SOURCES = 200;
+/** After a pause of the service each source has many times. */
+const BATCH_TIMES = 2000;
 
-const NEXT = { backup: "next_backup_at", restore_test: "next_restore_test_at" } as const;
+/** The rest of the time until its deadline is left for the run itself. */
+const JITTER_OF_GRACE = 1 / 4;
+
+type QueueDeps = Pick<SchedulesDeps, "db" | "scheduleGrace_s" | "scheduleJitter_s">;
 
 /**
- * Queues due runs, once across all replicas: each source in a transaction that also sets its next
- * time. Times that passed while the service was down are recorded, and one command is queued for
- * all of them. While the previous command is unfinished no other is added: it counts for the new
- * time too. If a source cannot be queued, for example because this version does not know its time
- * zone, the others are queued all the same: the first such failure is thrown at the end.
+ * Queues due runs, once across all replicas: some sources of an organisation in each transaction,
+ * which also sets their next times. A kill -9 between two of them leaves whole batches, and the
+ * rest is still due. Times that passed while the service was down are recorded, and one command is
+ * queued for all of them. If a source cannot be queued, for example because this version does not
+ * know its time zone, the others are queued all the same: the first such failure is thrown at the
+ * end.
  */
 export async function queueDue(
-  deps: SchedulesDeps,
+  deps: QueueDeps,
   { now, signal }: Pick<JobContext, "now" | "signal">,
 ): Promise<void> {
   const failures: unknown[] = [];
+  const jitter_s = Math.min(deps.scheduleJitter_s, deps.scheduleGrace_s * JITTER_OF_GRACE);
   for (const kind of ["backup", "restore_test"] as const) {
-    if (signal.aborted) break;
-    const failed: string[] = [];
-    for (;;) {
-      const due = await listDue(deps.db, kind, now, failed);
-      let queued = 0;
-      for (const { id, org_id: orgId } of due) {
+    const times = new ScheduleTimes(kind, now);
+    for await (const page of listDue(deps.db, { kind, now, jitter_s })) {
+      for (const runs of batches(page, times, failures)) {
         if (signal.aborted) break;
-        try {
-          const done = await runInOrg(deps.db, orgId, (tx) => queueOne(tx, deps, { id, kind, now }));
-          if (done) queued += 1;
-        } catch (error) {
-          failures.push(error);
-          failed.push(id);
-        }
+        await queueAll(deps, { kind, now, runs, failures });
       }
-      // Another replica handles the rest, or the next run does.
-      if (signal.aborted || due.length < PAGE || queued === 0) break;
+      if (signal.aborted) break;
     }
   }
   if (failures.length > 0) throw failures[0];
 }
 
-async function listDue(
-  db: Database,
-  kind: CommandKind,
-  now: Date,
-  except: readonly string[],
-): Promise<{ id: string; org_id: string }[]> {
-  return db
-    .selectFrom("sources")
-    .select(["id", "org_id"])
-    .where(NEXT[kind], "<=", now)
-    .where("removed_at", "is", null)
-    .$if(except.length > 0, (query) => query.where("id", "not in", except))
-    .orderBy(NEXT[kind])
-    .limit(PAGE)
-    .execute();
-}
-
-async function queueOne(
-  tx: DatabaseTransaction,
-  deps: SchedulesDeps,
-  { id, kind, now }: { id: string; kind: CommandKind; now: Date },
-): Promise<boolean> {
-  if (!(await tryLockSource(tx, id))) return false;
-  const source = await findDue(tx, id, kind, now);
-  const due = source?.[NEXT[kind]] ?? null;
-  if (source === null || due === null) return false;
-  const { times, next } = timesUpTo(source, kind, due, now);
-  const commandId = await commandFor(tx, deps, source, kind, now);
-  await insertRuns(tx, {
-    source,
-    kind,
-    times,
-    commandId,
-    grace_s: deps.scheduleGrace_s,
-  });
-  await updateSource(tx, id, { [NEXT[kind]]: next });
-  return true;
-}
-
-async function findDue(
-  tx: DatabaseTransaction,
-  id: string,
-  kind: CommandKind,
-  now: Date,
-): Promise<ConfiguredSource | null> {
-  const row = await tx
-    .selectFrom("sources")
-    .select(SOURCE_COLUMNS)
-    .where("id", "=", id)
-    .where("removed_at", "is", null)
-    .where(NEXT[kind], "<=", now)
-    .executeTakeFirst();
-  return row ?? null;
-}
-
-/** The times that have come, oldest first, and the one after them. */
-function timesUpTo(
-  source: ConfiguredSource,
-  kind: CommandKind,
-  due: Date,
-  now: Date,
-): { times: Date[]; next: Date | null } {
-  const times: Date[] = [];
-  let next: Date | null = due;
-  while (next !== null && next <= now && times.length < MAX_CAUGHT_UP) {
-    times.push(next);
-    next = nextOf(source.schedule, kind, next);
+/** Of one organisation each. What cannot be computed is left out, and told in `failures`. */
+function* batches(
+  page: readonly DueSource[],
+  schedules: ScheduleTimes,
+  failures: unknown[],
+): Generator<DueRun[], void, undefined> {
+  let batch: DueRun[] = [];
+  let count = 0;
+  for (const source of page) {
+    if (batch.length > 0 && (isFull(batch, count) || batch[0]?.source.org_id !== source.org_id)) {
+      yield batch;
+      batch = [];
+      count = 0;
+    }
+    try {
+      const run = { source, ...schedules.of(source) };
+      batch.push(run);
+      count += run.times.length;
+    } catch (error) {
+      failures.push(error);
+    }
   }
-  return { times, next: next !== null && next <= now ? nextOf(source.schedule, kind, now) : next };
+  if (batch.length > 0) yield batch;
 }
 
-/** The unfinished command, or a new one. Null if there is no agent to ask. */
-async function commandFor(
-  tx: DatabaseTransaction,
-  deps: SchedulesDeps,
-  source: ConfiguredSource,
-  kind: CommandKind,
-  now: Date,
-): Promise<string | null> {
-  const agentId = kind === "restore_test" ? (source.test_agent_id ?? source.agent_id) : source.agent_id;
-  const since = new Date(now.getTime() - deps.scheduleGrace_s * 1000);
-  const { rows } = await sql<{ id: string }>`
-    select id from commands
-    where source_id = ${source.id} and kind = ${kind} and agent_id = ${agentId} and outcome = '{}' and ended_at is null
-      and (status <> 'acked' or acked_at > ${since})
-    order by id desc limit 1`.execute(tx);
-  const [running] = rows;
-  if (running !== undefined) return running.id;
-  if ((await findAgentStatus(tx, agentId)) !== "active") return null;
-  const queued = await queueCommand(tx, { source, kind, backupId: null, issuedBy: "schedule", now });
-  return queued.commandId;
+function isFull(batch: readonly DueRun[], times: number): boolean {
+  return batch.length >= BATCH_SOURCES || times >= BATCH_TIMES;
+}
+
+/** Where one source stops a batch, the others are queued without it. */
+async function queueAll(
+  deps: QueueDeps,
+  work: { kind: CommandKind; now: Date; runs: readonly DueRun[]; failures: unknown[] },
+): Promise<void> {
+  const { runs, failures, ...of } = work;
+  const orgId = runs[0]?.source.org_id;
+  if (orgId === undefined) return;
+  try {
+    await runInOrg(deps.db, orgId, (tx) => queueBatch(tx, { ...of, runs, grace_s: deps.scheduleGrace_s }));
+  } catch (error) {
+    if (asDatabaseUnavailable(error) !== null) throw error;
+    if (runs.length === 1) {
+      failures.push(error);
+      return;
+    }
+    const half = runs.length >> 1;
+    await queueAll(deps, { ...work, runs: runs.slice(0, half) });
+    await queueAll(deps, { ...work, runs: runs.slice(half) });
+  }
 }

@@ -3,45 +3,6 @@ import { CLOCK_BEHIND_MS } from "@attestore/proof";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
-export interface NewRuns {
-  source: { id: string; org_id: string };
-  kind: CommandKind;
-  /** Oldest first. A command that is queued now is for the last one. */
-  times: readonly Date[];
-  commandId: string | null;
-  grace_s: number;
-}
-
-/**
- * Records times that a schedule named. A time that is recorded already stays as it is, except for
- * the command that it waits for.
- */
-export async function insertRuns(
-  tx: DatabaseTransaction,
-  { source, kind, times, commandId, grace_s }: NewRuns,
-): Promise<void> {
-  const rows = times.map((at, index) => ({
-    source_id: source.id,
-    kind,
-    scheduled_at: at,
-    org_id: source.org_id,
-    deadline_at: new Date(at.getTime() + grace_s * 1000),
-    command_id: index === times.length - 1 ? commandId : null,
-  }));
-  if (rows.length === 0) return;
-  await tx
-    .insertInto("scheduled_runs")
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict
-        .columns(["source_id", "kind", "scheduled_at"])
-        .doUpdateSet((row) => ({ command_id: row.ref("excluded.command_id") }))
-        .where("scheduled_runs.status", "=", "waiting")
-        .where("scheduled_runs.command_id", "is", null),
-    )
-    .execute();
-}
-
 /**
  * A backup or test that finished before a run was due does not count for it. The SQL of proof's
  * countsForRun.

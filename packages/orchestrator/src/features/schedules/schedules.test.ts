@@ -51,6 +51,7 @@ const deps = () => ({
   clock: () => now,
   logger: service.logger,
   scheduleGrace_s: 7200,
+  scheduleJitter_s: 0,
   heartbeatInterval_s: INTERVAL_S,
   silentAfterIntervals: SILENT,
 });

@@ -21,6 +21,17 @@ export async function tryLockSource(tx: DatabaseTransaction, sourceId: string): 
   return rows[0]?.locked === true;
 }
 
+/** Of many at once; returns those that nobody else has. */
+export async function tryLockSources(
+  tx: DatabaseTransaction,
+  sourceIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string }>`
+    select id from unnest(${sourceIds}::text[]) as id
+    where pg_try_advisory_xact_lock(hashtextextended(id, 0))`.execute(tx);
+  return new Set(rows.map(({ id }) => id));
+}
+
 /**
  * For work that also logs, or changes rows that a batch of the log changes: in the other order the
  * two would wait for each other.

@@ -249,6 +249,13 @@ export const SETTINGS = {
     fallback: "7200",
     description: "Seconds after its scheduled time by which a backup or restore test must be done.",
   }),
+  scheduleJitter_s: define({
+    variable: "ATTESTORE_SCHEDULE_JITTER_S",
+    read: type.wholeNumber(0, 3600),
+    fallback: "60",
+    description:
+      "Seconds within which schedules of the same time are queued, at most a quarter of ATTESTORE_SCHEDULE_GRACE_S. Each source has its own delay, which stays the same.",
+  }),
   retentionDelayDays: define({
     variable: "ATTESTORE_RETENTION_DELAY_DAYS",
     read: type.wholeNumber(0, 365),

@@ -239,6 +239,7 @@ const schedules = () => ({
   clock: () => new Date(),
   logger: service.logger,
   scheduleGrace_s: 7200,
+  scheduleJitter_s: 0,
   heartbeatInterval_s: 60,
   silentAfterIntervals: 10,
 });
