@@ -8,6 +8,7 @@ export * from "./schemas/scalars.ts";
 export * from "./schemas/attach.ts";
 export * from "./schemas/heartbeat.ts";
 export * from "./schemas/backups.ts";
+export * from "./schemas/envelope.ts";
 export * from "./schemas/log.ts";
 export * from "./schemas/receipts.ts";
 export * from "./schemas/events.ts";

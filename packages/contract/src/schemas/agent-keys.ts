@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { EnvelopeRequest } from "./log.ts";
+import { EnvelopeRequest } from "./envelope.ts";
 import { Id, PublicKeyWire, strict, Timestamp } from "./scalars.ts";
 
 /**

@@ -34,7 +34,7 @@ export const Leaf = Type.Object(
 export type Leaf = Static<typeof Leaf>;
 
 /** An entry's position in its log, with its proof. `log_id` is the log's origin. */
-const placement = {
+export const inclusionFields = {
   log_index: Count,
   leaf: Leaf,
   leaf_hash: Sha256,
@@ -42,60 +42,6 @@ const placement = {
   inclusion_proof: InclusionProof,
   checkpoint: Type.String(),
 };
-
-/**
- * Body of `POST /v1/receipts`: a DSSE envelope. `@attestore/proof` checks its signature and
- * statement.
- */
-export const EnvelopeRequest = Type.Object(
-  {
-    payloadType: Type.String(),
-    payload: Type.String(),
-    signatures: Type.Array(
-      Type.Object(
-        { keyid: Type.Optional(Type.String({ maxLength: 256 })), sig: Type.String({ maxLength: 1024 }) },
-        strict,
-      ),
-      { minItems: 1, maxItems: 1 },
-    ),
-  },
-  strict,
-);
-export type EnvelopeRequest = Static<typeof EnvelopeRequest>;
-
-/** 201 of `POST /v1/receipts`. */
-export const ReceiptAccepted = Type.Object({ receipt_id: Id("receipt"), ...placement }, strict);
-export type ReceiptAccepted = Static<typeof ReceiptAccepted>;
-
-/** The kinds of event that an agent may report. */
-export const AgentEventKind = Type.Enum([
-  "backup_failed",
-  "restore_failed",
-  "attestation_failed",
-  "change_accepted",
-  "draw_declared",
-  "config_changed",
-]);
-export type AgentEventKind = Static<typeof AgentEventKind>;
-
-/** Body of `POST /v1/events`. `envelope` is the agent's signed statement with the same fields. */
-export const EventRequest = Type.Object(
-  {
-    kind: AgentEventKind,
-    source_id: Type.Optional(Id("source")),
-    backup_id: Type.Optional(Id("backup")),
-    command_id: Type.Optional(Id("command")),
-    occurred_at: Timestamp,
-    detail: Type.Record(Type.String(), Type.Unknown()),
-    envelope: Type.Optional(EnvelopeRequest),
-  },
-  strict,
-);
-export type EventRequest = Static<typeof EventRequest>;
-
-/** 201 of `POST /v1/events`. */
-export const EventAccepted = Type.Object({ event_id: Id("event"), ...placement }, strict);
-export type EventAccepted = Static<typeof EventAccepted>;
 
 /** An event that the service itself wrote, with the proof that it is in the log. */
 export const OwnEvent = Type.Object(

@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import { RotateAgentKeyRequest } from "./agent-keys.ts";
-import { InclusionProof, Leaf, OwnEvent } from "./log.ts";
+import { Envelope } from "./envelope.ts";
+import { inclusionFields, InclusionProof, Leaf, OwnEvent } from "./log.ts";
 import { Count, Id, Sha256, strict, Timestamp } from "./scalars.ts";
 
 export const ReceiptKind = Type.Enum(["backup", "restore_test"]);
@@ -8,6 +9,10 @@ export type ReceiptKind = Static<typeof ReceiptKind>;
 
 export const ReceiptResult = Type.Enum(["passed", "failed"]);
 export type ReceiptResult = Static<typeof ReceiptResult>;
+
+/** 201 of `POST /v1/receipts`. */
+export const ReceiptAccepted = Type.Object({ receipt_id: Id("receipt"), ...inclusionFields }, strict);
+export type ReceiptAccepted = Static<typeof ReceiptAccepted>;
 
 const record = {
   id: Id("receipt"),
@@ -25,17 +30,6 @@ const record = {
 /** The record of a receipt in lists (contract, section 10). `result` is null for a backup. */
 export const ReceiptRecord = Type.Object(record, strict);
 export type ReceiptRecord = Static<typeof ReceiptRecord>;
-
-/** A DSSE envelope as it was submitted. */
-export const Envelope = Type.Object(
-  {
-    payloadType: Type.String(),
-    payload: Type.String(),
-    signatures: Type.Array(Type.Object({ keyid: Type.Optional(Type.String()), sig: Type.String() }, strict)),
-  },
-  strict,
-);
-export type Envelope = Static<typeof Envelope>;
 
 /** 200 of `GET /api/receipts/{receiptID}`. */
 export const ReceiptDetail = Type.Object({ ...record, envelope: Envelope }, strict);
