@@ -4,7 +4,6 @@ import { credentialPath, isCredentialName } from "../secrets/credential.ts";
 import type { StandaloneBlock } from "./config-schema.ts";
 import type { SecretReference } from "../secrets/secret-reference.ts";
 import type { S3Bucket } from "../transport/s3-client.ts";
-import type { KeepRules } from "./keep-rules.ts";
 
 export interface S3Location extends S3Bucket {
   /** Absolute; null for the public CAs. */
@@ -16,6 +15,25 @@ export interface S3Location extends S3Bucket {
 export type StorageConfig =
   /** Absolute. */
   { readonly kind: "directory"; readonly path: string } | { readonly kind: "s3"; readonly s3: S3Location };
+
+/**
+ * How many backups each rule keeps; 0 keeps none. A backup that any rule keeps stays (contract
+ * section 11).
+ */
+export interface KeepRules {
+  /** The newest n. */
+  readonly last: number;
+  /** All that are at most n times 24 hours older than the newest. */
+  readonly days: number;
+  /**
+   * The newest of each of the n newest days (UTC) that have one; weeks start on Monday (ISO 8601).
+   * While fewer have one, the oldest stays too.
+   */
+  readonly daily: number;
+  readonly weekly: number;
+  readonly monthly: number;
+  readonly yearly: number;
+}
 
 /** `standalone:` of config.yaml: there is no service. */
 export interface StandaloneConfig {

@@ -1,23 +1,5 @@
 import * as shared from "@attestore/host/keep-rules";
-
-/**
- * How many backups each rule keeps; 0 keeps none. A backup that any rule keeps stays (contract
- * section 11).
- */
-export interface KeepRules {
-  /** The newest n. */
-  readonly last: number;
-  /** All that are at most n times 24 hours older than the newest. */
-  readonly days: number;
-  /**
-   * The newest of each of the n newest days (UTC) that have one; weeks start on Monday (ISO 8601).
-   * While fewer have one, the oldest stays too.
-   */
-  readonly daily: number;
-  readonly weekly: number;
-  readonly monthly: number;
-  readonly yearly: number;
-}
+import type { KeepRules } from "../../config/storage-config.ts";
 
 export interface Datable {
   readonly id: string;
