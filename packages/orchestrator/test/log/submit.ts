@@ -1,7 +1,7 @@
 import type { EnvelopeRequest } from "@attestore/contract";
 import type { WireAnswer } from "../../src/platform/http/answer.ts";
 import { receiptEntry } from "../../src/features/receipts/receipt-entry.ts";
-import { receipts } from "../../src/features/receipts/receipt-kind.ts";
+import { receipts } from "../../src/features/receipts/receipt-batch.ts";
 import { verifySubmission } from "../../src/features/receipts/verify-submission.ts";
 import type { AgentPrincipal } from "../../src/platform/http/principal.ts";
 import type { SubmissionRecord } from "../../src/platform/http/route.ts";

@@ -5,7 +5,7 @@ import type { Answer } from "../../platform/http/answer.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { tokenPurpose } from "./review.ts";
-import { attached, type BootstrapDeps } from "./settings.ts";
+import { attached, type BootstrapDeps } from "./attached-answer.ts";
 import { type Bootstrap, findByPollToken } from "./store.ts";
 
 const LOOK_EVERY_MS = 1000;

@@ -17,7 +17,7 @@ import { useAuthKey } from "../auth-keys/use-auth-key.ts";
 import { newCode, newPollToken } from "../secrets.ts";
 import { readAttachRequest } from "./attach-request.ts";
 import { pollBootstrap } from "./poll.ts";
-import { attached, type BootstrapDeps } from "./settings.ts";
+import { attached, type BootstrapDeps } from "./attached-answer.ts";
 import { insertBootstrap } from "./store.ts";
 
 const RETRY_AFTER_S = 5;

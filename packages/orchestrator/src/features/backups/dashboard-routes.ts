@@ -16,7 +16,7 @@ import { readInOrg } from "../../platform/database/org-scope.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { listBackups } from "./queries.ts";
-import { withObjectStore } from "./object-access.ts";
+import { withObjectStore } from "./with-object-store.ts";
 import { backupRecord } from "./serialize.ts";
 import { findBackup } from "./store.ts";
 

@@ -23,7 +23,7 @@ import { findSource } from "../sources/store.ts";
 import { requireOwnedSource } from "../sources/owned-source.ts";
 import { isAgentOf } from "../sources/source-agents.ts";
 import { prepareUpload, signUpload } from "./new-upload.ts";
-import { withObjectStore } from "./object-access.ts";
+import { withObjectStore } from "./with-object-store.ts";
 import { backupRecord, downloadedBackup } from "./serialize.ts";
 import { findRegistrable, registerBackup } from "./register-backup.ts";
 import { findRenewable } from "./renew-upload.ts";

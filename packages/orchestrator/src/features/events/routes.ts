@@ -15,7 +15,7 @@ import { submitRoute, type Route } from "../../platform/http/route.ts";
 import { findSigningKey } from "../agents/signing-keys.ts";
 import type { FindKey } from "../receipts/verify-submission.ts";
 import { submitEntry, type Submissions } from "../submissions/submit-entry.ts";
-import { agentEvents, type AgentEventEntry } from "./event-kind.ts";
+import { agentEvents, type AgentEventEntry } from "./event-batch.ts";
 import { verifySignedEvent } from "./verify-signed-event.ts";
 
 const DETAIL = { bytes: MAX_EVENT_DETAIL_BYTES, values: MAX_EVENT_DETAIL_VALUES };

@@ -13,7 +13,7 @@ import { readInOrg } from "../../platform/database/org-scope.ts";
 import { findSigningKey } from "../agents/signing-keys.ts";
 import { submitEntry, type Submissions } from "../submissions/submit-entry.ts";
 import { receiptEntry } from "./receipt-entry.ts";
-import { receipts } from "./receipt-kind.ts";
+import { receipts } from "./receipt-batch.ts";
 import { type FindKey, verifySubmission } from "./verify-submission.ts";
 
 export function receiptRoutes({ sequencer, db }: { sequencer: Submissions; db: Database }): Route[] {

@@ -8,7 +8,7 @@ import { findConfigured } from "../sources/configured-source.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";
 import { readHold, setHeld } from "./hold-store.ts";
 import { type Candidate, planRetention } from "./plan.ts";
-import { byTime } from "./rules.ts";
+import { byTime } from "./keep-rules.ts";
 import type { RetentionDeps } from "./deps.ts";
 import {
   clearAnnounced,

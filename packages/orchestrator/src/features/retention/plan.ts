@@ -1,5 +1,5 @@
 import type { Retention, RetentionReason } from "@attestore/contract";
-import { byTime, hasRules, keepReasons, type Kept } from "./rules.ts";
+import { byTime, hasRules, keepReasons, type Kept } from "./keep-rules.ts";
 
 export interface Candidate extends Kept {
   provenAt: Date | null;

@@ -1,6 +1,6 @@
 import type { RetentionHold } from "@attestore/contract";
 import type { Candidate } from "./plan.ts";
-import { byTime } from "./rules.ts";
+import { byTime } from "./keep-rules.ts";
 
 const DAY_MS = 86_400_000;
 /** The usual number is measured over this many days before the last one. */

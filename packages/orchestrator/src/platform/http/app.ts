@@ -8,7 +8,11 @@ import { AgentCredentials } from "./agent-credentials.ts";
 import { AuditLog } from "./audit-log.ts";
 import { auditRow } from "./audit-row.ts";
 import { sendError, toApiError, type AnswerTo } from "./error-answer.ts";
-import { type AppendImpersonatedCall, impersonationLogger, logImpersonatedCalls } from "./impersonation.ts";
+import {
+  type AppendImpersonatedCall,
+  impersonationLogger,
+  logImpersonatedCalls,
+} from "./log-impersonated-calls.ts";
 import { announcesBody, limitBodyTime } from "./body-deadline.ts";
 import { acceptJsonOnly } from "./json-body.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";

@@ -11,7 +11,7 @@ import { authenticate, orgOfCall } from "./authenticate.ts";
 import { ApiError, invalidRequest } from "../errors/api-error.ts";
 import type { FailedCredentials } from "./failed-credentials.ts";
 import type { FileAnswer } from "./file-answer.ts";
-import type { Impersonation } from "./impersonation.ts";
+import type { Impersonation } from "./log-impersonated-calls.ts";
 import { invalidJson } from "./json-body.ts";
 import { readInOrg } from "../database/org-scope.ts";
 import { ALWAYS, subjectOf } from "./principal.ts";

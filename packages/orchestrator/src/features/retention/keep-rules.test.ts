@@ -2,7 +2,7 @@ import type { Retention } from "@attestore/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { planRetention, type Candidate } from "./plan.ts";
-import { keepReasons, type Kept } from "./rules.ts";
+import { keepReasons, type Kept } from "./keep-rules.ts";
 
 const DAY_MS = 86_400_000;
 const backup = (id: string, at: string): Kept => ({ id, at: new Date(at) });
