@@ -5,7 +5,7 @@ import { Server as TlsServer } from "node:tls";
 import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
 import { AgentCredentials } from "./agent-credentials.ts";
-import { AuditLog } from "./audit-log.ts";
+import { AuditRowBuffer } from "./audit-row-buffer.ts";
 import { auditRow } from "./audit-row.ts";
 import { sendError, toApiError, type AnswerTo } from "./error-answer.ts";
 import {
@@ -112,7 +112,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     );
   letGoOfSlowReaders(app.server, options.slowReaders);
 
-  const audit = new AuditLog(db, logger);
+  const audit = new AuditRowBuffer(db, logger);
   const table = options.rateLimits ?? RATE_LIMITS;
   const limiting = {
     table,

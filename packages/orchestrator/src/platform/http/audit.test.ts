@@ -9,7 +9,7 @@ import {
   type TestOrg,
   type TestService,
 } from "../../../test/service.ts";
-import { AuditLog } from "./audit-log.ts";
+import { AuditRowBuffer } from "./audit-row-buffer.ts";
 
 let service: TestService;
 let org: TestOrg;
@@ -101,10 +101,10 @@ test("rows whose commit was not confirmed do not block later rows", async () => 
   });
   const [written, waiting] = [newId("apiLog"), newId("apiLog")];
   await service.database.insertInto("api_logs").values(row(written)).execute();
-  const log = new AuditLog(service.database, service.logger);
-  log.record(row(written));
-  log.record(row(waiting));
-  await log.flush();
+  const buffer = new AuditRowBuffer(service.database, service.logger);
+  buffer.record(row(written));
+  buffer.record(row(waiting));
+  await buffer.flush();
   const ids = (await rows()).map(({ id }) => id);
   expect([ids.length, new Set(ids)]).toEqual([2, new Set([written, waiting])]);
 });

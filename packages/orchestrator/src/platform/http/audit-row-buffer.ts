@@ -11,7 +11,7 @@ const FLUSH_MS = 1000;
  * to a second later. A crash loses that second. This is allowed here and nowhere else: a call with
  * an effect has its row in the effect's transaction.
  */
-export class AuditLog {
+export class AuditRowBuffer {
   readonly #db: Database;
   readonly #logger: Logger;
   #waiting: AuditRow[] = [];
