@@ -326,7 +326,7 @@ describe("a root that root made before the package was installed", () => {
     mustShell("apt-get purge -y -qq attestore </dev/null");
   });
 
-  it("becomes the agent's, which goes on with its keys; env and the root itself stay root's", async () => {
+  it("becomes the agent's, which continues with its keys; env and the root itself stay root's", async () => {
     copyFileSync(server.caFile, inside("/root/ca.pem"));
     mustShell(`dpkg-deb -x /root/${PACKAGE} /root/unpacked`);
     const init = `${unpacked} init --service ${server.url} --ca-file /root/ca.pem --name by-hand`;

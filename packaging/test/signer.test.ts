@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 describe("an agent that reads its keys itself", () => {
-  it("loses them to whoever takes over its user, and doctor says what to do about it", () => {
+  it("loses them to an attacker who takes over its user, and doctor says what to do about it", () => {
     expect(asUser("attestore", `cat ${STATE}/keys/age.key`).stdout).toContain("AGE-SECRET-KEY-1");
     expect(asUser("attestore", `cat ${STATE}/keys/agent.key`).stdout).toContain("PRIVATE KEY");
     expect(toldByDoctor("signer")).toMatch(/^warn: the agent itself signs/);

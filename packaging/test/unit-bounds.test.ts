@@ -75,7 +75,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-it("a program gets what the unit's limits leave it", () => {
+it("a program gets as much as the unit's limits allow", () => {
   expect(inUnit(GROWS)).toContain("grown");
   expect(inUnit(FORKS)).toContain("all");
 });

@@ -165,7 +165,7 @@ test("a backup of the service opens with age, tar, sha256sum and pg_restore, as 
   );
 });
 
-test("a service restored elsewhere has every receipt acknowledged before its backup, and its log goes on", async () => {
+test("a service restored elsewhere has every receipt acknowledged before its backup, and its log continues", async () => {
   // With something acknowledged after the backup, the log is read-only: that is the next test.
   const fresh = await server.cli("service", "backup", "--json");
   expect(fresh.code, fresh.stderr).toBe(0);
@@ -263,7 +263,7 @@ test("a restore of the service needs an empty directory, the right key and a who
   }
 });
 
-test("a restore of the service keeps what a service made in its directory meanwhile", async () => {
+test("a restore of the service keeps files that a service created in its directory meanwhile", async () => {
   const other = elsewhere("raced");
   const pipe = join(root, "raced.age");
   execFileSync("mkfifo", [pipe]);

@@ -71,7 +71,7 @@ const values = async (name: string): Promise<number[]> =>
   (await samples(name)).map((line) => Number(line.slice(line.lastIndexOf(" "))));
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-test("what each worker measures is labelled, and what the service measures is there once", async () => {
+test("each worker's metrics have its label, and the service's metrics are there once", async () => {
   await allListen();
   expect((await samples("process_start_time_seconds")).map((line) => line.replace(/ \S+$/, ""))).toEqual([
     'process_start_time_seconds{worker="1"}',
@@ -85,7 +85,7 @@ test("what each worker measures is labelled, and what the service measures is th
   expect(series.length).toBe(new Set(series).size);
 });
 
-test("an agent that waits at one worker is told of a command that came to another", async () => {
+test("an agent that waits at one worker hears of a command that came to another", async () => {
   const person = await signUp([server]);
   const agent = await attach({
     server,
@@ -182,7 +182,7 @@ test("kill -9 of each worker under load: nothing acknowledged is lost, and anoth
   }
 });
 
-test("a worker that stands still is killed and replaced, and receipts go on meanwhile", async () => {
+test("a stopped worker is killed and replaced, and receipts are accepted meanwhile", async () => {
   const [stopped = NaN] = workers();
   await using stream = new ReceiptStream(
     submitters.map((one) => ({ ...one, agent: { ...one.agent, server: unpooled() } })),
@@ -233,7 +233,7 @@ test("SIGTERM cuts off what does not end, and leaves no process", async () => {
   await server.start();
 });
 
-test("kill -9 of the primary ends its workers and PostgreSQL, and the next start goes on", async () => {
+test("kill -9 of the primary ends its workers and PostgreSQL, and the next start continues", async () => {
   await allListen();
   const all = started();
   expect(all.length).toBeGreaterThan(WORKERS);

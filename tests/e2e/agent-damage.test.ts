@@ -106,7 +106,7 @@ function newestObject(): string {
 }
 
 describe("data that is wrong", () => {
-  it("fails the check that covers it, and what the check saw is in the receipt but does not leave the service", async () => {
+  it("fails the check that covers it; the receipt has the check's observation, which does not leave the service", async () => {
     const channels = `/api/orgs/${org.id}/notifications/channels`;
     const json = { kind: "webhook", url: "https://hooks.example.org/", types: ["restore_test.failed"] };
     const added = await api(server, { method: "POST", path: channels, token: owner.token, json });

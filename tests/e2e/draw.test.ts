@@ -170,7 +170,7 @@ it("a pack in which another backup than the drawn one was tested is false", asyn
   expect([verdict, draw]).toEqual(["false", expect.stringContaining("the draw chose")]);
 });
 
-it("a pack whose draw was decided by a later head is false, because whoever can wait can choose the head", async () => {
+it("a pack whose draw was decided by a later head is false, because by waiting one could choose the head", async () => {
   const [receipt = expect.unreachable()] = drawnReceipts();
   const draw = drawOf(receipt);
   const head = (await asHost("GET", "/v1/log/head")).json<{ tree_size: number }>();

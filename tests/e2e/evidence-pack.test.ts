@@ -696,7 +696,7 @@ test.each([
   },
 );
 
-test("a pack of a time when the service's clock was ahead is true, and the check names what was dated too late", async () => {
+test("a pack of a time when the service's clock was ahead is true, and the check names the entries that were dated too late", async () => {
   const { service } = organisation;
   const org = await service.addOrg();
   const owner = await service.signIn(org);

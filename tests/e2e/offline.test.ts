@@ -64,7 +64,7 @@ function forged(change: (bundle: Record<string, unknown>) => void): string {
 }
 
 describe("attestore-verify, with the service stopped", () => {
-  it("finds every receipt true and says what it checked", async () => {
+  it("finds every receipt true and names its checks", async () => {
     expect(receipts).toHaveLength(2);
     const { code, stdout, stderr } = await verify(...receipts, "--key", agentKey, "--log-key", logKey);
     expect(code, stdout + stderr).toBe(0);

@@ -167,7 +167,7 @@ describe("the guide's Go program", () => {
   const go = async (change?: (bundle: ReceiptBundle) => void, key = logKey): Promise<Finished> =>
     run(checkBundle, [join(await auditorsDirectory(await ed25519Key(1), change), "rcpt.json"), key]);
 
-  it("accepts what we accept", async () => {
+  it("accepts the same receipts as we do", async () => {
     expect(await go()).toMatchObject({ status: 0, stderr: "" });
     expect(await go(URL_SAFE)).toMatchObject({ status: 0, stderr: "" });
   });

@@ -166,7 +166,7 @@ it("sends a part again after the connection broke in the middle", async () => {
   await expectWhole(done);
 });
 
-it("asks for new URLs of the same upload when they expire, and sends what is missing", async () => {
+it("asks for new URLs of the same upload when they expire, and sends the missing parts", async () => {
   const done = await upload(async (request, call) => {
     const answer = await answerOf(request);
     return call === 1 ? runOut(answer, 2) : call === 2 ? runOut(answer, 3) : answer;
@@ -175,7 +175,7 @@ it("asks for new URLs of the same upload when they expire, and sends what is mis
   await expectWhole(done);
 });
 
-it("continues after an interruption, in a process that knows only what is on disk", async () => {
+it("continues after an interruption, in a process that knows only the files on disk", async () => {
   const first = await upload(async (request, call) => {
     if (call === 2) throw new ServiceError("unreachable", "the service is away");
     return runOut(await answerOf(request), 3);

@@ -106,7 +106,7 @@ it("backs up to a bucket, proves, restores and prunes, and does not pass a damag
   expect(await json(["receipts", "verify"])).toMatchObject({ wrong: [] });
 });
 
-it("keeps a backup that the bucket refuses, and says what is wrong with credentials", async () => {
+it("keeps a backup that the bucket refuses, and names the fault of its credentials", async () => {
   const wrong = { AWS_SECRET_ACCESS_KEY: "not-the-secret" };
   const failed = await cli(["backup"], wrong);
   expect(failed.code).toBe(2);

@@ -231,7 +231,7 @@ describe("an upload in parts", () => {
 });
 
 describe("a list", () => {
-  it("has what the service stored, on all pages, and nothing else", async () => {
+  it("has everything that the service stored, on all pages, and nothing else", async () => {
     const many = await startS3Server();
     try {
       const others = ["readme.txt", "org_1/else.txt", "odd key é+%25/&<>.age"];

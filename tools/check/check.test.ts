@@ -82,14 +82,14 @@ test("npm run check has nothing to do when nothing changed", () => {
   });
 });
 
-test("npm run check passes what is well, and runs only the tests that import a changed file", () => {
+test("npm run check passes correct code, and runs only the tests that import a changed file", () => {
   write("packages/proof/src/two.ts", "/** One and one. */\nexport const two = 2;\n");
   const { status, text } = check();
   for (const name of ["format", "lint", "types", "layers", "tests"]) expect(text).toContain(`ok     ${name}`);
   expect(status).toBe(0);
 });
 
-test("npm run check looks at what changed or is new, even if it is committed, and the hook refuses what is wrong", () => {
+test("npm run check looks at changed and new files, even committed ones, and the hook refuses faults", () => {
   write("packages/proof/src/two.ts", `export   var two: string = 3;\nimport "vitest";\n`);
   write("packages/proof/src/new.ts", "export const alone = 1;\n");
   const { status, text } = check();

@@ -5,7 +5,7 @@ import { documentOf } from "../../packages/orchestrator/src/features/api-docs/ro
 import { apiRoutes } from "../../packages/orchestrator/src/features/api-routes.ts";
 import { clientTypes } from "./client-types.ts";
 
-test("the typed client matches the service's routes (npm run client writes it anew)", () => {
+test("the typed client matches the service's routes (npm run client writes it)", () => {
   const written = readFileSync(
     join(import.meta.dirname, "../../packages/contract/src/client/paths.ts"),
     "utf8",

@@ -11,7 +11,7 @@ test("every copy of the version that npm needs is the one of package.json", () =
   expect(versionsIn(REPOSITORY)).toEqual([versionHere()]);
 });
 
-test("a release's section of the changelog is what was unreleased", () => {
+test("a release's section of the changelog is the Unreleased section", () => {
   const before =
     "# Changelog\n\n## Unreleased\n\n### Fixed\n\n- A defect.\n\n## 0.1.0 - 2026-01-01\n\n- All.\n";
   expect(unreleased(before)).toBe("### Fixed\n\n- A defect.");

@@ -310,7 +310,7 @@ it("the exit code is the work's even if nobody reads the output, and 2 if the ou
   expect(spawnSync("sh", ["-c", '"$0" "$@" > /dev/full', ...program]).status).toBe(2);
 });
 
-it("flags come from the command line, then the environment, then defaults, then what is built in", async () => {
+it("flags come from the command line, then the environment, then defaults, then the built-in values", async () => {
   const env = (name: string) => ({ env: { ATTESTORE_SOURCE: name } });
   expect(await json(["backup"], 2)).toMatchObject({
     error: "usage",
@@ -385,7 +385,7 @@ it("the agent backs up a source that is another database now, and tests it once 
   });
 });
 
-it("the agent fails a test of a directory that lost most of its files until somebody accepts it, and the log has who did", async () => {
+it("the agent fails a test of a directory that lost most of its files until somebody accepts it, and the log has their name", async () => {
   for (let n = 0; n < 9; n += 1) writeFileSync(at(`papers/more-${n}`), `page ${n}`);
   await json(["backup", "--source", "papers"]);
   await json(["restore-test", "--source", "papers"]);

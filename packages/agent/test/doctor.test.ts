@@ -156,7 +156,7 @@ it("doctor finds storage that can't be written", async () => {
   expect((await doctor(1)).get("storage")).toMatchObject({ result: "bad" });
 });
 
-it("doctor removes what a killed run left, and nothing of a live run", async () => {
+it("doctor removes the leftovers of a killed run, and nothing of a live run", async () => {
   const tag = execFileSync(
     process.execPath,
     [

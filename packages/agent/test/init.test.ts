@@ -82,7 +82,7 @@ it("init pins the certificate with a given fingerprint", async () => {
   expectAttached(await pin(fingerprint.toUpperCase()));
 });
 
-it("init says what is wrong with its arguments", async () => {
+it("init names the fault of its arguments", async () => {
   const cases: [string[], Record<string, string>, RegExp][] = [
     [["init", "--root", root], {}, /which service/],
     [["init", "--root", root, "--service", "http://x"], {}, /https:/],
@@ -124,7 +124,7 @@ it("init keeps what somebody has already written into config.yaml", async () => 
   expect(parseConfig(text, "", root).sources.get("shop")).toMatchObject({ path: "/srv/shop" });
 });
 
-it("init lets the dashboard add sources only if it is told so on the command line", async () => {
+it("init lets the dashboard add sources only with the flag on the command line", async () => {
   const allowed = () => /^allow_remote_config: .*$/m.exec(readFileSync(at("config.yaml"), "utf8"))?.[0];
   expectAttached(await runCli(args(), withKey()));
   expect(allowed()).toBeUndefined();

@@ -167,7 +167,7 @@ it("the agent rotates the encryption key: old backups stay readable, the signing
   await verifyEnvelope(envelopeFromJson(envelope), publicKeyAt("keys/agent.pub"));
 });
 
-it("the agent rotates the signing key: both vouch for it, receipts before and after verify, and the chain goes on", async () => {
+it("the agent rotates the signing key: both keys vouch for it, receipts before and after verify, and the chain continues", async () => {
   await json(["backup"]);
   const old = publicKeyAt("keys/agent.pub");
   const { retired, statement } = await json<{ retired: string; statement: string }>([
@@ -228,7 +228,7 @@ it("a backup that waited for its turn is encrypted to the keys that config.yaml 
   expect(header.match(/^-> X25519 /gm)).toHaveLength(2);
 });
 
-it("keys commands create nothing in a root that was never set up, and what is missing in one that was", async () => {
+it("keys commands create nothing in a root that was never set up, and create missing files in one that was", async () => {
   const config = join(root, "config.yaml");
   const text = readFileSync(config, "utf8");
   rmSync(layoutOf(root).locks, { recursive: true });

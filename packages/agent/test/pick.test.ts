@@ -106,7 +106,7 @@ it("the agent draws one of all backups, which the receipt proves, also with a se
   expect(new Set(declared.map(({ event }) => event.detail["commitment"])).size).toBe(2);
 });
 
-it("the agent goes on with a draw that has no result, however often, and draws again only afterwards", async () => {
+it("the agent continues with a draw that has no result, however often, and draws again only afterwards", async () => {
   pickBy("random");
   await backUp(3);
   await testedBy(0, "--backup", [...service.backups.keys()].toSorted().at(-1) ?? "");
@@ -188,7 +188,7 @@ it("without the log's answer nothing is drawn, and the same declaration is sent 
   expect(draws()).toHaveLength(1);
 });
 
-it("with a service that is too old, the newest backup is tested, and the run says what is missing", async () => {
+it("with a service that is too old, the newest backup is tested, and the run says why", async () => {
   pickBy("random");
   const ids = await backUp(2);
   service.interfere = ({ route }) =>

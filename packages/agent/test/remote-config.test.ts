@@ -128,7 +128,7 @@ const changes = () =>
   service.events.filter(({ event }) => event.kind === "config_changed").map(({ event }) => event.detail);
 const SHOP = { place: "source:main", database: "shop" };
 
-it("a host whose config.yaml does not allow it ignores what the service sends, and keeps nothing of it", async () => {
+it("a host whose config.yaml does not allow requests ignores those of the service, and stores nothing of them", async () => {
   allow(false);
   const before = configText();
   send({ kind: "discover" });
@@ -210,7 +210,7 @@ it("a database that the host reaches already is found, tried and added, and its 
   expect(status.stdout).toMatch(new RegExp(`source shop was added .* by ${ASKED_BY}`));
 });
 
-it("nothing is added that the host did not offer itself, nor in place of what is there", async () => {
+it("only things that the host offered are added, and nothing existing is replaced", async () => {
   await startAgent();
   const [, tried] = await done("try_source", SHOP);
   const add = { kind: "add_source", tried, name: "shop", checks: [] };
@@ -231,7 +231,7 @@ it("nothing is added that the host did not offer itself, nor in place of what is
   expect(changes()).toEqual([]);
 });
 
-it("taking the line out of config.yaml ends it at once, also for what was tried before", async () => {
+it("removing the line from config.yaml ends it at once, also for sources and checks that were tried before", async () => {
   await startAgent();
   const [, tried] = await done("try_source", SHOP);
   allow(false);
@@ -484,7 +484,7 @@ it("a request that was carried out is not carried out again, even after the serv
   }
 });
 
-it("an interrupted change goes on only as it was signed", async () => {
+it("an interrupted change continues only as it was signed", async () => {
   const id = newId("configRequest");
   await journalRequest(root.layout, { id });
   const entry = await findRequest(root.layout, id);

@@ -97,7 +97,7 @@ describe("PostgreSQL", () => {
     expect(inPostgres("shop", "select count(*) from orders")).toBe("500");
   });
 
-  it("refuses a database that is not empty, and changes nothing in it, also if told to go on", async () => {
+  it("refuses a database that is not empty, and changes nothing in it, even with --non-empty", async () => {
     inPostgres("shop", "create table mine (id int); insert into mine values (1)");
     await refused(restore("pg", "--into", "shop"), 2, "the database shop is not empty", "--non-empty");
     await refused(
@@ -174,7 +174,7 @@ describe("PostgreSQL", () => {
     expect(inPostgres("by_hand", "select count(*) from orders")).toBe("500");
   });
 
-  it("says what is wrong with a call, before it asks a server", async () => {
+  it("names the fault of a call before it asks a server", async () => {
     await refused(restore("pg", "--into", "x", "--output", "y"), 2, "--output or --into, not both");
     await refused(restore("papers", "--into", "x"), 2, "not files: restore with --output");
     await refused(restore("pg", "--into", "-x; drop"), 2, "takes the name of a database");

@@ -86,7 +86,7 @@ it("restore --output - writes a local ciphertext to a pipe, a file and the end o
   expect(readFileSync(at("longer")).equals(Buffer.concat([Buffer.from("before"), dump]))).toBe(true);
 });
 
-it("a local ciphertext that was cut short or changed ends with 1, and says not to use what was written", async () => {
+it("a local ciphertext that was cut short or changed exits with 1, and says not to use the output", async () => {
   truncateSync(at("backup.age"), ciphertext.length - 20);
   const cut = await shell(LOCAL);
   expect(cut.code, cut.stderr).toBe(1);

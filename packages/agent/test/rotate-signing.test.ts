@@ -81,7 +81,7 @@ it("a key that signed for a future moment, because the clock was ahead, is kept 
   await expectAllAccepted(1);
 });
 
-it("the agent signs with the new key from then on, submits what the old one signed, and a running agent follows", async () => {
+it("the agent signs with the new key from then on, submits receipts that the old one signed, and a running agent follows", async () => {
   const before = inUse();
   const agent = startCli(["run"], env());
   try {
@@ -181,7 +181,7 @@ function atRoute(moment: "cut" | "cut-after", kill: () => void): void {
   };
 }
 
-it.each(POINTS)("the agent survives kill -9 %s: what is signed afterwards is accepted", async (_, at) => {
+it.each(POINTS)("the agent survives kill -9 %s: receipts signed afterwards are accepted", async (_, at) => {
   const victim = startCli(rotate, env());
   at(() => victim.process.kill("SIGKILL"));
   expect((await victim.finished).code).toBe("SIGKILL");

@@ -173,7 +173,7 @@ it("when announced commands never come, the agent asks less often", async () => 
   client.close();
 });
 
-it("after kill -9 the agent goes on with a whole ciphertext, and does not dump a second time", async () => {
+it("after kill -9 the agent continues with a complete ciphertext, and does not dump a second time", async () => {
   const first = await startAgent();
   service.interfere = ({ route }) => {
     if (!route.startsWith("PUT ")) return undefined;
@@ -398,7 +398,7 @@ it("the agent keeps the last good config.yaml while it is broken or missing", as
   await until(() => done(command.id) && service.receipts.length === 1);
 });
 
-it("the agent keeps the last good config.yaml while it cannot be read, and goes on while a key cannot", async () => {
+it("the agent keeps the last good config.yaml while it cannot be read, and continues while a key cannot", async () => {
   const tree = join(root.layout.root, "tree");
   mkdirSync(tree);
   writeFileSync(join(tree, "file"), "content");

@@ -73,7 +73,7 @@ async function json<T = Record<string, unknown>>(
 const shopUrl = (user = server.environment["PGUSER"] ?? ""): string =>
   server.url(user, "secret-word", "shop");
 
-it("source add tries a database, proposes checks that can fail, keeps what people wrote, and what it added works", async () => {
+it("source add tries a database, proposes checks that can fail, keeps what people wrote, and its additions work", async () => {
   const before = readFileSync(config(), "utf8");
   const env = { SHOP_URL: shopUrl() };
   const given = ["source", "add", "shop", "--engine", "postgresql", "--connection", "env:SHOP_URL"];

@@ -117,7 +117,7 @@ test("a restore test tells a person which constraints the source's rows break", 
   );
 });
 
-test("what it could not look at is named, and doctor says what is missing", async () => {
+test("objects that it could not check are named, and doctor says why", async () => {
   source(", source_check: amcheck, databases: [bare, shop]");
   const partly = await backUp();
   expect(partly.not_checked_names).toEqual(["bare: no amcheck that the role may run"]);

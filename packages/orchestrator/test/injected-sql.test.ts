@@ -256,7 +256,7 @@ test("jobs: each does its work as one organisation after the other", () => {
   }
 });
 
-test("jobs: across organisations they only look for work, take what must be sent, and remove what is old", () => {
+test("jobs: across organisations they only look for work, take messages to send, and remove old rows", () => {
   const unscoped = [...seenIn.values()].flat().filter(({ role }) => role === "attestore_jobs");
   expect(unscoped.length).toBeGreaterThan(20);
   const written = new Set<string>();

@@ -141,7 +141,7 @@ test("a connection of the service without a role reads and writes nothing", asyn
       await expect(taken.query(statement), statement).rejects.toMatchObject({ code: "42501" });
 });
 
-test("whoever takes over the service's connection can change no table, remove nothing and take no other role", async () => {
+test("somebody who takes over the service's connection can change no table, remove nothing and take no other role", async () => {
   for (const role of ["attestore_tenant", ...WAYS.filter((way) => way !== "console").map(roleOf)]) {
     await taken.query(`set role ${role}`);
     for (const statement of [

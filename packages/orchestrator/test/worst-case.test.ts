@@ -112,7 +112,7 @@ function summaryOf(prefix: string, bytes: number, nameLength: number): object {
   return { objects, omitted: 0 };
 }
 
-describe("what an agent reports about a backup", () => {
+describe("an agent's report about a backup", () => {
   const register = async (metadata: object, hash: string) => {
     const bytes = Buffer.from(newId("upload"));
     const upload = await service.upload(world.agent, world.backup.sourceId, bytes);

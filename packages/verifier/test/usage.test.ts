@@ -31,7 +31,7 @@ describe("asking for help", () => {
   });
 });
 
-describe("what cannot be told exits 2, on standard error, without a verdict", () => {
+describe("an unusable call exits with 2, with a message on standard error and no verdict", () => {
   const directory = join(files.directory, "directory");
   mkdirSync(directory);
   const secret =

@@ -58,7 +58,7 @@ async function chooseEngine(page: Page, name: string): Promise<void> {
   await page.getByRole("radio", { name, exact: true }).check();
 }
 
-test("the page shows which command lets the dashboard add sources, and goes on once it ran on the host", async () => {
+test("the page shows which command lets the dashboard add sources, and continues once it ran on the host", async () => {
   const page = await dashboard.open(org.owner, "/sources");
   await page.getByRole("link", { name: "Add a source" }).click();
   await heading(page, "Add a source");

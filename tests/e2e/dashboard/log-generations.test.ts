@@ -85,7 +85,7 @@ const loss = (page: Page) => page.locator('[data-log="lost-entries"]');
 const newestHead = (of = log) => ({ size: of.size, rootHash: of.root() });
 const twin = (left: number): GenerationsLog => new GenerationsLog(key, left);
 
-test("a log that lost entries is read-only, raises the alarm, and its next generation ends the alarm and says what was lost", async () => {
+test("a log that lost entries is read-only, raises the alarm, and its next generation ends the alarm and names the loss", async () => {
   const page = await openLog();
   const lost = newestHead();
   log = twin(6);

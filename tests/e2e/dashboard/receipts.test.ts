@@ -290,7 +290,7 @@ describe("verification in the browser", () => {
     await screenshotsOf(page, "receipt-false");
   });
 
-  test("a certificate shows what the agent signed, whatever result and source the service says", async () => {
+  test("a certificate shows the agent's signed statement, whatever result and source the service says", async () => {
     const good = await passed();
     const page = await dashboard.open(org.owner);
     await misstate(page, `**/api/receipts/${failedReceipt}`, (receipt) => {
@@ -497,7 +497,7 @@ describe("the /verify page", () => {
     await page.getByText("It may be too old for Ed25519").waitFor();
   });
 
-  test("names a file that is no evidence for what it is, and calls a malformed receipt false", async () => {
+  test("says what kind of file it is if it is not evidence, and calls a malformed receipt false", async () => {
     const { id } = await passed();
     const bundle = JSON.parse(await bundleOf(id)) as Record<string, unknown>;
     const page = await dashboard.open(null, "/verify");

@@ -186,7 +186,7 @@ describe("a source with a real agent", () => {
     await screenshotsOf(page, "source-drift");
   });
 
-  test("a command that ended before the page was updated is shown with what it changed", async () => {
+  test("a command that ended before the page was updated is shown with its effect", async () => {
     change("create table late (id integer primary key)");
     const inLog = (): number => host.receipts().filter(({ bundle }) => bundle.inclusion_proof).length;
     const before = inLog();
@@ -525,7 +525,7 @@ describe("lists and pages of sources", () => {
     await page.getByText("Nothing of this kind has been recorded.").waitFor();
   });
 
-  test("the chart of restore times shows the objective and each test's values, and leaves out what was not measured", async () => {
+  test("the chart of restore times shows the objective and each test's values, and leaves out values that were not measured", async () => {
     const timed = await declareSource(wire, "timed");
     await call(org.owner, "POST", `/api/orgs/${org.id}/sources/${timed}/configure`, {
       objectives: { rto_s: 60 },

@@ -85,7 +85,7 @@ test("any text is a row or malformed, and nothing else", () => {
   );
 });
 
-test("what a driver gives is read back as it was", () => {
+test("a driver's values are read back unchanged", () => {
   const value: fc.Arbitrary<Exclude<DriverValue, Uint8Array>> = fc.oneof(
     fc.constant(null),
     fc.boolean(),

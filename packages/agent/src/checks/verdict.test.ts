@@ -15,7 +15,7 @@ describe("the verdict", () => {
     expect(verdict([])).toEqual({ result: "failed", reason: "no check read any data" });
   });
 
-  it("is failed for one check that failed, wherever it stands, and says why", () => {
+  it("is failed if one check failed, in any place, and says why", () => {
     const reason = 'check b failed: expected n = 1, observed {"n":2}';
     expect(verdict([check("a", "1"), check("b", "2")])).toEqual({ result: "failed", reason });
     expect(verdict([check("b", "2"), check("a", "1")])).toEqual({ result: "failed", reason });

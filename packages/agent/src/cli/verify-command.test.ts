@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { layoutOf, makeLayout } from "../state/layout.ts";
 import { verifyCommand } from "./verify-command.ts";
 
-test("the printed call is what a shell takes it for, wherever the root lies", async () => {
+test("a shell runs the printed call as it is meant, wherever the root is", async () => {
   const base = mkdtempSync(join(tmpdir(), "attestore-it's here; "));
   try {
     const layout = layoutOf(base);

@@ -164,7 +164,7 @@ it.each([
   expect(shownOf(text)).not.toMatch(/hunter2/i);
 });
 
-it("what no secret can be in is shown beside what is hidden", () => {
+it("text that cannot contain a secret is shown beside hidden text", () => {
   const text = `sources: { shop: { engine: postgrsql, path: /srv/x, jobs: 4, connection: env:X } } # mine`;
   expect(shownOf(text)).toContain(
     "| sources: { shop: { engine: postgrsql, path: /srv/x, jobs: 4, connection: …",
@@ -172,7 +172,7 @@ it("what no secret can be in is shown beside what is hidden", () => {
   expect(shownOf("sources:\n  shop:\n   engine: files\n  path: /x\n - y\n")).toMatch(/ \| {2}- …\n/);
 });
 
-it("the caret stands below its place also in a long line, and after a hidden secret", () => {
+it("the caret is below its place, even in a long line and after a hidden secret", () => {
   const long = `defaults: { wait: true, ${" ".repeat(300)} flavour: 1 }\n`;
   const at = (shown: string): string => {
     const [line = "", caret = ""] = shown.split("\n").slice(-2);

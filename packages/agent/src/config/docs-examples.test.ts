@@ -59,7 +59,7 @@ test("docs/sandboxes.md: the sources", () => {
   ]);
 });
 
-test("docs/sandboxes.md: what is built in", () => {
+test("docs/sandboxes.md: the defaults", () => {
   const text = docs("sandboxes.md");
   const { sandbox } = parseSourceConfig(
     "s",

@@ -154,7 +154,7 @@ describe("damage", () => {
     }
   });
 
-  test("what follows the end is found", async () => {
+  test("bytes after the end are found", async () => {
     for (const size of [0, 10, 3 * CHUNK]) {
       const ciphertext = await collect(seal(inPieces(noise(size)), [recipient]));
       for (const more of [Buffer.alloc(1), Buffer.alloc(16), Buffer.alloc(SEALED_CHUNK), ciphertext]) {

@@ -9,7 +9,7 @@ const line = (kind: string, relation: string, name: string, definition = ""): Sc
   definition,
 });
 
-test("a table with what belongs to it, and what stands by itself", () => {
+test("a table with the objects that belong to it, and other objects", () => {
   const lines = [
     line("column", "public.orders", "id", "bigint not null"),
     line("extension", "", "citext"),
@@ -34,14 +34,14 @@ test("a table with what belongs to it, and what stands by itself", () => {
   expect(schemaSummary(lines.toReversed())).toEqual(expected);
 });
 
-test("a change beyond the end of what is shown still shows", () => {
+test("a change beyond the end of the shown part still shows", () => {
   const summary = (end: string): unknown =>
     schemaSummary([line("view", "v", "", `${"x".repeat(5_000)}${end}`)]);
   expect(summary("a")).not.toEqual(summary("b"));
   expect(JSON.stringify(summary("a")).length).toBeLessThan(400);
 });
 
-test("it is bounded whatever the schema, says what it leaves out, and is JSON", () => {
+test("the summary is bounded for any schema, names the parts that it leaves out, and is JSON", () => {
   const many = Array.from({ length: 3_000 }, (_, index) => line("column", `t${index}`, "c", "int"));
   const summary = schemaSummary(many);
   expect(summary.objects.length + summary.omitted).toBe(3_000);

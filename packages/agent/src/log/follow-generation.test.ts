@@ -68,7 +68,7 @@ it("an agent whose head is named as lost follows, keeps what it followed, and fo
   expect(await readLogAlarm(root.layout)).toBeNull();
 });
 
-it("an agent whose head is within what is left follows without being named", async () => {
+it("an agent whose head is within the remaining entries follows without being named", async () => {
   const before = await hold(5);
   grow(4);
   service.log = before.nextGeneration(6, [headAt(before, 9)]);
@@ -165,7 +165,7 @@ const attacks: Attack[] = [
     why: "not the event that its leaf covers",
   },
 ];
-it.each(attacks)("the alarm stands if a generation names $name", async ({ tell, why }) => {
+it.each(attacks)("the alarm stays if a generation names $name", async ({ tell, why }) => {
   const before = await hold(9);
   grow(3);
   const keptBefore = await kept();
@@ -178,7 +178,7 @@ it.each(attacks)("the alarm stands if a generation names $name", async ({ tell, 
   expect(await alarmed()).not.toBeNull();
 });
 
-it("the alarm over a fork stands, though the next generation names the agent's own head", async () => {
+it("the alarm over a fork stays, even if the next generation names the agent's own head", async () => {
   const before = await hold(9);
   const twin = before.fork(4);
   for (let n = 0; n < 5; n += 1) twin.appendHash(sha256(randomBytes(32)));
@@ -189,7 +189,7 @@ it("the alarm over a fork stands, though the next generation names the agent's o
   expect(await readLogAlarm(root.layout)).toMatchObject({ offered: twin.checkpoint() });
 });
 
-it("the alarm stands if the generation that the agent followed to began otherwise, as others are told", async () => {
+it("the alarm stays if others are shown another beginning of the generation that the agent followed to", async () => {
   const before = await hold(9);
   service.log = before.nextGeneration(6, [headAt(before, 9)]);
   await observe();
@@ -198,7 +198,7 @@ it("the alarm stands if the generation that the agent followed to began otherwis
   expect(await alarmed()).toContain("began with another event");
 });
 
-it("a generation that has ended and signs more raises the alarm, though its tree extends what the agent holds", async () => {
+it("a generation that has ended and signs more raises the alarm, even if its tree extends the agent's head", async () => {
   const before = await hold(9);
   service.log = before.nextGeneration(6, [headAt(before, 9)]);
   await observe();
@@ -287,7 +287,7 @@ it("receipts and signed events whose place was lost are handed in again in their
   expect(await submit()).toMatchObject({ accepted: 0, waiting: 0 });
 });
 
-it("killed while it hands in again, the agent goes on and hands in each one once", async () => {
+it("an agent that is killed while it submits again continues, and submits each one once", async () => {
   await signReceipt(root.layout, statement, { commandId: null });
   await signReceipt(root.layout, statement, { commandId: null });
   await submit();

@@ -14,7 +14,7 @@ const drawn = (days: number, backupId = "bkp_other"): Tested => ({
   isDrawn: true,
 });
 
-test("coverage says what was tested, and only of old backups", () => {
+test("coverage counts tests of old backups, and no others", () => {
   const tests = [
     { backupId: madeBefore(40), at: daysAgo(3), isDrawn: false },
     { backupId: madeBefore(5), at: daysAgo(2), isDrawn: false },
@@ -52,7 +52,7 @@ test("the rate of the first days counts for 90, and one draw is no rate", () => 
   expect(of([drawn(9), drawn(1)], kept(1))).toMatchObject({ each_probability: 1, needed_for_each_0_95: 1 });
 });
 
-test("what the formula says is what happens", () => {
+test("draws reach backups as often as the formula says", () => {
   const [n, count, runs] = [20, 40, 4000];
   let [state, reached] = [1, 0];
   const below = (limit: number): number => {

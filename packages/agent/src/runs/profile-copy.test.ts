@@ -33,7 +33,7 @@ const of = (tables: readonly TableProfile[]): Profile => ({
   suspicious: [],
 });
 
-test("a receipt has room for a profile in which everything stands out; values left out are not compared later", async () => {
+test("a receipt has room for a profile in which everything is suspicious; values that are left out are not compared later", async () => {
   const normal = of(tablesOf(0));
   const encrypted = await profileOf({ tables: tablesOf(900), left_out: 0 }, after(normal, normal, normal));
   expect(Buffer.byteLength(JSON.stringify(encrypted))).toBeLessThan(33 << 10);
@@ -43,14 +43,14 @@ test("a receipt has room for a profile in which everything stands out; values le
   expect(encrypted?.left_out).toBe(200 - (encrypted?.tables.length ?? 0));
 });
 
-test("in a small set of tables every column that stands out is named", async () => {
+test("in a small set of tables every suspicious column is named", async () => {
   const [few, wrong] = [tablesOf(0, 3).slice(0, 5), tablesOf(900, 3).slice(0, 5)];
   const found = await profileOf({ tables: wrong, left_out: 1 }, after(of(few), of(few), of(few)));
   expect(found).toMatchObject({ tables: wrong, left_out: 1 });
   expect(found?.suspicious).toHaveLength(15);
 });
 
-test("that no table has a profile any more is suspicious, until somebody accepts it", async () => {
+test("it is suspicious that no table has a profile any longer, until somebody accepts it", async () => {
   const normal = of(tablesOf(0, 3).slice(0, 5));
   const none: FoundProfile = { tables: [], left_out: 5 };
   const gone = [{ table: "*", column: "*", measure: "tables", now: 0, before: 5 }];
@@ -68,7 +68,7 @@ test("that no table has a profile any more is suspicious, until somebody accepts
   expect(await profileOf(none, accepted)).toBeNull();
 });
 
-test("what stood out stands while its table has no profile, until somebody accepts it", async () => {
+test("a finding stays while its table has no profile, until somebody accepts it", async () => {
   const [one, other] = tablesOf(0, 1);
   const [wrong] = tablesOf(900, 1);
   if (one === undefined || other === undefined || wrong === undefined) throw new Error("two tables");

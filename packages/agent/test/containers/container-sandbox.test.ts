@@ -108,7 +108,7 @@ test("data that are wrong fail the test, as they do anywhere", async () => {
   expect(tested).toMatchObject({ result: "failed", reason: expect.stringContaining("check more failed") });
 });
 
-describe("says what is missing", () => {
+describe("names the missing part", () => {
   const elsewhere = async (host: string, work: () => Promise<unknown>): Promise<void> => {
     process.env["DOCKER_HOST"] = host;
     try {

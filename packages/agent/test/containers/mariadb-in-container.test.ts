@@ -176,7 +176,7 @@ test("doctor names the container image of a restore test, once there is a backup
   expect(tested.stdout).toContain('"container"');
 });
 
-describe("says what is missing", () => {
+describe("names the missing part", () => {
   const ofVersion = (version: string | null): Promise<RestoreTestResult> =>
     testIn(CONTAINER, [], { backupMetadata: { ...backup.sourceMetadata, engine_version: version } });
 

@@ -130,7 +130,7 @@ describe("a dump that decompresses to more than its receipt says", () => {
     );
   });
 
-  it("that others made is not registered, or is held to what was seen of it then", async () => {
+  it("that others made is not registered, or must stay as it was seen then", async () => {
     const path = join(theirs, "a.tar.gz");
     execFileSync("sh", ["-c", `truncate -s 64M zeros && tar -czf ${path} zeros && rm zeros`], {
       cwd: theirs,
@@ -176,7 +176,7 @@ COPY public.t (n) FROM stdin;
   expect(readdirSync(place.scratch)).toEqual([]);
 });
 
-describe("what is no file where one should be", () => {
+describe("something else where a file should be", () => {
   const TESTED = { timeout: 60_000 };
 
   it("a pipe in the store is refused without being opened", TESTED, async () => {

@@ -40,7 +40,7 @@ afterEach(() => {
 const NAMED = abandonedName();
 
 describe("a second user who makes names in /tmp", () => {
-  it("can't make the agent delete what a link leads to", () => {
+  it("cannot make the agent delete the target of a link", () => {
     const [victim, own] = [join(tmp, "victim"), join(tmp, "own")];
     for (const path of [victim, own]) {
       mkdirSync(path, { mode: 0o700 });
@@ -117,7 +117,7 @@ describe("a second user who makes names in /tmp", () => {
   });
 });
 
-describe("what a killed run left", () => {
+describe("leftovers of a killed run", () => {
   const deep = (parts: number, part: string): string =>
     `import os\nfor _ in range(${parts}):\n os.mkdir("${part}"); os.chdir("${part}")\nopen("plaintext", "w").close()`;
 

@@ -185,7 +185,7 @@ describe("a signing process of another user", () => {
     expect([status, output]).toEqual([7, expect.stringContaining("does not answer (EACCES)") as string]);
   });
 
-  it("signs what an agent signs", async () => {
+  it("signs everything that an agent signs", async () => {
     const key = await readSigningKey(layout());
     for (const message of [signed(receipt()), signed(event()), cosignatureMessage(now_s(), CHECKPOINT)])
       expect(await verifySignature(key.publicKey, message, await key.sign(message))).toBe(true);
@@ -324,7 +324,7 @@ describe("an identity that a process of another user holds", () => {
     recipient = await ensureAgeIdentity(layout().ageIdentity, socket);
   });
 
-  it("is made where the agent's user cannot read it; its file in the root says who holds it", async () => {
+  it("is created where the agent's user cannot read it; its file in the root says who holds it", async () => {
     expect(readFileSync(join(held, "age.key"), "utf8")).toContain("AGE-SECRET-KEY-1");
     expect(readFileSync(layout().ageIdentity, "utf8")).not.toContain("AGE-SECRET-KEY-1");
     expect(() => as(ALICE, `cat ${held}/age.key`)).toThrow(/Permission denied/);

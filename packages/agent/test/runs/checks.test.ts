@@ -296,7 +296,7 @@ describe("a command", () => {
     expect(readdirSync(place.scratch)).toEqual([]);
   });
 
-  test("runs last, so what it does to the data affects no other check", async () => {
+  test("runs last, so its changes to the data affect no other check", async () => {
     const path = await script(
       "spoil",
       `#!/bin/sh\nsqlite3 "$ATTESTORE_RESTORED" "update kv set v = 'spoilt'" && echo '{"ok":true}'\n`,

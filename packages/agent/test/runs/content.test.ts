@@ -129,7 +129,7 @@ async function changed(made: MadeBackup, from: string, to: string): Promise<Rese
 const contentOf = (tested: RestoreTestResult, id = "inferred:content") =>
   tested.checks.find((check) => check.id === id);
 
-test("an unchanged copy passes, and the receipts say what was compared and what was not", async () => {
+test("an unchanged copy passes, and the receipts name everything that was compared and that was not", async () => {
   const { tables, content } = backup.sourceMetadata as unknown as {
     tables: { name: string; content?: string }[];
     content: Record<string, unknown>;

@@ -294,7 +294,7 @@ test.each(ON_THE_WAY.map((each) => [each]))("on the way: %#", async (damages) =>
   for (const [what, , names] of damages) table.noticed(what, tested, names);
 });
 
-test("what only MariaDB has, lost on the way", async () => {
+test("objects that only MariaDB has, lost on the way", async () => {
   if (isMysql()) return;
   server.sql("use shop; alter table history drop system versioning; alter sequence tickets restart 7");
   const tested = await testIt(backup, { instead: insteadOf(await back()) });

@@ -343,7 +343,7 @@ describe("a directory of dumps", () => {
     }
   });
 
-  test("what SQL left in a check's way is not run as a superuser", async () => {
+  test("code that SQL left in a check's way is not run as a superuser", async () => {
     run("pg_dump postgres >a.sql");
     const sql = readFileSync(join(directory, "a.sql"), "utf8");
     const trap = `create table public.told (what text);
@@ -439,7 +439,7 @@ SQL
     expect(lost.reason).toContain("attestore accept shop . --because REASON");
   });
 
-  test("what only the source's server has is not blamed on the dump, and no row or policy is passed over", async () => {
+  test("things that only the source's server has are not blamed on the dump, and no row or policy is skipped", async () => {
     postgres.sql(`
       create role "only there"; create database theirs;
       \\connect theirs

@@ -59,7 +59,7 @@ function after(profile: Profile | undefined): EarlierTests {
   return new EarlierTests({ source: "share", tests, now: Date.parse("2026-11-23T12:00:00Z") });
 }
 
-test("a profile of files has kinds and rates, no name and nothing of few; what is encrypted or renamed is suspicious", async () => {
+test("a profile of files has kinds and rates, no name and no kind with few files; encrypted or renamed files are suspicious", async () => {
   const normal = await testIt();
   expect(normal.result, normal.reason).toBe("passed");
   expect(normal.profile).toEqual({

@@ -134,7 +134,7 @@ describe.each([
     });
   });
 
-  test("as a SQLite file, whose views are asked by a check, cannot go on either", async () => {
+  test("as a SQLite file, whose views a check queries, cannot continue either", async () => {
     const write = (path: string): void => {
       const database = new DatabaseSync(path);
       database.exec(

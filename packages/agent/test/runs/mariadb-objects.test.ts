@@ -100,7 +100,7 @@ const objectsOf = (tested: RestoreTestResult) => checkOf(tested, "inferred:objec
 const failedOf = ({ checks }: RestoreTestResult) =>
   checks.filter(({ result }) => result === "failed").map(({ id }) => id);
 
-test("an unchanged copy passes, whatever its objects are and whoever defined them", async () => {
+test("an unchanged copy passes, whatever its objects are and no matter who defined them", async () => {
   const tested = await testIt();
   expect(tested.reason).toBeUndefined();
   const observed = objectsOf(tested)?.observed;
@@ -224,7 +224,7 @@ test("anything lost, changed or added on the way fails the test, and is named", 
   }
 });
 
-test("what changed while the dump was made is named and not compared; all else is", async () => {
+test("objects that changed during the dump are named and not compared; all others are compared", async () => {
   const source = { ...server.source, databases: ["shop", "od-d `name"] };
   const key = Buffer.alloc(32, 7);
   const dump = await mariadb.dump(source, { scratchDir: place.scratch, signal: never, contentKey: key });

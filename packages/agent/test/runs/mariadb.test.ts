@@ -102,7 +102,7 @@ const nothingLeft = (): void => {
     expect(childrenNamed(name), name).toEqual([]);
 };
 
-test("the metadata describe what is in the dump, and no row of it", () => {
+test("the metadata describe the dump, and have no row of it", () => {
   expect(backup.sourceMetadata).toMatchObject({
     engine: server.source.engine,
     engine_version: expect.stringMatching(
@@ -275,7 +275,7 @@ test("the clients of a scratch server go there, whatever else on the host names 
   }
 });
 
-test("a scratch server loads no code, not even what a dump's statements wrote where they may write", async () => {
+test("a scratch server loads no code, not even code that a dump's statements wrote where they may write", async () => {
   const programs = await findServerPrograms("MariaDB");
   const scratch = await openProcessPlace(place.scratch);
   const started = await startMariadbIn(scratch, programs, 1024, never);
@@ -385,7 +385,7 @@ test("the account that fills the databases may do nothing else, and no account m
   }
 });
 
-test("what looks into no table has read no data, and a database without one proves nothing", async () => {
+test("a check that looks into no table has read no data, and a database without one proves nothing", async () => {
   const looking: CheckConfig[] = [
     { id: "constant", query: "select 1 as n", expect: "n = 1" },
     {
@@ -424,7 +424,7 @@ test("the temporary tables of other servers of the host stay where they are", as
   }
 });
 
-test("what is written meanwhile makes no false alarm", async () => {
+test("rows that are written meanwhile cause no false alarm", async () => {
   const stop = new AbortController();
   const writer = (async () => {
     while (!stop.signal.aborted) {
@@ -500,7 +500,7 @@ test("a scratch server that dies in use ends every waiting call", async () => {
   nothingLeft();
 });
 
-test("what a user of the source defined runs in a check with rights to read, and no others", async () => {
+test("code that a user of the source defined runs in a check with rights to read, and no others", async () => {
   const log = join(place.dir, "by-a-view.log");
   server.sql(`
     create database crowded; use crowded; create table t (a int); insert into t values (1), (2);
@@ -811,7 +811,7 @@ test("proposed checks of the newest row's age and of a ratio hold, notice ruined
   nothingLeft();
 });
 
-test("a password of any characters gets there by a file that only we can read, and stands in no argument list", async () => {
+test("a password of any characters is passed in a file that only we can read, and is in no argument list", async () => {
   process.env["TEST_OTHER_MARIADB_URL"] = server.url("special", PASSWORD);
   const connection = { kind: "env", name: "TEST_OTHER_MARIADB_URL" } as const;
   const file = await writeConnectionFile(connection, place.scratch);

@@ -289,7 +289,7 @@ test("with something of every kind, all of it is compared and the test passes", 
   );
 });
 
-test("what a test does not create in its copy is compared as the dump has it", async () => {
+test("objects that a test does not create in its copy are compared with the dump", async () => {
   const { content } = backup.sourceMetadata as unknown as {
     content: { unrestored: { total: number; kinds: Record<string, { count: number }> } };
   };
@@ -556,7 +556,7 @@ test("owners and grants of an earlier agent's backup with a range type are named
   expect(comparedContentText(tested.checks)).toContain("all of the kind privileges");
 });
 
-test("a range type's functions, which belong to the server's first superuser, are no matter of who that is", async () => {
+test("a range type's functions compare equal, whoever the server's first superuser is, to whom they belong", async () => {
   const own = await startSourcePostgres(place.dir, "postgres");
   try {
     own.sql(`create role app; create type span as range (subtype = float8); alter type span owner to app;

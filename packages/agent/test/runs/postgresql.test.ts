@@ -159,7 +159,7 @@ async function keepaliveTimersTo(port: number): Promise<number[]> {
   }
 }
 
-test("the metadata describe what is in the dump", () => {
+test("the metadata describe the dump", () => {
   const metadata = backup.sourceMetadata as SourceMetadata & { tables: { name: string; rows: number }[] };
   expect(metadata).toMatchObject({
     engine: "postgresql",

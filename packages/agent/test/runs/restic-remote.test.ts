@@ -193,7 +193,7 @@ test("a server with an untrusted certificate receives no password", async () => 
   }
 });
 
-test("a bucket without credentials in the environment, and one without TLS, say what is missing", async () => {
+test("the error for a bucket without credentials in the environment, or without TLS, names what is missing", async () => {
   const key = process.env["AWS_ACCESS_KEY_ID"];
   delete process.env["AWS_ACCESS_KEY_ID"];
   try {

@@ -289,7 +289,7 @@ describe("where readers keep writers waiting", () => {
     expect(read(() => undefined)).toMatchObject({ notRead: [] });
   });
 
-  test("what was read while one of them wrote is unknown", () => {
+  test("rows that were read while one of them wrote are unknown", () => {
     const { tables, notRead } = read((times) => {
       if (times === 2) make("update far set n = 9");
     });
@@ -298,7 +298,7 @@ describe("where readers keep writers waiting", () => {
     expect(new Set(notRead.map(({ why }) => why))).toEqual(new Set(["source_changed"]));
   });
 
-  test("what there was no time for is unknown too", () => {
+  test("tables for which there was no time are unknown too", () => {
     const { tables, notRead } = read(() => undefined, { until: 0, transactionUntil: 0 });
     expect(tables).toEqual([]);
     expect(new Set(notRead.map(({ why }) => why))).toEqual(new Set(["no_time"]));

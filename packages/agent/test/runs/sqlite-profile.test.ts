@@ -104,7 +104,7 @@ test("a profile has counts and rates and no value, and a hundredth of a column e
   ]);
 });
 
-test("a table with what an application adds to SQLite has no profile, and the others have", async () => {
+test("a table that needs an application's additions to SQLite has no profile, and the others have", async () => {
   atSource((database) => {
     database.function("shouted", { deterministic: true }, (text) => String(text).toUpperCase());
     database.exec(`

@@ -155,13 +155,13 @@ test("half of a transaction that a killed application left is undone in the copy
   expect(await place.leftovers()).toEqual([`${made.sha256}.age`]);
 });
 
-describe("what an application adds to SQLite", () => {
+describe("an application's addition to SQLite", () => {
   /** By SQLite's own shell, which has a collation and a function that are not in the library. */
   function byShell(sql: string): void {
     execFileSync("sqlite3", [source.path], { input: sql });
   }
 
-  test("does not fail the test, and what was not checked is named", async () => {
+  test("does not fail the test, and the unchecked parts are named", async () => {
     byShell(`
       create table numbers (n text collate uint, long blob);
       create index numbers_n on numbers (n);

@@ -318,7 +318,7 @@ describe("a full disk", () => {
   });
 });
 
-test("kill -9 in the middle of a backup: the next one removes what it left", async () => {
+test("kill -9 in the middle of a backup: the next one removes its leftovers", async () => {
   const tree = join(place.dir, "tree");
   await mkdir(tree);
   execFileSync("head", ["-c", "300000000", "/dev/urandom"], {

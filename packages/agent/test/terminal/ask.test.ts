@@ -14,7 +14,7 @@ function initOnTerminal(typed: string): string {
   }
 }
 
-it("init asks for the auth key on a terminal, and does not show what is typed", () => {
+it("init asks for the auth key on a terminal, and hides the typed text", () => {
   const shown = initOnTerminal("hunter2\r");
   expect(shown).toContain("that is not an auth key");
   expect(shown).toContain("exit 2");

@@ -58,7 +58,7 @@ async function refused(seen: Promise<Observation>): Promise<SplitViewError> {
   );
 }
 
-describe("a log that goes on as its next generation", () => {
+describe("a log that continues as its next generation", () => {
   test("is followed if the head that this browser has is named as lost, and watched further", async () => {
     const held = await first();
     await log.rollBack(6, [newestHead()]);
@@ -75,7 +75,7 @@ describe("a log that goes on as its next generation", () => {
     expect((await look(JSON.parse(JSON.stringify(later.keep)) as HeldHead)).outcome).toBe("same");
   });
 
-  test("is followed if the head is within what is left, and by a browser that never saw it", async () => {
+  test("is followed if the head is within the remaining entries, and by a browser that never saw the log", async () => {
     const held = await first();
     grow(4);
     await log.rollBack(10, [newestHead()]);
@@ -202,7 +202,7 @@ describe("a later generation that is not proven", () => {
     expect(await refused(look(held, { of: other, alarm }))).toMatchObject({ reason: "generation_unproven" });
   });
 
-  test("raises the alarm if what is left does not begin with what this browser saw", async () => {
+  test("raises the alarm if the remaining entries do not begin with those that this browser saw", async () => {
     const { keep: held } = await look(null, { of: twin(5) });
     const fork = twin(3);
     for (let n = 0; n < 6; n += 1) fork.append(leafHash(utf8(`forged ${n}`)));

@@ -65,7 +65,7 @@ async function poll(pollToken: string): Promise<{ status: number; json: Record<s
 }
 
 describe("an organisation", () => {
-  test("gets a slug, and its id alone is what a script reads", async () => {
+  test("gets a slug, and a script reads only its id", async () => {
     const { exitCode, stdout, stderr } = await run("org", "add", "Second");
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^org_[0-9a-z]{26}\n$/);
@@ -349,7 +349,7 @@ describe("operators", () => {
     expect(await list("operator", "list")).toMatchObject([{ email: "Ada@Example.org", name: "Ada" }]);
   });
 
-  test("who lost their passkeys and recovery codes get in again from the console, which is recorded and mailed", async () => {
+  test("people who lost their passkeys and recovery codes get in again from the console, which is recorded and mailed", async () => {
     const email = "Lost@Example.org";
     const { id } = await json("operator", "add", email);
     const opened = await openConsole({

@@ -99,7 +99,7 @@ describe("of a service", () => {
     expect(stdout).toMatch(/\d+ ok, 2 warnings, 0 failed, 0 skipped\n$/);
   });
 
-  test("of backups of the service it says that there are none, how old the newest is, and what is missing to make one", async () => {
+  test("for backups of the service it says that there are none, how old the newest is, and what is missing to make one", async () => {
     const directory = join(server.data, "..", "backups");
     const settings = {
       ...withMail(),
@@ -271,7 +271,7 @@ describe("of a service", () => {
   });
 });
 
-test("disk space and certificates: what is near its end, and what is past it", () => {
+test("disk space and certificates: a warning near the end, and a failure past it", () => {
   const mib = 1024 ** 2;
   expect([100, 1000, 10_000].map((free) => spaceFinding("/data", free * mib).level)).toEqual([
     "failed",

@@ -31,7 +31,7 @@ test("the hourly head carries the time's cosignature besides", async () => {
   expect(opened.cosignatures).toEqual([{ verifier: time, timestamp_s: 1_700_000_000 }]);
 });
 
-test("the signer refuses another root for the newest size, and a log that goes on from less", async () => {
+test("the signer refuses another root for the newest size, and a log that continues from a smaller one", async () => {
   const signer = new CheckpointSigner(HOST, keys);
   const newest = head(10);
   await signer.sign(newest);

@@ -118,7 +118,7 @@ async function findings(): Promise<string[]> {
   return found;
 }
 
-test("a log that lost entries takes entries again as its next generation, whose first entry names what is lost", async () => {
+test("a log that lost entries accepts entries again as its next generation, whose first entry names the loss", async () => {
   const heads = await lose(5, 3);
   await expect(submitPlain(replica, agent)).rejects.toMatchObject({ code: "head_regressed" });
   const { origin, generation } = await recover();
@@ -136,7 +136,7 @@ test("a log that lost entries takes entries again as its next generation, whose 
   await grow(2);
 });
 
-test("what is left stays provable under the first name, and what comes after under the second", async () => {
+test("the remaining entries stay provable under the first name, and later ones under the second", async () => {
   await grow(2);
   const [before, last] = await Promise.all(
     [1, 2].map((size) => inSession((s) => readHeadOfSize(s, agent.orgId, size))),
@@ -300,7 +300,7 @@ test("a log may be recovered again after a later loss, and each generation has i
   expect(await findings()).toEqual([]);
 });
 
-test("the service's own events go on in the new generation, right after the one that began it", async () => {
+test("the service's own events continue in the new generation, right after the one that began it", async () => {
   await lose(3, 2);
   const { origin } = await recover();
   await world.database

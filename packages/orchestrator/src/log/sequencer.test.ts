@@ -92,7 +92,7 @@ test("an entry that ends its batch has the first head over it to itself", async 
     if (endsBatch) expect(inclusion.treeSize).toBe(inclusion.logIndex + 1);
 });
 
-test("a restarted service goes on where the log stands", async () => {
+test("a restarted service continues where the log ends", async () => {
   const agent = await newAgent();
   const first = world.addReplica();
   const before = await Promise.all(upTo(10).map(() => submitPlain(first, agent)));

@@ -34,7 +34,7 @@ async function servedFingerprint(): Promise<string> {
   return fingerprint256;
 }
 
-test("a certificate that was replaced is served after SIGHUP, and connections that were open go on", async () => {
+test("a replaced certificate is served after SIGHUP, and open connections stay", async () => {
   const file = join(scratch, "served.pem");
   await copyFile(await makeCertificate("first"), file);
   const { process: service } = await server.serve({ ATTESTORE_TLS_CERT: file, ATTESTORE_TLS_KEY: file });

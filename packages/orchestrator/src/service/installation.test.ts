@@ -80,7 +80,7 @@ async function pairing(): Promise<unknown> {
 const warnings = async (): Promise<unknown> =>
   (JSON.parse((await server.send("GET", "/readyz")).body.toString()) as { warnings: unknown }).warnings;
 
-test("an empty database beside objects: nothing is deleted, everybody is told, and adopting them is a decision", async () => {
+test("an empty database beside objects: nothing is deleted, readyz and doctor say so, and adopting them is a decision", async () => {
   await stop(await server.serve());
   await addObjects(KEYS);
   await rename(file("postgres"), file("postgres.old"));

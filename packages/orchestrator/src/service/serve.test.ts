@@ -44,7 +44,7 @@ function startBody(): object {
   return { name: "host-1", public_key, hostname: "host-1", platform: "linux-x64", agent_version: "0.1.0" };
 }
 
-test("a first start makes everything, a stop ends everything, a second start goes on", async () => {
+test("a first start creates everything, a stop ends everything, a second start continues", async () => {
   await server.remove();
   server = await TestServer.create({ first: true });
   const first = await server.serve();

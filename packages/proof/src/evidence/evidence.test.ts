@@ -211,7 +211,7 @@ describe("a summary", () => {
     expect(summaryOf([], { more: { created_at: at(75) } }).sources).toEqual([]);
   });
 
-  it("says what a source lacks", () => {
+  it("names the reason why a source is not proven", () => {
     const words = (receipts: [number, Statement][]): string =>
       summaryOf(receipts, { more: { objectives: null } }).not_proven.join("\n");
     expect(words([])).toMatch(/No restore test ran in the period.*: orders\.\n/);

@@ -86,7 +86,7 @@ describe("the origin of a log's generation", () => {
 });
 
 describe("the event that begins a generation", () => {
-  it("is verified with the first generation's key, and says what was left and lost", async () => {
+  it("is verified with the first generation's key, and says how much remained and was lost", async () => {
     const { event, lost, log } = await rolledBack();
     const rollback = await verifyRollback(event, logKey);
     expect(rollback).toMatchObject({ generation: 2, ended: LOG_NAME, size: 7, by: "alice" });
@@ -252,7 +252,7 @@ describe("a receipt in a later generation", () => {
     expect(third.line?.detail).toContain("the log is in generation 3");
   });
 
-  it("says nothing of generations in the first, where events of a later one are refused", async () => {
+  it("does not mention generations in the first, where events of a later one are refused", async () => {
     const envelope = await signStatement(statement, agent);
     const bundle = await bundleOf({ statement, envelope, agent, log: key });
     expect(await lineOf(bundle)).toEqual({ verdict: "true", line: undefined });

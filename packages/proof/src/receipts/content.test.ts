@@ -26,7 +26,7 @@ function payloadWith(check: ReturnType<typeof contentCheck>): Uint8Array {
 }
 
 describe("a pass", () => {
-  test("is valid if its content is what was signed", () => {
+  test("is valid if its content is the signed one", () => {
     expect(readStatement(payloadWith(contentCheck({}))).issues).toEqual([]);
   });
 
@@ -46,7 +46,7 @@ describe("a pass", () => {
     }
   });
 
-  test("is refused where its objects are not what was signed", () => {
+  test("is refused if its objects are not the signed ones", () => {
     const objects = (observed: Record<string, unknown>) =>
       payloadWith(contentCheck({ objects: 3, found: 3, ...observed }, "inferred:objects"));
     expect(readStatement(objects({})).issues).toEqual([]);
@@ -60,7 +60,7 @@ describe("a pass", () => {
   });
 });
 
-test("names what was compared, and what was not", () => {
+test("names the tables that were compared, and that were not", () => {
   const two = [
     contentCheck({}, "inferred:content:a"),
     contentCheck({ not_compared: 0 }, "inferred:content:b"),
@@ -95,7 +95,7 @@ test("where no table's content was compared, the text does not count tables", ()
   );
 });
 
-test("what was not compared is named with its reason, as far as the receipt has names", () => {
+test("tables that were not compared are named with the reason, as far as the receipt has names", () => {
   const named = (not_compared: number, not_compared_tables: unknown, id?: string) =>
     contentCheck({ not_compared, not_compared_tables }, id);
   const text = (...checks: ReturnType<typeof named>[]) => comparedContentText(checks).split(";")[1];
@@ -132,7 +132,7 @@ test("owners and grants are told beside objects, and a pass that contradicts the
   expect(readStatement(payloadWith(privileges({ sha256: B }))).issues).toHaveLength(1);
 });
 
-test("what a test does not restore is told apart, and a pass that contradicts it is refused", () => {
+test("objects that a test does not restore are listed separately, and a pass that contradicts them is refused", () => {
   const unrestored = (observed: Record<string, unknown>) =>
     contentCheck({ objects: 4, not_compared: 0, ...observed }, "inferred:unrestored");
   const objects = contentCheck({ objects: 9, not_compared: 0 }, "inferred:objects");

@@ -48,7 +48,7 @@ const codeOf = (made: Draw): Promise<string> =>
     (error: unknown) => (error instanceof ProofError ? error.code : String(error)),
   );
 
-describe("what a seed chooses", () => {
+describe("the choice of a seed", () => {
   test.each(vectors.indices)("$index among $count", ({ seed, count, index }) => {
     expect(drawnIndex(hashFromHex(seed), count)).toBe(index);
   });
@@ -71,7 +71,7 @@ describe("what a seed chooses", () => {
 });
 
 describe("a whole draw", () => {
-  it("is what the vectors say", async () => {
+  it("matches the vectors", async () => {
     const { draw: made, verifier_key_seed, ...expected } = vectors.whole;
     const key = verifierOf(await ed25519Key(verifier_key_seed), LOG_NAME);
     const opened = await openDraw(made as Draw, key);

@@ -406,7 +406,7 @@ describe("one thing changed at a time", () => {
   });
 });
 
-describe("what a dishonest service could try", () => {
+describe("attempts of a dishonest service", () => {
   it("a properly signed checkpoint of another organisation's log is refused", async () => {
     const name = `log.example.com/${ids.otherOrg}`;
     const foreign = await bundleOf({ statement, envelope, agent, log });

@@ -39,7 +39,7 @@ test("entries that the service's clock dated too late are explained by the event
   });
 });
 
-test("what an agent or a person did is not explained by the service's clock", () => {
+test("the service's clock does not explain an act of an agent or a person", () => {
   for (const leaf of [
     { signature: "AA==" },
     { actor_id: "agent_01jd3gqq8zb14p1s0a5r2h0y8g" },
@@ -48,7 +48,7 @@ test("what an agent or a person did is not explained by the service's clock", ()
     expect(judged([[0], [9000, leaf], [1]], [says(1, 1, 1)])).toMatchObject({ odd: 2, explained: 0 });
 });
 
-test("an event explains only what it names, and only what is dated later than itself", () => {
+test("an event explains only the entries that it names, and only those dated later than itself", () => {
   expect(judged([[0], [9000], [9001], [1]], [says(2, 2, 1)])).toMatchObject({ odd: 2, explained: 1 });
   expect(judged([[0], [20], [2], [3]], [says(1, 2, 3)])).toMatchObject({ odd: 0, explained: 1 });
   expect(judged([[-9000], [0]], [says(0, 0, 0)])).toMatchObject({ odd: 1, explained: 0 });

@@ -69,7 +69,7 @@ test("a lost checkpoint that no event names, or with another root, does not conn
     });
 });
 
-test("two roots of what was left are a fork, whatever came after", () => {
+test("two roots of the remaining entries are a fork, whatever came after", () => {
   const before = pack({ size: 12, day: 1, roots: [[9, ROOT]] });
   const later = pack({
     size: 14,

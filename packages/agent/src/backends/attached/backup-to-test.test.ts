@@ -300,7 +300,7 @@ describe("of a backup of another agent nothing is downloaded", () => {
     }
   });
 
-  it("where another log proves it, whoever's key signs that log", async () => {
+  it("where another log proves it, no matter whose key signs that log", async () => {
     const elsewhere = new (service.log.constructor as typeof TestLog)(service.log.verifier.name);
     const backup = await made(statementOf(), { log: elsewhere });
     serve(backup);

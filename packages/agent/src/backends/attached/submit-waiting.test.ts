@@ -105,7 +105,7 @@ it.each([
   expect(service.calls[1]?.body).toBe(service.calls[0]?.body);
 });
 
-it("the agent sets aside what the service will never accept, continues with the rest, and reports it once", async () => {
+it("the agent sets aside receipts that the service will never accept, continues with the rest, and reports it once", async () => {
   await sign();
   await sign();
   service.interfere = ({ route, body }) =>
@@ -155,7 +155,7 @@ it("the agent sets refused items aside after 30 days, not earlier, and not while
   expect(service.events).toMatchObject([{ event: { detail: { error: "expired" } } }]);
 });
 
-it("the agent submits what is older than 30 days where the service takes it: the host was off, or its clock is wrong", async () => {
+it("the agent submits receipts older than 30 days if the service accepts them: the host was off, or its clock is wrong", async () => {
   const file = await sign();
   const entry = JSON.parse(readFileSync(file.path, "utf8")) as WaitingReceipt;
   writeFileSync(file.path, JSON.stringify({ ...entry, signed_at: "2020-01-01T00:00:00.000Z" }));
@@ -268,7 +268,7 @@ it("the agent submits events, each once whatever is asked for twice", async () =
   ]);
 });
 
-it("the agent signs events as links of the chain of receipts, and none while the log's alarm stands", async () => {
+it("the agent signs events as links of the chain of receipts, and none during the alarm over the log", async () => {
   const event = (reason: string) => ({
     kind: "backup_failed" as const,
     occurred_at: new Date().toISOString(),
@@ -344,7 +344,7 @@ it("an entry that makes the service fail does not hold up the others", async () 
   expect(service.events.map(({ event }) => event.detail["reason"])).toEqual(["fine", "poison", "next"]);
 });
 
-it("the agent submits what stands before a damaged file of the spool", async () => {
+it("the agent submits everything before a damaged file of the spool", async () => {
   await failed("fine", Date.now() - 1000);
   await failed("a_damaged", Date.now() - 2000);
   writeFileSync(join(root.layout.eventsWaiting, "00000002-event.a_damaged.json"), "{");

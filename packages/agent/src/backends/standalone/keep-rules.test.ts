@@ -47,6 +47,6 @@ it("a backup dated in the future removes no other", () => {
   expect(ids({ days: 2 }, [...backups, today, future])).toEqual(["future", "today"]);
 });
 
-it("while fewer months have a backup than are to be kept, the oldest stays too", () => {
+it("while fewer months have a backup than the rule keeps, the oldest stays too", () => {
   expect(ids({ monthly: 3 })).toEqual(["day-1", "day-4"]);
 });

@@ -211,7 +211,7 @@ test("a comparison with NULL is never true, and neither is its negation", () => 
   );
 });
 
-test("a column that is not there fails the expression wherever it stands", () => {
+test("a missing column fails the expression, wherever in it the column is", () => {
   const gone = expressions(fc.constant(column("gone")), numberLiterals);
   fc.assert(
     fc.property(either, gone, fullRow, fc.constantFrom("and" as const, "or" as const), (p, q, row, kind) => {

@@ -179,7 +179,7 @@ test("any text is an expression or a typed mistake within it", () => {
   );
 });
 
-test("what is printed is read back as the same expression", () => {
+test("a printed expression parses to the same expression", () => {
   const columns: fc.Arbitrary<ColumnName> = fc.oneof(
     fc.constantFrom("n", "_x$1", "Größe", "nothing", "inn").map((name) => column(name)),
     anyText.filter((name) => name !== "").map((name) => column(name, true)),
@@ -219,7 +219,7 @@ test("what is printed is read back as the same expression", () => {
   );
 });
 
-test("columnsOf names each column of an expectation, wherever it stands", () => {
+test("columnsOf names each column of an expectation", () => {
   const text = `A > 1 and (not b is null or age("C") < 1h) and 1 between d and 2 and e in (f, 1) and g matches 'x' and h`;
   expect([...columnsOf(parseExpectation(text))].toSorted()).toEqual("abcdefgh".split(""));
 });

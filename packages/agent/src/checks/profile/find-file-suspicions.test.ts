@@ -37,7 +37,7 @@ test("all files of a kind renamed stand out, although none is left to be counted
   ]);
 });
 
-test("one ransom note stands out, also in the first test", () => {
+test("one ransom note is suspicious, even in the first test", () => {
   const note = [{ table: ".", column: "names", measure: "notes", now: 1, before: 0 }];
   expect(findFileSuspicions(treeOf({}, { notes: 1 }), past(10))).toEqual(note);
   expect(notesIn(treeOf({}, { notes: 1 }))).toEqual(note);
@@ -50,7 +50,7 @@ test("one ransom note stands out, also in the first test", () => {
   ).toEqual([]);
 });
 
-test("what is like before does not stand out, nor a tree or kind without a history", () => {
+test("a tree that is as before is not suspicious, nor is a tree or kind without a history", () => {
   expect(
     findFileSuspicions(
       treeOf({ files: 2000, random: 2, mismatched: 1, entropy: 740 }, { renamed: 2 }),
@@ -66,7 +66,7 @@ test("what is like before does not stand out, nor a tree or kind without a histo
   ).toEqual([]);
 });
 
-test("however slowly files are encrypted, it stands out before 4 % of them are", () => {
+test("however slowly files are encrypted, it is suspicious before 4 % of them are", () => {
   for (const perDay of [0.05, 0.2, 1, 3]) {
     const history: PastFiles[] = [];
     const noticed = past(900, (day) => treeOf({ random: Math.round(day * perDay) })).findIndex((each) => {

@@ -40,14 +40,14 @@ test.each([
   ]);
 });
 
-test("what is like before does not stand out, nor a column without a history", () => {
+test("a column that is as before is not suspicious, nor is one without a history", () => {
   const numbers = { nulls: 120, distinct: 700, length: 75, entropy: 430, random: 1, newest: "2026-02-20" };
   expect(findSuspicions(tableOf(numbers), past(10))).toEqual([]);
   expect(findSuspicions(tableOf({ random: 1000 }), [])).toEqual([]);
   expect(findSuspicions(tableOf({ name: "new", random: 1000 }), past(10))).toEqual([]);
 });
 
-test("however slowly texts are encrypted, it stands out before 4 % of them are", () => {
+test("however slowly texts are encrypted, it is suspicious before 4 % of them are", () => {
   fc.assert(
     fc.property(fc.double({ min: 0.05, max: 3, noNaN: true }), (perDay) => {
       const history: PastTable[] = [];

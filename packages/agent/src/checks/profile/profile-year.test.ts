@@ -21,7 +21,7 @@ test.each(VICTIMS.map((victim, at) => [...victim, 30 + at * 60] as const))(
   },
 );
 
-test("where keys are ordinary, encrypting all rows stands out", () => {
+test("if keys are ordinary, encrypting all rows is suspicious", () => {
   const damage = encryptSome("events", "payload", 1, 200);
   const alarms = alarmsOf("software for tenants", { seed: SEED, damage, until: 201 });
   expect(alarms.some(({ table, day }) => table === "events" && day === 200)).toBe(true);

@@ -58,7 +58,7 @@ it("the terminal draws rate and time left, not more often than one can read, and
   expect(piped.written).toEqual([]);
 });
 
-it("with --quiet, keeps results and what is wrong, and drops notes and progress", () => {
+it("with --quiet, prints results and errors, but no notes and no progress", () => {
   const out = { isTTY: true, text: "", write: (text: string) => (out.text += text) };
   const talk = { isTTY: true, text: "", write: (text: string) => (talk.text += text) };
   const terminal = withVolume(openTerminal(out, talk, { NO_COLOR: "1" }), "quiet");
@@ -70,7 +70,7 @@ it("with --quiet, keeps results and what is wrong, and drops notes and progress"
   expect([out.text, talk.text]).toEqual(["result\n", "wrong\n"]);
 });
 
-it("with --verbose, also without a terminal, tells of each phase that ended what it moved", () => {
+it("with --verbose, prints how many bytes each finished phase moved, even without a terminal", () => {
   const talk = { text: "", write: (text: string) => (talk.text += text) };
   const terminal = withVolume(openTerminal({ write: () => true }, talk, {}), "verbose");
   const line = terminal.progress();

@@ -13,7 +13,7 @@ const compared = (declared: ReturnType<typeof table>[], restored: ReturnType<typ
     },
   );
 
-test("what was not read of an object is named, even where it is the same of both", () => {
+test("the unread part of an object is named, even if it is the same in both", () => {
   const both = [table("read", "a"), table("too long", NOT_READ)];
   expect(compared(both, both)).toMatchObject({
     result: "passed",
@@ -22,7 +22,7 @@ test("what was not read of an object is named, even where it is the same of both
   expect(compared([table("too long", NOT_READ)], [table("too long", NOT_READ)])).toBeNull();
 });
 
-test("what was not read and is not in the copy is lost", () => {
+test("an object that was not read and is not in the copy is lost", () => {
   const outcome = compared([table("read", "a"), table("too long", NOT_READ)], [table("read", "a")]);
   expect(outcome).toMatchObject({ result: "failed" });
   expect(JSON.stringify(outcome)).toContain("too long");

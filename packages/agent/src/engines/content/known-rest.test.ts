@@ -9,12 +9,12 @@ const tags = new Map([
   ["y", "3"],
 ]);
 
-test("what a receipt names does not depend on each other", () => {
+test("the tables that a receipt names are known one by one", () => {
   const notKnown = [{ name: "b", why: "no_time" }];
   expect(withKnownRest(metadata, tags, notKnown)).toEqual({ tags, notCompared: notKnown });
 });
 
-test("what a receipt does not name is known as a whole or not at all: it has one digest", () => {
+test("everything that a receipt does not name has one digest, so it is known as a whole or not at all", () => {
   expect(withKnownRest(metadata, tags, [{ name: "z", why: "no_time" }])).toEqual({
     tags: new Map([["a", "1"]]),
     notCompared: [

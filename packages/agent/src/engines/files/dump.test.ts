@@ -179,7 +179,7 @@ it("a backup of files stops when it is aborted", async () => {
   expect(error.code).toBe("interrupted");
 });
 
-it("an ordinary user too can read and remove what was restored with modes that forbid it", async () => {
+it("an ordinary user can read and remove restored files whose modes forbid it", async () => {
   const scratch = mkdtempSync(join(place.path, "scratch-"));
   const secret = Buffer.concat([Buffer.from(`${source}/closed/`), Buffer.from([0xe9])]);
   mkdirSync(secret, { recursive: true });

@@ -173,7 +173,7 @@ describe("an archive is refused that has", () => {
     await expect(restore(archive)).rejects.toThrow(/checksum/);
   });
 
-  it("a hard link to what is not there, which tar itself finds, and says without its name", async () => {
+  it("a hard link to a missing name, which tar itself finds and reports without the name", async () => {
     const error = await restore(archiveOf([ROOT, { name: "./hard", type: "1", linkName: "./secret" }])).catch(
       (thrown: unknown) => thrown,
     );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { namedFields, otherCollections } from "./named-fields.ts";
 
-test("fields are what a pipeline names, as a key or after a $", () => {
+test("fields are the names in a pipeline, as a key or after a $", () => {
   const pipeline = [
     {
       $match: {

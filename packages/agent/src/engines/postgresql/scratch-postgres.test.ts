@@ -163,7 +163,7 @@ describe("directories that somebody left", () => {
   });
 });
 
-test("a socket's path is short wherever the rest lies", async () => {
+test("a socket's path is short wherever the other files are", async () => {
   // This is what would go wrong otherwise: the kernel's limit.
   const long = join(parent, "x".repeat(120));
   await mkdir(long);

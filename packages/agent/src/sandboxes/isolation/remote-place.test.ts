@@ -37,7 +37,7 @@ test("output that a program writes as it starts reaches its caller", async () =>
   expect((await other.exited).stderr).toBe("ready\n");
 });
 
-test("what is written faster than the program reads arrives whole, in order and once", async () => {
+test("bytes that are written faster than the program reads arrive complete, in order and once", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const decoder = new FrameDecoder();
   const taken: Buffer[] = [];

@@ -20,7 +20,7 @@ const source = {
   next_restore_test_at: null as string | null,
 };
 
-test("each of the seven steps follows from what the service knows", () => {
+test("each of the seven steps follows from the service's records", () => {
   const scheduled = { next_backup_at: AT, next_restore_test_at: AT };
   const at = (more: Parameters<typeof overview>[0]) => currentStep(stepsDone(overview(more)));
   expect(at({})).toBe("attach");

@@ -54,7 +54,7 @@ test("an agent's record is the contract's", async () => {
   expect(await list()).toMatchObject({ items: [seen.json], next_cursor: null });
 });
 
-test("renaming an agent changes the service's name for it, and not what the agent reports", async () => {
+test("renaming an agent changes the service's name for it, but not the agent's own reports", async () => {
   const agent = await service.attach(org);
   const renamed = await admin.patch(`/api/orgs/${org.id}/agents/${agent.id}`, { name: "db-1 (Zürich)" });
   expect(renamed.json).toMatchObject({ id: agent.id, name: "db-1 (Zürich)", hostname: "host-1.example.org" });

@@ -113,7 +113,7 @@ describe("an interactive attach", () => {
     expect([answer.status, answer.json["error"]]).toEqual([403, "attach_denied"]);
   });
 
-  test("expires: the poll is told, and nobody can approve it any more", async () => {
+  test("expires: the poll is told, and nobody can approve it any longer", async () => {
     const started = await start();
     const waiting = poll(started);
     await expire(started);

@@ -251,7 +251,7 @@ describe("its session", () => {
   });
 });
 
-describe("what it shows", () => {
+describe("its content", () => {
   let history: History;
   let old: { backup: string; receipt: string };
   beforeEach(async () => {

@@ -298,7 +298,7 @@ describe("an upload over the limit of one PUT", () => {
     ]);
   });
 
-  test("is no backup, and stays as it is, while a part is missing; goes on with fresh URLs", async () => {
+  test("is not a backup, and stays as it is, while a part is missing; continues with fresh URLs", async () => {
     const upload = await begin();
     const sent = await sendParts(upload, [1, 3]);
     const invented = [...sent, { part_number: 2, etag: sent[0]?.etag ?? "" }];

@@ -59,7 +59,7 @@ async function held(agent: TestAgent, at: Replica = service): Promise<[Promise<A
 const seen = ({ status, json }: Answer): unknown => [status, json["queued"] ?? json["error"]];
 
 describe("an agent that waits for commands", () => {
-  test("is told at once, whichever replica queued the command, and gets it with its heartbeat", async () => {
+  test("hears of it at once, whichever replica queued the command, and gets it with its heartbeat", async () => {
     const { agent, sourceId } = await agentWithSource();
     for (const at of [service, replica]) {
       const [answer] = await held(agent, at);
@@ -108,7 +108,7 @@ describe("an agent that waits for commands", () => {
     expect(seen(await answer)).toEqual([401, "agent_revoked"]);
   });
 
-  test("keeps its place while the database is away, and is told of what came meanwhile", async () => {
+  test("keeps its place while the database is down, and hears of commands that came meanwhile", async () => {
     const { agent, sourceId } = await agentWithSource();
     for (const isBack of [true, false]) {
       const [answer] = await held(agent, replica);

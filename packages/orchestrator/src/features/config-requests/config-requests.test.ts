@@ -99,7 +99,7 @@ test("nothing is delivered after 15 minutes, nor to an agent that no longer allo
   expect((await owner.post(path(), { kind: "discover" })).status).toBe(409);
 });
 
-test("what somebody asked who was removed since, or is no admin any more, is delivered to nobody", async () => {
+test("a request of somebody who was removed since, or is no longer an admin, is delivered to nobody", async () => {
   await beat();
   const [removed, demoted, left] = [
     await service.signIn(org, "admin"),
@@ -133,7 +133,7 @@ test("an agent that waits for commands hears of a request at once", async () => 
   expect((await agent.get("/v1/commands?wait_s=0")).json).toEqual({ queued: false });
 });
 
-test("only owners and admins of the agent's own organisation may ask, and read what was answered", async () => {
+test("only owners and admins of the agent's own organisation may ask, and read the answers", async () => {
   await beat();
   const id = await ask();
   const auditor = await service.signIn(org, "auditor");
@@ -154,7 +154,7 @@ test("only owners and admins of the agent's own organisation may ask, and read w
   expect(await beat()).toHaveLength(1);
 });
 
-test("what is not one of the six kinds, in their exact form, is refused and reaches no agent", async () => {
+test("a request that is not exactly one of the six kinds is refused and reaches no agent", async () => {
   await beat();
   const tried = newId("configRequest");
   const check = {

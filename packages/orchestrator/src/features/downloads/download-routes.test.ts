@@ -111,13 +111,13 @@ describe("the install command", () => {
     expect(steps.filter((step) => /curl\S* -\w*k|insecure/.test(step))).toEqual([steps[1]]);
   });
 
-  test("trusts the public authorities where they are to be trusted", () => {
+  test("trusts the public authorities if the service uses one", () => {
     expect(installCommand({ publicUrl, caPem: null, operatorsKey: null })).toBe(
       `(cd "$(mktemp -d)" && curl -fsS ${publicUrl}/install.sh -o install.sh && sh install.sh --service ${publicUrl})`,
     );
   });
 
-  test("names the key of whoever built what is installed, where that is not Attestore's own", async () => {
+  test("names the builder's key if it is not Attestore's own", async () => {
     const key = `RW${"A".repeat(54)}`;
     expect(await operatorsKey(join(directory, "nowhere"))).toBeNull();
     await writeFile(join(directory, "minisign.pub"), `untrusted comment: ours\n${key}\n`);

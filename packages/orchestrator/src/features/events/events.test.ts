@@ -56,7 +56,7 @@ test("an event is stored with its place, and the command that it answers names i
   expect(await outcome(commandId)).toEqual({ event_id });
 });
 
-test("an event about another agent's command, or about what is not there, is refused and changes nothing", async () => {
+test("an event about another agent's command, or about a missing record, is refused and changes nothing", async () => {
   const commandId = await service.queueCommand(sourceId, "backup");
   for (const more of [
     { command_id: commandId },

@@ -57,7 +57,7 @@ describe("events", () => {
     expect((await list("?kind=agent_attached"))[0]?.actor).toMatchObject({ kind: "auth_key" });
   });
 
-  test("what one says is what the log's leaf covers", async () => {
+  test("the log's leaf covers everything that an event says", async () => {
     const { json } = await owner.get(`/api/events/${reported[0] ?? ""}`);
     const { kind, occurred_at, detail, log_index } = json as unknown as EventRecord;
     const { rows } = await service.pool.query<{ leaf: Buffer }>(
@@ -142,7 +142,7 @@ describe("API logs", () => {
     expect((await stranger.get(`/api/api-logs/${row?.id ?? ""}`)).status).toBe(404);
   });
 
-  test("by whoever called, and by method; an operator's calls as somebody else too", async () => {
+  test("by caller, and by method; an operator's calls as somebody else too", async () => {
     const attempt = { slug: "by-actor", engine: "sqlite", agent_id: agent.id };
     await owner.post(`/api/orgs/${org.id}/sources`, attempt);
     const of = (actor: string) => list(`?actor_id=${actor}&method=POST`);

@@ -150,7 +150,7 @@ describe("a pack", () => {
     expect(json<EvidenceSummary>(files, "summary.json").not_proven[0]).toContain("There are no sources");
   });
 
-  test("is of what there was when it was asked for, whatever comes while it is read", async () => {
+  test("has the state at the time of the request, whatever comes while it is downloaded", async () => {
     const outgoing = request({
       host: "127.0.0.1",
       servername: "localhost",
@@ -191,7 +191,7 @@ describe("a pack", () => {
   });
 });
 
-test("of which two are being downloaded is refused a third time, until one of them has ended", async () => {
+test("is refused while two others are being downloaded, until one of them has ended", async () => {
   const open = async (token: string) => {
     const outgoing = request({
       host: "127.0.0.1",

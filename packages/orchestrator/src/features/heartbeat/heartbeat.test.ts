@@ -69,7 +69,7 @@ describe("a heartbeat", () => {
     expect(opened.origin).toBe(agent.log.origin);
   });
 
-  test("updates what is known of the agent", async () => {
+  test("updates the agent's record", async () => {
     await beat(agent, { hostname: "renamed", platform: "linux-arm64", agent_version: "0.2.0" });
     const { rows } = await service.pool.query(
       "select hostname, platform, agent_version, now() - last_seen_at < interval '5 s' as seen from agents where id = $1",
@@ -119,7 +119,7 @@ describe("a heartbeat", () => {
     expect((await beat(quiet, declared))["sources"]).toHaveLength(1);
   });
 
-  test("that says nothing new still notes what changes all the time, and no other agent", async () => {
+  test("without news still updates the values that change all the time, and no other agent's", async () => {
     const [one, other] = [await service.attach(org), await service.attach(org)];
     const state = async (id: string): Promise<unknown> => {
       const { rows } = await service.pool.query<{ spool: unknown; seen: Date }>(
@@ -167,7 +167,7 @@ describe("a heartbeat", () => {
 });
 
 describe("declared sources", () => {
-  test("are registered once, with what was declared", async () => {
+  test("are registered once, as declared", async () => {
     const first = await declare(agent, ["orders", "invoices", "invoices"]);
     expect(Object.keys(first).sort()).toEqual(["invoices", "orders"]);
     expect(await declare(agent, ["invoices", "orders"])).toEqual(first);
@@ -234,7 +234,7 @@ describe("declared sources", () => {
       );
   });
 
-  test("stay removed although their agent goes on declaring them", async () => {
+  test("stay removed although their agent still declares them", async () => {
     const { gone } = await declare(agent, ["gone"]);
     await service.pool.query("update sources set removed_at = now() where id = $1", [gone]);
     expect(await declare(agent, ["gone"])).toEqual({});

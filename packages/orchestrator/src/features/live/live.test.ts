@@ -91,7 +91,7 @@ async function* eventsIn(response: IncomingMessage): AsyncGenerator<MessageField
   return undefined;
 }
 
-describe("whoever watches an organisation", () => {
+describe("a client that watches an organisation", () => {
   test("learns what changed, on every replica", async () => {
     const replica = await service.listen();
     const [owner, auditor] = [await service.signIn(org), await service.signIn(org, "auditor")];
@@ -127,7 +127,7 @@ describe("whoever watches an organisation", () => {
     stranger.leave();
   });
 
-  test("is told of backups, receipts and commands, but not of heartbeats", async () => {
+  test("hears of backups, receipts and commands, but not of heartbeats", async () => {
     const own = await service.addOrg();
     const owner = await service.signIn(own);
     const { agent, sourceId } = await makeHistory(service, own);

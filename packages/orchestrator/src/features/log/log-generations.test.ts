@@ -67,7 +67,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-test("a member is told that the log is read-only, and no longer once it goes on", async () => {
+test("a member sees that the log is read-only, until it continues", async () => {
   expect([readOnly, await whatIsSaid()]).toEqual([
     [true, true],
     [false, false],
@@ -122,7 +122,7 @@ test("an agent and a member read how the generation began; another organisation 
   expect(opened.generation).toBe(2);
 });
 
-test("what came into the log again is counted: what is of before the loss, and nothing else", async () => {
+test("entries that came into the log again are counted: those from before the loss, and no others", async () => {
   const again = async () => (await owner.get(`/api/orgs/${org.id}/log`)).json["handed_in_again"];
   expect(await again()).toEqual([{ generation: 2, receipts: 0, events: 0 }]);
   // As a receipt that its agent hands in again; no proof holds for it.

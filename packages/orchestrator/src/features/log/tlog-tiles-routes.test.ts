@@ -93,7 +93,7 @@ test("a public log needs no credential, and its tiles may be kept", async () => 
   expect(tile.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
 });
 
-test("whatever the log does not have is 404", async () => {
+test("a request for anything that the log does not have is 404", async () => {
   for (const path of [
     "tile/0/000",
     "tile/0/000.p/3",

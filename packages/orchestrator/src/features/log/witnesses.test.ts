@@ -103,7 +103,7 @@ test("before any witness the list is empty, and a bundle's proof leads to the ne
   expect(verdict.size).toBe(head["tree_size"]);
 });
 
-test("a witness is listed with what it cosigned, and bundles lead there though the log has grown since", async () => {
+test("a witness is listed with the head that it cosigned, and bundles lead to it although the log has grown since", async () => {
   const size = await witness(history.agent);
   // What comes later, no witness has seen yet.
   await history.agent.post("/v1/events", {

@@ -46,7 +46,7 @@ const witness = (size: number, cosignature: string | null): Promise<unknown> =>
     [agentId, size, cosignature],
   );
 
-test("a log is unwitnessed if no agent has cosigned what was there 25 hours ago, and there are agents to do so", async () => {
+test("a log is unwitnessed if there are agents, but none has cosigned the log as it was 25 hours ago", async () => {
   const unwitnessed = async (): Promise<number> => valueOf(await scraped(), "logs_unwitnessed");
   expect(await unwitnessed()).toBe(0);
   await emit(2, 9);

@@ -123,7 +123,7 @@ describe("listing organisations", () => {
     expect(seen).toEqual(expect.arrayContaining(made));
   });
 
-  test("by time, and refuses what is no page, cursor or moment", async () => {
+  test("by time, and refuses anything that is not a page, cursor or moment", async () => {
     const { created_at } = (await operator.post("/api/orgs", { name: "Dated" })).json as {
       created_at: string;
     };
@@ -147,7 +147,7 @@ describe("listing organisations", () => {
   });
 });
 
-test("a changed name leaves the slug; what is not named stays", async () => {
+test("a changed name leaves the slug; fields that are not given stay", async () => {
   const org = await service.addOrg();
   const owner = await service.signIn(org);
   const renamed = await owner.patch(`/api/orgs/${org.id}`, { name: "New Name" });

@@ -14,7 +14,7 @@ test.each([
   expect(slugOf(name)).toBe(slug);
 });
 
-test("a slug is nothing but letters, digits and single hyphens between them", () => {
+test("a slug has only letters, digits and single hyphens between them", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (name) => {
       expect(slugOf(name)).toMatch(/^([a-z0-9]+(-[a-z0-9]+)*)?$/);

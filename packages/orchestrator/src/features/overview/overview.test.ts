@@ -189,7 +189,7 @@ describe("sources with a history", () => {
   });
 });
 
-test("what was missed counts on its day, drift is shown, and objectives are compared", async () => {
+test("a missed run counts on its day, drift is shown, and objectives are compared", async () => {
   const org = await service.addOrg();
   const owner = await service.signIn(org);
   const { sourceId, agent } = await makeHistory(service, org, { backups: 2 });
@@ -310,7 +310,7 @@ describe("a source is not proven", () => {
     expect(await said(org, owner, history)).toEqual({ state: "backed_up", because: "proof_too_old" });
   });
 
-  test("when only a backup older than its RPO has passed: 36 hours, or what is set", async () => {
+  test("when only a backup older than its RPO has passed: 36 hours, or the objective", async () => {
     const org = await service.addOrg();
     const owner = await service.signIn(org);
     const history = await emptied(org);

@@ -267,7 +267,7 @@ describe("a challenge", () => {
   });
 });
 
-describe("whoever has a passkey", () => {
+describe("a person with a passkey", () => {
   test("is not signed in by the code from their mailbox alone; with a recovery code they are, once", async () => {
     const { codes } = await withPasskey();
     const attempt = newAttempt();
@@ -444,7 +444,7 @@ describe("an operator", () => {
   const passkeyRequired = async (token: string): Promise<unknown> =>
     (await service.call({ method: "GET", path: "/api/auth/me", token })).json["passkey_required"];
 
-  test("whom a code by mail signed in can do nothing but add a passkey, which lets them go on", async () => {
+  test("who signed in with a mailed code can only add a passkey, and then continue", async () => {
     const { email } = await service.signIn(null);
     const token = await mailed(email);
     const calls: Call[] = [

@@ -132,7 +132,7 @@ describe("stored bytes", () => {
       expect((await agent.post("/v1/backups", service.registration(upload, sourceId))).status).toBe(404);
   });
 
-  test("what was uploaded and never registered counts until it is removed, in quarantine too", async () => {
+  test("an upload that was never registered counts until it is removed, in quarantine too", async () => {
     await service.upload(agent, sourceId, randomBytes(6000));
     const deps = { db: service.database, objects: service.objects, logger: silentLogger, quarantineDays: 30 };
     const at = (days: number) => ({
@@ -180,7 +180,7 @@ describe("agents", () => {
     expect((await attach()).status).toBe(201);
   });
 
-  test("that a person lets in count too; the attach goes on waiting", async () => {
+  test("that a person lets in count too; the attach keeps waiting", async () => {
     await set({ agents: 1 });
     const begun = await service.call({ method: "POST", path: "/api/bootstrap/start", json: attachBody() });
     const path = `/api/orgs/${org.id}/bootstraps/${begun.json["code"] as string}`;
@@ -271,7 +271,7 @@ describe("who sets them", () => {
     },
   );
 
-  test("by default nothing is limited unless strangers may sign up; what is set counts", () => {
+  test("by default nothing is limited unless strangers may sign up; a configured limit counts", () => {
     const unset = { quotaBytes: undefined, quotaObjects: undefined, quotaAgents: undefined };
     const quotaRequests = { limit: 6000, window_s: 60 };
     const none = { bytes: null, objects: null, agents: null, requests: 6000, window_s: 60 };

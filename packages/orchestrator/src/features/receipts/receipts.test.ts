@@ -277,7 +277,7 @@ test.each(envelopes)("the service refuses %s before anything is looked up", asyn
   await expect(verifySubmission(requestOf(make()), principalOf(agent))).rejects.toMatchObject({ code });
 });
 
-test("a refusal says what is wrong with a statement, and where", async () => {
+test("a refusal names the fault of a statement, and its place", async () => {
   const payload = Buffer.from(
     JSON.stringify({ ...restoreTestStatement(agent, backup, { checks: [] }), extra: 1 }),
   );
@@ -349,7 +349,7 @@ describe("a source that was given to other agents", () => {
     expect((await times()).last_proven_at).toEqual(beforeToo);
   });
 
-  test("takes what ended before the last of several changes that took it away, and none of one who never had it", async () => {
+  test("accepts tests that ended before the last of several changes took the source away, and none of an agent that never had it", async () => {
     await give({ test_agent_id: next.id });
     await give({ test_agent_id: tester.id, agent_id: next.id });
     const between = new Date();

@@ -123,7 +123,7 @@ describe("a host that was taken over", () => {
     expect(await availableOf(ids)).toBe(19);
   });
 
-  test("stops the retention with a sudden rise of the count, which is told until somebody lets it go on", async () => {
+  test("stops the retention with a sudden rise of the count, and says so until somebody resumes it", async () => {
     const id = await source({ keep_last: 19 });
     const ids = await honest(id, 19);
     await registerTiny(agent, id, Array(53).fill(new Date().toISOString()));
@@ -163,7 +163,7 @@ describe("a host that was taken over", () => {
     });
   });
 
-  test("gets nothing removed of what another agent made before the source moved to it", async () => {
+  test("gets no backup removed that another agent made before the source moved to it", async () => {
     const id = await source({ keep_last: 5 });
     const ids = await honest(id, 5);
     const hostile = await service.attach(org);

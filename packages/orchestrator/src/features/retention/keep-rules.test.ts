@@ -164,7 +164,7 @@ const keptBy = (
   );
 
 describe("for all backups and rules", () => {
-  test("what the rules keep is what the model keeps", () => {
+  test("the rules keep the same backups as the model", () => {
     fc.assert(
       fc.property(candidates, rules, zone, (backups, given, in_) => {
         expect(new Set(keepReasons(backups, given, in_).keys())).toEqual(model(backups, given, in_));
@@ -205,7 +205,7 @@ describe("for all backups and rules", () => {
     expect(planRetention({ backups: [], rules: null, zone: "UTC", needed: new Set() })).toEqual([]);
   });
 
-  test("a second run over what is left removes nothing more, also where the first was cut off", () => {
+  test("a second run over the remaining backups removes nothing more, even if the first was cut off", () => {
     fc.assert(
       fc.property(candidates, rules, zone, fc.nat(), (backups, given, in_, cut) => {
         const ids = keptBy(backups, given, in_);

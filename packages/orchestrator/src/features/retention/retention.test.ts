@@ -196,7 +196,7 @@ describe("expiring", () => {
     expect(await available(removed)).toEqual(ids);
   });
 
-  test("spares what a command is about until that has come to its end, also when both happen at once", async () => {
+  test("spares a command's backup until the command has ended, even if both happen at once", async () => {
     const id = await source({ keep_last: 1 });
     const ids = await backups(id, 8);
     const [triggers] = await Promise.all([
@@ -262,7 +262,7 @@ describe("objects", () => {
     expect(asked.filter((key) => key === locked.key)).toHaveLength(2);
   });
 
-  test("without a record go into quarantine after a day, and after its time; what is registered, or may still be, stays", async () => {
+  test("without a record go into quarantine after a day, and later away; objects that are registered, or may still be, stay", async () => {
     const id = await source(null);
     const registered = await uploaded(id, "registered");
     const abandoned = await service.upload(agent, id, Buffer.from("abandoned"));

@@ -101,7 +101,7 @@ const runs = async (sourceId: string): Promise<[string, string][]> => {
   return rows.map(({ scheduled_at, status }) => [scheduled_at.toISOString().slice(0, 16), status]);
 };
 
-describe("what is due", () => {
+describe("a due run", () => {
   test("is queued once by five replicas, and the next time is named", async () => {
     const id = await scheduled({
       backup_cron: "30 2 * * *",
@@ -260,7 +260,7 @@ describe("what is due", () => {
   });
 });
 
-describe("what did not happen", () => {
+describe("a missed run", () => {
   test("is logged once an incident, which ends with the next backup and may begin again", async () => {
     const id = await scheduled({ backup_cron: "0 2 * * *" });
     at("2026-03-01T02:00:00Z");
@@ -314,7 +314,7 @@ describe("what did not happen", () => {
     expect((await runs(id)).map(([, status]) => status)).toEqual(["missed", "missed", "missed", "missed"]);
   });
 
-  test("is nothing where a backup came in time, whoever asked for it", async () => {
+  test("is not recorded if a backup came in time, whoever asked for it", async () => {
     const id = await scheduled({ backup_cron: "0 2 * * *" });
     at("2026-03-01T02:00:00Z");
     await tick();
@@ -365,7 +365,7 @@ describe("what did not happen", () => {
     ]);
   });
 
-  test("what waited on its host since an earlier run is no result of a later one, and ends no incident", async () => {
+  test("a result that waited on its host since an earlier run does not count for a later one, and ends no incident", async () => {
     const id = await scheduled({ backup_cron: "0 2 * * *", restore_test_cron: "0 5 * * *" });
     const backupId = await recordBackup(service.database, {
       orgId: org.id,
@@ -442,7 +442,7 @@ describe("what did not happen", () => {
     expect(await runs(id)).toEqual([["2026-03-01T02:00", "done"]]);
   });
 
-  test("ends when nobody waits for it any more", async () => {
+  test("ends when nobody waits for it any longer", async () => {
     const id = await scheduled({ backup_cron: "0 2 * * *" });
     at("2026-03-01T09:00:00Z");
     await tick();

@@ -5,7 +5,7 @@ import { schemaChanges } from "./schema-changes.ts";
 const table = (name: string, parts: Record<string, string>) => ({ kind: "table", name, parts });
 const summary = (objects: object[], omitted = 0) => ({ objects, omitted });
 
-test("drift names what was added, removed and altered", () => {
+test("drift names the added, removed and altered objects", () => {
   const before = summary([
     table("orders", { "column id": "int", "column total": "int" }),
     table("old", {}),
@@ -22,7 +22,7 @@ test("drift names what was added, removed and altered", () => {
   });
 });
 
-test("drift says nothing of objects that one of the two had no room for", () => {
+test("drift does not mention objects that one of the two had no room for", () => {
   const whole = summary([table("a", { "column x": "int" }), table("b", {})]);
   const cut = summary([table("a", {})], 1);
   expect(schemaChanges(whole, cut)).toEqual({ added: [], removed: ["table a column x"], altered: [] });

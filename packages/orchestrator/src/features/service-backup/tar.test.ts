@@ -86,7 +86,7 @@ test("bytes that nobody wrote as an archive are refused in words", async () => {
   );
 });
 
-test("a backup has what it must have, in order, and nothing else", async () => {
+test("a backup has all its parts, in order, and nothing else", async () => {
   expect(await contents(withSums(ENTRIES))).toEqual(MANIFEST);
   const [manifest, key, first, second] = ENTRIES as [TarEntry, TarEntry, TarEntry, TarEntry];
   const refused: [string, TarEntry[]][] = [

@@ -70,7 +70,7 @@ test("the timeline merges events, receipts, backups and commands, newest first, 
   expect((await owner.get(`/api/orgs/${org.id}/sources/${id}/timeline?cursor=x`)).status).toBe(400);
 });
 
-test("the timeline shows one topic, or a period, and goes on through its pages", async () => {
+test("the timeline shows one topic, or a period, and has pages", async () => {
   const id = await source();
   for (let n = 1; n <= 4; n += 1) {
     const metadata = { schema_summary: { objects: [], omitted: 0 } };
@@ -222,7 +222,7 @@ test("drift of the schema is by the exact hash where both backups have one", asy
   expect(items[1]).toMatchObject({ before: "11".repeat(32), after: "22".repeat(32) });
 });
 
-test("drift is nothing where nothing changed, and goes on through pages of backups", async () => {
+test("drift is empty if nothing changed, and continues through pages of backups", async () => {
   const id = await source();
   for (let n = 1; n <= 5; n += 1)
     await recordBackup(service.database, {

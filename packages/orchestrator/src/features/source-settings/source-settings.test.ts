@@ -148,7 +148,7 @@ describe("listing", () => {
     ).toEqual([ids[3]]);
   });
 
-  test("refuses what is no filter of it", async () => {
+  test("refuses unknown filters", async () => {
     for (const query of [
       "kind=backup",
       "limit=0",
@@ -162,7 +162,7 @@ describe("listing", () => {
 });
 
 describe("configuring", () => {
-  test("sets what is given, names the next times, and leaves the rest", async () => {
+  test("sets the given fields, returns the next times, and leaves the rest", async () => {
     const id = await registered();
     const set = await owner.post(path(id, "configure"), {
       schedule: { backup_cron: "30 2 * * *", timezone: "Europe/Berlin" },
@@ -234,7 +234,7 @@ describe("configuring", () => {
     expect((await owner.post(path(await registered(), "configure"), body)).status).toBe(400);
   });
 
-  test("moves a source to another agent with what nobody was given yet; what the former one had ends", async () => {
+  test("moves a source to another agent with its undelivered commands; those that the former agent had end", async () => {
     const lost = await service.attach(org);
     const id = await registered({ agent_id: lost.id });
     const given = await service.queueCommand(id, "backup");

@@ -269,7 +269,7 @@ describe("somebody who belongs to two organisations", () => {
     expect(errorOf(await person.get("/api/auth/me"))).toEqual([401, "session_expired"]);
   });
 
-  test("cannot go where they do not belong, or do not any more", async () => {
+  test("cannot switch to an organisation where they do not belong, or no longer do", async () => {
     const foreign = await service.addOrg();
     expect(errorOf(await switched(person.token, foreign.id))).toEqual([404, "not_found"]);
     const token = String((await switched(person.token, second.id)).json["session_token"]);

@@ -81,7 +81,7 @@ beforeEach(async () => {
 
 const TABLES = ["logs", "log_leaves", "log_tiles", "log_heads", "log_emissions", "receipts", "events"];
 
-test("fsck finds nothing wrong with what the service wrote, and looked at all of it", async () => {
+test("fsck finds nothing wrong with the service's own logs, and looked at all of them", async () => {
   const { found, counts } = await check();
   expect(found).toEqual([]);
   expect(counts).toMatchObject({

@@ -24,7 +24,7 @@ function refusal(text: string): string {
   throw new Error("it should have been refused");
 }
 
-test("a file sets what the environment does not, and the sources say which is which", () => {
+test("a file sets the settings that the environment does not, and the sources say which is which", () => {
   writeFileSync(
     file,
     '# the service\n\nATTESTORE_DATA="/srv/att store"\nATTESTORE_LOG_LEVEL=warn\nDATABASE_URL=postgresql://a:secret@db/x\n',

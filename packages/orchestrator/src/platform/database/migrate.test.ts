@@ -88,7 +88,7 @@ test("a migration in steps adds a column, fills it in batches and makes an index
 
 const INSERT_THING = "insert into things values ('9', 1)";
 
-test("a migration in steps that was interrupted anywhere goes on to the end, and replaces an index that is not valid", async () => {
+test("a migration in steps that was interrupted anywhere continues to the end, and replaces an invalid index", async () => {
   const all = migrations(MANY, STEPS);
   await migrate(connection, silentLogger, migrations(MANY));
   const [first, second] = [
@@ -175,7 +175,7 @@ test("migrate refuses a database of newer code, and one migrated by other files,
   expect(await query("select n from things")).toEqual([{ n: 1 }]);
 });
 
-test("the service's own migrations are numbered without a gap and are what the test database was made by", async () => {
+test("the service's own migrations are numbered without a gap, and the test database was made by them", async () => {
   const own = await readMigrations();
   expect(own.length).toBeGreaterThan(0);
   const { rows } = await server.pool.query(
@@ -218,7 +218,7 @@ test("0026: a run that was decided by a receipt from before its time was missed"
   ]);
 });
 
-test("0052: what organisations store already is counted, and goes on being counted", async () => {
+test("0052: objects that organisations already store are counted, and later ones too", async () => {
   const own = await readMigrations();
   const at = own.findIndex(({ name }) => name.startsWith("0052"));
   await migrate(connection, silentLogger, own.slice(0, at));

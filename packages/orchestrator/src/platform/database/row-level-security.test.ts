@@ -80,7 +80,7 @@ const SERVED = [
 
 const isTenant = "select current_user as name";
 
-test("a role that may not create roles is told what to run, and after that it works", async () => {
+test("the error for a role that may not create roles has the statements to run, and after them it works", async () => {
   await createRole("nosuperuser nocreaterole");
   const refused = await migrate(as(role), silentLogger).then(
     () => null,
@@ -99,7 +99,7 @@ test("a role that may not create roles is told what to run, and after that it wo
   expect(became?.rows).toEqual([{ name: "attestore_tenant" }]);
 });
 
-test("a second service of the same server, whose role is not in it yet, is told to have it granted", async () => {
+test("the error for a second service on the same server, whose role has no membership yet, says to grant it", async () => {
   await createRole("nosuperuser nocreaterole");
   const migrating = migrate(as(role), silentLogger);
   const grant = `grant attestore_owner, attestore_tenant, attestore_console, attestore_service to ${role}`;
@@ -179,7 +179,7 @@ test.each([20, 49])(
   },
 );
 
-test("a role that owns nothing finds the database migrated, and is told who migrates where it is not", async () => {
+test("a role that owns nothing accepts a migrated database, and otherwise the error names who migrates", async () => {
   await createRole("nosuperuser");
   await superuser.query(
     `grant attestore_owner, attestore_tenant, attestore_console, attestore_service to ${role}`,

@@ -45,7 +45,7 @@ const calls = () => {
   ];
 };
 
-test("without its database the service answers 503 with Retry-After to every call, and goes on when it is back", async () => {
+test("without its database the service answers 503 with Retry-After to every call, and works again when it is back", async () => {
   expect((await Promise.all(calls())).map(({ status }) => status)).toEqual([
     200, 201, 200, 404, 401, 201, 404,
   ]);

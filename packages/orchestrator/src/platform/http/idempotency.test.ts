@@ -125,8 +125,8 @@ describe("a repeated key", () => {
   });
 });
 
-describe("what the handler answers", () => {
-  test("is remembered with its error, which goes on naming its own request", async () => {
+describe("the handler's answer", () => {
+  test("is remembered with its error, which still names its own request", async () => {
     const upload = await agent.post("/v1/backups/upload-url", uploadBody());
     const registration = {
       upload_id: upload.json["upload_id"],
@@ -167,7 +167,7 @@ describe("what the handler answers", () => {
   });
 });
 
-describe("what is refused before the handler", () => {
+describe("a refusal before the handler", () => {
   test("is not remembered: the repaired request may use its key", async () => {
     const idempotencyKey = randomUUID();
     const headers = { "content-type": "application/json" };

@@ -63,7 +63,7 @@ test("concurrent hits are each counted once; reading the count adds none", async
   for (const { resets_s } of counts) expect(resets_s).toBeGreaterThanOrEqual(1);
 });
 
-test("reserved hits are counted once, in order for whoever waits, with few statements", async () => {
+test("reserved hits are counted once, in the order of the waiting calls, with few statements", async () => {
   const statements = countingStatements();
   const store = new ReservedRateLimits(service.database);
   for (let n = 1; n <= 500; n++) expect((await store.add("test:reserved", ENDLESS)).hits).toBe(n);

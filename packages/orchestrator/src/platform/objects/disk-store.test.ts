@@ -378,7 +378,7 @@ test("an upload that is cut off leaves nothing, and its URL still works", async 
   expect((await send("PUT", url, bytes)).status).toBe(200);
 });
 
-test("what a killed service left of an upload is swept at the next start, and nothing else", async () => {
+test("the leftovers of an upload after a kill are swept at the next start, and nothing else", async () => {
   const bytes = Buffer.from("kept");
   await send("PUT", await putUrl(bytes), bytes);
   await writeFile(join(directory, ".incoming", "0123456789abcdef"), "half an upload");
@@ -640,7 +640,7 @@ describe("an upload in parts", () => {
     expect(await readdir(directoryOf())).toHaveLength(2);
   });
 
-  test("lets a part that is sent anew take over from one that stands still", async () => {
+  test("lets a part that is sent again take over from one that is stuck", async () => {
     const stalled = begin("PUT", urlOf(2), { "content-length": String(PART_BYTES), expect: "100-continue" });
     stalled.flushHeaders();
     await once(stalled, "continue");
@@ -653,7 +653,7 @@ describe("an upload in parts", () => {
     await expectWhole();
   });
 
-  test("goes on after kill -9 at any step", async () => {
+  test("continues after kill -9 at any step", async () => {
     const restarted = async (): Promise<DiskStore> => {
       const next = newStore();
       await next.prepare();
@@ -690,7 +690,7 @@ describe("an upload in parts", () => {
     await expectWhole();
   });
 
-  test("is listed until it is aborted, which a part that is under way is told of", async () => {
+  test("is listed until it is aborted, which also ends a part that is being sent", async () => {
     const found = await Array.fromAsync(store.multipart.list());
     expect(found).toMatchObject([{ key: KEY, uploadId }]);
     expect(Math.abs(Date.now() - (found[0]?.initiatedAt.getTime() ?? 0))).toBeLessThan(60_000);

@@ -70,7 +70,7 @@ test("a read-only package: the libraries' names are kept in the data directory",
   }
 });
 
-test("the user of an existing database stays, whoever would be chosen for a new one", async () => {
+test("the user of an existing database stays, even if another would be chosen for a new one", async () => {
   const first = here.start("serve", [], { TEST_POSTGRES_USER: "nobody" });
   await first.opened();
   const { uid } = await stat(here.cluster);
@@ -85,7 +85,7 @@ test("the user of an existing database stays, whoever would be chosen for a new 
   await second.end("SIGTERM");
 });
 
-test("as an unprivileged user everything is that user's, and another one is told whose it is", async () => {
+test("as an unprivileged user everything belongs to that user, and the error for another user names the owner", async () => {
   const as = (user: string): string[] => [
     "setpriv",
     "--reuid",

@@ -108,7 +108,7 @@ test("the server killed while serving is started again, with everything committe
   expect(await service.end("SIGTERM")).toBe(0);
 });
 
-test("kill -9 of service and server together while rows are committed: what was acknowledged is there", async () => {
+test("kill -9 of service and server together while rows are committed: every acknowledged row is there", async () => {
   let service = here.start("serve", ["create table kept (n int primary key)"]);
   await service.said((line) => line.done);
   let acknowledged = 0;

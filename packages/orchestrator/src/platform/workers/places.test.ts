@@ -28,7 +28,7 @@ test("places are taken all or none, given back in parts, and never twice", async
   expect([await places.held("a"), await places.held("b")]).toEqual([0, 0]);
 });
 
-test("what was held during a measurement still counts against its limit", async () => {
+test("places that were held during a measurement still count against its limit", async () => {
   const places = new LocalPlaces();
   expect(await places.take([{ name: "b", amount: 1, limit: 2, atLeast: 2 }])).toEqual(full);
   await taken(places, { name: "b", amount: 1, limit: 2, atLeast: 1 });

@@ -24,7 +24,7 @@ function primaryWith() {
   };
 }
 
-test("workers share one count, and what a killed worker held is free", async () => {
+test("workers share one count, and a killed worker's places are free", async () => {
   const add = primaryWith();
   const [first, second] = [add(), add()];
   const wanted = [{ name: "packs", amount: 1, limit: 2 }];

@@ -64,7 +64,7 @@ async function addWorker(): Promise<TestWorker> {
 
 const refusal = (code: string): unknown => expect.objectContaining({ code }) as unknown;
 
-test("what one worker has signed, another contradicts no more, and neither does one that comes later", async () => {
+test("no worker contradicts a head that another has signed, and neither does one that starts later", async () => {
   const [first, second] = [await addWorker(), await addWorker()];
   await first.signer.signGrown(head(5));
   expect(await readFile(join(directory, "signed-heads"), "utf8")).toContain("log.test/org_1 5 ");

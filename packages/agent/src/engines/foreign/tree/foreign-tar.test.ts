@@ -165,7 +165,7 @@ a.close()`;
     expect((await read(readFileSync(join(dir, "A")))).why).toContain(why);
   });
 
-  test("an archive that goes on after its end", async () => {
+  test("an archive that continues after its end", async () => {
     run("tar -cf A t/a; tar -cf B t/d/none; cat A B >C");
     expect(await read(readFileSync(join(dir, "C")))).toMatchObject({ why: null, isContinued: true });
     expect(await read(readFileSync(join(dir, "A")))).toMatchObject({ why: null, isContinued: false });

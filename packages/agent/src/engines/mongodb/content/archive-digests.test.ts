@@ -71,7 +71,7 @@ test("the order of documents does not matter; a changed, missing or doubled one 
   expect(sum(ORDERS, Buffer.alloc(32, 8))).not.toBe(all);
 });
 
-test("an archive cut short anywhere gives no digest of what was cut", () => {
+test("an archive that was cut short anywhere has no digest of the missing part", () => {
   const isWhole = new Set([ARCHIVE.length]);
   for (let length = 0; length < ARCHIVE.length; length += 13)
     if (!isWhole.has(length)) {

@@ -70,7 +70,7 @@ test("collections with each option and index, and views, wherever the archive's 
   expect(objectsOfCollection({ ...listed, options, indexes: INDEXES })).toEqual(found?.slice(0, 7));
 });
 
-test("what was not understood is not said to be all", () => {
+test("a part that was not understood does not count as everything", () => {
   for (const odd of [
     declaring("orders", "no JSON"),
     declaring("orders", { options: [], indexes: [] }),

@@ -23,7 +23,7 @@ function compare(source: readonly DatabaseObject[], restored: readonly DatabaseO
 
 const views = Array.from({ length: MAX_NAMED + 50 }, (_, n) => object("view", `v${n}`));
 
-test("what a receipt has no room to name is compared all the same", () => {
+test("objects that a receipt has no room to name are compared all the same", () => {
   expect(compare(views, views.toReversed())).toMatchObject({ result: "passed", observed: { differing: 0 } });
   const changed = views.map((view) => (view.name === "v249" ? { ...view, definition: "other" } : view));
   expect(compare(views, changed)).toMatchObject({
@@ -39,7 +39,7 @@ test("an unexpected kind is a difference too", () => {
   });
 });
 
-test("what somebody changed while it was dumped is not compared", () => {
+test("an object that somebody changed during the dump is not compared", () => {
   const [before, after] = [[object("view", "v")], [object("view", "v", "another")]];
   expect(describeObjects(before, after, [], key)).toBeNull();
   expect(describeObjects(before, before, [], key)).not.toBeNull();

@@ -108,7 +108,7 @@ test("lines like pg_dump's own inside of quotes are none of its own, however the
     ]);
 });
 
-test("what looks like the end of an object counts where more of it follows", () => {
+test("a line that looks like the end of an object counts as a part of it if more follows", () => {
   const body = (line: string): string =>
     START + head("f()", "FUNCTION") + `CREATE FUNCTION public.f() AS '\n\n${line}\n  x;\n';\n\n\n` + END;
   const one = read(body("ALTER TABLE t OWNER TO ann;"));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { asReadBack } from "./printed-sql.ts";
 
 /** What PostgreSQL 15 printed at a source, and then of the restored copy. */
-describe("what a copy prints in another way is alike by one rule", () => {
+describe("each way in which a copy prints differently has one rule that makes both alike", () => {
   test.each([
     [
       "the cast of an array is one of its elements",

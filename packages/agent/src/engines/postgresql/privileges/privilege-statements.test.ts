@@ -38,7 +38,7 @@ ALTER DEFAULT PRIVILEGES FOR ROLE app IN SCHEMA s GRANT SELECT ON TABLES TO read
   expect(roles.toSorted()).toEqual(["app", "grantor", "last", "reader", 'the "owner"']);
 });
 
-test("what could run or read something, or raise somebody, is never among them", () => {
+test("a statement that could run or read something, or raise a privilege, is never among them", () => {
   for (const sql of [
     "GRANT admin TO attestore_load;",
     "ALTER ROLE attestore_load SUPERUSER;",

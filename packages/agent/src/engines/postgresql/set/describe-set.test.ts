@@ -117,7 +117,7 @@ test.each<[string, Each]>([
   expect(metadata["table_count"]).toBe(MAX_DATABASES * 400);
 });
 
-test("a small set says of each database what is its own", () => {
+test("a small set has each database's own facts", () => {
   const metadata = metadataOf(3, { extensions: 2, roles: 1 });
   expect(metadata).not.toHaveProperty("extensions");
   expect(metadata["databases"]).toMatchObject(

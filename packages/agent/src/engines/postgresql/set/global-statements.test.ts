@@ -3,7 +3,7 @@ import { globalStatements } from "./global-statements.ts";
 
 const taken = (text: string): string[] => [...globalStatements(`${text}\n`)];
 
-test("what pg_dumpall writes of roles is taken", () => {
+test("the statements that pg_dumpall writes about roles are accepted", () => {
   for (const statement of [
     "CREATE ROLE seller",
     'CREATE ROLE "Odd ""role"""',

@@ -43,7 +43,7 @@ const ENTRIES = [
   { name: "002-b/toc.dat", content: "" },
 ];
 
-test("what is written is read back, in pieces of any size", async () => {
+test("a written archive is read back, in pieces of any size", async () => {
   for (const size of [1, 7, 512, 100_000]) expect(await read(archive(ENTRIES), size)).toEqual(ENTRIES);
 });
 
@@ -66,7 +66,7 @@ test("GNU tar reads it, sizes of 8 GiB and more too", () => {
   }
 });
 
-test("any changed byte of a header, any cut and anything after the end is refused, or changes what is read", async () => {
+test("any changed byte of a header, any cut and anything after the end is refused, or changes the entries that are read", async () => {
   const whole = archive(ENTRIES);
   await fc.assert(
     fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {

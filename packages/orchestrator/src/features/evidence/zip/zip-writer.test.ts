@@ -21,7 +21,7 @@ async function write(files: Iterable<ZipFile>): Promise<void> {
   await pipeline(zip(each(), new Date("2026-11-21T08:00:10Z")), createWriteStream(path));
 }
 
-test("unzip and Python read what was written", async () => {
+test("unzip and Python read the archive", async () => {
   const long = Buffer.from("again and again\n".repeat(10_000));
   await write([
     { path: "empty", bytes: Buffer.alloc(0) },
@@ -62,7 +62,7 @@ test("a file of another size than announced fails the whole archive", async () =
   await expect(write([{ path: "a", size: 4, crc: 0, chunks: chunks() }])).rejects.toThrow(/size/);
 });
 
-test("a temporary file gives back what was written, and leaves no file", async () => {
+test("a temporary file returns the written bytes, and leaves no file behind", async () => {
   const before = await readdir(tmpdir());
   const file = await TemporaryFile.create();
   const parts = Array.from({ length: 300 }, (_, n) => Buffer.alloc(3000, n));

@@ -91,7 +91,7 @@ async function source(slug = "orders"): Promise<string> {
   return (beat.json["sources"] as { id: string }[])[0]?.id ?? "";
 }
 
-test("the list of what was sent says of which source or agent", async () => {
+test("the list of sent messages names the source or agent", async () => {
   const channel = await addChannel();
   const source_id = await source("ledger");
   await report("backup_failed", { source_id });
@@ -171,7 +171,7 @@ test("a pass of an old backup does not end the incident of a newer one that fail
   expect((await types(channel)).slice(before)).toEqual(["restore_test.failed", "restore_test.recovered"]);
 });
 
-test("suspicious data is notified once, and again when something else stands out", async () => {
+test("suspicious data is notified once, and again when something else is suspicious", async () => {
   const channel = await addChannel();
   const history = await makeHistory(service, org, { agent });
   const [backup] = history.backups;
