@@ -249,7 +249,7 @@ test("a new user gets from sign-up to the first proof in under two minutes, by f
   try {
     await step.getByRole("button", { name: "Back up now: ledger" }).click();
     await step.getByRole("button", { name: "Test a restore now: ledger" }).click();
-    await page.getByRole("heading", { name: "Your first proof" }).waitFor();
+    await page.getByRole("heading", { name: "Your first proof", exact: true }).waitFor();
     await page.getByRole("heading", { name: "Your source is proven.", level: 1 }).waitFor();
     expect(performance.now() - began).toBeLessThan(120_000);
     await page.getByRole("link", { name: "See the receipt" }).click();

@@ -147,7 +147,7 @@ test("an empty organisation sees seven steps, each of which is checked off witho
   await step.getByRole("button", { name: "Test a restore now: orders-db" }).waitFor();
   await accepted(agent, restoreTestStatement(agent, backup));
   await page.getByRole("heading", { name: "Your source is proven." }).waitFor();
-  await page.getByRole("heading", { name: "Your first proof" }).waitFor();
+  await page.getByRole("heading", { name: "Your first proof", exact: true }).waitFor();
   await steps("From one proof to all: 5 of 7 steps done").waitFor();
   await expectAccessible(page);
   await screenshotsOf(page, "home-first-proof");

@@ -81,7 +81,7 @@ export const SET_UP: readonly Command[] = [
   },
   {
     name: "remote-config",
-    summary: "show whether owners and admins may add sources and checks in the dashboard, or change it",
+    summary: "let owners and admins add sources and checks in the dashboard, or end that",
     flags: ["json", "root", "quiet", "verbose"],
     words: [
       { form: "[show|on|off]", about: "show by default" },

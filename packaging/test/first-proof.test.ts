@@ -1,0 +1,114 @@
+/**
+ * What somebody with a database does on the first evening, by nothing but what the pages show: from
+ * signing up in the browser to the first proof, on a host where the installer put the packaged
+ * agent.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Dashboard, openDashboard } from "../../tests/e2e/dashboard/open-dashboard.ts";
+import { releaseHere } from "./release-here.ts";
+import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
+
+const LIMIT_S = 120;
+
+const release = await releaseHere();
+
+let dashboard: Dashboard;
+let system: ThrowawaySystem;
+
+beforeAll(async () => {
+  [dashboard, system] = await Promise.all([
+    openDashboard({ ATTESTORE_DOWNLOADS: release.out }),
+    bootThrowawaySystem(),
+  ]);
+  // Whoever follows the pages here is root already.
+  const sudo = join(system.root, "usr/bin/sudo");
+  writeFileSync(
+    sudo,
+    '#!/bin/sh\nif [ "$1" = -u ]; then user=$2; shift 2; exec runuser -u "$user" -- "$@"; fi\nexec "$@"\n',
+    { mode: 0o755 },
+  );
+  shell(`
+    pg_createcluster 15 shop --port 5432 -o listen_addresses= --start >/dev/null
+    cd /
+    runuser -u postgres -- createdb shop
+    runuser -u postgres -- psql -qd shop -c "
+      create table customers (id int primary key, name text not null);
+      insert into customers select n, 'customer ' || n from generate_series(1, 300) n;
+      create table orders (id int primary key, customer int not null references customers, placed_at timestamptz not null);
+      insert into orders select n, 1 + n % 300, now() - n * interval '1 hour' from generate_series(1, 5000) n"
+  `);
+});
+afterAll(async () => {
+  await system.stop();
+  await dashboard.close();
+});
+
+function shell(script: string, env: Record<string, string> = {}): void {
+  const { code, stdout, stderr } = system.run(["sh", "-ec", script], env);
+  expect(code, stdout + stderr).toBe(0);
+}
+
+/** Runs on the host what the page shows under a label. */
+async function runShown(page: Page, label: string, env: Record<string, string> = {}): Promise<void> {
+  shell((await page.getByLabel(label).textContent()) ?? "", env);
+}
+
+it(`a person with a database gets from sign-up to the first proof in under ${LIMIT_S} seconds, in the browser and by the commands it shows`, async () => {
+  const began = performance.now();
+  const steps: string[] = [];
+  const seconds = (): number => (performance.now() - began) / 1000;
+  const reached = (what: string): void => void steps.push(`${seconds().toFixed(1)} s ${what}`);
+
+  const page = await dashboard.open(null, "/signup");
+  await page.getByLabel("E-mail address").fill("mary@example.org");
+  await page.getByLabel("Name of your organisation").fill("Corner Shop");
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await page.getByLabel("Code").fill(await dashboard.codeFor("mary@example.org"));
+  await page.getByRole("button", { name: "Create the organisation" }).click();
+  const step = page.locator('[aria-current="step"]');
+  await step.getByRole("link", { name: "Attach an agent" }).click();
+  reached("signed up");
+
+  await page.getByRole("button", { name: "Make an auth key" }).click();
+  const key = (await page.getByLabel("Auth key", { exact: true }).textContent()) ?? "";
+  await page.getByRole("checkbox", { name: "Let owners and admins add sources" }).check();
+  await runShown(page, "Command that attaches the host", { ATTESTORE_AUTH_KEY: key });
+  await page
+    .getByRole("region", { name: "The agent attaches" })
+    .getByRole("link", { name: /^Open / })
+    .waitFor();
+  reached("installed and attached");
+
+  await page.getByRole("link", { name: "Add a source" }).click();
+  await page.getByRole("radio", { name: "PostgreSQL" }).check();
+  await page.getByRole("combobox", { name: "Host" }).selectOption({ index: 1 });
+  await page.getByRole("button", { name: "Find databases" }).click();
+  await page.getByText("The server refused the agent").waitFor();
+  await runShown(page, "Commands that let the agent read");
+  await page.getByRole("button", { name: "Look again" }).click();
+  await page.getByRole("radio", { name: "shop" }).check();
+  await page.getByRole("button", { name: "Test the connection" }).click();
+  await page.getByRole("checkbox", { name: /^has-orders/ }).waitFor();
+  await page.getByRole("button", { name: "Add the source" }).click();
+  await page.getByRole("heading", { name: "shop", level: 1 }).waitFor();
+  reached("source added");
+
+  await page.getByRole("navigation").first().getByRole("link", { name: "Home" }).click();
+  await step.getByRole("button", { name: "Back up now: shop" }).click();
+  await step.getByRole("button", { name: "Test a restore now: shop" }).click();
+  reached("backed up");
+  await page.getByRole("heading", { name: "Your first proof", exact: true }).waitFor();
+  await page.getByRole("heading", { name: "Your source is proven.", level: 1 }).waitFor();
+  const took_s = seconds();
+  reached("proven");
+  // Of a test that passes, the reporter shows nothing else.
+  console.log(`From sign-up to the first proof: ${steps.join(", ")}`);
+  expect(took_s, steps.join(", ")).toBeLessThan(LIMIT_S);
+
+  await page.getByRole("link", { name: "See the receipt" }).click();
+  await page.getByRole("link", { name: "Restore test passed" }).click();
+  await page.getByText("Signature valid").waitFor();
+});
