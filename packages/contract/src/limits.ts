@@ -40,6 +40,11 @@ export const MAX_SOURCE_METADATA_VALUES = 20_000;
 /** The same limits for an event's `detail`. Two contradictory checkpoints fit. */
 export const MAX_EVENT_DETAIL_BYTES = 40 * 1024;
 export const MAX_EVENT_DETAIL_VALUES = 1000;
+/** A session ends when it was not used for so long, and in any case after the second. */
+export const SESSION_IDLE_S = 12 * 3600;
+export const SESSION_LIFETIME_S = 7 * 24 * 3600;
+/** How long an operator may act as an organisation before they have to give a reason again. */
+export const IMPERSONATION_S = 3600;
 /** How long an invitation is valid. */
 export const INVITATION_S = 7 * 24 * 3600;
 /** A page of a list ends after this many bytes of JSON, however few records it has. */

@@ -4,7 +4,7 @@ import type { BackupBackend } from "../backends/backup-backend.ts";
 import type { Config } from "../config/config.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { RunError } from "../errors/run-error.ts";
-import { rememberKept } from "../journal/kept-backups.ts";
+import { rememberTestable } from "../journal/testable-backups.ts";
 import { lastPassed } from "../receipts/receipt-history.ts";
 import { ServiceError } from "../transport/service-error.ts";
 
@@ -58,7 +58,7 @@ export async function planTests(
     const kept = await backend.kept(config, source, signal);
     if (backupId !== undefined && backupId !== newestAt(kept, issuedAt))
       return { tests: named, failure: null };
-    await rememberKept(backend.layout, source.slug, kept);
+    await rememberTestable(backend.layout, source.slug, kept);
     first = await dueNewest(backend, kept.at(-1));
     const picked =
       pick === "random"

@@ -1,6 +1,6 @@
 import { plural } from "@attestore/proof";
 import { timeOfId } from "@attestore/contract";
-import { readKept } from "../journal/kept-backups.ts";
+import { readTestable } from "../journal/testable-backups.ts";
 import type { Layout } from "../state/layout.ts";
 import { restoreTestsSince } from "./receipt-history.ts";
 
@@ -41,7 +41,7 @@ export async function readCoverage(
   layout: Layout,
   { slug, sourceId, now }: { slug: string; sourceId: string; now: number },
 ): Promise<Coverage | null> {
-  const kept = await readKept(layout, slug);
+  const kept = await readTestable(layout, slug);
   if (kept === null) return null;
   const tests = await restoreTestsSince(layout, sourceId, now - WITHIN_DAYS * DAY_MS);
   return coverageOf({ at: kept.at, kept: kept.backup_ids, tests, now });

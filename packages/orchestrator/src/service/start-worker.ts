@@ -25,7 +25,7 @@ import { openPools } from "./open-databases.ts";
 import { openInstallation } from "./open-installation.ts";
 import { openObjects } from "./open-objects.ts";
 import { openSequencer } from "./open-sequencer.ts";
-import { rateLimitsOf } from "./rate-limits.ts";
+import { rateLimitsOf } from "./configured-rate-limits.ts";
 import { ServerCertificate } from "./server-certificate.ts";
 import { ownMetrics, serviceApp } from "./service-app.ts";
 import { startBackground } from "./start-background.ts";

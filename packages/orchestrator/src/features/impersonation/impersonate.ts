@@ -1,10 +1,8 @@
+import { IMPERSONATION_S } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Impersonator, UserPrincipal } from "../../platform/http/principal.ts";
 import { continueSession, endOne } from "../sessions/continue-session.ts";
 import { beginSession, type StartedSession } from "../sessions/start-session.ts";
-
-/** Contract, section 5. */
-export const IMPERSONATION_S = 3600;
 
 /**
  * A session that acts as the user for one hour, but never longer than the operator's own session.

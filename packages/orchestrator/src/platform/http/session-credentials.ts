@@ -1,4 +1,4 @@
-import { SESSION_TOKEN } from "@attestore/contract";
+import { SESSION_IDLE_S, SESSION_TOKEN } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database } from "../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
@@ -11,9 +11,6 @@ import type {
   UserRole,
 } from "./principal.ts";
 
-/** Contract, section 5. */
-export const SESSION_IDLE_S = 12 * 3600;
-export const SESSION_LIFETIME_S = 7 * 24 * 3600;
 /** A use is recorded at most this often, which is often enough for an idle time of hours. */
 const TOUCH_S = 60;
 
