@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 
 export const NEXT = { backup: "next_backup_at", restore_test: "next_restore_test_at" } as const;
+const CRON = { backup: "backup_cron", restore_test: "restore_test_cron" } as const;
 
 /** Bounds what is in memory, whatever is due. */
 const PAGE = 10_000;
@@ -34,7 +35,8 @@ export interface DueOptions {
 /**
  * Pages of what is due, an organisation's sources together. Each source has a jitter between 0 and
  * `jitter_s`, which depends on its id alone: it stays the same from run to run, so a schedule keeps
- * its intervals, and sources of the same time are not all due at once.
+ * its intervals, and sources of the same time are not all due at once. A schedule of several times
+ * an hour has none: a minute would be much of its interval.
  *
  * A first page is found by the time. If more are due, the rest comes from a walk over all sources:
  * each further page by the time would sort all that are due again.
@@ -44,7 +46,7 @@ export async function* listDue(
   { kind, now, jitter_s, page = PAGE }: DueOptions,
 ): AsyncGenerator<DueSource[], void, undefined> {
   const next = sql.ref(NEXT[kind]);
-  const jitter = sql`((hashtextextended(id, ${JITTER_SEED}) & 2147483647) % greatest(1, ${Math.round(jitter_s * 1000)}::bigint))::integer`;
+  const jitter = sql`case when schedule ->> ${CRON[kind]} !~ '^[0-9]+ ' then 0 else ((hashtextextended(id, ${JITTER_SEED}) & 2147483647) % greatest(1, ${Math.round(jitter_s * 1000)}::bigint))::integer end`;
   const columns = sql`id, org_id, schedule, ${next} as due_at, ${jitter} as jitter_ms`;
   const isDue = sql`${next} <= ${now} and removed_at is null
     and ${next} + ${jitter} * interval '1 millisecond' <= ${now}`;

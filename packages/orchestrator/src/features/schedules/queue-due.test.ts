@@ -265,15 +265,22 @@ describe("the jitter", () => {
     expect(await look(ids)).toEqual(all(ids, ONCE));
   });
 
-  test("changes no time that is recorded, and no schedule of every minute is queued for a time twice", async () => {
-    const [id = ""] = await addDue(1, { ...DAILY, backup_cron: "* * * * *" });
-    for (let seconds = 0; seconds <= 300; seconds += 10) await queue(later(seconds), JITTER_S);
+  test("changes no time that is recorded", async () => {
+    const [id = ""] = await addDue(1, { ...DAILY, backup_cron: "30 * * * *" });
+    for (let minutes = 0; minutes <= 121; minutes++) await queue(later(minutes * 60), JITTER_S);
     const [source] = await look([id]);
-    const times = (source?.runs ?? []).map(({ at }) => at);
-    expect(times.slice(0, 5)).toEqual(
-      ["30", "31", "32", "33", "34"].map((minute) => `2026-03-02T02:${minute}:00`),
+    expect((source?.runs ?? []).map(({ at }) => at)).toEqual(
+      ["02", "03", "04"].map((hour) => `2026-03-02T${hour}:30:00`),
     );
     expect(source?.next_at?.getUTCSeconds()).toBe(0);
     expect(source?.commands).toBe(1);
   });
+
+  test.each(["* * * * *", "0,30 * * * *", "*/15 2 * * *"])(
+    "is none for %s, which may come several times an hour",
+    async (cron) => {
+      const ids = await addDue(20, { ...DAILY, backup_cron: cron });
+      expect(await delays(ids, DUE)).toEqual(ids.map(() => 0));
+    },
+  );
 });

@@ -254,7 +254,7 @@ export const SETTINGS = {
     read: type.wholeNumber(0, 3600),
     fallback: "60",
     description:
-      "Seconds within which schedules of the same time are queued, at most a quarter of ATTESTORE_SCHEDULE_GRACE_S. Each source has its own delay, which stays the same.",
+      "Seconds within which schedules of the same time are queued, at most a quarter of ATTESTORE_SCHEDULE_GRACE_S. Each source has its own delay, which stays the same; schedules of several times an hour have none.",
   }),
   retentionDelayDays: define({
     variable: "ATTESTORE_RETENTION_DELAY_DAYS",
