@@ -345,6 +345,14 @@ test("another database's dump, bytes that are lost or other, FLOATs, and another
   server.sql("update shop.exact set f = 16777217");
   await expect(back()).rejects.toMatchObject({ code: "dump_failed" });
   table.says("a FLOAT that the dump program would round", "no backup is made");
+  server.sql(
+    "alter table shop.exact modify f double; create table shop.texts (t text character set ascii); insert into shop.texts values (x'fc')",
+  );
+  await expect(back()).rejects.toMatchObject({
+    code: "dump_failed",
+    message: expect.stringContaining("shop.texts.t") as string,
+  });
+  table.says("a text with a character that the dump cannot hold", "no backup is made");
 });
 
 /** A backup of what was damaged, as it would lie in the place of an honest one. */

@@ -205,6 +205,68 @@ test("a FLOAT that the dump program would round is no backup", async () => {
   }
 });
 
+test("a text with a character that the dump cannot hold is no backup", async () => {
+  server.sql(`create database texts; use texts;
+    create table t (id int primary key, a varchar(9) character set cp1251, b text character set gbk, c char(9) character set latin1);
+    insert into t values (1, x'c0e1', '中文', x'81e4'), (2, '?', null, '')`);
+  try {
+    const made = await back({ databases: ["texts"] });
+    expect(made.sourceMetadata).not.toHaveProperty("texts_not_examined");
+    expect(await testIt([], { made, metadata: made.sourceMetadata })).toMatchObject({ result: "passed" });
+    for (const [column, value] of [
+      ["a", "x'c098'"],
+      ["b", "x'a140'"],
+    ]) {
+      server.sql(`insert into texts.t (id, ${column}) values (4, ${value})`);
+      const before = readdirSync(place.blobs);
+      await expect(back({ databases: ["texts"] })).rejects.toMatchObject({
+        code: "dump_failed",
+        message: expect.stringContaining(`texts.t.${column} has a character that utf8mb4 lacks`) as string,
+      });
+      expect(readdirSync(place.blobs)).toEqual(before);
+      server.sql("delete from texts.t where id = 4");
+    }
+  } finally {
+    server.sql("drop database texts");
+  }
+});
+
+test("a table whose default takes the value of a sequence does not come back from its dump, and the test says what to do", async () => {
+  // MySQL has no sequences.
+  if (server.product === "MySQL") return;
+  server.sql(
+    "create database numbered; use numbered; create sequence s; create table t (id int default nextval(s)); insert into t values (5)",
+  );
+  try {
+    const made = await back({ databases: ["numbered"] });
+    const tested = await testIt([], { made, metadata: made.sourceMetadata });
+    expect(tested).toMatchObject({ result: "failed", checks: [] });
+    expect(tested.reason).toContain("locks only the table");
+  } finally {
+    server.sql("drop database numbered");
+  }
+});
+
+test("an earlier version of a row with a FLOAT or text that a dump would change is no backup either", async () => {
+  // MySQL has no such tables.
+  if (server.product === "MySQL") return;
+  for (const [type, value, why] of [
+    ["float", "16777217", "rounds FLOAT to six digits"],
+    ["varchar(9) character set cp1251", "x'98'", "has a character that utf8mb4 lacks"],
+  ]) {
+    server.sql(`create database past; use past; create table v (id int primary key, x ${type}) with system versioning;
+      insert into v values (1, ${value}); update v set x = 0`);
+    try {
+      await expect(back({ databases: ["past"] })).rejects.toMatchObject({
+        code: "dump_failed",
+        message: expect.stringContaining(why ?? "") as string,
+      });
+    } finally {
+      server.sql("drop database past");
+    }
+  }
+});
+
 test("the earlier versions of rows are backed up, counted and come back", async () => {
   // MySQL has no such tables.
   if (server.product === "MySQL") return;

@@ -5,6 +5,8 @@ import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
 import { tablesComputed } from "./content/computed-columns.ts";
 import type { DumpCounter } from "./content/dump-counter.ts";
 import { type RoundedFloats, roundedFloats } from "./float-columns.ts";
+import { limited } from "./limited.ts";
+import { type LossyTexts, lossyTexts } from "./text-columns.ts";
 import { productOf } from "./programs.ts";
 import {
   checkConstraints,
@@ -51,6 +53,7 @@ export interface Look {
   /** By the tables' names, and by `historyName`. */
   readonly counts: ReadonlyMap<string, bigint>;
   readonly floats: RoundedFloats;
+  readonly texts: LossyTexts;
   /** See `tablesComputed`. */
   readonly computed: ReadonlySet<string>;
 }
@@ -64,6 +67,7 @@ export async function look(
   const tables = await tablesOf(session, databases);
   const definers = await definersOf(session, databases);
   const floats = await roundedFloats(session, databases);
+  const texts = await lossyTexts(session, databases, version);
   const computed = await tablesComputed(session, databases);
   const places = new Map(
     tables.toReversed().flatMap(({ name, database, table, isVersioned }) => {
@@ -78,14 +82,7 @@ export async function look(
     const text = counted.ok ? counted.rows[0]?.[0] : undefined;
     return text === undefined ? null : BigInt(text);
   });
-  return { lines, tables, definers, counts, floats, computed };
-}
-
-/** Adds a time limit that the server itself enforces. A count that takes longer is left out. */
-export function limited(version: string, select: string, seconds: number): string {
-  return productOf(version) === "MariaDB"
-    ? `set statement max_statement_time = ${Math.max(0.1, seconds).toFixed(1)} for ${select}`
-    : select.replace("select", `select /*+ max_execution_time(${Math.ceil(seconds * 1000)}) */`);
+  return { lines, tables, definers, counts, floats, texts, computed };
 }
 
 export interface Description {
@@ -152,6 +149,7 @@ export function describeDump({
     ...describeTables(before.lines, counts, { budget_s: COUNTING_S }),
     table_count: before.tables.length,
     ...(before.floats.notExamined.length === 0 ? {} : { floats_not_examined: before.floats.notExamined }),
+    ...(before.texts.notExamined.length === 0 ? {} : { texts_not_examined: before.texts.notExamined }),
     schema_summary: schemaSummary(before.lines),
   };
 }

@@ -11,6 +11,7 @@ import { signObjects } from "./content/sign-objects.ts";
 import { signRows } from "./content/sign-rows.ts";
 import { DumpCounter } from "./content/dump-counter.ts";
 import { refuseRounded } from "./float-columns.ts";
+import { refuseLossy } from "./text-columns.ts";
 import {
   DUMPS_HISTORY,
   findClient,
@@ -115,8 +116,10 @@ export async function dumpMariadb(
     const metadata = async (): Promise<SourceMetadata> => {
       const [before, after] = await Promise.all([looks.before, (looks.after ??= lookAgain())]);
       const { engine } = source;
-      refuseRounded(before.floats);
-      refuseRounded(after.floats);
+      for (const { floats, texts } of [before, after]) {
+        refuseRounded(floats);
+        refuseLossy(texts);
+      }
       const described = describeDump({
         engine,
         version,

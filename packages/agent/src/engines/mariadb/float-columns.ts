@@ -1,6 +1,6 @@
 import { RunError } from "../../errors/run-error.ts";
 import { COUNTING_S } from "../row-counts.ts";
-import { floatColumns, tableName } from "./schema.ts";
+import { allRowsOf, floatColumns, tableName } from "./schema.ts";
 import { type MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 
@@ -27,14 +27,14 @@ export async function roundedFloats(
   const notExamined: string[] = [];
   const deadline = performance.now() + COUNTING_S * 1000;
   const columns = rowsOf(await session.run(floatColumns(databases)), "listing the columns of type FLOAT");
-  for (const [database = "", table = "", column = ""] of columns) {
+  for (const [database = "", table = "", column = "", isVersioned] of columns) {
     const name = `${tableName(database, table)}.${column}`;
     const value = quoted(column);
     const examined =
       performance.now() > deadline
         ? null
         : await session.runForeign(
-            `select exists (select 1 from ${quoted(database)}.${quoted(table)}
+            `select exists (select 1 from ${allRowsOf(database, table, isVersioned === "1")}
               where cast(concat(${value}) as float) + 0e0 <> ${value} + 0e0)`,
           );
     const found = examined?.ok === true ? examined.rows[0]?.[0] : undefined;

@@ -1,5 +1,5 @@
 import type { BrokenConstraint, CheckedConstraints } from "../../checks/index.ts";
-import { limited } from "./describe.ts";
+import { limited } from "./limited.ts";
 import { outcomeOf } from "./run-query.ts";
 import { inList, tableName } from "./schema.ts";
 import { type MariadbSession, quoted } from "./session.ts";

@@ -12,7 +12,7 @@ import {
 import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import type { SourceOf } from "../engine.ts";
-import { limited } from "./describe.ts";
+import { limited } from "./limited.ts";
 import { connect, databasesOf } from "./dump.ts";
 import { outcomeOf } from "./run-query.ts";
 import { inList, tableName } from "./schema.ts";

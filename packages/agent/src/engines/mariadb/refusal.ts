@@ -38,6 +38,11 @@ export function refusalOf(
     return new RunError("sandbox_failed", `the mariadb client ended with ${endedWith(exit)} (error ${code})`);
   if (digits === undefined) return new RestoreRefused(`the dump cannot be loaded (${endedWith(exit)})`);
   const where = `error ${digits}, SQLSTATE ${state ?? "?"}${line === undefined ? "" : `, at line ${line} of the dump`}`;
+  if (code === 1100)
+    return new RestoreRefused(
+      `the dump cannot be loaded (${where}): it fills a table whose default takes a value of a sequence, and locks only the table. ` +
+        "Let the application take the value, or use AUTO_INCREMENT, and back up again",
+    );
   if (LACKING.has(code)) {
     return new RunError(
       "sandbox_lacks",

@@ -3,7 +3,7 @@ import type { QueryOutcome } from "../../checks/index.ts";
 import { RunError } from "../../errors/run-error.ts";
 import type { Ruined } from "../engine.ts";
 import { READER } from "./accounts.ts";
-import { limited } from "./describe.ts";
+import { limited } from "./limited.ts";
 import { type Column, emptied, type Table, tablesRead, type Way, waysOfColumn } from "./ruin-ways.ts";
 import { type MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";

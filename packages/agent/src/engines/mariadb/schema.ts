@@ -164,11 +164,34 @@ export function generatedColumns(databases: readonly string[]): string {
     where ${inList("table_schema", databases)} and coalesce(generation_expression, '') <> ''`;
 }
 
-/** Lists FLOAT columns that are not generated: database, table, column. */
+/**
+ * Lists FLOAT columns that are not generated: database, table, column, and whether the table has
+ * earlier versions of rows.
+ */
 export function floatColumns(databases: readonly string[]): string {
-  return `select c.table_schema, c.table_name, c.column_name from information_schema.columns c
+  return `select c.table_schema, c.table_name, c.column_name, t.table_type = 'SYSTEM VERSIONED' from information_schema.columns c
     join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
     where ${inList("c.table_schema", databases)} and c.data_type = 'float' and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED')
       and coalesce(c.generation_expression, '') = ''
     order by 1, 2, c.ordinal_position`;
+}
+
+/** Every character of these has one in Unicode. */
+const WITHIN_UNICODE =
+  "utf8mb4 utf8mb3 utf8 utf16 utf16le utf32 latin1 latin2 latin5 latin7 cp850 cp852 cp866 keybcs2 koi8r koi8u macce macroman".split(
+    " ",
+  );
+
+/** The same of columns in other character sets: the character set comes before the last field. */
+export function textColumns(databases: readonly string[]): string {
+  return `select c.table_schema, c.table_name, c.column_name, c.character_set_name, t.table_type = 'SYSTEM VERSIONED' from information_schema.columns c
+    join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
+    where ${inList("c.table_schema", databases)} and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED')
+      and not ${inList("c.character_set_name", WITHIN_UNICODE)} and coalesce(c.generation_expression, '') = ''
+    order by 1, 2, c.ordinal_position`;
+}
+
+/** A table in a query, with the earlier versions of its rows. */
+export function allRowsOf(database: string, table: string, isVersioned: boolean): string {
+  return `${quoted(database)}.${quoted(table)}${isVersioned ? " for system_time all" : ""}`;
 }
