@@ -24,12 +24,14 @@ export async function probeSource(
 ): Promise<Probed> {
   const { tried, untried } = firstPart(source);
   const dump = await dumpSource(tried, { scratchDir, signal });
+  const content = dump.content[Symbol.asyncIterator]();
   try {
-    const content = dump.content[Symbol.asyncIterator]();
     const first = await content.next();
     const describes = first.done === true || DESCRIBES_EARLY.has(tried.engine);
     return { metadata: describes ? await dump.metadata() : null, untried };
   } finally {
+    // Otherwise the file that it reads stays open.
+    await content.return?.();
     await dump.close();
   }
 }
