@@ -21,7 +21,7 @@ export const attach = {
   },
   allow: {
     label: "Let owners and admins add sources and checks in the browser",
-    hint: "The host's agent then offers the databases that it finds, and adds those you choose here. Nobody can send it an address, a password or SQL, and nothing is removed. Without it you add sources with commands on the host. Only the host can change it later, with attestore remote-config on or off.",
+    hint: "The agent then offers the databases that it finds, and adds those you choose here. Nobody can send it an address, a password or SQL, or have it remove anything. Only the host can change this later: attestore remote-config on or off.",
   },
   key: {
     explanation:
