@@ -383,3 +383,86 @@ describe("a command", () => {
     expect((await report(agent)).status).toBe(404);
   });
 });
+
+describe("heartbeats that come at the same time", () => {
+  /** Two organisations whose agents declare sources of the same name. */
+  async function addFleet(): Promise<{ agents: TestAgent[]; sources: Map<string, string> }> {
+    const orgs = [await service.addOrg(), await service.addOrg()];
+    const agents: TestAgent[] = [];
+    const sources = new Map<string, string>();
+    for (let n = 0; n < 8; n += 1) {
+      const added = await service.attach(orgs[n % 2]!);
+      const slug = `shared-${n >> 1}`;
+      sources.set(added.id, (await declare(added, [slug]))[slug] ?? "");
+      agents.push(added);
+    }
+    return { agents, sources };
+  }
+
+  const declared = (n: number) => ({ sources: [{ slug: `shared-${n >> 1}`, engine: "postgresql" }] });
+  const lastSeen = async (ids: readonly string[]): Promise<number> => {
+    const { rows } = await service.pool.query<{ count: number }>(
+      "select count(*)::integer as count from agents where id = any($1) and last_seen_at > now() - interval '10 s'",
+      [ids],
+    );
+    return rows[0]?.count ?? 0;
+  };
+  const unsee = () =>
+    service.pool.query(
+      "update agents set last_seen_at = now() - interval '1 h' where last_seen_at is not null",
+    );
+
+  test("get each their own organisation's sources and log, and each its own commands", async () => {
+    const { agents, sources } = await addFleet();
+    const asked = agents[3]!;
+    const commandId = await service.queueCommand(sources.get(asked.id) ?? "", "backup");
+    await service.pool.query("update agents set status = 'revoked', revoked_at = now() where id = $1", [
+      agents[5]!.id,
+    ]);
+    await unsee();
+    const answers = await Promise.all(
+      agents.map((by, n) => by.post("/v1/heartbeat", heartbeat(declared(n)))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 401, 200, 200]);
+    for (const [n, { json }] of answers.entries()) {
+      if (n === 5) continue;
+      const by = agents[n]!;
+      expect(json["sources"]).toEqual([{ id: sources.get(by.id), slug: `shared-${n >> 1}` }]);
+      expect((json["log_head"] as string).split("\n")[0]).toBe(by.log.origin);
+      expect(commandsOf(json).map(({ id }) => id)).toEqual(by === asked ? [commandId] : []);
+    }
+    expect(await lastSeen(agents.map(({ id }) => id))).toBe(7);
+  });
+
+  test("are answered while somebody holds the row of one of the agents, and that one afterwards", async () => {
+    const { agents } = await addFleet();
+    const [held, ...others] = agents;
+    await unsee();
+    const holder = await service.pool.connect();
+    let answered = false;
+    let waiting: Promise<number> = Promise.resolve(0);
+    try {
+      await holder.query("begin");
+      await holder.query("select from agents where id = $1 for update", [held!.id]);
+      waiting = held!.post("/v1/heartbeat", heartbeat(declared(0))).then(({ status }) => {
+        answered = true;
+        return status;
+      });
+      await Promise.all(others.map((by, n) => beat(by, declared(n + 1))));
+      expect(answered).toBe(false);
+      expect(await lastSeen(agents.map(({ id }) => id))).toBe(7);
+    } finally {
+      await holder.query("rollback");
+      holder.release();
+    }
+    expect(await waiting).toBe(200);
+    expect(await lastSeen(agents.map(({ id }) => id))).toBe(8);
+  });
+
+  test("of the same agent are all answered", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => agent.post("/v1/heartbeat", heartbeat())),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  });
+});

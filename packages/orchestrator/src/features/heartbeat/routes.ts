@@ -19,7 +19,7 @@ import { recordHeartbeat } from "../agents/record-heartbeat.ts";
 import { exchangeCommands, redeliveryDue } from "../commands/deliver-commands.ts";
 import { takeConfigRequests } from "../config-requests/store.ts";
 import { takeDeclaredSources } from "../sources/declared-sources.ts";
-import { noteOnFastPath } from "./fast-path.ts";
+import { gatherFastPath } from "./fast-path.ts";
 import { TooOften } from "./too-often.ts";
 
 export interface HeartbeatDeps {
@@ -43,6 +43,7 @@ export function heartbeatRoutes({
   acceptWitness,
   clock,
 }: HeartbeatDeps): Route[] {
+  const noteOnFastPath = gatherFastPath(db);
   const tooOften = new TooOften(heartbeatInterval_s);
   const answer = (
     now: Date,
@@ -84,7 +85,7 @@ export function heartbeatRoutes({
     async routine({ body, principal, logger }) {
       const now = clock();
       const due = redeliveryDue(now, heartbeatInterval_s);
-      const found = await noteOnFastPath(db, principal, body, now, due);
+      const found = await noteOnFastPath({ agent: principal, body, now, due });
       if (found === null) return null;
       tooOften.notice(logger, principal.id, found.before, now);
       return answer(now, await signNewest(found, signer), found.sources, []);

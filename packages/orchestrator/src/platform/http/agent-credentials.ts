@@ -1,5 +1,6 @@
 import { AGENT_TOKEN } from "@attestore/contract";
 import type { Selectable } from "kysely";
+import { Gathered } from "../database/gathered.ts";
 import { runPrepared, type PreparedQuery } from "../database/prepared.ts";
 import type { AgentsTable, Database } from "../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
@@ -8,15 +9,16 @@ import type { AgentPrincipal } from "./principal.ts";
 
 const FRESH_MS = 5000;
 const MAX_KEPT = 50_000;
+const MAX_TOGETHER = 200;
 
 type Row = Pick<
   Selectable<AgentsTable>,
-  "id" | "org_id" | "name" | "public_key" | "key_fingerprint" | "status" | "last_seen_at"
+  "id" | "org_id" | "name" | "public_key" | "key_fingerprint" | "status" | "last_seen_at" | "token_sha256"
 >;
 
-const OF_TOKEN: PreparedQuery = {
-  name: "agent_of_token",
-  text: "select id, org_id, name, public_key, key_fingerprint, status, last_seen_at from agents where token_sha256 = $1",
+const OF_TOKENS: PreparedQuery = {
+  name: "agents_of_tokens",
+  text: "select id, org_id, name, public_key, key_fingerprint, status, last_seen_at, token_sha256 from agents where token_sha256 = any ($1::bytea[])",
 };
 
 interface Known {
@@ -33,13 +35,13 @@ interface Known {
  * here only chooses the key to verify with.
  */
 export class AgentCredentials {
-  readonly #db: Database;
+  readonly #rows: Gathered<Buffer, Row | null>;
   readonly #firstCall: (agentId: string) => Promise<void>;
   readonly #kept = new Map<string, Known>();
 
   /** `firstCall` runs before an agent's first authenticated call continues. */
   constructor(db: Database, firstCall: (agentId: string) => Promise<void>) {
-    this.#db = db;
+    this.#rows = new Gathered({ wait_ms: 0, maxWeight: MAX_TOGETHER, run: (tokens) => rowsOf(db, tokens) });
     this.#firstCall = firstCall;
   }
 
@@ -59,8 +61,8 @@ export class AgentCredentials {
   }
 
   async #read(credential: Buffer): Promise<Known> {
-    const [row] = await runPrepared<Row>(this.#db, OF_TOKEN, [credential]);
-    if (row === undefined) throw unauthenticated();
+    const row = await this.#rows.do(credential);
+    if (row === null) throw unauthenticated();
     if (row.last_seen_at === null && row.status === "active") await this.#firstCall(row.id);
     const principal: AgentPrincipal = {
       kind: "agent",
@@ -77,6 +79,12 @@ export class AgentCredentials {
     this.#kept.set(credential.toString("base64"), known);
     return known;
   }
+}
+
+async function rowsOf(db: Database, tokens: readonly Buffer[]): Promise<(Row | null)[]> {
+  const rows = await runPrepared<Row>(db, OF_TOKENS, [tokens]);
+  const found = new Map(rows.map((row) => [row.token_sha256.toString("base64"), row]));
+  return tokens.map((token) => found.get(token.toString("base64")) ?? null);
 }
 
 /**
