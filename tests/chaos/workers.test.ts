@@ -196,7 +196,7 @@ test("a stopped worker is killed and replaced, and receipts are accepted meanwhi
     await stream.advance(1);
     return !workers().includes(stopped) && workers().length === WORKERS;
   });
-  expect(server.talk()).toContain("a worker answers nothing any more, and is killed");
+  expect(server.talk()).toContain("a worker no longer answers, and is killed");
   await allListen();
   await stream.stop();
   await requireAllThere(stream.acknowledged);

@@ -70,7 +70,7 @@ it("hosts named in NO_PROXY are reached without the proxy", async () => {
 it.each([
   ["that refuses", () => proxy.url.replace("hunter2", "wrong-word"), "through the proxy"],
   ["that is not there", () => "http://127.0.0.1:1", "ECONNREFUSED 127.0.0.1:1"],
-  ["that is none", () => "socks5://user:wrong-word@127.0.0.1:1", "HTTPS_PROXY is no http"],
+  ["that is none", () => "socks5://user:wrong-word@127.0.0.1:1", "HTTPS_PROXY is not an http"],
 ])("a proxy %s is reported, and not bypassed", async (_, url, message) => {
   const calls = service.calls.length;
   const done = await init({ ...through, HTTPS_PROXY: url() });

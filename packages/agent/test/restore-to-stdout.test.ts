@@ -10,7 +10,7 @@ import { TestService } from "./service/test-service.ts";
 
 /** More than a pipe and what is decrypted ahead take. It does not compress. */
 const CONTENT = randomBytes(16_000_000);
-const WARNING = "must not be used";
+const WARNING = "do not use it";
 
 let service: TestService;
 let root: TestRoot;

@@ -60,9 +60,9 @@ export function contentCheck(compared: ComparedContent): CheckOutcome {
   );
   const [first] = differing;
   if (first === undefined) return outcome;
-  const more = differing.length > 1 ? `, nor is that of ${differing.length - 1} more` : "";
+  const more = differing.length > 1 ? `, and that of ${differing.length - 1} more too` : "";
   const error =
-    `the content of ${clip(first, 120)} is not what the dump holds${more}: keep this backup, make another and test that one. ` +
+    `the content of ${clip(first, 120)} differs from the dump${more}: keep this backup, make another and test that one. ` +
     "If it differs too, look at this host's memory and disk, and at the table in a restored copy";
   return { ...outcome, observed: { ...outcome.observed, error } };
 }

@@ -101,7 +101,7 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
   const named = `${clip(first, 160)}${more}`;
   const error =
     words.isOfDump === true
-      ? `the restored copy lacks what the dump declares: ${named}. Keep the dump, make another and test that one; if it lacks it too, ${words.hint}`
+      ? `the restored copy lacks objects that the dump declares: ${named}. Keep the dump, make another and test that one; if it lacks it too, ${words.hint}`
       : `the restored copy is not like the source: ${named}. Keep this backup, make another and test that one; if it differs too, ${words.hint}`;
   return { ...outcome, observed: { ...outcome.observed, error } };
 }

@@ -94,7 +94,7 @@ function splitOf({ flags }: Call): { readonly count: number; readonly threshold:
   if (count === undefined || threshold === undefined)
     throw new UserError("usage", "--shares and --threshold go together: --shares 5 --threshold 3");
   if (threshold > count)
-    throw new UserError("usage", `--threshold ${threshold} does not fit --shares ${count}`);
+    throw new UserError("usage", `--threshold ${threshold} is not possible with --shares ${count}`);
   return { count, threshold };
 }
 

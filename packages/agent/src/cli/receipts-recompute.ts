@@ -42,7 +42,7 @@ export const receiptsRecompute: Run = async (call, wanted) => {
     identity === undefined ? openRoot(call).config.identityFiles : [resolve(call.cwd, identity)],
   );
   if ((await openContentKey(metadata, identities)) === null && metadata["manifest_sha256"] === undefined)
-    throw new UserError("usage", `the receipt of ${backupId} has no digests of what the backup holds`);
+    throw new UserError("usage", `the receipt of ${backupId} has no digests of the backup's content`);
   const scratch = await makeScratchDirectory(scratchOf(call), null);
   const line = terminal.progress();
   try {
@@ -120,7 +120,8 @@ async function payloadOf(call: Call, wanted: string): Promise<Uint8Array> {
     const receipt = parseReceipt(await readFile(path));
     return "bundle" in receipt ? envelopeFromJson(receipt.bundle.envelope).payload : receipt.envelope.payload;
   } catch (error) {
-    if (error instanceof ProofError) throw new UserError("usage", `${path} is no receipt: ${error.message}`);
+    if (error instanceof ProofError)
+      throw new UserError("usage", `${path} is not a receipt: ${error.message}`);
     throw error;
   }
 }
@@ -131,7 +132,7 @@ function sourceFor({ engine }: BackupInReceipt["metadata"], backupId: string): S
   if (known === undefined || known === "dumps" || known === "restic")
     throw new UserError(
       "usage",
-      `the receipt of ${backupId} names a backup that another program made and that lies elsewhere: attestore restore-test compares it`,
+      `the receipt of ${backupId} names a backup that another program made and that is stored elsewhere: attestore restore-test compares it`,
     );
   return { slug: "recompute", engine: known, sandbox: "process", checks: [], checkTimeout_s: 60 } as never;
 }

@@ -55,9 +55,7 @@ export const restoreTest: Run = async (call) => {
         onBegin: ({ backupId: id, draw }) => {
           line.clear();
           const which = id === undefined ? `the newest backup of ${source.slug}` : id;
-          terminal.say(
-            `Restoring ${which}${draw === null ? "" : ", drawn by the log,"} into a throw-away place.`,
-          );
+          terminal.say(`Restoring ${which}${draw === null ? "" : ", drawn by the log,"} into a sandbox.`);
         },
       });
       for await (const each of tests) tested.push(each);

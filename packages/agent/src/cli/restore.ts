@@ -137,8 +137,7 @@ async function writeToStdout(
   } catch (error) {
     line.clear();
     const bad = terminal.onTalk.bad("✗");
-    if (stdout.isBegun)
-      terminal.say(`${bad} what was written to stdout is not the whole dump: it must not be used`);
+    if (stdout.isBegun) terminal.say(`${bad} the output on stdout is not the whole dump: do not use it`);
     if (!(error instanceof DamagedCiphertext)) throw error;
     const so = stdout.isBegun ? "" : ", so nothing was written";
     terminal.say(`${bad} the backup is damaged${so}: ${error.message}`);

@@ -14,12 +14,12 @@ export const FLAGS = {
   quiet: {
     form: "--quiet",
     env: "ATTESTORE_QUIET",
-    about: "print only the result and what is wrong",
+    about: "print only the result and errors",
   },
   verbose: {
     form: "--verbose",
     env: "ATTESTORE_VERBOSE",
-    about: "also say what is done: the root, each phase, each request",
+    about: "also print each step: the root, each phase, each request",
   },
   source: { form: "--source <name>", env: "ATTESTORE_SOURCE", about: "a source in config.yaml" },
   backup: { form: "--backup <id>", env: "ATTESTORE_BACKUP", about: "a backup, bkp_…; default: the newest" },
@@ -36,7 +36,7 @@ export const FLAGS = {
   into: {
     form: "--into <database>",
     env: "ATTESTORE_INTO",
-    about: "restore into this database of a running server; it is made, or has to be empty",
+    about: "restore into this database of a running server; it is created, or must be empty",
   },
   server: {
     form: "--server <where>",
@@ -229,7 +229,7 @@ export const FLAGS = {
   tablePrefix: {
     form: "--table-prefix <text>",
     env: "ATTESTORE_TABLE_PREFIX",
-    about: "with --template: what the names of its tables begin with; default: the application's own",
+    about: "with --template: the prefix of its tables' names; default: the application's own",
   },
   query: {
     form: "--query <sql>",

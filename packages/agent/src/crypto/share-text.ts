@@ -37,7 +37,7 @@ export function parseShare(text: string): Share {
       hex.length > LINE_BYTES * 2 ||
       checkOf(Number(share), Number(line), hex) !== check.toLowerCase()
     )
-      throw new ShareError(`${where} differs from what was printed: compare it digit by digit`);
+      throw new ShareError(`${where} differs from the printed share: compare it digit by digit`);
     if (number !== null && number !== Number(share))
       throw new ShareError(`lines of share ${number} and of share ${share} are mixed`);
     number = Number(share);

@@ -72,7 +72,7 @@ async function tryCheck(
           .filter(({ columns }) => named === null || columns?.some((each) => named.has(each)) !== false)
           .map((each) => triedOf(each, (outcome) => holds(check, canaries, outcome)));
   } catch (error) {
-    return notTried(`the restored copy could not be used any more (${codeOf(error)})`);
+    return notTried(`the restored copy could no longer be used (${codeOf(error)})`);
   }
 }
 

@@ -28,7 +28,7 @@ export function readAnswer<Schema extends TSchema>(
   if (!Value.Check(schema, value)) {
     const [first] = Value.Errors(schema, value);
     const where = first === undefined ? "" : ` (${first.instancePath || "the body"} ${first.message})`;
-    throw invalid(host, answer, `what it said is not what was asked${where}`);
+    throw invalid(host, answer, `its answer does not match the request${where}`);
   }
   return { status: answer.status, value: value as Static<Schema> };
 }
@@ -48,7 +48,7 @@ export function readLines(host: string, answer: Answer, count: number): Answer[]
   if (lines.length !== count) throw invalid(host, answer, `it sent ${lines.length} answers, not ${count}`);
   return lines.map((line) => {
     const value = parseJson(Buffer.from(line));
-    if (!Value.Check(LineAnswer, value)) throw invalid(host, answer, "what it said is not what was asked");
+    if (!Value.Check(LineAnswer, value)) throw invalid(host, answer, "its answer does not match the request");
     return { status: value.status, headers: {}, body: Buffer.from(JSON.stringify(value.answer)) };
   });
 }
@@ -56,7 +56,7 @@ export function readLines(host: string, answer: Answer, count: number): Answer[]
 function refusal(host: string, answer: Answer): ServiceError {
   const body = parseJson(answer.body);
   if (answer.status < 400 || !Value.Check(ErrorAnswer, body))
-    return invalid(host, answer, "that is no answer of attestore's; is something in between?");
+    return invalid(host, answer, "that is not an answer of attestore; is there a proxy in between?");
   const refused: Refusal = {
     status: answer.status,
     error: body.error,

@@ -58,7 +58,7 @@ export function readHeartbeat(host: string, answer: Static<typeof HeartbeatAnswe
     else
       throw new ServiceError(
         "invalid_response",
-        `${host} answered with status 200: what it said is not what was asked (/commands/${index})`,
+        `${host} answered with status 200: its answer does not match the request (/commands/${index})`,
         { status: 200 },
       );
   }

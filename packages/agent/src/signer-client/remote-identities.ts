@@ -35,13 +35,13 @@ export async function fileKeyFrom(
   if (how === OPENED.noIdentity && answer.length === 1) return "no identity";
   if (how === OPENED.damaged && answer.length === 1) return "damaged";
   if (how !== OPENED.fileKey || answer.length !== 17)
-    throw signerFailed(socket, "gave something that is no file key");
+    throw signerFailed(socket, "returned something that is not a file key");
   return answer.subarray(1);
 }
 
 function recipientIn(socket: string, answer: Buffer): string {
   const recipient = answer.toString("utf8");
   if (!/^age1[a-z0-9]{58}$/.test(recipient))
-    throw signerFailed(socket, "gave something that is no recipient");
+    throw signerFailed(socket, "returned something that is not a recipient");
   return recipient;
 }

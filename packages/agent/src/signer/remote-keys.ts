@@ -38,12 +38,12 @@ export class RemoteKeys implements SigningKeys {
   }
 
   #key(bytes: Buffer): SigningKey {
-    if (bytes.length !== KEY_SIZE) throw signerFailed(this.#socket, "gave something that is no key");
+    if (bytes.length !== KEY_SIZE) throw signerFailed(this.#socket, "returned something that is not a key");
     const publicKey = publicKeyFromBytes(new Uint8Array(bytes));
     return signingKey(publicKey, async (message) => {
       const signature = await askSigner(this.#socket, OPERATION.sign, concatBytes(publicKey.bytes, message));
       if (signature.length !== SIGNATURE_SIZE)
-        throw signerFailed(this.#socket, "gave something that is no signature");
+        throw signerFailed(this.#socket, "returned something that is not a signature");
       return new Uint8Array(signature);
     });
   }

@@ -160,7 +160,7 @@ function keyIn(bytes: Buffer): PublicKey {
 
 function fingerprintIn(payload: Buffer): string {
   const text = payload.toString("latin1");
-  if (!FINGERPRINT.test(text)) throw new Refused("that is no fingerprint");
+  if (!FINGERPRINT.test(text)) throw new Refused("that is not a fingerprint");
   return text;
 }
 

@@ -24,7 +24,7 @@ export async function readText(path: string): Promise<string | null> {
     if (code === null) throw error;
     throw new UserError(
       "root_unusable",
-      `${path} can't be read (${code}): it has to be a file that the user whom attestore runs as may read`,
+      `${path} can't be read (${code}): it must be a file that attestore's user may read`,
       { cause: error },
     );
   }

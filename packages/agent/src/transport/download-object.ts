@@ -101,7 +101,7 @@ async function receive(
       );
     }
     if (status === 206 && !incoming.headers["content-range"]?.startsWith(`bytes ${state.bytes}-`))
-      throw new ServiceError("invalid_response", `${url.host} sent another range than was asked for`, {
+      throw new ServiceError("invalid_response", `${url.host} sent another range than requested`, {
         status: 206,
       });
     // Without the range, or if the object changed, it starts again.

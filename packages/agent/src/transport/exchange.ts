@@ -108,8 +108,8 @@ export function connectionError(url: URL, error: unknown): ServiceError {
   if (UNTRUSTED.has(code) || code.startsWith("ERR_TLS") || code.startsWith("CERT_")) {
     return new ServiceError(
       "untrusted",
-      `the certificate of ${url.host} is not trusted (${error.message}). Give its CA if it has one of its own: ` +
-        "`attestore init` with --ca-file, a service that was set up anew with `service.ca_file` in config.yaml.",
+      `the certificate of ${url.host} is not trusted (${error.message}). If the server has its own CA, give it: ` +
+        "`attestore init --ca-file FILE`, or `service.ca_file` in config.yaml if the service was set up again.",
       { cause: error },
     );
   }

@@ -6,5 +6,8 @@ export function requireHttps(text: string): URL {
     const url = new URL(text);
     if (url.protocol === "https:") return url;
   }
-  throw new ServiceError("invalid_response", "the service gave a URL for the object store that is not https");
+  throw new ServiceError(
+    "invalid_response",
+    "the service returned a URL for the object store that is not https",
+  );
 }

@@ -18,7 +18,9 @@ it.each([
 
 it("a proxy setting that Node would silently ignore is refused, and not repeated in the error", () => {
   for (const value of ["socks5://user:hunter2@p:1", "http://user:hunter2@[::", "user:hunter2@p:notaport"])
-    expect(() => proxyEnvironment({ HTTPS_PROXY: value })).toThrow(/^HTTPS_PROXY is no http(?!.*hunter2)/);
+    expect(() => proxyEnvironment({ HTTPS_PROXY: value })).toThrow(
+      /^HTTPS_PROXY is not an http(?!.*hunter2)/,
+    );
 });
 
 it("a proxy is named without its password", () => {

@@ -18,7 +18,7 @@ export function proxyEnvironment(env: NodeJS.ProcessEnv = process.env): ProxyEnv
   // Most programs also accept HOST:PORT.
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
   if (!URL.canParse(text) || !["http:", "https:"].includes(new URL(text).protocol))
-    throw new UserError("usage", `${name} is no http:// or https:// URL of a proxy`);
+    throw new UserError("usage", `${name} is not an http:// or https:// URL of a proxy`);
   const exceptions = env["no_proxy"] ?? env["NO_PROXY"];
   return { HTTPS_PROXY: text, ...(exceptions === undefined ? {} : { NO_PROXY: exceptions }) };
 }

@@ -788,7 +788,7 @@ describe("a check is tried on ruined data", () => {
     expect(tested.result).toBe("passed");
     expect(named(tested, "ends").negative_control).toMatchObject({
       noticed: [],
-      not_tried: [expect.stringContaining("could not be used any more")],
+      not_tried: [expect.stringContaining("could no longer be used")],
     });
     const failing = await run("shop", [
       { id: "wrong", query: "select count(*) as n from orders", expect: "n = 1" },

@@ -204,7 +204,7 @@ test("one changed value fails the test, which names the table and quotes no row"
   });
   expect(tested.result).toBe("failed");
   expect(tested.reason).toMatch(
-    /^check inferred:content failed: the content of public\.orders is not what the dump holds: keep this backup, make another/,
+    /^check inferred:content failed: the content of public\.orders differs from the dump: keep this backup, make another/,
   );
   expect(contentOf(tested)).toMatchObject({
     result: "failed",
@@ -220,7 +220,7 @@ test("one changed byte of a large object fails the test", async () => {
     instead: await changed(backup, "the object that is WHOLE", "the object that is wHOLE"),
   });
   expect(tested.reason).toMatch(
-    /^check inferred:content failed: the content of pg_catalog\.pg_largeobject is not what the dump holds: /,
+    /^check inferred:content failed: the content of pg_catalog\.pg_largeobject differs from the dump: /,
   );
   expect(tested.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
     "inferred:content",
@@ -283,7 +283,7 @@ test("a dump of several jobs, which is restored by several", async () => {
     observed: { tables: 8, not_compared: 3 },
   });
   const bad = await testIt(made, { instead: await changed(made, "that is FLIPPED", "that is flipped") });
-  expect(bad.reason).toContain("the content of postgres.public.orders is not what the dump holds");
+  expect(bad.reason).toContain("the content of postgres.public.orders differs from the dump");
 });
 
 describe("a dump in custom format whose tables have about as many rows", () => {

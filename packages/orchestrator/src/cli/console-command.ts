@@ -26,8 +26,8 @@ export function consoleCommand(name: string, summary: string): Command {
     new Command(name)
       .description(summary)
       .option("--json", "print JSON to stdout")
-      .option("--quiet", "print only the result and what is wrong")
-      .addOption(new Option("--verbose", "also say what is done").conflicts("quiet")),
+      .option("--quiet", "print only the result and errors")
+      .addOption(new Option("--verbose", "also print each step").conflicts("quiet")),
   );
 }
 

@@ -189,7 +189,7 @@ describe("the service's own certificate authority", () => {
     expect(out.match(/"changed": \w+/g)).toEqual(['"changed": false', '"changed": true', '"changed": false']);
     expect(out).toContain(`"ca_sha256": "${fingerprint256}"`);
     expect(out).toMatch(/reached\n[^]*refused 60\n/);
-    expect(out).toContain("does not trust the service's authority any more");
+    expect(out).toContain("no longer trusts the service's authority");
     expect(out).not.toMatch(/^\/.*attestore/m);
   });
 

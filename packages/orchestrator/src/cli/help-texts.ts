@@ -31,7 +31,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
       ["attestore-server log recover my-team", "what would be lost for good; changes nothing"],
       [
         'attestore-server log recover my-team --yes --because "the standby lacked entries"',
-        "the log goes on as its next generation",
+        "the log continues as its next generation",
       ],
     ],
     page: "operate.md#a-database-that-was-set-back",

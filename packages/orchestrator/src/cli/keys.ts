@@ -74,7 +74,7 @@ export function keysCommand(): Command {
             talk: moved.map(({ key, uri, is, resealed }) =>
               resealed === undefined
                 ? `${key}: ${is}, ${uri}`
-                : `${key}: ${is}, ${uri}; ${resealed} sealed anew`,
+                : `${key}: ${is}, ${uri}; ${resealed} encrypted again`,
             ),
             result: told(left, options.removeFiles === true),
             ...(left.length === 0 || options.removeFiles === true

@@ -24,7 +24,7 @@ interface Options extends CommonOptions {
 export function logRecoverCommand(): Command {
   return consoleCommand(
     "recover",
-    "End a log that lost entries, and go on with what is left as its next generation",
+    "End a log that lost entries, and continue with the remaining ones as its next generation",
   )
     .argument("<organisation>", "the organisation's id or slug")
     .option("--because <reason>", "why; everybody who reads the log sees it")
@@ -55,9 +55,9 @@ async function recover(console: Console, name: string, { yes, because }: Options
       talk: [
         ...shown,
         "",
-        "If the log goes on as its next generation:",
+        "If the log continues as its next generation:",
         "- What is lost stays lost, and the log says so for ever: its name gets a number, and its next entry names the lost heads, you, and your reason.",
-        "- Agents of this version follow by themselves if their newest head is named or within what is left, and hand in again what they have of the lost entries. Others raise their alarm.",
+        "- Agents of this version follow by themselves if their newest head is named or within the remaining entries, and submit again those of the lost entries that they have. Others raise their alarm.",
         "- It cannot be undone, and the lost entries can never be restored into it. If a newer database exists anywhere, restore that instead.",
         "Stop every replica of an earlier version first: it does not know generations.",
       ],
@@ -79,7 +79,7 @@ async function recover(console: Console, name: string, { yes, because }: Options
   return {
     json: { ...json, recovered: true, log_id: origin, generation, event_id: eventId },
     talk: shown,
-    result: `The log goes on as ${origin}: ${eventId} (log_rolled_back) is its entry ${left.size}. Agents follow with their next heartbeat.`,
+    result: `The log continues as ${origin}: ${eventId} (log_rolled_back) is its entry ${left.size}. Agents follow with their next heartbeat.`,
     next: "attestore-server fsck",
   };
 }

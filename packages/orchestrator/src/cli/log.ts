@@ -9,7 +9,7 @@ import { readKeptHeads } from "./kept-heads.ts";
 export function logCommand(): Command {
   const lost = consoleCommand(
     "lost",
-    "Show what logs lack since the database was set back: the heads that were signed, and what is left",
+    "Show which signed heads the logs lack since the database was set back, and how many entries remain",
   ).action((options: CommonOptions) =>
     runInConsole(options, async ({ pool, config }) => {
       const { heads, unread } = await readKeptHeads(config);

@@ -82,7 +82,7 @@ async function undo(authority: SystemAuthority, options: TrustOptions): Promise<
       },
       talk: [
         changed
-          ? `Removed ${authority.file}, and update-ca-certificates has run: this machine does not trust the service's authority any more.`
+          ? `Removed ${authority.file}, and update-ca-certificates has run: this machine no longer trusts the service's authority.`
           : `There is no ${authority.file}: this machine did not trust the service's authority.`,
         "Browsers have stores of their own. Chromium and Chrome, as yourself: certutil -d sql:$HOME/.pki/nssdb -D -n attestore",
       ],

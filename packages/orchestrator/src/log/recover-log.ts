@@ -65,7 +65,7 @@ export function requireRecoverable(present: string, size: number, lost: readonly
       );
     if (lostSize <= size)
       refuse(
-        `The log has ${plural(size, "entry", "entries")}, and a head of ${plural(lostSize, "entry", "entries")} with another root was signed: it went on with other entries after it was set back, so nothing of it can be called what was left. Restore a database from before that (or the newest one).`,
+        `The log has ${plural(size, "entry", "entries")}, and a head of ${plural(lostSize, "entry", "entries")} with another root was signed: it continued with other entries after it was set back, so nobody can say which entries are left. Restore a database from before that (or the newest one).`,
       );
     const other = roots.get(lostSize);
     if (other !== undefined && !equalBytes(other, rootHash))
@@ -103,7 +103,7 @@ export async function beginNextGeneration(
   const session = transactionSession(tx);
   const { log, missing } = await lockSetBackLog(session, orgId);
   if (log.range.size !== left.size || !equalBytes(log.rootHash, left.rootHash))
-    throw new RecoveryRefused("The log changed meanwhile. Nothing was done: look again what is lost.");
+    throw new RecoveryRefused("The log changed meanwhile. Nothing was done: look at the losses again.");
   const heads = withHead(lost, missing);
   requireRecoverable(log.origin, log.range.size, heads);
   if (log.newestAt !== null && log.newestAt.getTime() > Date.now() + MAX_CLOCKS_APART_MS)

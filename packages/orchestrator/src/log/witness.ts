@@ -146,7 +146,7 @@ async function handleUnknownHead(
   const what =
     named === "not_ended"
       ? "an agent has a signed head that this log never had: the log is now read-only"
-      : "an agent has a signed head that contradicts what is left of an ended generation of the log: it was forked";
+      : "an agent has a signed head that contradicts the remaining entries of an ended generation of the log: it was forked";
   logger.error(about, what);
   if (named === "not_ended") await stopLog(transactionSession(tx), head);
 }

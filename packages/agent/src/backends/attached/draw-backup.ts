@@ -171,10 +171,7 @@ async function decide(of: Of, open: OpenDraw): Promise<{ backupId: string; draw:
     return { backupId, draw };
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
-    throw unavailable(
-      `what the service returned does not decide the draw of ${slug}: ${error.message}`,
-      error,
-    );
+    throw unavailable(`the service's answer does not decide the draw of ${slug}: ${error.message}`, error);
   }
 }
 

@@ -85,7 +85,7 @@ export async function requireSameRecord(
   if (differing.length === 0) return;
   const error = new RunError(
     "record_mismatch",
-    `what the service says about ${wanted.id} contradicts its signed receipt (${differing.join(", ")}): nothing was downloaded. ` +
+    `the service's record of ${wanted.id} contradicts its signed receipt (${differing.join(", ")}): nothing was downloaded. ` +
       "Ask the service's operator; trust the receipt.",
   );
   await keepEvidence(attachment, wanted, error, record);

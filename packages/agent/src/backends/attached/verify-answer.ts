@@ -121,7 +121,7 @@ async function generationOfAnswer(
   if (generation > began.length + 1)
     throw new ServiceError(
       "unreachable",
-      `the log goes on as its generation ${generation}, and this agent has not followed yet: it does with its next heartbeat`,
+      `the log continues as its generation ${generation}, which this agent has not followed yet: it will with its next heartbeat`,
     );
   return { origin, generations: began.slice(0, generation - 1) };
 }

@@ -107,7 +107,7 @@ export const CHECK_TEMPLATES: readonly CheckTemplate[] = [
     engines: ["postgresql"],
     prefix: "",
     tables: ["ir_module_module", "res_company", "res_partner"],
-    note: "Attachments are in the file store, a source of its own (engine files).",
+    note: "Attachments are in the file store: back it up as a separate source (engine files).",
     checks: [
       {
         id: "odoo-modules",
@@ -139,7 +139,7 @@ export const CHECK_TEMPLATES: readonly CheckTemplate[] = [
     engines: ["postgresql", "mariadb", "mysql", "sqlite"],
     prefix: "",
     tables: ["django_migrations", "django_content_type", "auth_permission"],
-    note: "An application with a user model of its own has another table than auth_user.",
+    note: "An application with its own user model has another table than auth_user.",
     checks: [
       {
         id: "django-migrations",

@@ -15,7 +15,7 @@ export const BACK_UP_AND_PROVE: readonly Command[] = [
   },
   {
     name: "restore-test",
-    summary: "restore a backup into a throw-away place, run the checks, and sign the result",
+    summary: "restore a backup into a sandbox, run the checks, and sign the result",
     flags: ["source", "backup", "wait", "json", "root", "quiet", "verbose"],
     examples: [
       ["attestore restore-test --source shop", "prove that the newest backup restores"],

@@ -30,7 +30,7 @@ export const FURTHER: readonly Command[] = [
     flags: ["because", "wait", "json", "root", "quiet", "verbose"],
     words: [
       { form: "<source>", about: "a source in config.yaml" },
-      { form: "[tables...]", about: "as the restore test names them; * stands for any text. None: list" },
+      { form: "[tables...]", about: "as the restore test names them; * matches any text. None: list" },
     ],
     examples: [
       ["attestore accept shop", "list what the newest backup lacks"],
@@ -38,7 +38,7 @@ export const FURTHER: readonly Command[] = [
         'attestore accept shop public.old_orders --because "moved to the archive"',
         "accept that one table is gone",
       ],
-      ['attestore accept shop "tmp_*" --because "made anew each night"', "several tables"],
+      ['attestore accept shop "tmp_*" --because "recreated each night"', "several tables"],
     ],
     page: "checks.md#floors",
     load: async () => (await import("../accept.ts")).accept,

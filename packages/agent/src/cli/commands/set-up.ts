@@ -85,7 +85,7 @@ export const SET_UP: readonly Command[] = [
     flags: ["json", "root", "quiet", "verbose"],
     words: [
       { form: "[show|on|off]", about: "show by default" },
-      { form: "[directories...]", about: "with on: also what is below these may be picked" },
+      { form: "[directories...]", about: "with on: files below these may be picked too" },
     ],
     examples: [
       ["attestore remote-config on", "let them add databases and checks"],

@@ -31,7 +31,7 @@ export async function chooseDatabase(
   const { place, database, name, root } = chosen;
   if (/^(sqlite|files):/.test(place)) return chooseFile(config, chosen);
   const server = (await findServers(config)).find((each) => each.place === place);
-  if (server === undefined) throw refused(`this host has no server "${place}" any more`);
+  if (server === undefined) throw refused(`this host has no server "${place}"`);
   const { engine, databases } = await listDatabases(
     server.engine,
     { kind: "url", url: server.url },
@@ -63,7 +63,7 @@ async function chooseFile(
 ): Promise<ChosenDatabase> {
   const directory = (await findAllowed(config, root)).find((each) => each.place === place);
   if (directory === undefined)
-    throw refused("config.yaml on this host does not allow this directory any more (remote_config_paths)");
+    throw refused("config.yaml on this host does not allow this directory (remote_config_paths)");
   const found = [...directory.found.keys()].find((each) => each === database);
   if (found === undefined) throw refused(`${directory.path} has no such file or directory to choose`);
   const entry = { engine: directory.engine, path: join(directory.path, found) };

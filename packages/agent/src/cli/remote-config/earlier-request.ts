@@ -23,8 +23,8 @@ export async function earlierRequest<K extends Kind>(
   const entry = await findRequest(layout, id);
   const { request = null, answer = null, received_at = "" } = entry ?? {};
   const isOf = request?.kind === kind && answer !== null && "result" in answer && answer.result.kind === kind;
-  if (!isOf) throw refused("what was tried before is not known here: try it again");
+  if (!isOf) throw refused("this host does not know the earlier try: try it again");
   if (now.getTime() - Date.parse(received_at) > longest_ms)
-    throw refused("what was tried before is too old: try it again");
+    throw refused("the earlier try is too old: try it again");
   return { request, result: answer.result } as unknown as Earlier<K>;
 }

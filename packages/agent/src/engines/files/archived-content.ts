@@ -70,7 +70,7 @@ export function takeMap(state: SparseMap, block: Buffer): ArchivedContent | null
   const segments = state.map.push(block);
   if (segments === null) return null;
   const stored = segments.reduce((sum, { length }) => sum + length, 0);
-  if (stored !== state.left) throw new MalformedArchive("the map of a sparse file does not fit its data");
+  if (stored !== state.left) throw new MalformedArchive("the map of a sparse file does not match its data");
   return new ArchivedContent(segments, state.realSize, stored);
 }
 

@@ -46,7 +46,7 @@ export function refusalOf(
   if (LACKING.has(code)) {
     return new RunError(
       "sandbox_lacks",
-      `the scratch server lacks a feature that the dump needs (${where}): install what the source has, or a newer version`,
+      `the scratch server lacks a feature that the dump needs (${where}): install the source's version, or a newer one`,
     );
   }
   return new RestoreRefused(`the dump cannot be loaded (${where})`);

@@ -69,7 +69,7 @@ export function refusalOf(
   if (isLacking(sqlstate) || (sqlstate !== "P0001" && /^(?:EXTENSION|COLLATION) /.test(entry ?? ""))) {
     return new RunError(
       "sandbox_lacks",
-      `the scratch PostgreSQL lacks a feature that the dump needs${where} (SQLSTATE ${sqlstate}): install what the source has`,
+      `the scratch PostgreSQL lacks a feature that the dump needs${where} (SQLSTATE ${sqlstate}): install the source's version`,
     );
   }
   if (sqlstate === "42501" && server.runtime.kind !== "uri") return needsSuperuser(messageIn(exit.stderr));

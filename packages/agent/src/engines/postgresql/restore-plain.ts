@@ -58,7 +58,7 @@ export async function restorePlain(
   if (isOwn && (/extension "[^"]*" is not available/.test(first ?? "") || isLacking(sqlstate))) {
     throw new RunError(
       "sandbox_lacks",
-      `the scratch PostgreSQL lacks a feature that the dump needs (SQLSTATE ${sqlstate ?? "?"}): install what the source has`,
+      `the scratch PostgreSQL lacks a feature that the dump needs (SQLSTATE ${sqlstate ?? "?"}): install the source's version`,
     );
   }
   const lacks = isOwn && first !== null ? missingOnServer(sqlstate, messageIn(first)) : null;

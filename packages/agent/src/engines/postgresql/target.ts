@@ -85,7 +85,7 @@ export async function openPostgresqlTarget(
       described: `the ${found.exists ? "" : "new "}database ${database} (PostgreSQL ${version})`,
       warnings,
       afterwards: [
-        "Whoever restored owns everything in it, and nobody else has rights yet: grant them.",
+        "Everything in it belongs to the role that restored, and nobody else has privileges yet: grant them.",
         "PostgreSQL has no statistics for it yet: run ANALYZE before it is used.",
       ],
       load: async (content) => {

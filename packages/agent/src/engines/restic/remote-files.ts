@@ -61,7 +61,7 @@ export function remoteFiles(
         status === (isWhole ? 200 : 206) && (isWhole || rangeOf(headers).startsWith(`bytes ${first}-`));
       if (length === null || !isAsked) throw dropped(refused(where, pathOf(file), status));
       if (last !== null && length > last - first + 1)
-        throw dropped(new DamagedRepository(`${where} sent more of ${pathOf(file)} than was asked for`));
+        throw dropped(new DamagedRepository(`${where} sent more of ${pathOf(file)} than requested`));
       try {
         requireUsualSize(file, first + length);
       } catch (error) {

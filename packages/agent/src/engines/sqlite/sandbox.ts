@@ -87,7 +87,7 @@ class RestoredSqlite implements Restored {
     });
     if (response?.ok !== false) return;
     if (isOfThePlace(response.code)) throw ofThePlace(response);
-    throw new RestoreRefused(`SQLite cannot open what was restored: ${response.message.slice(0, 200)}`);
+    throw new RestoreRefused(`SQLite cannot open the restored file: ${response.message.slice(0, 200)}`);
   }
 
   async fingerprint(): Promise<string> {
@@ -244,7 +244,7 @@ async function ofRestored<Result>(listed: Promise<Result>): Promise<Result> {
     const response = error instanceof RunError ? (error.cause as Response | null | undefined) : null;
     if (response?.ok !== false) throw error;
     if (isOfThePlace(response.code)) throw ofThePlace(response);
-    throw new RestoreRefused(`SQLite cannot read what was restored: ${response.message.slice(0, 200)}`);
+    throw new RestoreRefused(`SQLite cannot read the restored file: ${response.message.slice(0, 200)}`);
   }
 }
 

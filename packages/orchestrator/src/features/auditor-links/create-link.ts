@@ -27,7 +27,7 @@ export async function createLink(
 ): Promise<{ link: AuditorLink; secret: string }> {
   const period = periodOf({ from, to });
   if (period.from === null || period.to === null || period.from >= period.to)
-    throw invalidRequest("The period is empty.", [{ path: "/to", message: "has to be after from" }]);
+    throw invalidRequest("The period is empty.", [{ path: "/to", message: "must be after from" }]);
   const secret = newAuditorLinkSecret();
   const now = Date.now();
   const link = await insertLink(tx, {

@@ -91,7 +91,7 @@ async function requireEmpty(directory: string, besides?: string): Promise<void> 
   if (others.length > 0)
     throw new UserError(
       "data_directory",
-      `${directory} is not empty (${others.slice(0, 3).join(", ")}). A service is restored into an empty directory only: set ATTESTORE_DATA to another one, or move what is there away.`,
+      `${directory} is not empty (${others.slice(0, 3).join(", ")}). Restore a service only into an empty directory: set ATTESTORE_DATA to another one, or move these files away.`,
     );
 }
 

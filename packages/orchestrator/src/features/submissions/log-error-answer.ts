@@ -66,7 +66,7 @@ function setBack(): ApiError {
 function held(): ApiError {
   return new ApiError(
     "unavailable",
-    "The service was just restored from a backup, and first listens to what the agents know of this log. Try again in some minutes.",
+    "The service was just restored from a backup, and waits to learn which heads of this log the agents know. Try again in some minutes.",
     { reason: "log_held" },
     { "retry-after": SOON_RETRY_AFTER_S },
   );

@@ -95,9 +95,9 @@ async function compareLost(
   for (const { origin, tree_size, root_hash } of await session.run<Row>(LOST, [orgId])) {
     const what = `a head of ${origin} with ${plural(tree_size, "entry", "entries")}`;
     if (!said.delete(`${origin} ${tree_size} ${toHex(root_hash)}`))
-      report("generation", `${what} is taken for lost, and no event says so`);
+      report("generation", `${what} counts as lost, but no event says so`);
     if (tree_size <= (left.get(origin) ?? Infinity))
-      report("generation", `${what} is named as lost, and so many were left: the log was forked`);
+      report("generation", `${what} is named as lost, but that many entries were left: the log was forked`);
   }
   for (const head of said)
     report("generation", `an event names the head ${head} as lost, and the database does not know it`);

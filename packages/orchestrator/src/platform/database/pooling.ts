@@ -27,7 +27,7 @@ export async function requireOwnSessions(connection: ConnectionSettings): Promis
   if (shared !== null)
     throw new UserError(
       "database_unusable",
-      `A pooler between this program and the database does not give each connection a session of its own (${shared}). Have it pool sessions (pool_mode = session in PgBouncer), or connect to PostgreSQL directly.`,
+      `A pooler between this program and the database does not give each connection its own session (${shared}). Have it pool sessions (pool_mode = session in PgBouncer), or connect to PostgreSQL directly.`,
     );
 }
 

@@ -132,7 +132,7 @@ function assertNoKey(key: string | null): void {
   if (key !== null)
     throw new ApiError(
       "invalid_idempotency_key",
-      "Several submissions in one body take no Idempotency-Key. Repeat them without one: what is in the log already is answered with its place.",
+      "Several submissions in one body take no Idempotency-Key. Repeat them without one: for an entry that is already in the log, you get its place.",
     );
 }
 

@@ -195,7 +195,7 @@ export class WorkerPool {
         unwatch = watchPeer(peer, () => {
           this.#options.log.error(
             { worker: number, pid: worker.process.pid, silent_ms: WATCH.silent_ms },
-            "a worker answers nothing any more, and is killed",
+            "a worker no longer answers, and is killed",
           );
           worker.process.kill("SIGKILL");
         });

@@ -112,11 +112,11 @@ export class ArchivedTree implements MemberSink {
     if (this.#paths.size >= MAX_PATHS) return `it has more than ${MAX_PATHS} names`;
     if (!this.#paths.add(path, kind === "directory")) return "a name comes twice";
     if (kind === "directory") this.#implied.delete(path);
-    else if (this.#implied.has(path)) return "a name is below something that is no directory";
+    else if (this.#implied.has(path)) return "a name is below something that is not a directory";
     for (let above = path; above !== ".";) {
       above = above.includes("/") ? above.slice(0, above.lastIndexOf("/")) : ".";
       const is = this.#paths.kindOf(above);
-      if (is === "other") return "a name is below something that is no directory";
+      if (is === "other") return "a name is below something that is not a directory";
       if (is === "directory" || this.#implied.has(above)) break;
       this.#keptBytes += above.length;
       if (this.#keptBytes > MAX_KEPT_BYTES) return TOO_LONG;

@@ -124,7 +124,7 @@ describe("a tree that is another one than its archive", () => {
 describe("an archive that is no measure", () => {
   test.each([
     ["a name comes twice", "tar -cf A t/a; tar -rf A t/a"],
-    ["a name is below something that is no directory", "ln -s t l; tar -cf A l l/d/none; rm l"],
+    ["a name is below something that is not a directory", "ln -s t l; tar -cf A l l/d/none; rm l"],
     ["something of an unknown type", "rm -f snar; tar --listed-incremental=snar -cf A t"],
     [
       "a sparse file is in GNU tar's old format",
