@@ -9,6 +9,7 @@ import { originOf } from "./origin.ts";
 import { PsqlSession, SessionEnded } from "./psql-session.ts";
 import { connectionFailed } from "./session-error.ts";
 import { dumpSet } from "./set/dump-set.ts";
+import { requireFollowing } from "./standby.ts";
 import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
 /**
@@ -28,6 +29,7 @@ export async function dumpPostgresql(
   try {
     const version = await serverVersion(session);
     const origin = await originOf(session, environment);
+    await requireFollowing(session);
     const tools = toolsFor(version, installations, newest);
     const database = {
       environment,
