@@ -19,7 +19,7 @@ const program = serverProgram(args).exitOverride(({ exitCode }) =>
   process.exit(exitCode === 0 ? 0 : CANNOT_BEGIN),
 );
 
-// Whoever reads the output may stop reading (`| head`).
+// A reader of the output may stop reading (`| head`).
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });

@@ -9,7 +9,7 @@ const ROWS = rowCheckId("");
 /** The check that counts a tree's files. */
 const FILES = "inferred:files";
 const DAY_MS = 24 * 3600 * 1000;
-/** Counts are compared with the best of these days, where there is no reason for more. */
+/** Counts are compared with the best of this many days, unless there is a reason for more. */
 export const FLOOR_DAYS = 30;
 /**
  * Whether a table ever shrinks is judged over these days, and one that does not is compared with
@@ -21,8 +21,8 @@ export const STEADY_DAYS = 90;
 const STEADY_TESTS = 4;
 const STEADY_SPAN_DAYS = 7;
 /**
- * Whoever accepted that a table lost rows is not asked again by this rule for so long: otherwise
- * one that varies at random would alarm several times a year.
+ * If somebody accepted that a table lost rows, this rule does not ask again for this long:
+ * otherwise a table that varies at random would alarm several times a year.
  */
 const SHRINKS_DAYS = 365;
 /** What a steady table may lose: this share of its rows, or this many if it is small. */

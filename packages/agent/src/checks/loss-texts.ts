@@ -40,7 +40,7 @@ export function goneText(
     ({ name, rows }) => `${clip(name, MAX_NAME)}${rows === null ? "" : ` (${rowsText(rows)})`}`,
   );
   const more = gone.length > named.length ? ` and ${gone.length - named.length} more` : "";
-  // A command that the record cuts off is no help.
+  // A command that the record cuts off does not help.
   const isShort = gone.length === 1 || named.map(({ name }) => name).join(" ").length <= MAX_COMMAND;
   const tables = gone.length > named.length || !isShort ? [] : named.map(({ name }) => name);
   return (

@@ -2,7 +2,7 @@ const TIMESTAMP =
   /^(\d{4,6})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?\s?(Z|[+-]\d\d(?::?\d\d(?::?\d\d)?)?)?$/i;
 const DATE = /^\d{4,6}-\d\d-\d\d$/;
 
-/** Microseconds since 1970 in UTC, or why a text is no such moment. */
+/** Microseconds since 1970 in UTC, or why a text is not such a moment. */
 export type Moment = { readonly at_us: bigint } | { readonly problem: "no_zone" | "no_timestamp" };
 
 /**

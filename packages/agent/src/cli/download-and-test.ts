@@ -14,8 +14,8 @@ import type { RunOptions } from "./run-backup.ts";
 export type Found = RestoreTestOutcome & Required<Pick<RestoreTestOutcome, "phases">>;
 
 /**
- * Downloads a stored backup, restores it into a throw-away place and runs the checks. It signs
- * nothing. The caller holds the `work` lock.
+ * Downloads a stored backup, restores it into a sandbox and runs the checks. It signs nothing. The
+ * caller holds the `work` lock.
  * @throws RunError, UserError or ServiceError when there is no result
  */
 export async function downloadAndTest(

@@ -10,8 +10,8 @@ import type { Call, Run } from "./command.ts";
 
 /**
  * Whether people of the organisation may add sources and checks over the service. Only somebody on
- * this host changes it, who could edit config.yaml as well. It waits for no run: whoever takes it
- * back wants that now.
+ * this host can change it, who could edit config.yaml as well. It waits for no run, because
+ * somebody who takes the permission back wants that now.
  */
 export const remoteConfig: Run = async (call, action = "show", ...given) => {
   const root = openRoot(call);

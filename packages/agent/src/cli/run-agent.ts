@@ -25,7 +25,7 @@ async function sweepCommands(layout: Layout): Promise<void> {
   await sweepTemporaryFiles(layout.configRequests);
 }
 
-/** Reports a container runtime that breaks off; whoever needs it gets the same error again. */
+/** Reports a container runtime that breaks off. Code that needs it gets the same error again. */
 async function reap(scratchDir: string, say: (line: string) => void): Promise<Leftover[]> {
   try {
     return await reapLeftovers(scratchDir);

@@ -5,7 +5,7 @@ import { type Asked, type PlannedTest, planTests } from "./plan-tests.ts";
 import type { RunOptions } from "./run-backup.ts";
 import { runRestoreTest, type PerformedRestoreTest } from "./run-restore-test.ts";
 
-/** How far it came, for whoever has to report what stopped it. */
+/** How far it came, for a report of what stopped it. */
 export interface TestProgress {
   /** How many tests have their receipt. */
   signed: number;

@@ -91,7 +91,7 @@ export function notLookedAdvice({ source, source_check: check }: SourceStatus): 
   return [{ what, next: `see ${ON_SOURCE_CHECK}` }];
 }
 
-/** It stays until its backup has a result, so whoever reads the log will ask about it. */
+/** It stays until its backup has a result, because readers of the log will ask about it. */
 export function drawAdvice({ source, open_draw: open }: SourceStatus, { sources }: Config): Problem[] {
   if (open === null) return [];
   const what =

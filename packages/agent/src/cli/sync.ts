@@ -12,7 +12,7 @@ export const sync: Run = async (call) => {
   const { backend, config, layout, flags } = await openBackend(call);
   const line = terminal.progress();
   try {
-    // Whoever calls this does not want to wait.
+    // The caller does not want to wait.
     const anyTime = { ...config, upload: { ...config.upload, windows: [] } };
     let delivered = 0;
     let blocked: ServiceError | UserError | null = null;

@@ -12,8 +12,8 @@ export interface WorkPatience {
 }
 
 /**
- * The lock for working in a root. Whoever holds it knows that a half-written file was left by a
- * killed process, and removes it first.
+ * The lock for working in a root. Its holder knows that a half-written file was left by a killed
+ * process, and removes it first.
  */
 export async function takeWorkLock(layout: Layout, what: string, patience: WorkPatience): Promise<HeldLock> {
   const { signal, wait, say } = patience;

@@ -92,7 +92,7 @@ export interface Engine<Settings extends object> {
   readonly columns?: (source: SourceOf<Settings>, context: RunContext) => Promise<Measurables>;
   /**
    * Looks at the source itself for damage, if its configuration asks for that; null if not. It only
-   * reads, and what keeps it from looking is no error. Absent if an engine can't.
+   * reads, and a failure to look is not an error. Absent if an engine cannot.
    */
   readonly checkSource?: (source: SourceOf<Settings>, context: RunContext) => Promise<SourceCheck | null>;
   /**
@@ -123,8 +123,8 @@ export interface Origin {
 export interface Dump {
   readonly origin: Origin;
   /**
-   * The content of the dump. If the dump program fails, iterating throws instead of ending, and
-   * what came before is no backup. A piece is valid only until the next one is requested.
+   * The content of the dump. If the dump program fails, iterating throws instead of ending, and the
+   * part before is not a backup. A piece is valid only until the next one is requested.
    */
   readonly content: AsyncIterable<Buffer>;
   /** For showing progress; null if unknown. */

@@ -6,7 +6,7 @@ export interface MeasurableTable {
 
 export interface MeasurableColumn {
   readonly name: string;
-  /** Null if it is no time. */
+  /** Null if it is not a time. */
   readonly newest: NewestTime | null;
 }
 

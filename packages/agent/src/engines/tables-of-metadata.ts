@@ -10,8 +10,8 @@ export interface ExpectedTable {
 const MAX_NAME = 300;
 
 /**
- * The tables that a backup's metadata name. We received the metadata, so anything that is no table
- * is left out.
+ * The tables that a backup's metadata name. We received the metadata, so anything that is not a
+ * table is left out.
  */
 export function tablesOfMetadata(metadata: ForeignMetadata): ExpectedTable[] {
   const tables = metadata["tables"];

@@ -1,9 +1,9 @@
 import type { Child } from "./child.ts";
 
 /**
- * Stops a child when its time is up. Not as the signal that it is started with: whoever starts a
- * program with that could not tell the end of its time from an interrupted run.
- * @returns what must be called once it ended
+ * Stops a child when its time is up. The child must not be started with this signal: its starter
+ * could not tell the end of its time from an interrupted run.
+ * @returns a function to call once it ended
  */
 export function stopWhen(time: AbortSignal, child: Pick<Child, "stop">): () => void {
   const stop = (): void => void child.stop();

@@ -90,8 +90,8 @@ export async function writeEncryptedDump(request: MakeBackupRequest): Promise<Ma
 }
 
 /**
- * The dump. It ends only once its metadata are known, because a backup without a description is no
- * backup.
+ * The dump. It ends only once its metadata are known, because a backup without a description is not
+ * a backup.
  */
 function described(
   dump: Dump,

@@ -44,8 +44,8 @@ const KNOWN: readonly string[] = DeliveredCommand.properties.kind.enum;
 
 /**
  * Separates the commands that this agent can run from kinds that it does not know.
- * @throws ServiceError `invalid_response` for something that is no command, or an incomplete one of
- * a known kind
+ * @throws ServiceError `invalid_response` for something that is not a command, or an incomplete one
+ * of a known kind
  */
 export function readHeartbeat(host: string, answer: Static<typeof HeartbeatAnswer>): HeardHeartbeat {
   const commands: DeliveredCommand[] = [];

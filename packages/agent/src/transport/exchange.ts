@@ -82,7 +82,7 @@ function send(call: Exchange, signal: AbortSignal): Promise<Answer> {
   });
 }
 
-/** For Node an answer that switches protocols is no response, and nothing else would arrive. */
+/** For Node an answer that switches protocols is not a response, and nothing else would arrive. */
 export function refuseUpgrade(outgoing: ClientRequest, reject: (error: Error) => void): void {
   outgoing.on("upgrade", (_answer, socket) => {
     socket.destroy();

@@ -1,8 +1,8 @@
 import { ServiceError } from "./service-error.ts";
 
 /**
- * Fewer bytes than this in a minute is no transfer: an object store that sends or takes a byte now
- * and then would keep us for ever.
+ * Fewer bytes than this in a minute are not a transfer: an object store that sends or takes a byte
+ * now and then would keep us for ever.
  */
 const LEAST_BYTES = 16 * 1024;
 const WITHIN_MS = 60_000;

@@ -13,8 +13,9 @@ const O_PATH = 0o10000000;
 const NOT_A_LINK = constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Holds a directory by its descriptor. Look-ups in it stay in it, whoever moves or replaces the
- * path that led here, and however deep it is. @throws the system's ENOTDIR for a link or a file
+ * Holds a directory by its descriptor. Look-ups in it stay in it, even if somebody moves or
+ * replaces the path that led here, and however deep it is. @throws the system's ENOTDIR for a link
+ * or a file
  */
 export function openDirectory(path: string | Buffer): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | NOT_A_LINK);

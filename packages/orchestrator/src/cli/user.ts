@@ -82,7 +82,7 @@ export function userCommand(): Command {
   return commandGroup("user", "Who may open an organisation in the dashboard", [add, list]);
 }
 
-/** For whoever adds somebody. */
+/** For the person who adds somebody. */
 export function howToSignIn(): string[] {
   return [
     "They sign in with their address and a code that is mailed to them. Without a mail server, the service prints the code.",

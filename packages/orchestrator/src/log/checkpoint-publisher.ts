@@ -12,7 +12,7 @@ export interface CheckpointPublisherOptions {
   pool: Pool;
   signer: CheckpointSigner;
   logger: Logger;
-  /** All logs have their checkpoint of this hour, whoever signed it. */
+  /** All logs have their checkpoint of this hour, from any replica. */
   onDone?: (hour: Date) => void;
   /** Ends the schedule. A running publication finishes its page. */
   signal: AbortSignal;

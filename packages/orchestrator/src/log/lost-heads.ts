@@ -68,7 +68,7 @@ async function readMarks(pool: Pool): Promise<KeptHead[]> {
   return rows.map(({ origin, size, root }) => ({ origin, size, rootHash: root, where }));
 }
 
-/** Each head once, whoever has it. */
+/** Each head once, even if several have it. */
 function merged(heads: readonly KeptHead[]): LostHead[] {
   const lost = new Map<string, LostHead>();
   for (const { origin, size, rootHash, where } of heads) {

@@ -95,7 +95,7 @@ export async function sendHeartbeat(
   }
 }
 
-/** Whoever asks for heartbeats takes them; the running agent carries them out. */
+/** Takes the requests that come with a heartbeat; the running agent carries them out. */
 async function takeRequests(
   layout: Layout,
   { allowRemoteConfig }: Config,

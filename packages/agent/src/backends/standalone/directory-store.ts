@@ -134,7 +134,7 @@ async function copyDurably(
   totalBytes: number,
   { signal, onProgress }: TransferOptions,
 ): Promise<void> {
-  // The caller holds the `work` lock, so whoever wrote these is gone.
+  // The caller holds the `work` lock, so the processes that wrote these are gone.
   const partials = `.${basename(to)}.partial-`;
   for (const name of await readdir(dirname(to)))
     if (name.startsWith(partials)) await rm(join(dirname(to), name), { force: true });

@@ -1,7 +1,7 @@
 import { parseTimestamp } from "../timestamp.ts";
 import type { Value } from "../row.ts";
 
-/** How far two clocks may be apart. Beyond that a moment in the future is no news but a mistake. */
+/** How far two clocks may differ. Beyond that, a moment in the future is a mistake. */
 const SKEW_US = 300_000_000n;
 
 /**

@@ -146,7 +146,7 @@ function truthOf(column: ColumnName, scope: Scope): Truth {
 
 type Comparable = Exclude<Value, { kind: "null" }> | { readonly kind: "age"; readonly seconds: Decimal };
 
-/** null for NULL, which is noted, and where there is no such column. */
+/** null for NULL, which is noted, and if there is no such column. */
 function readComparable(operand: Operand, scope: Scope): Comparable | null {
   if (operand.kind === "duration") return { kind: "age", seconds: decimal(String(operand.seconds)) };
   if (operand.kind === "age") return readAge(operand.column, scope);
@@ -175,7 +175,7 @@ function decimal(text: string): Decimal {
   return value;
 }
 
-/** null, and a problem, where there is no such column. */
+/** null, and a problem, if there is no such column. */
 function read(operand: ColumnName | Literal, scope: Scope): Value | null {
   if (operand.kind !== "column") return operand;
   const found = findColumn(operand, scope.row);

@@ -13,9 +13,9 @@ const DAY_MS = 24 * 3600 * 1000;
 export interface Measured {
   /** For counting different ones; absent if nobody looks at it. */
   readonly value?: string;
-  /** Absent if it is no text. */
+  /** Absent if it is not a text. */
   readonly text?: { readonly bytes: number; readonly entropy: number; readonly isRandom: boolean };
-  /** Milliseconds since 1970; absent if it is no time. */
+  /** Milliseconds since 1970; absent if it is not a time. */
   readonly at_ms?: number;
 }
 

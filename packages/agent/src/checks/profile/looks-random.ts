@@ -16,8 +16,8 @@ const HEX = /^[0-9a-f]+$/i;
 
 /**
  * Whether a text looks like ciphertext: base64, hex, bytes as text, or a known envelope. People's
- * words, dates, addresses, slugs, names in code and UUIDs do not. Whoever knows these rules can
- * write ciphertext that looks like prose.
+ * words, dates, addresses, slugs, names in code and UUIDs do not. An attacker who knows these rules
+ * can write ciphertext that looks like prose.
  */
 export function looksRandom(value: string): boolean {
   if (value.length < MIN_LENGTH) return false;

@@ -33,8 +33,8 @@ export function examineRelease(): Promise<Finding> {
 }
 
 /**
- * Compares a program with the signed list that it was installed from, without trusting whoever
- * installed it.
+ * Compares a program with the signed list that it was installed from, without trusting the person
+ * who installed it.
  */
 export async function examineInstalled(installed: Installed, releaseKey: string | null): Promise<Finding> {
   const read = (name: string): Promise<string | null> =>

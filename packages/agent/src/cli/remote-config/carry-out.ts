@@ -22,7 +22,7 @@ const LONGEST_MS = 15 * 60_000;
 /** A restore may take long, and nothing else that is asked waits for a dump to end. */
 const LONGEST_TRY_MS = 30 * 60_000;
 const LONGEST_LOOK_MS = 3 * 60_000;
-/** A backup may take hours; whoever waits at a page does not. */
+/** A backup may take hours, and somebody waits at a page. */
 const LOCK_MS = 60_000;
 
 export interface Carrying {

@@ -16,7 +16,7 @@ export interface DumpsSettings {
   readonly min_age_s: number;
   /** How old the newest one may be; null for any age. */
   readonly max_age_s: number | null;
-  /** A smaller file is no dump. */
+  /** A smaller file is not a dump. */
   readonly min_bytes: number;
 }
 

@@ -8,7 +8,8 @@ const LONGEST_S = 10 * 366 * DAY_S;
 
 /**
  * How old somebody else's newest backup may be, in seconds; null for any age, which has to be
- * configured: whoever makes them may have stopped months ago, and the last one still restores.
+ * configured: the program that makes them may have stopped months ago, and the last one still
+ * restores.
  */
 export function maxAgeOf(fields: SourceFields): number | null {
   if (fields.isText("max_age_s", "any")) return null;

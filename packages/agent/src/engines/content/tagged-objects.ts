@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { contentDigest } from "./content-digest.ts";
 
-/** Part of a database that is no row of a table, as the server describes it. */
+/** Part of a database that is not a row of a table, as the server describes it. */
 export interface DatabaseObject {
   /** `index`, `trigger`, `function`, … */
   readonly kind: string;

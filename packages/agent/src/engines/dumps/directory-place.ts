@@ -58,8 +58,8 @@ async function namesIn(directory: string, isTop: boolean): Promise<string[]> {
 }
 
 /**
- * Checks where the file is only after opening it, because whoever puts dumps there may swap names
- * at any moment.
+ * Checks where the file is only after opening it, because somebody who puts dumps there may swap
+ * names at any moment.
  */
 async function openWithin(directory: string, path: string): Promise<FileHandle> {
   const wanted = join(directory, path);

@@ -6,8 +6,8 @@ const ADVICE = "stop the programs that write there, or back up a snapshot";
 const CHANGED = /: (?:file changed as we read it|File removed before we read it|File shrank by .*)$/;
 
 /**
- * For exit code 1 of `tar --create`: a file changed while tar read it. What tar archived of it may
- * be half old and half new, or padded with zeros. Such an archive can be restored, but it is no
+ * For exit code 1 of `tar --create`: a file changed while tar read it. The archived file may be
+ * half old and half new, or padded with zeros. Such an archive can be restored, but it is not a
  * backup, because the source never looked like that.
  */
 export function tarFailed(exit: Exit, path: string): RunError {

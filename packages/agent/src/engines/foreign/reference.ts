@@ -36,7 +36,7 @@ export function formatReference(reference: Reference): Buffer {
 
 /**
  * Parses the content.
- * @throws RestoreRefused if it is no reference; any error from the content.
+ * @throws RestoreRefused if it is not a reference; any error from the content.
  */
 export async function readReference(content: AsyncIterable<Buffer>): Promise<Reference> {
   const pieces: Buffer[] = [];

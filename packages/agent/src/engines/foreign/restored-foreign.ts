@@ -92,7 +92,7 @@ export class RestoredForeign implements Restored {
     return this.#inner.checkConstraints?.(limits) ?? Promise.resolve(() => Promise.resolve([]));
   }
 
-  /** Whoever made the dump, the copy is a database as any other. */
+  /** Whatever made the dump, the copy is a database like any other. */
   ruin(query: string, limits: RuinLimits): Promise<readonly Ruined[]> {
     return this.#inner.ruin?.(query, limits) ?? Promise.resolve([]);
   }

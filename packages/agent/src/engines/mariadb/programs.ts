@@ -122,7 +122,7 @@ export function productOf(text: string): Product {
 
 /**
  * A version's major and minor number as one, such as 1011 for 10.11, so that releases can be
- * compared; 0 if it is no version.
+ * compared; 0 if it is not a version.
  */
 export function releaseOf(version: unknown): number {
   const [, major, minor] =

@@ -112,7 +112,7 @@ async function missingDefiners(session: MariadbSession, metadata: ForeignMetadat
   const definers = textsOf(metadata["definers"], 400);
   if (definers.length === 0) return [];
   const known = await session.run("select concat(user, '@', host) from mysql.user");
-  // Whoever may not read the accounts can't be told which are missing.
+  // A user who may not read the accounts cannot be told which are missing.
   if (!known.ok) return [];
   const there = new Set(known.rows.map(([account]) => account));
   const lacking = definers.filter((definer) => !there.has(definer.replaceAll("`", "")));

@@ -9,7 +9,7 @@ export function productOf(version: unknown): Product {
 }
 
 /**
- * Major and minor of a version as one number, such as 700; 0 if it is no version. The smaller
+ * Major and minor of a version as one number, such as 700; 0 if it is not a version. The smaller
  * number is the older version.
  */
 export function releaseOf(version: unknown): number {

@@ -13,7 +13,9 @@ import { rowsOf } from "./schema.ts";
 const BUDGET_MS = 300_000;
 /** For one index or table. */
 const ONE_MS = 60_000;
-/** Whoever changes an index has it locked. This must not wait for them, nor they for this. */
+/**
+ * A session that changes an index has it locked. This must not wait for them, nor they for this.
+ */
 const LOCK_MS = 1_000;
 const MAX_NAMES = 10;
 const CORRUPTED = /^XX00[12]$/;

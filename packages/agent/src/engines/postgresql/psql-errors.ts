@@ -9,7 +9,7 @@ const REPLICATION =
   /^ERROR: +(?:42501: (?:must be superuser to create (?:FOR ALL TABLES publication|subscriptions)|permission denied to create subscription)|42704: (?:publication|subscription) "[^"]*" does not exist)/;
 const EXISTS = /^ERROR: +42P06: schema "(.*)" already exists$/;
 /**
- * Lines that belong to an error, and lines that are no error. Everything else from psql is an
+ * Lines that belong to an error, and lines that are not errors. Everything else from psql is an
  * error; psql's own errors have no prefix.
  */
 const NO_PROBLEM = /^(?:LOCATION|DETAIL|HINT|CONTEXT|QUERY|NOTICE|WARNING|INFO|LINE [0-9]+):|^[ ^]*$/;

@@ -120,7 +120,7 @@ export class PsqlSession {
   }
 
   /**
-   * The same for a statement that is no query and returns nothing.
+   * The same for a statement that is not a query and returns nothing.
    * @throws SessionEnded
    */
   runDynamic(sql: string): Promise<Statement> {

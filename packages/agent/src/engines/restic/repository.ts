@@ -30,8 +30,8 @@ export interface FilePiece {
 
 /**
  * The files of a repository, only for reading. We use restic's names for them and do not look into
- * them. Whoever can write to the repository decides what they contain, how many there are and how
- * long they are.
+ * them. Anybody who can write to the repository decides what they contain, how many there are and
+ * how long they are.
  */
 export interface Repository {
   /** Where it is, for messages. Contains no secret. */

@@ -16,7 +16,7 @@ import { cells } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
 import { quotedName } from "../quoted-name.ts";
 
-/** How long the source may be read. Without WAL, whoever writes waits for a reader. */
+/** How long the source may be read. Without WAL, writers wait for a reader. */
 const BUDGET_MS = 20_000;
 const STATEMENT_MS = 2_000;
 const YEAR_S = 31_536_000;
@@ -70,7 +70,7 @@ const TEXT: Form = {
   slack_s: ZONES_S,
 };
 
-/** By the newest value; null if that is no time. */
+/** By the newest value; null if that is not a time. */
 function formOf(type: string, value: string): Form | null {
   if (type === "text") {
     const zone = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/.exec(value);

@@ -77,7 +77,7 @@ class RestoredSqlite implements Restored {
 
   /**
    * Reads the header and the schema.
-   * @throws RestoreRefused if it is no database.
+   * @throws RestoreRefused if it is not a database.
    */
   async open(): Promise<void> {
     const response = await this.#sqlite.request({

@@ -4,8 +4,8 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
- * `disk`: the directory holds more than it may. `host`: its file system is nearly full, whoever
- * filled it.
+ * `disk`: the directory is larger than it may be. `host`: its file system is nearly full, for
+ * whatever reason.
  */
 export type DiskLimit = "disk" | "host";
 

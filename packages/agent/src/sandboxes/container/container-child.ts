@@ -49,8 +49,7 @@ export function containerChild(
     socket.destroy();
   };
   socket.on("error", () => undefined);
-  // Lets whoever starts it listen first: its first output may have come with the answer that it
-  // started.
+  // Lets its starter listen first: its first output may have come with the answer that it started.
   setImmediate(() => {
     socket.on("data", take);
     socket.once("end", end);

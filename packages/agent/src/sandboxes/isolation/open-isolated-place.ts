@@ -16,8 +16,8 @@ import { watchDisk } from "../bounds/watch-disk.ts";
 
 const PROCESSES = 512;
 /**
- * Whoever reaches the limit of one file is beyond the limit of all, even if a file grows in large
- * steps.
+ * A program that reaches the limit of one file is beyond the limit of all, even if a file grows in
+ * large steps.
  */
 const FILE_SLACK = 256 << 20;
 /** attestore-sandbox@.service restores on this file system. */

@@ -121,8 +121,8 @@ export class RemoteChild {
   }
 
   /**
-   * Lets whoever started it listen first: its first output may have come in the same piece as the
-   * message that it started.
+   * Lets its starter listen first: its first output may have come in the same piece as the message
+   * that it started.
    */
   #flowSoon(): void {
     setImmediate(() => this.#stderr.resume());

@@ -25,7 +25,7 @@ import { holdsMore, watchDisk } from "../bounds/watch-disk.ts";
 export interface ServedSandbox extends Ready {
   /** The user that programs run as; null for the current one. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
-  /** The directory is watched here; otherwise whoever started us watches it. */
+  /** The directory is watched here; otherwise our starter watches it. */
   readonly watchesDisk: boolean;
 }
 

@@ -14,7 +14,7 @@ import { ProcessWatch, threadsOf } from "./process-watch.ts";
 import { makeScratchDirectory, makeSocketDirectory } from "./scratch-directory.ts";
 
 /**
- * Everyone who may see a process's environment can see this: it names a place, and is no secret.
+ * Everyone who may see a process's environment can see this: it names a place, and is not a secret.
  */
 const MARK = "ATTESTORE_PLACE";
 /** Processor time, for processes that outlive us. */

@@ -43,7 +43,7 @@ function ask(to: {
       {
         ...address,
         path: "/readyz",
-        // An IP address is no name that TLS could ask for.
+        // TLS cannot ask for an IP address as a name.
         ...(/^[\d.:[\]]+$/.test(servername) ? {} : { servername }),
         ...(ca === undefined ? {} : { ca }),
         agent: false,

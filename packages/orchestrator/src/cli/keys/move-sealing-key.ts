@@ -44,7 +44,7 @@ export async function moveSealingKey(
   return { is: "moved", resealed };
 }
 
-/** Another service would keep sealing with the former key. */
+/** Another service would keep encrypting with the former key. */
 async function requireNobodyElse(tx: DatabaseTransaction): Promise<void> {
   const { rows } = await sql<{ others: number }>`
     select count(*)::int as others from pg_stat_activity

@@ -3,7 +3,7 @@ import { operatorsKey } from "../downloads/operators-key.ts";
 import { attachCommand, installCommand, type InstallFrom } from "./install-command.ts";
 
 /**
- * The line that whoever has an auth key runs on a host. Before `npm run package` a service has
+ * The line to run on a host, together with an auth key. Before `npm run package` a service has
  * nothing to install from. Then the line is for the machine that the service runs on: its checkout
  * has an agent too.
  */

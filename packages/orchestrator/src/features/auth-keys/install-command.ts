@@ -7,7 +7,7 @@ export interface InstallFrom {
    * CAs vouch for the service.
    */
   caPem: string | null;
-  /** Public key of whoever built the packages; null for a release of Attestore. */
+  /** Public key of the person who built the packages; null for a release of Attestore. */
   operatorsKey: string | null;
 }
 

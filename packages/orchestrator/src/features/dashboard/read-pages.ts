@@ -7,7 +7,7 @@ import { brotliCompress, constants } from "node:zlib";
 export interface PageFile {
   type: string;
   bytes: Buffer;
-  /** The same bytes as `br`; absent if that is no shorter. */
+  /** The same bytes as `br`; absent if that is not shorter. */
   brotli?: Buffer;
   /** Its name contains a hash of its bytes. */
   immutable: boolean;

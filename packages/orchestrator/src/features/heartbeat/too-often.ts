@@ -6,7 +6,7 @@ const QUIET_MS = 10 * 60_000;
 const MAX_AGENTS = 10_000;
 
 /**
- * Tells the service's log about agents that come ten times as often as they were asked to
+ * Writes to the service's own log which agents send heartbeats ten times as often as they should
  * (specification, Limits).
  */
 export class TooOften {

@@ -6,8 +6,8 @@ import { comparePair } from "./pairing.ts";
 import { nameInstallation, readLogHeads, setPaired } from "./store.ts";
 
 /**
- * From now on the objects belong to this database, whoever had them before. The signed heads stay
- * in the marker, so a log that was set back still cannot continue.
+ * From now on the objects belong to this database, even if another had them before. The signed
+ * heads stay in the marker, so a log that was set back still cannot continue.
  * @returns the installation's id
  */
 export async function adoptObjects(

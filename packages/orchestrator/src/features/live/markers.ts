@@ -90,7 +90,7 @@ export function eventId(markers: Markers): string {
   return TOPICS.map((topic) => markers[topic]).join(".");
 }
 
-/** Null if it is no such id: that client learns about changes from now on. */
+/** Null if it is not such an id: that client learns about changes from now on. */
 export function markersOf(id: string | undefined): Markers | null {
   const parts = (id ?? "").split(".");
   if (parts.length !== TOPICS.length || !parts.every((part) => /^[0-9a-f]{10}$/.test(part))) return null;

@@ -20,8 +20,8 @@ export interface NoticeDeps {
 const OF_USE_S = 7 * 24 * 3600;
 
 /**
- * The mail contains nothing that somebody can choose, not even names of passkeys. Otherwise,
- * whoever has a session of the person could write to them.
+ * The mail contains nothing that somebody can choose, not even names of passkeys. Otherwise
+ * somebody with a session of the person could write to them.
  */
 export async function mailPasskeyNotice(
   tx: DatabaseTransaction,

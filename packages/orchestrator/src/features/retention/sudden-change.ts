@@ -70,7 +70,7 @@ function fallOfSize(
   return null;
 }
 
-/** How large the newest backups are, for whoever accepts them. */
+/** How large the newest backups are, for the person who accepts them. */
 export function newestBytes(backups: readonly Candidate[]): number {
   const newestFirst = backups.toSorted(byTime).toReversed();
   return median(newestFirst.slice(0, NEWEST).map(({ sizeBytes }) => sizeBytes));

@@ -48,7 +48,7 @@ async function listLater(
     .execute();
 }
 
-/** Whoever has locked the source now configures or queues it by the clock of now. */
+/** The caller that locks the source now configures or queues it by the present time. */
 async function bringOneBack(
   tx: DatabaseTransaction,
   { id, kind, now }: { id: string; kind: Kind; now: Date },

@@ -86,7 +86,7 @@ interface CauseRow {
   came: boolean;
 }
 
-/** How far it got, for whoever has to find the cause. */
+/** How far it got, for somebody who looks for the cause. */
 async function causeOf(
   tx: DatabaseTransaction,
   { heartbeatInterval_s, silentAfterIntervals }: SchedulesDeps,

@@ -56,7 +56,7 @@ async function log(
   before: Date,
   limit_ms: number,
 ): Promise<SilentAgent[]> {
-  // Whoever comes second waits here, and then finds the incident.
+  // The second caller waits here, and then finds the incident.
   await lockLogs(transactionSession(tx), new Set([orgId]));
   const { rows } = await sql<SilentAgent>`
     select id, org_id, name, hostname, last_seen_at, coalesce(last_seen_at, created_at) as heard_at

@@ -38,7 +38,7 @@ export interface BackupOptions {
   identity: ServiceIdentity;
   /** With `keys/` and `tls/`. */
   dataDirectory: string;
-  /** Settings without secrets, for whoever restores. */
+  /** Settings without secrets, for the person who restores. */
   settings: Record<string, string>;
   /** Where the backup goes; made if it is not there. */
   directory: string;
@@ -203,7 +203,7 @@ async function* dump(
   }
 }
 
-/** Reads the file as whoever restores it will, up to the SQL in it. */
+/** Reads the file as a restore will, up to the SQL in it. */
 async function verify(path: string, identity: string, programs: ClientPrograms): Promise<void> {
   // It has to read all of the dump to write this.
   const child = spawn(programs.restore, ["--file=/dev/null"], {

@@ -20,7 +20,7 @@ export async function startSession(
   return beginSession(tx, { whose: { userId }, expiresAt: inALifetime(), signedIn });
 }
 
-/** Signs in whoever opened an auditor link, until the link ends at the latest. */
+/** Signs in a person who opened an auditor link, until the link ends at the latest. */
 export async function startLinkSession(
   tx: DatabaseTransaction,
   link: { id: string; expires_at: Date },

@@ -124,8 +124,8 @@ export function signupRoutes(
 }
 
 /**
- * A pending invitation is no account: otherwise, inviting strangers would keep them from signing
- * up.
+ * A pending invitation is not an account: otherwise, inviting strangers would keep them from
+ * signing up.
  */
 async function knownAccount(tx: DatabaseTransaction, email: string): Promise<User | undefined> {
   return (await accountsOf(tx, email)).find(({ status }) => status === "active");

@@ -35,7 +35,7 @@ export async function inviteUser(
     {
       to: email,
       subject: "You are invited to an organisation on Attestore",
-      // The inviter can write nothing in it: a stranger's mailbox is no place for their text.
+      // The inviter can write nothing in it: a stranger's mailbox is not a place for their text.
       text: `You are invited to an organisation on Attestore as ${role}.
 
 The organisation's id is ${org.id}. To accept, sign in with this address:

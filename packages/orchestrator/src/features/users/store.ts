@@ -71,7 +71,7 @@ export async function findMembership(db: Database, orgId: string, email: string)
   return row ?? null;
 }
 
-/** Null if this is no pending invitation of this address (in lower case). */
+/** Null if this is not a pending invitation of this address (in lower case). */
 export async function setAccepted(
   tx: DatabaseTransaction,
   invitation: { id: string; email: string },
@@ -89,7 +89,7 @@ export async function setAccepted(
   return row ?? null;
 }
 
-/** False if this is no pending invitation of this address (in lower case). */
+/** False if this is not a pending invitation of this address (in lower case). */
 export async function setDeclined(
   tx: DatabaseTransaction,
   invitation: { id: string; email: string },

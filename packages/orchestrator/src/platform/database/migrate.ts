@@ -29,7 +29,9 @@ const DIRECTORY = new URL("./migrations/", import.meta.url);
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any constant that nobody else uses: "atst" as a number. */
 const ADVISORY_LOCK = 0x61747374;
-/** Less than the second after which PostgreSQL looks for deadlocks and cancels whoever looked. */
+/**
+ * Less than the second after which PostgreSQL looks for deadlocks and cancels the one that looked.
+ */
 const LOCK_TIMEOUT_MS = 800;
 const RETRY_MS = 250;
 const GIVE_UP_AFTER_MS = 120_000;
@@ -127,7 +129,7 @@ async function applyNext(
 ): Promise<number | null | "elsewhere"> {
   await client.query("begin");
   try {
-    // Whoever waits for a lock within a transaction holds up indexes that are made concurrently.
+    // A transaction that waits for a lock holds up indexes that are made concurrently.
     const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_xact_lock($1) as got", [
       ADVISORY_LOCK,
     ]);

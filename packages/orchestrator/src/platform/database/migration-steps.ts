@@ -21,7 +21,7 @@ const STEP = /^-- step: (\w+)$/m;
 const KINDS: readonly string[] = ["transaction", "batched", "concurrent"];
 const CONCURRENT =
   /^\s*(?:create (?:unique )?index concurrently (?<made>[a-z0-9_]+) on [a-z0-9_]+\b[^;]*|drop index concurrently if exists [a-z0-9_]+);\s*$/i;
-/** Whoever waits for a lock on a table holds up everybody who comes later. */
+/** A session that waits for a lock on a table holds up everybody who comes later. */
 const LOCK_TIMEOUT_MS = 800;
 const RETRY_MS = 250;
 const GIVE_UP_AFTER_MS = 120_000;

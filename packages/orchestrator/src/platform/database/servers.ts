@@ -63,7 +63,7 @@ export class DatabaseClient extends pg.Client {
   constructor(config: pg.ClientConfig = {}) {
     const { urls, mustAsk } = parseServers(config.connectionString ?? "");
     super(config.connectionString === undefined ? config : { ...config, connectionString: urls[0] });
-    // Whoever asks it next gets the error. Without a listener, it would end the process.
+    // The next caller gets the error. Without a listener, it would end the process.
     this.on("error", () => undefined);
     this.#find = mustAsk ? () => findWritable(config, urls) : null;
   }

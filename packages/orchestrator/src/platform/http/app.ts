@@ -90,8 +90,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: options.trustProxy === undefined ? false : [...options.trustProxy],
     return503OnClosing: false,
-    // A busy machine may take longer than ten seconds to read the dashboard; that is no reason not
-    // to start.
+    // A busy machine may take longer than ten seconds to read the dashboard. It should start all
+    // the same.
     pluginTimeout: 0,
     genReqId: () => newId("request"),
     clientErrorHandler: answerMalformedHttp,

@@ -118,7 +118,7 @@ const MOMENT =
 
 /**
  * The period that a query asks for, limited to the caller's. Throws `invalid_request` for text that
- * is no moment (RFC 3339 section 5.6), or a period that ends before it begins.
+ * is not a moment (RFC 3339 section 5.6), or a period that ends before it begins.
  */
 export function periodOf(query: { from?: string; to?: string }, within: Period = ALWAYS): Period {
   const from = momentOf("/from", query.from);

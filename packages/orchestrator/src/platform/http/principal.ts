@@ -60,7 +60,7 @@ export interface UserPrincipal {
   impersonator: Impersonator | null;
 }
 
-/** Whoever opened an auditor link: a person whom the service does not know. */
+/** A person who opened an auditor link, and whom the service does not know. */
 export interface AuditorLinkPrincipal {
   kind: "auditor_link";
   /** The link's id. */

@@ -97,8 +97,8 @@ interface RouteShape<Kind extends CredentialKind, B extends TSchema, Q extends T
    */
   body?: B;
   /**
-   * The body of each answer that is no error, by status; a string is the media type of an answer
-   * that is not JSON.
+   * The body of each answer that is not an error, by status; a string is the media type of an
+   * answer that is not JSON.
    */
   answers: Readonly<Record<number, TSchema | string>>;
   /** Its own errors, besides those that follow from its credential, parameters, body and limits. */
@@ -124,8 +124,8 @@ export interface ReadRoute<
 > extends RouteShape<Kind, B, Q, P> {
   mode: "read";
   /**
-   * For what agents ask all the time: an answer that is no error has no row in the API log, which
-   * ten thousand agents would fill.
+   * For calls that agents make all the time: a successful one has no row in the API log, which ten
+   * thousand agents would fill.
    */
   unrecorded?: true;
   handle(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Answer>;

@@ -18,7 +18,7 @@ const ATTEMPTS = 4;
 const FORGOTTEN = new Set([400, 401, 413, 415, 429]);
 
 export function isRemembered(error: ApiError): boolean {
-  // An answer about the key itself is no answer to its first request.
+  // An answer about the key itself is not an answer to its first request.
   if (error.code === "idempotency_in_progress" || error.code === "idempotency_key_reused") return false;
   // A full quota has room again once something is gone, or an operator has raised it.
   if (error.code === "quota_exceeded") return false;

@@ -35,7 +35,7 @@ export type SignatureResult =
   | { ok: true; permission: Permission }
   | { ok: false; reason: "invalid" | "expired" };
 
-/** The query of a URL that grants the permission to whoever has it. */
+/** The query of a URL that grants the permission to anybody who has it. */
 export function signPermission(permission: Permission, hmacKey: Uint8Array): string {
   const query = new URLSearchParams({ expires: String(epochSeconds(permission.expiresAt)) });
   if (permission.method === "PUT") query.set("size", String(permission.sizeBytes));

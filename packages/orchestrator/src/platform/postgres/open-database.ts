@@ -42,7 +42,7 @@ export interface OpenDatabaseOptions extends Omit<EmbeddedPostgresOptions, "lock
 }
 
 export interface OpenDatabase {
-  /** As the owner of the tables, or whoever will own them: for migrations and for commands. */
+  /** As the owner of the tables, or its future owner: for migrations and for commands. */
   connection: ConnectionSettings;
   /** As the role that the service works as. */
   service: ConnectionSettings;

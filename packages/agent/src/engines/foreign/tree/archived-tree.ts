@@ -50,7 +50,7 @@ export class ArchivedTree implements MemberSink {
     this.#signal = signal;
   }
 
-  /** Why the sums are no measure for a restored tree; null if they are. */
+  /** Why the sums cannot be compared with a restored tree; null if they can. */
   get why(): string | null {
     return this.#why;
   }

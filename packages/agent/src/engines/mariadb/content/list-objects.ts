@@ -170,7 +170,7 @@ class Listing {
     return cells;
   }
 
-  /** Null for what cannot be read, if that is no reason to end the listing. */
+  /** Null for rows that cannot be read, if that is no reason to end the listing. */
   async #foreign(sql: string): Promise<readonly (readonly string[])[] | null> {
     const asked = await this.#timely(() => this.#session.runForeign(sql));
     if (asked.ok && asked.rows.length > 0) return asked.rows;

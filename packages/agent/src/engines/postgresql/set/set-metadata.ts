@@ -9,7 +9,7 @@ export interface DatabaseOfSet {
 
 /**
  * The databases in a backup's metadata, in the archive's order. We received the metadata, so
- * anything that is no database is left out.
+ * anything that is not a database is left out.
  */
 export function databasesOfMetadata(metadata: ForeignMetadata): DatabaseOfSet[] {
   const databases = metadata["databases"];

@@ -33,7 +33,7 @@ const CATALOGUES: readonly (readonly [what: string, table: string])[] = [
 export async function contentsOf(session: PsqlSession): Promise<string> {
   const counts = [
     `select 'schemas', count(*) from pg_namespace where oid >= ${OWN} and nspname <> 'public' and nspname !~ '^pg_(toast_)?temp_'`,
-    // Whoever creates a large object may choose its id.
+    // The creator of a large object may choose its id.
     "select 'large objects', count(*) from pg_largeobject_metadata",
     ...CATALOGUES.map(([what, table]) => `select '${what}', count(*) from ${table} where oid >= ${OWN}`),
   ];

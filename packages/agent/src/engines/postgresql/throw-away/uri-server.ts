@@ -81,9 +81,9 @@ export async function findUriServer(
 }
 
 /**
- * Requires that it is no source's own database, whichever way it is reached. For a source that does
- * not answer, only its address is compared. That is enough, because only an empty database is ever
- * claimed.
+ * Requires that it is not a source's own database, whichever way it is reached. For a source that
+ * does not answer, only its address is compared. That is enough, because only an empty database is
+ * ever claimed.
  */
 async function refuseSources(
   run: RunProgram,

@@ -195,7 +195,7 @@ function comment(what: string): Read {
   };
 }
 
-/** Labels of anything else, such as large objects, are no part of the list. */
+/** Labels of anything else, such as large objects, are not part of the list. */
 const LABELLED: ReadonlySet<string> = new Set([
   "SCHEMA",
   "TABLE",

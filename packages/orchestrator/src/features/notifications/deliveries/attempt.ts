@@ -4,7 +4,9 @@ import type { DeliveryAttempt } from "@attestore/contract";
 export interface AttemptResult {
   outcome: DeliveryAttempt["outcome"];
   httpStatus?: number;
-  /** For whoever looks for the cause; in our words, so no text from another server is shown. */
+  /**
+   * For somebody who looks for the cause; in our words, so no text from another server is shown.
+   */
   message: string;
   /** The receiver wants no more messages. */
   isGone?: boolean;

@@ -22,7 +22,7 @@ export interface Beginning {
   kind: TroubleKind;
   about: About;
   at: Date;
-  /** Whatever else is known, for whoever has to find the cause. */
+  /** Everything else that is known, for somebody who looks for the cause. */
   more: Record<string, unknown>;
 }
 

@@ -41,7 +41,7 @@ export interface TokenLogin {
 }
 
 export type TokenFailureReason =
-  /** The module's file can't be loaded, or is no module. */
+  /** The module's file cannot be loaded, or is not a module. */
   | "module"
   /** No token matches the URI. */
   | "token"
