@@ -61,7 +61,9 @@ export const attach = {
   },
   code: {
     explanation:
-      "On the host, run attestore init without a key. It prints a code and its key's fingerprint, and waits for 15 minutes.",
+      "On a host that has the agent, run this without a key. It prints a code and its key's fingerprint, and waits for 15 minutes.",
+    install:
+      "To install the agent first, use the command of “With an auth key”, and press Enter when it asks for the key: it then shows a code.",
     command: "On the host",
     label: "Code that the host shows",
     hint: "XXXX-XXXX; upper or lower case, with or without the hyphen",

@@ -1,5 +1,5 @@
 import { Text } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useMayManage } from "../../api/session.ts";
 import { useHosts } from "../../api/use-hosts.ts";
 import { Page } from "../../parts/page.tsx";
@@ -35,6 +35,12 @@ export function AddSourcePage() {
 function FromHost({ engine }: { engine: Engine }) {
   const [agentId, setAgentId] = useState("");
   const hosts = useHosts();
+  const [first, ...others] = hosts.data ?? [];
+  const onlyId = others.length === 0 ? first?.id : undefined;
+  // Once: another host may attach while somebody is at a later step.
+  useEffect(() => {
+    if (onlyId !== undefined) setAgentId((chosen) => (chosen === "" ? onlyId : chosen));
+  }, [onlyId]);
   const isAllowed = hosts.data?.find(({ id }) => id === agentId)?.remote_config === true;
   return (
     <>

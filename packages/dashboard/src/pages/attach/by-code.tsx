@@ -40,6 +40,7 @@ export function ByCode({ code: given }: { code: string }) {
       <Section title={attach.ways.code}>
         <Text size="sm">{text.explanation}</Text>
         {served?.hasPackages === false && <Text size="sm">{attach.onlyHere}</Text>}
+        {served?.hasPackages === true && <Text size="sm">{text.install}</Text>}
         <OtherHosts />
         <AllowRemoteConfig checked={isAllowed} onChange={setIsAllowed} />
         <CommandText text={isAllowed ? allowing(command) : command} label={text.command} />

@@ -70,7 +70,10 @@ export function LastChecks({ test, before }: { test: RestoreTest; before: Restor
                 header: text.checkColumns.observed,
                 cell: ({ observed }) => <Code>{observedText(observed)}</Code>,
               },
-              { header: text.checkColumns.result, cell: ({ result }) => <TestResult result={result} /> },
+              {
+                header: text.checkColumns.result,
+                cell: ({ result }) => <TestResult result={result} words={text.checkOutcomes} />,
+              },
               {
                 header: text.checkColumns.took,
                 numeric: true,

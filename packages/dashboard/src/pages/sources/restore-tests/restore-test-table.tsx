@@ -10,11 +10,18 @@ import { dataBack_ms, type Phases } from "./restore-phases.ts";
 
 const text = sourceText.tests;
 
-export function TestResult({ result }: { result: RestoreTest["result"] }) {
+/** Of a test; of one of its checks with the words of checks, as receipts have them. */
+export function TestResult({
+  result,
+  words = text.results,
+}: {
+  result: RestoreTest["result"];
+  words?: Readonly<Record<RestoreTest["result"], string>>;
+}) {
   return (
     <Group gap={6} wrap="nowrap" display="inline-flex" style={{ whiteSpace: "nowrap" }}>
       <StatusMark status={result === "passed" ? "proven" : "failed"} size={14} label="" />
-      {text.results[result]}
+      {words[result]}
     </Group>
   );
 }
