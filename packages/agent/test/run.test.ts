@@ -430,7 +430,7 @@ it("the agent keeps the last good config.yaml while it cannot be read, and conti
   chmodSync(root.layout.config, 0);
   const again = await runCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
   expect((await runCli(["status"], { env: { ATTESTORE_HOME: root.layout.root } })).stderr).not.toContain(
-    "goes on",
+    "keeps using",
   );
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read (EACCES)") });
   // Somebody who may look at the locks as little as at the configuration is told of that, and not
