@@ -19,7 +19,11 @@ export async function findFilesSandbox(metadata: ForeignMetadata): Promise<Sandb
   const attributes = attributeOptions(signedAttributes(metadata));
   return {
     runtime: { kind: "process", engine: "files", engine_version },
-    restore: (content, context) => restore(content, attributes, context),
+    restore: (content, context) => {
+      const { bytes } = metadata;
+      if (typeof bytes === "number" && Number.isSafeInteger(bytes)) context.confinement?.mayHaveHoles(bytes);
+      return restore(content, attributes, context);
+    },
   };
 }
 

@@ -47,6 +47,7 @@ export interface ConfinementOptions {
 /** How one restore is confined, and what became of it. */
 export class Confinement {
   diskBytes: number;
+  #filesBytes = 0;
   /** For all processes together, if they are counted. */
   readonly memoryBytes: number;
   #level: IsolationLevel | null = null;
@@ -75,6 +76,19 @@ export class Confinement {
   /** Such a file lies beside the restored data. Call this before the restore begins. */
   alsoHolds(bytes: number): void {
     this.diskBytes += bytes;
+  }
+
+  /**
+   * All its files together have that many bytes, and holes take no room. To be said before the
+   * restore begins.
+   */
+  mayHaveHoles(filesBytes: number): void {
+    this.#filesBytes = filesBytes;
+  }
+
+  /** What one file may have, holes included. */
+  get fileBytes(): number {
+    return Math.max(this.diskBytes, this.#filesBytes);
   }
 
   /** `freeBytes`: free on the file system of the restore when it begins. */

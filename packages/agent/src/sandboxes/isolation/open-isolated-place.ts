@@ -39,7 +39,7 @@ export async function openIsolatedPlace(context: RunContext): Promise<Place> {
   confinement.fitTo(await freeBytes(restoredTo));
   const limits: SandboxLimits = {
     disk_bytes: confinement.diskBytes,
-    file_bytes: confinement.diskBytes + FILE_SLACK,
+    file_bytes: confinement.fileBytes + FILE_SLACK,
     processes: PROCESSES,
   };
   const onLimit = (limit: ReachedLimit): void => confinement.reach(limit);
