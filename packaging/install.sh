@@ -341,7 +341,7 @@ start() {
   if [ "${installed:-}" != "$version" ] || ! systemctl is-active --quiet attestore.service; then
     systemctl restart attestore.service
   fi
-  say "attestore is running. Next: add what to back up to /var/lib/attestore/config.yaml, then run: attestore backup"
+  say "attestore is running. Next: add a source in the dashboard, or run here: sudo attestore source add"
 }
 
 main "$@"

@@ -371,6 +371,12 @@ it("no path outside of the named directories is reached: not by its name, a link
   writeFileSync(root.layout.config, configText().replace(/^remote_config_paths:.*\n/m, ""));
   expect(await refusal(add)).toContain("does not allow this directory");
   expect(configText()).not.toContain("ledger");
+
+  // Somebody who may write above the directory can put a link in its place.
+  expect(await command("remote-config", "on", data)).toMatchObject({ code: 0 });
+  rmSync(data, { recursive: true });
+  symlinkSync(outside, data);
+  expect(await offeredFiles()).toEqual([]);
 });
 
 it("the agent's own root, which has its keys, is neither named nor offered", async () => {

@@ -32,7 +32,8 @@ export async function findAllowed(config: Config, root: string): Promise<Allowed
   const own = await realpath(root);
   for (const path of config.remoteConfigPaths) {
     const real = await realpath(path).catch(() => null);
-    if (real === null || isWithin(own, real)) continue;
+    // Somebody who may write above it could put a link to another directory in its place.
+    if (real !== path || isWithin(own, real)) continue;
     for (const engine of ["sqlite", "files"] as const) {
       const names = await look(engine, real, own);
       const taken = (name: string): string | null => {

@@ -123,7 +123,7 @@ async function sign(layout: Layout, { id, asked_by }: JournaledRequest, addition
   const sourceId = (await readSourceIds(layout)).get(addition.source);
   const what =
     addition.kind === "source"
-      ? `the source ${addition.source} of the database ${addition.database}`
+      ? `the source ${addition.source} of the ${addition.entry["engine"] === "files" ? "directory" : "database"} ${addition.database}`
       : `the check ${addition.entry.id} of ${addition.source}`;
   const isSigned = await spoolSignedEvent(layout, id, {
     kind: "config_changed",
