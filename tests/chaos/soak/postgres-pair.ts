@@ -17,19 +17,22 @@ interface Member {
 
 /**
  * Debian's PostgreSQL as a primary and a standby, on TCP. A commit always waits for the standby,
- * also after a failover: then the former primary is made anew as the standby of the other.
+ * unless `awaited` is false. After a failover the former primary is made anew as the standby of the
+ * other.
  */
 export class PostgresPair {
   readonly #base: string;
   readonly #members: [Member, Member];
+  readonly #awaited: boolean;
   #primary: 0 | 1 = 0;
 
-  private constructor(base: string, members: [Member, Member]) {
+  private constructor(base: string, members: [Member, Member], awaited: boolean) {
     this.#base = base;
+    this.#awaited = awaited;
     this.#members = members;
   }
 
-  static async start(base: string): Promise<PostgresPair> {
+  static async start(base: string, { awaited = true } = {}): Promise<PostgresPair> {
     mkdirSync(base, { recursive: true });
     const owner = account();
     if (owner !== null) chownSync(base, owner.uid, owner.gid);
@@ -38,7 +41,7 @@ export class PostgresPair {
       port: await freePort(),
       process: null,
     });
-    const pair = new PostgresPair(base, [await member("a"), await member("b")]);
+    const pair = new PostgresPair(base, [await member("a"), await member("b")], awaited);
     pair.#run(
       "initdb",
       "-D",
@@ -106,6 +109,30 @@ export class PostgresPair {
     await this.#makeStandby();
   }
 
+  /** Once the standby has all that was committed; from now on it gets nothing. */
+  async cutStandbyOff(): Promise<void> {
+    await until(
+      "the standby has everything",
+      () =>
+        this.sql(
+          "postgres",
+          "select pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn) = 0 from pg_stat_replication",
+        ).trim() === "t",
+    );
+    await this.#end(this.#member("standby"), "SIGINT");
+  }
+
+  /**
+   * The primary is gone for good, and the standby that was cut off takes over: what was committed
+   * since is lost.
+   */
+  async loseTail(): Promise<void> {
+    await this.endPrimary("SIGQUIT");
+    await this.#start(this.#member("standby"));
+    this.#run("pg_ctl", "promote", "-w", "-D", this.#member("standby").directory);
+    this.#primary = this.#primary === 0 ? 1 : 0;
+  }
+
   async close(): Promise<void> {
     for (const member of this.#members) await this.#end(member, "SIGQUIT");
     rmSync(this.#base, { recursive: true, force: true });
@@ -124,8 +151,10 @@ export class PostgresPair {
     await until(
       "the standby follows",
       () =>
-        this.sql("postgres", "select count(*) from pg_stat_replication where sync_state = 'sync'").trim() ===
-        "1",
+        this.sql(
+          "postgres",
+          `select count(*) from pg_stat_replication where sync_state = '${this.#awaited ? "sync" : "async"}'`,
+        ).trim() === "1",
     );
   }
 
@@ -144,7 +173,7 @@ export class PostgresPair {
   async #start(member: Member): Promise<void> {
     const settings = [
       "listen_addresses=127.0.0.1",
-      "synchronous_standby_names=*",
+      `synchronous_standby_names=${this.#awaited ? "*" : ""}`,
       "wal_level=replica",
       "max_connections=200",
       "wal_keep_size=256MB",

@@ -105,7 +105,7 @@ test("a log that lost entries is read-only, raises the alarm, and its next gener
   for (const words of [
     "at least 3 entries",
     "6 entries, unchanged and still provable",
-    "2 receipts and 1 event from before the loss",
+    "2 receipts and 1 event from before that",
     "the standby lacked entries",
     "ended, because the log accounts for it",
   ])

@@ -1,5 +1,6 @@
 import { plainMessage } from "@attestore/proof";
 import { Command, Option } from "commander";
+import { logErrorAnswer } from "../features/submissions/log-error-answer.ts";
 import { ApiError } from "../platform/errors/api-error.ts";
 import { createStreamLogger, type LogLevel } from "../platform/logging/stream-logger.ts";
 import { type Logger, silentLogger } from "../platform/logging/logger.ts";
@@ -58,8 +59,9 @@ export async function runInConsole(
   try {
     printOutcome(await work(opened), options);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    printRefusal(error, options.json === true);
+    const refusal = error instanceof ApiError ? error : logErrorAnswer(error);
+    if (refusal === null) throw error;
+    printRefusal(refusal, options.json === true);
     process.exitCode = 1;
   } finally {
     await opened.close();

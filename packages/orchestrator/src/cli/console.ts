@@ -5,6 +5,8 @@ import type { Pool } from "pg";
 import { recordConsoleAction } from "../features/api-logs/console-row.ts";
 import { findOrg, type Org } from "../features/orgs/store.ts";
 import { BUILT_HERE } from "../features/downloads/download-routes.ts";
+import { stopSetBackLogs } from "../log/missing-heads.ts";
+import { readSignedHeads } from "../log/signed-heads.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { readCommandConfig } from "../platform/config/served-address.ts";
 import { CONSOLE_LIMITS } from "../platform/database/connection-limits.ts";
@@ -41,7 +43,10 @@ export interface Console {
   downloads: string;
   /** By id or slug. Throws `not_found`. */
   org(idOrSlug: string): Promise<Org>;
-  /** Does something in one transaction with its audit row. */
+  /**
+   * Does something in one transaction with its audit row. Logs that lack a signed head are
+   * read-only before.
+   */
   act<T>(command: string, work: (tx: DatabaseTransaction) => Promise<ConsoleDone<T>>): Promise<T>;
   close(): Promise<void>;
 }
@@ -106,12 +111,17 @@ export async function openConsole(
           throw notFound(`organisation as "${idOrSlug}"; attestore-server org list shows them`);
         return org;
       },
-      act: (command, work) =>
-        db.transaction().execute(async (tx) => {
+      act: async (command, work) => {
+        // The service may not run, and so not have found out yet.
+        await stopSetBackLogs(access.pool, [
+          ...(await readSignedHeads(join(config.data, "signed-heads"))).values(),
+        ]);
+        return db.transaction().execute(async (tx) => {
           const { orgId, done } = await work(tx);
           await recordConsoleAction(tx, { command, orgId });
           return done;
-        }),
+        });
+      },
       close,
     };
   } catch (error) {

@@ -36,6 +36,7 @@ async function json(...args: string[]): Promise<Record<string, unknown>> {
 
 interface Attached {
   status: number;
+  id: string;
   token: string;
   logKey: NoteVerifier;
 }
@@ -57,9 +58,18 @@ async function attach(org: string): Promise<Attached> {
   });
   sent.end(text);
   const { status, body } = await answerTo(sent);
-  const answer = JSON.parse(body.toString()) as { api_token: string; log: { verifier_key: string } };
-  if (status !== 201) return { status, token: "", logKey: undefined as unknown as NoteVerifier };
-  return { status, token: answer.api_token, logKey: parseVerifierKey(answer.log.verifier_key) };
+  const answer = JSON.parse(body.toString()) as {
+    agent_id: string;
+    api_token: string;
+    log: { verifier_key: string };
+  };
+  if (status !== 201) return { status, id: "", token: "", logKey: undefined as unknown as NoteVerifier };
+  return {
+    status,
+    id: answer.agent_id,
+    token: answer.api_token,
+    logKey: parseVerifierKey(answer.log.verifier_key),
+  };
 }
 
 async function get(path: string, token: string): Promise<{ status: number; body: Buffer }> {
@@ -87,6 +97,9 @@ test(
     await rm(file("postgres", "data"), { recursive: true });
     await rename(file("older"), file("postgres", "data"));
 
+    // A command before the service has looked: an entry of its own would be a fork.
+    const revoked = await server.run(["agent", "revoke", agent.id]).finished;
+    expect([revoked.exitCode, revoked.stderr]).toEqual([1, expect.stringContaining("read-only")]);
     const third = await server.serve();
     expect((await attach(org)).status).toBe(503);
     const shown = await server.run(["log", "recover", "cut"]).finished;

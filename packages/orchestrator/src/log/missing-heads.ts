@@ -1,11 +1,14 @@
 import { equalBytes, parseLogName } from "@attestore/proof";
-import type { Pool } from "pg";
+import type { ClientBase, Pool } from "pg";
 import type { Head, HeadMemory } from "./checkpoint-signer.ts";
 import { originOfSize } from "./origin-of-size.ts";
 import { packHashes } from "../platform/database/packed.ts";
 import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 const PAGE = 1000;
+
+/** Of the pool or of one connection. */
+type Queries = Pick<Pool, "query"> | Pick<ClientBase, "query">;
 
 /** The log's organisation: the last part of the name of the log's first generation. */
 export function orgOfOrigin(origin: string): string {
@@ -30,7 +33,7 @@ export interface MissingHeads {
  * generation. With `anyName` only the organisation in the name counts.
  */
 export async function findMissingHeads(
-  pool: Pool,
+  pool: Queries,
   heads: readonly Head[],
   { anyName = false }: { anyName?: boolean } = {},
 ): Promise<Head[]> {
@@ -54,7 +57,7 @@ export async function findMissingHeads(
 }
 
 /** Which of these are of a generation that has ended, and how many entries were left of it. */
-export async function leftOfEnded(pool: Pool, heads: readonly Head[]): Promise<Map<Head, number>> {
+export async function leftOfEnded(pool: Queries, heads: readonly Head[]): Promise<Map<Head, number>> {
   if (heads.length === 0) return new Map();
   const { rows } = await pool.query<{ ended: string; tree_size: number }>(
     "select ended, tree_size from log_generations where org_id = any($1::text[])",
@@ -76,7 +79,7 @@ const IS_NOT_EARLIER = `(length(logs.origin), logs.origin collate "C") <= (lengt
  * Marks in the database which logs lack a signed head, so that every replica and every command
  * treats them as read-only. Clears the mark of logs that have their missing head again.
  */
-export async function stopSetBackLogs(pool: Pool, signed: readonly Head[]): Promise<MissingHeads> {
+export async function stopSetBackLogs(pool: Queries, signed: readonly Head[]): Promise<MissingHeads> {
   await pool.query(
     `update logs set missing_head_size = null, missing_head_root = null, missing_head_origin = null
      where missing_head_size is not null and exists (select from log_heads as head
@@ -111,7 +114,7 @@ export async function stopSetBackLogs(pool: Pool, signed: readonly Head[]): Prom
   return { setBack, unknown, lost: await notNamed(pool, lost) };
 }
 
-async function notNamed(pool: Pool, lost: readonly Head[]): Promise<Head[]> {
+async function notNamed(pool: Queries, lost: readonly Head[]): Promise<Head[]> {
   if (lost.length === 0) return [];
   const { rows } = await pool.query<{ n: number }>(
     `select n::int from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as head (org_id, origin, tree_size, n)

@@ -1,7 +1,10 @@
+import type { SignedHeadStore } from "../log/checkpoint-signer.ts";
+import { stopSetBackLogs } from "../log/missing-heads.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { JOB_LIMITS, REQUEST_LIMITS } from "../platform/database/connection-limits.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 import { connectDatabase, type DatabaseAccess } from "../platform/database/database.ts";
+import { NewServers } from "../platform/database/new-servers.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { letServiceIn } from "../platform/database/roles.ts";
 import type { Logger } from "../platform/logging/logger.ts";
@@ -19,6 +22,8 @@ export interface OpenDatabases {
   requests: DatabaseAccess;
   /** For scheduled jobs. Row security lets them see every organisation. */
   jobs: DatabaseAccess;
+  /** Each is compared with the signed heads before anything is written to it. */
+  servers: NewServers;
 }
 
 /**
@@ -48,18 +53,30 @@ export async function openOwnDatabase(
   return opened.service;
 }
 
-/** A pool for requests and one for jobs. */
+/**
+ * A pool for requests and one for jobs. On a server that took over, logs that lack one of the
+ * signed heads are read-only before the first statement of either runs there.
+ */
 export function openPools(
   connection: ConnectionSettings,
-  { config, log, runsJobs }: { config: Config; log: Logger; runsJobs: boolean },
+  {
+    config,
+    log,
+    runsJobs,
+    signed,
+  }: { config: Config; log: Logger; runsJobs: boolean; signed: Pick<SignedHeadStore, "newest"> },
   cleanup: Cleanup,
 ): OpenDatabases {
+  const servers = new NewServers(connection, async (client) => {
+    await stopSetBackLogs(client, signed.newest());
+  });
   const requests = connectDatabase({
     connection,
     log,
     connections: config.databaseConnections,
     way: "requests",
     limits: REQUEST_LIMITS,
+    servers,
   });
   cleanup.add(() => requests.close());
   const jobs = connectDatabase({
@@ -68,7 +85,8 @@ export function openPools(
     connections: runsJobs ? JOB_CONNECTIONS : CONNECTIONS_WITHOUT_JOBS,
     way: "jobs",
     limits: JOB_LIMITS,
+    servers,
   });
   cleanup.add(() => jobs.close());
-  return { connection, requests, jobs };
+  return { connection, requests, jobs, servers };
 }

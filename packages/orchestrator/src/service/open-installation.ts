@@ -41,7 +41,7 @@ export async function openInstallation(
     worker: WorkerParts;
     log: Logger;
   },
-  { connection, jobs }: OpenDatabases,
+  { connection, jobs, servers }: OpenDatabases,
   cleanup: Cleanup,
 ): Promise<OpenInstallation> {
   const { signed, leads } = worker;
@@ -70,6 +70,8 @@ export async function openInstallation(
   // The first worker passes its results on to the others.
   if (!leads) return { installation, signer, lookBack };
   await installation.checkLogs();
+  // So that what it says is as new as what the check of the server found.
+  servers.onChecked(() => void installation.check());
   // A store that is unreachable at the moment does not keep the service from starting; until it
   // answers, nothing is deleted.
   await Promise.race([installation.check(), delay(ASK_STORE_WITHIN_MS, undefined, { ref: false })]);

@@ -87,7 +87,11 @@ async function start(
   { parts, cleanup, ending }: Started,
 ): Promise<{ metrics: ServiceMetrics }> {
   const { leads, isFirst, numbered } = parts;
-  const databases = openPools(parts.connection, { config, log, runsJobs: leads }, cleanup);
+  const databases = openPools(
+    parts.connection,
+    { config, log, runsJobs: leads, signed: parts.signed },
+    cleanup,
+  );
   const { connection, jobs: byClock } = databases;
   const { database: db, pool } = databases.requests;
   if (isFirst) await warnOfPrivileges(pool, log);

@@ -17,9 +17,9 @@ import { readJson } from "../../state/read-json.ts";
  * missing after a crash, and the next call continues. Called with the spool's lock.
  */
 export async function handInAgain(layout: Layout, signal: AbortSignal): Promise<void> {
+  if (!(await hasToHandInAgain(layout))) return;
   const followed = await readFollowed(layout);
   const present = generationOf(followed);
-  if (followed.handed_in_again >= present) return;
   const left = leftOf(followed.began);
   for (const { path, sequence, kind } of await listReceipts(layout, "accepted")) {
     const bundle = (await readJson(path)) as ReceiptBundle;
@@ -47,6 +47,12 @@ export async function handInAgain(layout: Layout, signal: AbortSignal): Promise<
   // The log's witness may have followed further meanwhile.
   using _ = await waitForLock(layout, "log", "hand in again", { signal });
   await writeFollowed(layout, { ...(await readFollowed(layout)), handed_in_again: present });
+}
+
+/** Whether this agent followed to a generation, and has not yet looked what was lost before it. */
+export async function hasToHandInAgain(layout: Layout): Promise<boolean> {
+  const followed = await readFollowed(layout);
+  return followed.handed_in_again < generationOf(followed);
 }
 
 /** How many entries were left of each generation that ended. */

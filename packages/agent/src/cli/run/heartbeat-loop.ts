@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { backoffDelay, LONGEST_WAIT_MS } from "../../transport/backoff.ts";
+import { hasToHandInAgain } from "../../backends/attached/hand-in-again.ts";
 import { sendHeartbeat } from "../../backends/attached/heartbeat.ts";
 import { isUnauthenticated } from "../../transport/service-error.ts";
 import { journalCommand, openCommands } from "../../journal/command-journal.ts";
@@ -73,6 +74,8 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
         say(checkpointProblem.message);
         run.spool.ring();
       }
+      // What the alarm held back, or what the log has lost, is wanted now.
+      if ((alarmed && !isAlarm) || (await hasToHandInAgain(layout))) run.spool.ring();
       alarmed = isAlarm;
       const interval_ms = Math.min(response.next_interval_s * 1000, LONGEST_WAIT_MS);
       // Acknowledges received commands at once, so that whoever asked for them sees that they have

@@ -10,6 +10,7 @@ import { LossBanner, ReadOnlyBanner } from "./loss-banner.tsx";
 import { HeadSection } from "./head-section.tsx";
 import { LookupSection } from "./lookup-section.tsx";
 import { ToolsSection } from "./tools-section.tsx";
+import { logKeysQuery } from "./queries.ts";
 import { logWatchQuery } from "./watch-log.ts";
 import { WitnessSection } from "./witness-section.tsx";
 
@@ -18,6 +19,7 @@ export function LogPage() {
   const isReader = useMe().user.role === "reader";
   const client = useQueryClient();
   const watch = useQuery(logWatchQuery(orgId));
+  const keys = useQuery(logKeysQuery(orgId));
   // Who asks wants to know what this look finds.
   const check = () => {
     client.setQueryData(logWatchQuery(orgId).queryKey, (seen) => seen && { ...seen, observation: null });
@@ -25,13 +27,14 @@ export function LogPage() {
   };
   return (
     <Page title={logText.title} lead={logText.lead}>
+      {/* Its head cannot always be shown then. */}
+      {keys.data?.read_only === true && <ReadOnlyBanner />}
       <Awaited query={watch}>
         {(seen) => (
           <Stack gap="lg">
             {seen.splitView !== null && (
               <SplitViewAlarm origin={seen.keys.log_id} splitView={seen.splitView} />
             )}
-            {seen.keys.read_only && <ReadOnlyBanner />}
             {seen.rollbacks.length > 0 && <LossBanner watch={seen} />}
             <BrowserSection watch={seen} onCheck={check} isChecking={watch.isFetching} />
             <HeadSection watch={seen} />

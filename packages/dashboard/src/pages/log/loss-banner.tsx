@@ -64,13 +64,13 @@ function LossFacts({
       facts={[
         [text.lost, largest === undefined ? text.lostUnknown : text.lostValue(entries(largest - size))],
         [text.left, text.leftValue(entries(size))],
+        [text.at, <Moment at={at} />],
         [
           text.again,
           again === undefined || again.receipts + again.events === 0
             ? text.againNone
             : text.againValue(plural(again.receipts, "receipt"), plural(again.events, "event")),
         ],
-        [text.at, <Moment at={at} />],
         [text.by, visible(by, 100)],
         [text.because, visible(because, 200)],
         [

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Socket } from "node:net";
 import pg from "pg";
 import { onConnect } from "./on-connect.ts";
+import type { NewServers } from "./new-servers.ts";
 import { DatabaseClient } from "./servers.ts";
 
 /** How long a pool waits for its server, and its server for it; 0 for as long as it takes. */
@@ -51,8 +52,14 @@ export class LimitedPool extends pg.Pool {
   /**
    * @param limits none for commands that look through everything
    * @param prepare statements that run on each new connection before anybody gets it
+   * @param servers whose check each new connection waits for
    */
-  constructor(settings: pg.PoolConfig, limits: ConnectionLimits | undefined, prepare: readonly string[]) {
+  constructor(
+    settings: pg.PoolConfig,
+    limits: ConnectionLimits | undefined,
+    prepare: readonly string[],
+    servers?: NewServers,
+  ) {
     const sockets = new Set<Socket>();
     super({
       ...settings,
@@ -60,12 +67,13 @@ export class LimitedPool extends pg.Pool {
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
-      onConnect: onConnect((client) => {
+      onConnect: onConnect(async (client) => {
         const socket = socketOf(client);
         sockets.add(socket);
         socket.once("close", () => sockets.delete(socket));
         if (limits !== undefined && limits.silence_ms > 0) giveUpWhenSilent(socket, limits.silence_ms);
-        return client.query([...(limits === undefined ? [] : [serverSide(limits)]), ...prepare].join("; "));
+        await client.query([...(limits === undefined ? [] : [serverSide(limits)]), ...prepare].join("; "));
+        await servers?.admit(client);
       }),
     });
     this.#sockets = sockets;

@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { Logger } from "../logging/logger.ts";
 import { type ConnectionLimits, LimitedPool } from "./connection-limits.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
+import type { NewServers } from "./new-servers.ts";
 import { preparing } from "./prepared.ts";
 import { roleOf, type Way } from "./roles.ts";
 import type { Database, Schema } from "./schema.ts";
@@ -29,6 +30,8 @@ export interface DatabaseAccessOptions {
   way?: Way;
   /** None by default, for commands that look through everything. */
   limits?: ConnectionLimits;
+  /** Whose check each new connection waits for. */
+  servers?: NewServers;
 }
 
 /**
@@ -50,6 +53,7 @@ export function connectDatabase({
   connections = 10,
   way,
   limits,
+  servers,
 }: DatabaseAccessOptions): DatabaseAccess {
   const pool = new LimitedPool(
     {
@@ -61,6 +65,7 @@ export function connectDatabase({
     },
     limits,
     way === undefined ? [SETTINGS] : [SETTINGS, `set role ${roleOf(way)}`],
+    servers,
   );
   // The pool drops an idle connection that breaks. Without a listener the error would end the
   // process.
