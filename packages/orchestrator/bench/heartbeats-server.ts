@@ -59,6 +59,7 @@ const app = buildApp({
       db: access.database,
       signer,
       heartbeatInterval_s: 60,
+      silentAfterIntervals: 10,
       clock: systemClock,
       acceptWitness: createWitness({ db: access.database, signer, logger: silentLogger }),
     }),

@@ -211,6 +211,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
       webhookReach: options.webhookReach ?? { networks: [], http: false },
       heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
+      // So few that the interval stays as it is set, however busy the machine is.
+      silentAfterIntervals: 3,
       jobs: [{ name: "notify", every_s: 5 }],
       metricsToken: options.metricsToken,
       installation: () => ({ pairing: { is: "paired" }, setBack: [] }),

@@ -137,7 +137,9 @@ describe("an archive whose table of contents holds statements of an attacker's",
     archiveWith(trying(REACHES));
     const tested = await testIt(source({ checks: [TOLD] }));
     // The rows that they add are not the dump's.
-    expect(tested.reason).toContain("inferred:content failed: the content of public.told differs from the dump");
+    expect(tested.reason).toContain(
+      "inferred:content failed: the content of public.told differs from the dump",
+    );
     expect(toldBy(tested)).toEqual({ tried: REACHES.length, done: "", n: 1000 });
   });
 

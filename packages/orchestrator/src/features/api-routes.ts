@@ -5,6 +5,7 @@ import { featureRoutes, type FeatureDeps } from "./routes.ts";
 const SETTINGS: Readonly<Record<PropertyKey, unknown>> = {
   publicUrl: "https://localhost:8443",
   heartbeatInterval_s: 60,
+  silentAfterIntervals: 10,
   caPem: null,
   downloads: "",
   signup: "open",

@@ -186,6 +186,7 @@ async function start(
     rateLimits,
     webhookReach,
     heartbeatInterval_s: config.heartbeatInterval_s,
+    silentAfterIntervals: config.silentAfterIntervals,
     jobs: jobList,
     metricsToken: config.metricsToken,
     installation: () => installation.state,

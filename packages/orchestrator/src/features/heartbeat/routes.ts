@@ -19,6 +19,7 @@ import { recordHeartbeat } from "../agents/record-heartbeat.ts";
 import { exchangeCommands, redeliveryDue } from "../commands/deliver-commands.ts";
 import { takeConfigRequests } from "../config-requests/store.ts";
 import { takeDeclaredSources } from "../sources/declared-sources.ts";
+import { Cadence } from "./cadence.ts";
 import { gatherFastPath } from "./fast-path.ts";
 import { TooOften } from "./too-often.ts";
 
@@ -26,6 +27,8 @@ export interface HeartbeatDeps {
   db: Database;
   signer: CheckpointSigner;
   heartbeatInterval_s: number;
+  /** How many missing heartbeats make an agent silent. */
+  silentAfterIntervals: number;
   clock: Clock;
   /**
    * Takes what an agent knows of the log and its cosignature over it. Uses connections of its own.
@@ -40,10 +43,12 @@ export function heartbeatRoutes({
   db,
   signer,
   heartbeatInterval_s,
+  silentAfterIntervals,
   acceptWitness,
   clock,
 }: HeartbeatDeps): Route[] {
   const noteOnFastPath = gatherFastPath(db);
+  const cadence = new Cadence({ heartbeatInterval_s, silentAfterIntervals });
   const tooOften = new TooOften(heartbeatInterval_s);
   const answer = (
     now: Date,
@@ -55,7 +60,7 @@ export function heartbeatRoutes({
     status: 200,
     body: {
       server_time: now.toISOString(),
-      next_interval_s: heartbeatInterval_s,
+      next_interval_s: cadence.next(),
       commands,
       log_head: head.checkpoint,
       sources,
