@@ -1,6 +1,8 @@
 import { performance } from "node:perf_hooks";
 
-/** Twice the interval: an agent still counts as running, and is not silent, with one late answer. */
+/**
+ * Twice the interval: an agent still counts as running, and is not silent, with one late answer.
+ */
 const MOST = 2;
 /** Intervals without a heartbeat in which an agent must be heard at least three times. */
 const HEARD = 3;
