@@ -92,7 +92,7 @@ test("npm start builds the packages for other hosts beside the service, and both
     const { child, talk } = await npm("start", copy.directory);
     const ended = once(child, "exit");
     try {
-      await until(what, () => isSo() && talk().includes("listening"), 240).catch((error: unknown) => {
+      await until(what, isSo, 500).catch((error: unknown) => {
         throw new Error(talk(), { cause: error });
       });
       const started = descendants(child.pid ?? 0);

@@ -21,6 +21,7 @@ import { exchange } from "../harness/https.ts";
 import { attach, type WireAgent } from "../harness/organisation.ts";
 import { run } from "../harness/programs.ts";
 import { accepted, backupStatement, restoreTestStatement } from "../harness/statements.ts";
+import { until } from "../harness/wait.ts";
 import {
   type Dashboard,
   type DashboardOrg,
@@ -361,9 +362,13 @@ describe("verification in the browser", () => {
     const directory = join(base, "elsewhere");
     mkdirSync(directory);
     for (const name of ["Bundle (rcpt_….json)", "C2SP tlog-proof", "Sigstore bundle"]) {
-      const download = page.waitForEvent("download");
-      await page.getByRole("link", { name }).click();
-      const file = await download;
+      const file = await until(`"${name}" is downloaded`, async () => {
+        const download = page.waitForEvent("download");
+        await page.getByRole("link", { name }).click();
+        // A browser that gets no processor for some seconds takes the next download for one that
+        // nobody asked for, and cancels it.
+        return (await (await download).failure()) === "canceled" ? null : download;
+      });
       expect(file.suggestedFilename()).toContain(id);
       await file.saveAs(join(directory, file.suggestedFilename()));
     }
