@@ -88,11 +88,11 @@ test("npm start builds the packages for other hosts beside the service, and both
   directories.push(copy.directory);
   const dist = join(copy.directory, "dist");
   const isBuilding = (): boolean => existsSync(join(dist, "build.json"));
-  const startUntil = async (what: string, isSo: () => boolean): Promise<void> => {
+  const startUntil = async (what: string, isSo: (talk: string) => boolean): Promise<void> => {
     const { child, talk } = await npm("start", copy.directory);
     const ended = once(child, "exit");
     try {
-      await until(what, isSo, 500).catch((error: unknown) => {
+      await until(what, () => isSo(talk()), 500).catch((error: unknown) => {
         throw new Error(talk(), { cause: error });
       });
       const started = descendants(child.pid ?? 0);
@@ -105,6 +105,9 @@ test("npm start builds the packages for other hosts beside the service, and both
   };
   await startUntil("packages are being built", isBuilding);
   expect([isBuilding(), existsSync(join(dist, "SHA256SUMS.minisig"))]).toEqual([false, false]);
-  await startUntil("packages are built", () => existsSync(join(dist, "SHA256SUMS.minisig")));
+  await startUntil(
+    "the service listens, and packages are built",
+    (talk) => talk.includes("listening") && existsSync(join(dist, "SHA256SUMS.minisig")),
+  );
   expect(existsSync(join(dist, "install.sh"))).toBe(true);
 });

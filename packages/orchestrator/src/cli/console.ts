@@ -44,8 +44,8 @@ export interface Console {
   /** By id or slug. Throws `not_found`. */
   org(idOrSlug: string): Promise<Org>;
   /**
-   * Does something in one transaction with its audit row. Logs that lack a signed head are
-   * read-only before.
+   * Does something in one transaction with its audit row. First it marks logs that lack a signed
+   * head, so that nothing is appended to them.
    */
   act<T>(command: string, work: (tx: DatabaseTransaction) => Promise<ConsoleDone<T>>): Promise<T>;
   close(): Promise<void>;
@@ -112,7 +112,7 @@ export async function openConsole(
         return org;
       },
       act: async (command, work) => {
-        // The service may not run, and so not have found out yet.
+        // The service may be down, and so may not have found out yet.
         await stopSetBackLogs(access.pool, [
           ...(await readSignedHeads(join(config.data, "signed-heads"))).values(),
         ]);

@@ -97,7 +97,7 @@ test(
     await rm(file("postgres", "data"), { recursive: true });
     await rename(file("older"), file("postgres", "data"));
 
-    // A command before the service has looked: an entry of its own would be a fork.
+    // The service has not looked yet, and an entry that this command logs would be a fork.
     const revoked = await server.run(["agent", "revoke", agent.id]).finished;
     expect([revoked.exitCode, revoked.stderr]).toEqual([1, expect.stringContaining("read-only")]);
     const third = await server.serve();

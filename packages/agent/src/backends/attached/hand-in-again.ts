@@ -49,7 +49,7 @@ export async function handInAgain(layout: Layout, signal: AbortSignal): Promise<
   await writeFollowed(layout, { ...(await readFollowed(layout)), handed_in_again: present });
 }
 
-/** Whether this agent followed to a generation, and has not yet looked what was lost before it. */
+/** Whether this agent has yet to hand in entries that were lost before the present generation. */
 export async function hasToHandInAgain(layout: Layout): Promise<boolean> {
   const followed = await readFollowed(layout);
   return followed.handed_in_again < generationOf(followed);

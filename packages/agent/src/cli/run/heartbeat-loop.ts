@@ -74,7 +74,7 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
         say(checkpointProblem.message);
         run.spool.ring();
       }
-      // What the alarm held back, or what the log has lost, is wanted now.
+      // Receipts that the alarm held back, or that the log has lost, can go now.
       if ((alarmed && !isAlarm) || (await hasToHandInAgain(layout))) run.spool.ring();
       alarmed = isAlarm;
       const interval_ms = Math.min(response.next_interval_s * 1000, LONGEST_WAIT_MS);

@@ -27,7 +27,7 @@ export function LogPage() {
   };
   return (
     <Page title={logText.title} lead={logText.lead}>
-      {/* Its head cannot always be shown then. */}
+      {/* The head of a read-only log cannot always be fetched. */}
       {keys.data?.read_only === true && <ReadOnlyBanner />}
       <Awaited query={watch}>
         {(seen) => (

@@ -1,10 +1,11 @@
 import { performance } from "node:perf_hooks";
 
 /**
- * Twice the interval: an agent still counts as running, and is not silent, with one late answer.
+ * An agent waits up to a tenth longer, and the overview calls it stopped after three intervals:
+ * with this much more, one lost heartbeat does not make it look stopped.
  */
-const MOST = 2;
-/** Intervals without a heartbeat in which an agent must be heard at least three times. */
+const MOST = 4 / 3;
+/** Heartbeats that must fit into the time after which an agent counts as silent. */
 const HEARD = 3;
 const BUSY = 0.9;
 const CALM = 0.7;
@@ -15,15 +16,15 @@ export interface CadenceOptions {
   heartbeatInterval_s: number;
   /** How many missing heartbeats make an agent silent. */
   silentAfterIntervals: number;
-  /** The share of time since the last call in which this process's thread was busy. */
+  /** The share of time since the last call, from 0 to 1, in which this process's thread was busy. */
   busy?: () => number;
   /** Milliseconds. */
   now?: () => number;
 }
 
 /**
- * When agents are to come again: at the set interval, and less often, up to twice that, while this
- * process's thread is full. It never lets an agent count as silent.
+ * When agents are to come again: after the set interval, or after up to a third more while this
+ * process's thread is full. An agent that keeps to it never counts as silent.
  */
 export class Cadence {
   readonly #interval_s: number;

@@ -235,7 +235,7 @@ export const SETTINGS = {
     variable: "ATTESTORE_HEARTBEAT_INTERVAL_S",
     read: type.wholeNumber(1, 86_400),
     fallback: "60",
-    description: "Seconds between an agent's heartbeats.",
+    description: "Seconds between an agent's heartbeats; up to a third more while the service is overloaded.",
   }),
   silentAfterIntervals: define({
     variable: "ATTESTORE_SILENT_AFTER_INTERVALS",

@@ -8,15 +8,15 @@ import { DatabaseUnavailable } from "./unavailable.ts";
 const CHECK = { name: "new server", statement_ms: 60_000 };
 
 /**
- * Has a check done on each server that this process has not worked with yet, before the first
- * connection to it is used. A database can only be set back by another server's taking over, or by
- * a restart: all its connections end with it. So whoever gets a connection works with a database
- * that was checked.
+ * Has a check done on each database that this process has not worked with yet, before the first
+ * connection to it is used. If another server takes over, a server starts from an older state, or a
+ * database is made anew, all connections end. So whoever gets a connection works with a database
+ * that was checked. A dump that is loaded into the present database goes unnoticed here.
  */
 export class NewServers {
   readonly #connection: ConnectionSettings;
   readonly #check: (client: DatabaseClient) => Promise<void>;
-  /** By the server's start; the checks that failed are done again. */
+  /** By the start of the server and the database's oid. A failed check is done again. */
   readonly #checked = new Map<string, Promise<void>>();
   #listener: () => void = () => undefined;
 
@@ -26,12 +26,15 @@ export class NewServers {
     this.#check = check;
   }
 
-  /** Calls `listener` after each check of a further server. */
+  /** Calls `listener` after each check that succeeds from now on. */
   onChecked(listener: () => void): void {
     this.#listener = listener;
   }
 
-  /** Resolves when the server of this new connection was checked. */
+  /**
+   * Resolves once the server of this new connection is checked.
+   * @throws what the check throws
+   */
   async admit(client: ClientBase): Promise<void> {
     const server = await serverOf(client);
     const known = this.#checked.get(server);
@@ -54,10 +57,10 @@ export class NewServers {
   }
 }
 
-/** No two servers have started in the same microsecond. */
+/** We take it that no two servers start in the same microsecond. */
 async function serverOf(client: ClientBase): Promise<string> {
-  const { rows } = await client.query<{ started: string }>(
-    "select extract(epoch from pg_postmaster_start_time())::text as started",
+  const { rows } = await client.query<{ server: string }>(
+    "select extract(epoch from pg_postmaster_start_time())::text || ' ' || oid::text as server from pg_database where datname = current_database()",
   );
-  return rows[0]?.started ?? "";
+  return rows[0]?.server ?? "";
 }
