@@ -16,7 +16,7 @@ export interface CadenceOptions {
   heartbeatInterval_s: number;
   /** How many missing heartbeats make an agent silent. */
   silentAfterIntervals: number;
-  /** The share of time since the last call, from 0 to 1, in which this process's thread was busy. */
+  /** How busy this process's thread was since the last call, from 0 to 1. */
   busy?: () => number;
   /** Milliseconds. */
   now?: () => number;
