@@ -13,8 +13,9 @@ import {
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { layoutOf } from "../src/state/layout.ts";
-import { tryLock } from "../src/state/lock.ts";
+import { isLocked, lockHolder, tryLock } from "../src/state/lock.ts";
 import { runCli, startCli, type Finished } from "./service/cli.ts";
+import { startOnTerminal } from "./terminal/type-into.ts";
 
 let base: string;
 let root: string;
@@ -165,6 +166,22 @@ it("the agent rotates the encryption key: old backups stay readable, the signing
   expect(recipients).toHaveLength(1);
   const { by_old: envelope } = JSON.parse(readFileSync(statement, "utf8")) as { by_old: EnvelopeJson };
   await verifyEnvelope(envelopeFromJson(envelope), publicKeyAt("keys/agent.pub"));
+});
+
+it("while keys rotate waits for an answer, nothing else works in the root", async () => {
+  const layout = layoutOf(root);
+  const terminal = startOnTerminal(["keys", "rotate", "encryption"], { ATTESTORE_HOME: root });
+  try {
+    await expect.poll(() => lockHolder(layout, "work")?.what).toBe("keys rotate");
+    expect(await json(["backup", "--no-wait"], 2)).toMatchObject({
+      error: "locked",
+      message: expect.stringContaining("keys rotate"),
+    });
+    expect(isLocked(layout, "work")).toBe(true);
+  } finally {
+    await terminal.hangUp();
+  }
+  await expect.poll(() => isLocked(layout, "work")).toBe(false);
 });
 
 it("the agent rotates the signing key: both keys vouch for it, receipts before and after verify, and the chain continues", async () => {

@@ -47,7 +47,7 @@ export const init: Run = async (call) => {
       "usage",
       "--allow-remote-config is for the dashboard, which --standalone has none of",
     );
-  if (flags.isOn("standalone")) return initStandalone(call, layout);
+  if (flags.isOn("standalone")) return await initStandalone(call, layout);
   const url = serviceUrl(flags.text("service") ?? before?.service?.url.href);
   const pinned = await pinCa(call, layout, url, before);
   const key = await ensureSigningKey(layout);

@@ -47,8 +47,8 @@ export const keysRotate: Run = async (call, which) => {
     say: call.terminal.say,
   });
   const root = { ...opened, config: await configNow(opened) };
-  if (which === "encryption") return rotateEncryption(call, root);
-  if (which === "signing") return rotateSigning(call, root);
+  if (which === "encryption") return await rotateEncryption(call, root);
+  if (which === "signing") return await rotateSigning(call, root);
   throw new UserError("usage", `keys rotate takes encryption or signing, not "${which ?? ""}"`);
 };
 

@@ -76,7 +76,7 @@ export async function observeCheckpoint(
     offered = await openLogCheckpoint(note, attachment.logKey);
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
-    return alarm("head_unsigned", error.message);
+    return await alarm("head_unsigned", error.message);
   }
   const kept = keptNote === null ? null : parseCheckpoint(parseNote(keptNote).text);
   const present = kept === null ? generationOf(followed) : parseLogName(kept.origin).generation;
@@ -91,7 +91,7 @@ export async function observeCheckpoint(
     if (shown !== null) held.push(shown);
     const checked = await checkGenerations(attachment, { offered, held, followed }, signal);
     if ("detail" in checked)
-      return alarm(checked.refused ? "head_inconsistent" : "head_rolled_back", checked.detail);
+      return await alarm(checked.refused ? "head_inconsistent" : "head_rolled_back", checked.detail);
     await follow(layout, { note, keptNote, followed, began: checked.began, standing });
     return "advanced";
   }
@@ -100,7 +100,7 @@ export async function observeCheckpoint(
     await requireOfItsTime(attachment, offered, followed);
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
-    return alarm("head_forked", error.message);
+    return await alarm("head_forked", error.message);
   }
   if (keptNote === null || kept === null) {
     await keepCheckpoint(layout, note);
@@ -108,7 +108,7 @@ export async function observeCheckpoint(
   }
   if (offered.size === kept.size) {
     if (!equalBytes(offered.rootHash, kept.rootHash))
-      return alarm("head_forked", `two roots for ${plural(kept.size, "leaf", "leaves")}`);
+      return await alarm("head_forked", `two roots for ${plural(kept.size, "leaf", "leaves")}`);
     return "same";
   }
   const [small, large] = offered.size > kept.size ? [kept, offered] : [offered, kept];
@@ -116,7 +116,7 @@ export async function observeCheckpoint(
   const fault = await findInconsistency(attachment, small, large, signal);
   if (fault !== null) {
     const reason = isNewer ? "head_inconsistent" : fault.refused ? "head_rolled_back" : "head_forked";
-    return alarm(reason, fault.detail);
+    return await alarm(reason, fault.detail);
   }
   if (!isNewer) return "older";
   await keepCheckpoint(layout, note);

@@ -65,7 +65,8 @@ export async function listChain(layout: Layout): Promise<ChainLink[]> {
 export async function signNext<T>(layout: Layout, write: (end: ChainEnd) => Promise<T>): Promise<T> {
   using _ = await waitForLock(layout, "chain", "sign", { signal: new AbortController().signal });
   const links = await listChain(layout);
-  return write({ sequence: links[0]?.sequence ?? 0, sha256: await newestReadable(links) });
+  // Without `await` the lock would be released before the statement is in the spool.
+  return await write({ sequence: links[0]?.sequence ?? 0, sha256: await newestReadable(links) });
 }
 
 /**
