@@ -46,7 +46,7 @@ export function refusalOf(
   if (LACKING.has(code)) {
     return new RunError(
       "sandbox_lacks",
-      `the scratch server lacks a feature that the dump needs (${where}): install the source's version, or a newer one`,
+      `the scratch server lacks a feature that the dump needs (${where}): use the source's version, with its storage engines and plugins`,
     );
   }
   return new RestoreRefused(`the dump cannot be loaded (${where})`);

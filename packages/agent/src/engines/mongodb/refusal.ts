@@ -37,7 +37,7 @@ export function refusalOf(exit: Exit, output: string, hasDied: boolean): RunErro
   if (name !== undefined && LACKING.has(name)) {
     return new RunError(
       "sandbox_lacks",
-      `the scratch server lacks a feature that the dump needs (${name}): install the source's version, or a newer one`,
+      `the scratch server lacks a feature that the dump needs (${name}): use the source's version`,
     );
   }
   const [archive] = /archive|corrupt|unexpected EOF/i.exec(output) ?? [];

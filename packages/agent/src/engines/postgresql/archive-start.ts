@@ -18,11 +18,11 @@ export interface LookedInto {
   readonly needs: Needs;
   /** Null if nobody asked for them, or if they cannot be read. */
   readonly privileges: PrivilegeStatements | null;
-  /** What a restore test does not create; null for the same reasons. */
+  /** Objects that a restore test does not create; null for the same reasons. */
   readonly unrestored: readonly DatabaseObject[] | null;
   /** See `entriesToRestore`; null for all. */
   readonly entries: string | null;
-  /** All of the archive, from its beginning. */
+  /** The whole archive, from its beginning. */
   readonly content: AsyncIterable<Buffer>;
   /** For a caller that does not want the content. */
   readonly close: () => Promise<void>;
@@ -110,7 +110,7 @@ interface Beginning {
 
 const LIST = ["--list"];
 
-/** Of a part of the SQL, neither can be said. */
+/** If only a part of the SQL was read, privileges and unrestored objects are unknown. */
 function lookedInto(
   { sql, isWhole }: Beginning,
   wanted: Wanted,

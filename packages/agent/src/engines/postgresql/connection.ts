@@ -8,8 +8,8 @@ import { isRemote, systemAuthorities } from "../remote.ts";
 import { connectionEnvironment } from "./connection-uri.ts";
 
 /**
- * Where libpq itself looks for passwords, services and certificates. We pass these on for a source
- * only.
+ * Environment variables with the paths of libpq's files of passwords, services and certificates.
+ * Passed on for a source only.
  */
 const HANDED_DOWN = [
   "PGPASSFILE",

@@ -8,7 +8,10 @@ import type { Runtime } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { majorOf } from "./version.ts";
 
-/** Where Debian and the PostgreSQL project's packages install the server, and the image's PATH. */
+/**
+ * Looks in the directories of Debian's and the PostgreSQL project's packages, then in the image's
+ * PATH.
+ */
 const FIND_SERVER = `for bin in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin "$(dirname "$(command -v postgres || echo /)")"; do
   [ -x "$bin/postgres" ] && echo "$bin" && exec "$bin/postgres" --version; done; exit 3`;
 
@@ -33,7 +36,7 @@ export async function findContainerServer(
     product: "PostgreSQL",
     official: "docker.io/library/postgres:{major}",
     major: major === 0 ? null : String(major),
-    // The same in the official image as in Debian's package.
+    // The official image and Debian's package have the same user.
     user: "postgres",
     script: FIND_SERVER,
     read: foundIn,

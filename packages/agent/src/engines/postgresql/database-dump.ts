@@ -29,7 +29,7 @@ export interface DatabaseToDump {
   readonly name: string | null;
   /** For messages: the source, and which of its databases. */
   readonly what: string;
-  /** How many tables the metadata may name; as many as fit into a receipt if absent. */
+  /** The most tables that the metadata may name. By default as many as fit into a receipt. */
   readonly tablesListed?: number;
   /** The key under which the tables' content is signed. Without it, no content is signed. */
   readonly contentKey?: Buffer | undefined;
@@ -49,7 +49,7 @@ export class DatabaseDump {
   #metadata: Promise<Described> | null = null;
   #reader: ArchiveReader | null = null;
   #content: ArchiveContent | null = null;
-  /** As listed before pg_dump read them. */
+  /** The objects as they were before pg_dump read them. */
   #objects: ListedObjects = NOTHING_LISTED;
 
   private constructor(database: DatabaseToDump, session: PsqlSession, version: string, snapshot: string) {
@@ -155,7 +155,7 @@ export class DatabaseDump {
     return this.#metadata;
   }
 
-  /** Also nothing if the connection broke, because a complete dump must not fail for that. */
+  /** Nothing if the connection broke, because a complete dump must not fail for that. */
   async #listObjects(): Promise<ListedObjects> {
     if (this.#database.contentKey === undefined) return NOTHING_LISTED;
     return listObjects(this.#session, this.#version, this.#database.tools.version).catch(
@@ -163,7 +163,7 @@ export class DatabaseDump {
     );
   }
 
-  /** This asks the source for nothing more. */
+  /** Reads the archive only, and asks the source nothing. */
   async #read(directory: string | null): Promise<ArchiveReader | null> {
     const { tools, signal, contentKey } = this.#database;
     if (contentKey === undefined) return null;
@@ -215,7 +215,7 @@ async function requireIn(session: PsqlSession, { name, what }: DatabaseToDump): 
 }
 
 /**
- * Such as 15.20.
+ * The server's version, such as 15.20.
  * @throws RunError, SessionEnded
  */
 export async function serverVersion(session: PsqlSession): Promise<string> {

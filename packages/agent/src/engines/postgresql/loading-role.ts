@@ -8,15 +8,15 @@ import { connectionFailed } from "./session-error.ts";
 import { unquotedName } from "../quoted-name.ts";
 
 /**
- * Loads a dump and runs the queries afterwards. It owns the restored database and may do nothing
- * else.
+ * The role that loads a dump and afterwards runs the queries. It owns the restored database and has
+ * no other rights.
  */
 export const LOADING_ROLE = "attestore_load";
 
 /**
- * Extensions that dumps often name and that only a superuser may create. With none of them can
- * anybody read or write files, start programs or connect to anything. Extensions that PostgreSQL
- * lets the database's owner create (`trusted` in their control file) need no list.
+ * Extensions that dumps often name and that only a superuser may create. None of them can read or
+ * write files, start programs or open connections. Extensions that PostgreSQL lets the database's
+ * owner create (`trusted` in their control file) need no list.
  */
 const MADE_BEFOREHAND: ReadonlySet<string> = new Set([
   "address_standardizer",
@@ -55,12 +55,12 @@ export interface WantedExtension {
 const ALONE =
   /^\s*(?:alter\s+system|(?:create|drop)\s+(?:database|tablespace|subscription)|vacuum|reindex|discard|(?:create\s+(?:unique\s+)?|drop\s+)index\s+concurrently)\b/im;
 
-/** What must exist before a dump is loaded. */
+/** The extensions, roles and settings that must exist before a dump is loaded. */
 export interface Needs {
   readonly extensions: readonly WantedExtension[];
   /** The roles that policies and user mappings apply to. */
   readonly roles: readonly string[];
-  /** About how many statements create or change something. */
+  /** A rough count of the statements that create or change something. */
   readonly statements: number;
   /**
    * Whether a statement can't run in a transaction with others. No dump of pg_dump contains one.
@@ -72,7 +72,7 @@ export interface Needs {
   readonly settings: readonly DatabaseSetting[];
 }
 
-/** What pg_dump's SQL names. */
+/** Finds the needs of a dump in pg_dump's SQL. */
 export function needsOf(sql: string): Needs {
   return {
     extensions: wantedExtensions(sql),
@@ -94,9 +94,9 @@ function wantedExtensions(sql: string): WantedExtension[] {
 
 /**
  * Gives an empty database to the loading role, with the extensions and roles that its dump names.
- * They are created first, so that the extensions' scripts meet nothing of the dump.
- * @returns the schemas that exist already, most of them for the extensions. It is no error that the
- * dump creates them too.
+ * They are created first, so that the extensions' scripts see nothing of the dump.
+ * @returns the schemas that exist already, most of them for the extensions. The dump creates them
+ * too, and that is no error.
  * @throws RunError
  */
 export async function giveToLoader(
@@ -132,7 +132,7 @@ export async function giveToLoader(
       );
     }
     for (const grant of OF_EXTENSIONS) await execute(session, grant);
-    // The dump comments on them, and only their owner may.
+    // The dump has comments on the extensions, and only an extension's owner may set one.
     outputOf(await session.run(`update pg_extension set extowner = '${LOADING_ROLE}'::regrole`));
   } catch (error) {
     throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
@@ -165,8 +165,7 @@ async function execute(session: PsqlSession, query: string): Promise<void> {
 }
 
 /**
- * Finds in an error of the server what such a role may not do. What it returns contains nothing of
- * a row.
+ * Finds in a server's error the right that the loading role lacks. The result has no part of a row.
  */
 const BEYOND: readonly [RegExp, (found: string) => string][] = [
   [/permission denied to create extension "([A-Za-z0-9_-]{1,63})"/, (name) => `the extension ${name}`],

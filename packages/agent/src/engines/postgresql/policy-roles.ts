@@ -16,14 +16,14 @@ const BEGINNINGS = ["CREATE POLICY ", "CREATE USER MAPPING FOR "];
 const MAX_ROLES = 1_000;
 const MAX_STATEMENT = 1 << 20;
 
-/** What pg_dump's SQL names. */
+/** The names of these roles in pg_dump's SQL, each once; at most `MAX_ROLES`. */
 export function policyRoles(sql: string): string[] {
   const lists = [...sql.matchAll(FOR_ROLES), ...sql.matchAll(FOR_ROLE)].map(([, list = ""]) => list);
   const names = lists.flatMap((list) => list.match(/"(?:[^"]|"")+"|[^,\s]+/g) ?? []);
   return [...new Set(names.map(unquotedName))].slice(0, MAX_ROLES);
 }
 
-/** Makes those that do not exist yet. They may nothing, and cannot log in. */
+/** Creates the roles that do not exist yet, without rights and without login. */
 export async function makeRoles(
   run: RunProgram,
   roles: readonly string[],

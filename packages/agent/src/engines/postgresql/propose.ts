@@ -16,7 +16,7 @@ import type { PsqlSession } from "./psql-session.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "./schema.ts";
 import { inReadingSession } from "./source-session.ts";
 
-/** How long the source may be asked. */
+/** The time for all queries to the source together. */
 const BUDGET_MS = 30_000;
 const STATEMENT_MS = 5_000;
 const LOCK_MS = 1_000;
@@ -27,7 +27,7 @@ const PARTS = "(select relid from pg_partition_tree(c.oid) union select c.oid)";
 const TABLE = `c.relkind in ('r', 'p') and not c.relispartition and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}`;
 const NAME = (n: string, c: string): string => `format('%I.%I', ${n}.nspname, ${c}.relname)`;
 
-/** Those of the tables that were written to most come first, and of one table the first column. */
+/** Columns of the most written tables come first, and within a table its first column. */
 const TIMES = `
   select json_build_array(${NAME("n", "c")}, c.relname, quote_ident(a.attname), a.atttypid = 'timestamptz'::regtype)
   from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid

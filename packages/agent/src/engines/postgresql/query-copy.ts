@@ -9,13 +9,13 @@ import { isOfThePlace } from "./session-error.ts";
 const MAX_ROW = 300_000;
 const TIMED_OUT = "57014";
 
-/** How many scans of tables that are not the server's own began in the open transaction. */
+/** Counts the scans in the open transaction of tables that are not the server's own. */
 const TABLES_READ =
   "select coalesce(pg_catalog.sum(coalesce(seq_scan, 0) operator(pg_catalog.+) coalesce(idx_scan, 0)), 0) from pg_catalog.pg_stat_xact_user_tables";
 
 /**
  * Runs a check's query in a copy. Computes at most two rows, and returns at most one.
- * @throws RunError if the place failed, not the query; SessionEnded
+ * @throws RunError if the sandbox failed, not the query; SessionEnded
  */
 export async function runQuery(
   server: ScratchServer,
@@ -30,14 +30,14 @@ export async function runQuery(
   return outcome.kind === "rows" && read === "0" ? { ...outcome, readsNoData: true } : outcome;
 }
 
-/** The same in the open transaction. `read` is how many scans of tables began in it. */
+/** The same in the open transaction. `read` is the number of scans of tables in it so far. */
 export async function askInTransaction(
   server: ScratchServer,
   session: PsqlSession,
   text: string,
   timeout_s: number,
 ): Promise<{ readonly outcome: QueryOutcome; readonly read: string }> {
-  // Names in the query are looked up as the restored database is set up to.
+  // Names in the query are looked up with the restored database's own search_path.
   ownOutput(await session.run("reset search_path"));
   const inner = text.replace(/[;\s]+$/, "");
   // The line break ends a comment at the end of the query.
@@ -49,7 +49,7 @@ export async function askInTransaction(
   return { outcome: await outcomeOf(server, statement, timeout_s), read };
 }
 
-/** Of a statement as a check's query has it. */
+/** The outcome of the statement in which `askInTransaction` wraps a query. */
 export async function outcomeOf(
   server: ScratchServer,
   statement: Statement,
@@ -65,7 +65,7 @@ export async function outcomeOf(
   return { kind: "error", message, sqlstate };
 }
 
-/** @throws RunError: the place failed, not the query. */
+/** @throws RunError because the sandbox failed, not the query. */
 export function ownOutput(statement: Statement): string {
   if (statement.ok) return statement.output;
   throw notOfTheQuery(statement.sqlstate);

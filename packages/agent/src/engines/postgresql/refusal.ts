@@ -9,13 +9,11 @@ import { missingOnServer } from "./missing-on-server.ts";
 const ARCHIVE_ERROR =
   /pg_restore: error: ((?:could not (?:read|open|find|seek)|unexpected|did not find|input file|corrupt|unsupported|unrecognized|invalid|expected|entry ID|archive)[^\n]*)/;
 
-/** Not after an ERROR of the server, whose message may quote a row. */
+/** The connection broke. Reads nothing after the server's ERROR, whose message may quote a row. */
 const BROKEN_OFF =
   /^pg_restore: error: (?:(?!ERROR: )[^\n])*(?:connection to server |FATAL: |server closed the connection)|^server closed the connection unexpectedly$/m;
 
-/**
- * Of a worker that was killed. One that ends with an error of its own says so first.
- */
+/** A worker was killed. One that ends with an error of its own prints that first. */
 const WORKER_KILLED = /^pg_restore: error: a worker process died unexpectedly$/;
 
 /**
@@ -67,10 +65,7 @@ export function refusalOf(
   const lacks = missingOnServer(sqlstate, messageIn(exit.stderr));
   if (lacks !== null) return lacks;
   if (isLacking(sqlstate) || (sqlstate !== "P0001" && /^(?:EXTENSION|COLLATION) /.test(entry ?? ""))) {
-    return new RunError(
-      "sandbox_lacks",
-      `the scratch PostgreSQL lacks a feature that the dump needs${where} (SQLSTATE ${sqlstate}): install the source's version`,
-    );
+    return lacksFeature(sqlstate, where);
   }
   if (sqlstate === "42501" && server.runtime.kind !== "uri") return needsSuperuser(messageIn(exit.stderr));
   const why = whichConstraint(sqlstate, messageIn(exit.stderr));
@@ -93,11 +88,25 @@ export function whichConstraint(sqlstate: string, message: string): string {
 }
 
 /**
- * Classes of SQLSTATE with which a server says that it lacks resources or a file. 57P01 and similar
- * codes are not among them, because any role may end its own connection.
+ * Whether the server lacks resources (class 53) or a file (class 58). 57P01 and similar codes do
+ * not count, because any role may end its own connection.
  */
 export function isLacking(sqlstate: string): boolean {
   return /^(?:53|58)/.test(sqlstate);
+}
+
+/**
+ * The error for such an SQLSTATE, and for an extension or a collation that the server lacks. It
+ * names no version but the source's: a newer server may lack the same extension, and a container
+ * must have the backup's own major version.
+ */
+export function lacksFeature(sqlstate: string, where = ""): RunError {
+  return new RunError(
+    "sandbox_lacks",
+    sqlstate.startsWith("53")
+      ? `the scratch PostgreSQL lacks memory or another resource that the restore needs${where} (SQLSTATE ${sqlstate}): give it more`
+      : `the scratch PostgreSQL lacks a feature that the dump needs${where} (SQLSTATE ${sqlstate}): use the source's version, with its extensions and locales`,
+  );
 }
 
 export function outOfMemory(): RunError {

@@ -7,11 +7,11 @@ import { giveToLoader, LOADING_ROLE, needsOf, needsSuperuser } from "./loading-r
 import { isServerError } from "./server-error.ts";
 import { PlainErrors } from "./psql-errors.ts";
 import { makeRoles, withRolesMade } from "./policy-roles.ts";
-import { isLacking, messageIn, outOfMemory, whichConstraint } from "./refusal.ts";
+import { isLacking, lacksFeature, messageIn, outOfMemory, whichConstraint } from "./refusal.ts";
 import { runRestrictedSql } from "./restricted-sql.ts";
 import { missingOnServer } from "./missing-on-server.ts";
 
-/** What the loading role may not do. */
+/** An error because the loading role lacks a right. */
 const NOT_ALLOWED = /^ERROR: +42501: /;
 /** pg_dump writes all extensions right after the schemas, before any content. */
 const HEAD_BYTES = 1 << 20;
@@ -56,10 +56,7 @@ export async function restorePlain(
   const isOwn = sqlstate !== undefined && (await isServerError(server, sqlstate));
   if (server.hasRunFull()) throw diskFullDuringRestore(server);
   if (isOwn && (/extension "[^"]*" is not available/.test(first ?? "") || isLacking(sqlstate))) {
-    throw new RunError(
-      "sandbox_lacks",
-      `the scratch PostgreSQL lacks a feature that the dump needs (SQLSTATE ${sqlstate ?? "?"}): install the source's version`,
-    );
+    throw lacksFeature(sqlstate);
   }
   const lacks = isOwn && first !== null ? missingOnServer(sqlstate, messageIn(first)) : null;
   if (lacks !== null) throw lacks;

@@ -14,13 +14,13 @@ import { stopAtError } from "./stop-at-error.ts";
 import { tryPrivileges } from "./privileges/try-privileges.ts";
 import { refusalOf } from "./refusal.ts";
 
-/** What is known about a copy after its dump was loaded. */
+/** Facts about a copy that come from its loading and from its dump. */
 export interface Loaded {
   /** Whether each table has its rows in the dump's order. */
   readonly keepsOrder: boolean;
   /** Owners and grants as the dump gives them; null if that is unknown. */
   readonly privileges: readonly DatabaseObject[] | null;
-  /** What the dump has and the copy lacks; null if that is unknown. */
+  /** Objects that the dump has and the copy lacks; null if that is unknown. */
   readonly unrestored: readonly DatabaseObject[] | null;
 }
 
@@ -57,10 +57,10 @@ const loaderOf = ({ runtime }: ScratchServer): string | null =>
 const MAX_IN_TRANSACTION = 10_000;
 
 /**
- * Restores a dump in custom or tar format: while it comes, or, with several jobs, the one in custom
- * format that is next to the server already. Rows come in the dump's order if their
- * table was created in the transaction that fills it. Otherwise PostgreSQL puts short rows into
- * gaps that longer rows left before them.
+ * Restores a dump in custom or tar format from a stream, or, with several jobs, a dump in custom
+ * format that is on the server's disk already. Rows come in the dump's order if their table was
+ * created in the transaction that fills it. Otherwise PostgreSQL puts short rows into gaps that
+ * longer rows left before them.
  * @throws RestoreRefused, RunError, and any error from the content.
  */
 export async function runPgRestore(
@@ -118,8 +118,8 @@ async function known(
 }
 
 /**
- * The arguments with which pg_restore leaves out what needs a superuser. Where there is no place
- * for its list, it tries to restore that too, and fails.
+ * The arguments with which pg_restore leaves out entries that need a superuser. Without a directory
+ * for the list of entries, pg_restore tries them too, and fails.
  */
 async function onlyEntries(
   { files }: ScratchServer,
@@ -134,7 +134,7 @@ async function onlyEntries(
   return [`--use-list=${join(files.directory, name)}`];
 }
 
-/** A dump that the server's own programs find on their disk. */
+/** A dump on the disk of the server's own programs. */
 export interface DumpOnDisk extends Required<LoadOptions> {
   readonly format: "custom" | "directory";
   readonly path: string;
@@ -187,9 +187,9 @@ interface Restore {
   readonly server: ScratchServer;
   readonly database: string;
   readonly role: string | null;
-  /** Schemas that already exist. It is no error that the dump creates them too. */
+  /** Schemas that already exist. The dump creates them too, and that is no error. */
   readonly schemas: ReadonlySet<string>;
-  /** Of `onlyEntries`. */
+  /** The arguments that `onlyEntries` returned. */
   readonly only: readonly string[];
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;

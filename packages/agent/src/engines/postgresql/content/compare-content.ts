@@ -14,17 +14,17 @@ export interface RestoredTables {
   readonly server: ScratchServer;
   /** The environment in which psql connects to the database. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The source's name of the database, if there are several. */
+  /** The database's name at the source, if a backup has several. */
   readonly of: string | null;
   /** The largest first. */
   readonly tables: readonly CatalogueTable[];
   /** Whether rows come back in the dump's order. If not, two different digests prove nothing. */
   readonly keepsOrder: boolean;
-  /** Why two different digests of a table prove nothing; null if they do. */
+  /** The reason why two different digests of a table prove nothing; null if they do. */
   readonly whyUncertain?: (table: string) => string | null;
 }
 
-/** Each is a psql, its server process and one that hashes: one for each core keeps all busy. */
+/** Each is a psql, its server process and a process that hashes; so four keep four cores busy. */
 const MAX_SESSIONS = 4;
 /** Starting the program that hashes a table takes as long as reading this many bytes. */
 const TO_START = 1 << 20;

@@ -24,7 +24,7 @@ export interface Copy {
   readonly server: ScratchServer;
   /** The environment in which psql connects to the database. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The source's name of the database, if there are several. */
+  /** The database's name at the source, if a backup has several. */
   readonly of: string | null;
   readonly loaded: Loaded;
   readonly inSession: <Result>(
@@ -119,13 +119,13 @@ function otherVersions(signed: unknown, found: readonly (readonly string[])[]): 
   return (Array.isArray(signed) ? (signed as unknown[]) : []).flatMap((each) => {
     const { name, version } = recordOf(each);
     const own = typeof name === "string" ? here.get(name) : undefined;
-    // One that is missing is an object that is missing.
+    // A missing extension is reported as a missing object.
     if (own === undefined || typeof version !== "string" || own === version) return [];
     return [`the version of extension ${String(name)} (${own} here and ${version} at the source)`];
   });
 }
 
-/** What `comparePrivileges` has no check for, because of how an earlier agent listed it. */
+/** Names the privileges if an earlier agent listed them in a form that has no check. */
 function ownersNotCompared(metadata: ForeignMetadata, found: Copy["loaded"]["privileges"]): string[] {
   const expected = expectedObjects(metadata, "privileges");
   if (expected === null || found === null || !isNotAlike(expected, found)) return [];
@@ -168,7 +168,7 @@ function comparePrivileges({ of, loaded }: Copy, { metadata, key }: ContentCompa
   return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];
 }
 
-/** A check that compares nothing is none. */
+/** No check if there is nothing to compare. */
 function compareUnrestored({ of, loaded }: Copy, { metadata, key }: ContentComparison): CheckOutcome[] {
   const expected = expectedObjects(metadata, "unrestored");
   const { unrestored } = loaded;

@@ -9,8 +9,7 @@ import { type CatalogueTable, LARGE_OBJECTS, type ValueSettings } from "./tables
 import { quotedName } from "../../quoted-name.ts";
 
 /**
- * One psql gets at most this many tables, and at most as many bytes of arguments as every system
- * accepts.
+ * One psql gets at most this many tables, and no more bytes of arguments than every system accepts.
  */
 const MAX_BATCH = 64;
 const MAX_BATCH_BYTES = 60_000;
@@ -27,7 +26,7 @@ export interface CopyOut {
   readonly environment: Readonly<Record<string, string>>;
   readonly settings: ContentSettings;
   readonly signal: AbortSignal;
-  /** When it fires, the tables that were copied before count. */
+  /** Ends the copying. Tables that were copied before it fires count. */
   readonly time: AbortSignal;
 }
 

@@ -25,7 +25,7 @@ import {
   whyNotCompared,
 } from "./tables.ts";
 
-/** What the source's catalogue says about the content that can be compared. */
+/** The source's tables whose content can be compared, and its other data, from its catalogue. */
 export interface ContentFacts {
   readonly settings: ValueSettings;
   readonly tables: readonly CatalogueTable[];
@@ -35,7 +35,7 @@ export interface ContentFacts {
 /** Fields of `content` with a tag, each with the name of what it covers. */
 export const TAGS_APART = { large_objects: LARGE_OBJECTS };
 
-/** How the dump's session printed values. */
+/** The dump's session settings that decide how values are printed. */
 export type ContentSettings = ValueSettings & { readonly client_encoding: string };
 
 /**

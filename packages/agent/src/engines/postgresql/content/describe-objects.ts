@@ -29,7 +29,7 @@ const LISTING_MS = 60_000;
 /** A view that is being changed is locked. pg_dump may wait for it, but this must not. */
 const LOCKED_MS = 2_000;
 
-/** Null: not known. */
+/** Each list is null if it is unknown. */
 export interface ListedObjects {
   readonly objects: readonly DatabaseObject[] | null;
   readonly privileges: readonly DatabaseObject[] | null;
@@ -38,10 +38,10 @@ export interface ListedObjects {
   readonly hasMoreLargeObjects: boolean;
 }
 
-/** What a restore test does not create. */
+/** The source's objects that a restore test does not create. */
 export interface Unrestored {
   readonly objects: readonly DatabaseObject[];
-  /** Whether pg_dump leaves out subscriptions that there are. */
+  /** Whether the source has subscriptions and pg_dump leaves them out. */
   readonly hidesSubscriptions: boolean;
 }
 
@@ -87,7 +87,7 @@ async function unrestored(
   const others = await list(listUnrestored(major), unrestoredOf);
   const [[isSuperuser, areSome] = []] = (await list(WHO_SEES_SUBSCRIPTIONS, rowsOf)) ?? [];
   if (others === null || isSuperuser === undefined) return null;
-  // pg_dump too leaves them out for anybody else.
+  // pg_dump too includes subscriptions only for a superuser.
   if (isSuperuser !== "on") return { objects: others, hidesSubscriptions: areSome === "true" };
   const subscriptions = await list(LIST_SUBSCRIPTIONS, unrestoredOf);
   return subscriptions === null
@@ -131,7 +131,7 @@ export function describePrivileges(
   return { ...exactObjectsMetadata(listed, key), v: 4, ...left_out };
 }
 
-/** The same for what a restore test does not create. */
+/** The same for objects that a restore test does not create. */
 export function describeUnrestored(
   before: Unrestored | null,
   after: Unrestored | null,
@@ -143,7 +143,7 @@ export function describeUnrestored(
   return { ...exactObjectsMetadata(listed, key), ...(left_out === null ? {} : { left_out }) };
 }
 
-/** Without those that are listed apart. */
+/** Without the objects that `unrestored` lists. */
 export function withoutUnrestored(
   objects: readonly DatabaseObject[] | null,
 ): readonly DatabaseObject[] | null {

@@ -2,7 +2,7 @@ import { type ExpectedContent, expectedContent, recordOf } from "../../content/e
 import type { ForeignMetadata } from "../../engine.ts";
 import { type ContentSettings, TAGS_APART } from "./describe-content.ts";
 
-/** What a backup's metadata say about content, and about how its rows were printed. */
+/** The content that a backup's metadata describe, and the settings that printed its rows. */
 export interface ExpectedRows extends ExpectedContent {
   readonly settings: ContentSettings;
 }

@@ -65,7 +65,7 @@ export function catalogueTables(output: string): CatalogueTable[] {
   );
 }
 
-/** Kind and name of other data, which are not compared. */
+/** Kind and name of the other data, which is not compared. */
 export const NOT_COMPARED = `
   select json_build_array(kind, name) from (
     select case c.relkind when 'f' then 'foreign_table' else 'materialized_view' end as kind, format('%I.%I', n.nspname, c.relname) as name
@@ -94,7 +94,7 @@ export const VALUE_SETTINGS = `
   select json_build_array(max(reset_val) filter (where name = 'bytea_output'),
     max(reset_val) filter (where name = 'quote_all_identifiers'), max(reset_val) filter (where name = 'lc_monetary')) from pg_settings`;
 
-/** Why the rows of a table cannot be compared; null if they can. */
+/** The reason why the rows of a table cannot be compared; null if they can. */
 export function whyNotCompared(
   { isChild, hasMoney }: CatalogueTable,
   { lc_monetary }: Pick<ValueSettings, "lc_monetary">,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { NOT_READ } from "../../content/compare-declared.ts";
 import { DeclaredSql } from "./declared-sql.ts";
 
-/** What pg_dump's text declares is read without its rows, however it is cut into pieces. */
+/** pg_dump's text is read without its rows, in pieces that may be cut anywhere. */
 
 const head = (name: string, type: string, data = ""): string =>
   `--\n-- ${data}Name: ${name}; Type: ${type}; Schema: public; Owner: ann\n--\n\n`;
@@ -38,7 +38,7 @@ const dump = (owner: string): string =>
   "CREATE INDEX orders_id ON public.orders USING btree (id);\n\n\n" +
   END;
 
-test("objects with their names, kinds and versions, and no row", () => {
+test("the objects, their kinds and the versions are read, and no row", () => {
   const declared = read(dump("ann"));
   expect(declared).toMatchObject({ server: "15.18", program: "15.18" });
   expect(declared?.objects.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
@@ -46,19 +46,19 @@ test("objects with their names, kinds and versions, and no row", () => {
     "index public.orders_id",
   ]);
   for (const piece of [1, 2, 3, 7, 100]) expect(read(dump("ann"), piece)).toEqual(declared);
-  // Whose it is, and what comes between two objects, is not part of a definition.
+  // The owner, and settings between two objects, are not part of a definition.
   expect(read(dump("bob").replace("SET default_tablespace = '';\n\n", ""))).toEqual(declared);
   expect(read(dump("ann").replace("integer", "bigint"))?.objects[0]).not.toEqual(declared?.objects[0]);
 });
 
-test("tables without rows, and rows that look like the end", () => {
+test("tables without rows, and rows that look like the end of their table, are read right", () => {
   const empty = DATA.replace(/1\n.*\n/, "");
   expect(empty).toContain("stdin;\n\\.\n");
   expect(read(dump("ann").replace(DATA, empty), 3)?.objects).toHaveLength(2);
   expect(read(dump("ann").replace("\n1\n", "\n\\\\.\n"), 3)?.objects).toHaveLength(2);
 });
 
-test("a dump that begins before the one before it is complete is noticed", () => {
+test("a dump that begins before the previous one is complete is noticed", () => {
   const isCutShort = (text: string): boolean => {
     const sql = new DeclaredSql();
     sql.add(Buffer.from(text));
@@ -70,7 +70,7 @@ test("a dump that begins before the one before it is complete is noticed", () =>
     expect(isCutShort(whole.slice(0, whole.indexOf(end)) + whole)).toBe(true);
 });
 
-test("lines like pg_dump's own inside of quotes are none of its own, however the text is cut", () => {
+test("lines inside quotes that look like pg_dump's own do not count, however the text is cut", () => {
   const fake = START + head("fake", "TABLE") + "CREATE TABLE fake ();\n" + END;
   const bodies: readonly string[] = [
     `CREATE FUNCTION public.f() AS $_$\n${fake}it's $$ "\n$_$;`,
@@ -116,7 +116,7 @@ test("a line that looks like the end of an object counts as a part of it if more
     expect(read(body(other))?.objects).not.toEqual(one?.objects);
 });
 
-test("an object with a line longer than a mebibyte is not read, and too many objects are none", () => {
+test("an object with a line longer than 1 MiB is not read, and of too many objects none is", () => {
   const long = dump("ann").replace("integer", "x".repeat(1 << 21));
   const [table, index] = read(long, 1 << 16)?.objects ?? [];
   expect(table).toEqual({ kind: "table", name: "public.orders", definition: NOT_READ });

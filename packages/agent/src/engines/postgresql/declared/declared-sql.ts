@@ -3,14 +3,14 @@ import { NOT_READ } from "../../content/compare-declared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { SqlQuotes } from "./sql-quotes.ts";
 
-/** What pg_dump's text says of a schema. */
+/** A schema as pg_dump's text defines it. */
 export interface DeclaredSchema {
   /**
    * Each statement under the words that pg_dump writes above it, by its SHA-256; `NOT_READ` if it
    * is too long.
    */
   readonly objects: readonly DatabaseObject[];
-  /** The versions of the server and of pg_dump; null if the text does not say them. */
+  /** The versions of the server and of pg_dump; null if the text does not name them. */
   readonly server: string | null;
   readonly program: string | null;
 }
@@ -20,7 +20,7 @@ const VERSION = /^-- Dumped (from database|by pg_dump) version ([0-9.]+)/;
 const END = /^-- PostgreSQL database dump complete/;
 const BACKSLASHES = /^SET standard_conforming_strings = (on|off);$/;
 const COPY = /^COPY .* FROM stdin;$/;
-/** At the end of an object: the text names what the next one needs, or who owns this one. */
+/** Lines at the end of an object that set its owner, or a default for the next object. */
 const BESIDES = /^(?:SET default_(?:tablespace|table_access_method|with_oids) = .*;|ALTER .* OWNER TO .*;)$/;
 const COPY_END = Buffer.from("\n\\.\n");
 const NEWLINE = 0x0a;
@@ -34,7 +34,7 @@ interface Section {
   readonly kind: string;
   readonly name: string;
   readonly hash: Hash;
-  /** Lines that may be those between two objects: known only when the next line comes. */
+  /** Lines that may separate two objects. Only the next line tells. */
   pending: string;
   hasText: boolean;
   isCut: boolean;
@@ -55,7 +55,7 @@ export class DeclaredSql {
   #server: string | null = null;
   #program: string | null = null;
   #isTooLarge = false;
-  /** Whether a dump has begun that is not complete yet. */
+  /** Whether a dump has begun and is not complete yet. */
   #isIncomplete = false;
   #isCutShort = false;
   readonly #quotes = new SqlQuotes();
@@ -96,7 +96,7 @@ export class DeclaredSql {
     }
   }
 
-  /** Whether the text has several dumps, and one begins before the one before it is complete. */
+  /** Whether the text has several dumps, and one begins before the previous one is complete. */
   get isCutShort(): boolean {
     return this.#isCutShort;
   }
@@ -129,7 +129,7 @@ export class DeclaredSql {
     const backslashes = this.#isQuoted ? null : BACKSLASHES.exec(line);
     if (backslashes !== null) this.#quotes.conforms = backslashes[1] === "on";
     if (this.#isData) {
-      // The line break before the end of no rows at all is that of this line.
+      // Without rows, the line break before the end of the data is this line's own.
       if (!this.#isQuoted && COPY.test(line)) [this.#isCopying, this.#begun] = [true, Buffer.from("\n")];
       return;
     }

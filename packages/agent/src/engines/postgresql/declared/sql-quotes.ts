@@ -2,7 +2,10 @@ const OPENING =
   /--|\/\*|"|(?<![\w$\x80-\xff])[eE]'|'|(?<![\w$\x80-\xff])\$(?:[A-Za-z_\x80-\xff][\w\x80-\xff]*)?\$/g;
 const OF_ESCAPED = /\\[^]?|''|'/g;
 const OF_COMMENT = /\/\*|\*\//g;
-/** Where none of these is, strings are all that can be open: for most lines, such as rows. */
+/**
+ * A line without any of these can only have plain strings. Most lines, such as rows, are like that,
+ * and an even number of quotes then leaves none open.
+ */
 const OTHERS = /["$\\]|--|\/\*/;
 /** Longer than any of these: a name has at most 63 bytes. */
 const LONGEST = 80;
@@ -13,7 +16,7 @@ type Quotes =
   | { readonly kind: "comment"; depth: number };
 
 /**
- * Knows whether a place in SQL that passes is inside of a string, a quoted name or a comment of
+ * Reads passing SQL, and tells whether its end is inside a string, a quoted name or a comment of
  * several lines. Each byte is one character (latin1). It keeps no text.
  */
 export class SqlQuotes {
@@ -22,7 +25,7 @@ export class SqlQuotes {
   #quotes: Quotes | null = null;
   /** Whether the rest of the line is a comment. */
   #isComment = false;
-  /** The text that is not read yet, after one character that is. */
+  /** The last character that was read, and the text that was not read yet. */
   #text = "";
   #at = 0;
 
@@ -30,7 +33,7 @@ export class SqlQuotes {
     return this.#quotes !== null;
   }
 
-  /** A part of a line; `isEnd`: the last one of the line. */
+  /** Reads a part of a line. `isEnd` marks the line's last part. */
   add(part: string, isEnd: boolean): void {
     const isAlone = isEnd && this.#text === "" && this.#quotes === null && !this.#isComment;
     if (isAlone && !OTHERS.test(part) && part.split("'").length % 2 === 1) return;
@@ -45,7 +48,7 @@ export class SqlQuotes {
     if (isEnd) this.#isComment = false;
   }
 
-  /** Goes on behind the next place where something changes, or to `until`. */
+  /** Reads past the next token that opens or closes something, or to `until`. */
   #next(until: number): void {
     const quotes = this.#quotes;
     if (quotes?.kind === "until") {

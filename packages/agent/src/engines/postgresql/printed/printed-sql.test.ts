@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { asReadBack } from "./printed-sql.ts";
 
-/** What PostgreSQL 15 printed at a source, and then of the restored copy. */
+/** The first text is from PostgreSQL 15 at a source, the second from the restored copy. */
 describe("each way in which a copy prints differently has one rule that makes both alike", () => {
   test.each([
     [
@@ -82,7 +82,7 @@ test("text that is not SQL stays as it is", () => {
   for (const text of ["(a", "a)", "(a]", "'a", '"a', "$a$ b", "a \\ b"]) expect(asReadBack(text)).toBe(text);
 });
 
-test("texts that are quoted otherwise are never alike", () => {
+test("texts with different quotes are never alike", () => {
   const quoted = fc.string({
     unit: fc.constantFrom("'", '"', " ", "(", ")", ":", "\\", "$", "a", "AND", ","),
   });

@@ -61,8 +61,8 @@ export function sqlWords(text: string): readonly string[] | null {
 
 /**
  * The words of each statement that begins with one of `beginnings`, without its semicolon, in SQL
- * with comments and with commands of psql on lines of their own. A null ends them, where no word
- * can be seen.
+ * with comments and with commands of psql on lines of their own. Ends with a null where the text
+ * cannot be split into words.
  */
 export function* statementsOf(
   sql: string,
@@ -89,11 +89,11 @@ export function* statementsOf(
 const BETWEEN_STATEMENTS = /(?:[ \t\n\r\f\v]|--[^\n]*|(?<=\n)\\[^\n]*)+/y;
 /** Not everything that JavaScript takes for space: a name may have U+00A0. */
 const SPACE = /[ \t\n\r\f\v]+/y;
-/** What begins a quoted text or name, or all of another word. */
+/** The opening of a quoted text or name, or the whole of any other word. */
 const WORD =
   /(?:[eEbBxXnN]|[uU]&)?['"]|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|\$?\d[\w.]*|[+\-*/<>=~!@#%^&|`?:]+|[()[\],.;]/y;
 
-/** Each word; a quoted text or name is one. A null ends them, where none can be seen. */
+/** Each word; a quoted text or name is one. Ends with a null where the text cannot be split. */
 function* wordsOf(text: string, space = SPACE): Generator<string | null, void, undefined> {
   const matched = (pattern: RegExp, at: number): string => {
     pattern.lastIndex = at;

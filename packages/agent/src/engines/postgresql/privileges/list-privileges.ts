@@ -4,8 +4,9 @@ import { LOADING_ROLE } from "../loading-role.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
 
 /**
- * Who may do what, whoever the owner is: each grant with its grantee, whether it may be passed on,
- * and who granted it. Without grants of its own, an object has those of its kind.
+ * The grants of an object, as JSON: whether the grantee is the owner, the grantee's name, the
+ * privilege, whether it may be granted on, and the grantor's name. The owner is never named. An
+ * object without grants of its own has the default grants of its kind.
  */
 const GRANTS = (acl: string, kind: string, owner: string): string => `(
   select json_agg(json_build_array(a.grantee = ${owner}, case when a.grantee not in (0, ${owner}) then pg_get_userbyid(a.grantee) end, a.privilege_type, a.is_grantable,
@@ -47,8 +48,8 @@ export function isOfType({ kind }: DatabaseObject): boolean {
 }
 
 /**
- * What a dump says about the owners and grants of the large objects that the source lists. pg_dump
- * 17 and later have them between the data, where a restore test does not look.
+ * Of the listed objects, those whose owners and grants a restore test finds in the dump. pg_dump 17
+ * and later write those of large objects between the data, where a restore test does not look.
  */
 export function dumpedPrivileges(
   listed: readonly DatabaseObject[],
@@ -68,9 +69,9 @@ export const HAS_LARGE_OBJECTS = "select json_build_array(exists (select from pg
 
 /**
  * Each row is a JSON array: kind, name, and the SHA-256 of a JSON array of the owner and the
- * grants. While the grants of the schema `public` are those of a new database, only its owner is
- * among them, from PostgreSQL 15 on, and only if somebody set it: before, no dump says it. An
- * extension's objects and the database itself are not among them, nor are more than 1,000 large
+ * grants. If the schema `public` has the grants of a new database, only its owner is listed: from
+ * PostgreSQL 15 on, and only if somebody set it, because an older dump does not name it. An
+ * extension's objects and the database itself are not listed, nor are more than 1,000 large
  * objects.
  */
 export const LIST_PRIVILEGES = `

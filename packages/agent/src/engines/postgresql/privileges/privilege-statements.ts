@@ -1,10 +1,10 @@
 import { statementsOf } from "../printed/sql-words.ts";
 
-/** What a dump says about owners and grants. */
+/** A dump's statements about owners and grants. */
 export interface PrivilegeStatements {
   /** In the dump's order: owners come before grants. */
   readonly statements: readonly string[];
-  /** The roles that they name. */
+  /** The roles that the statements name. */
   readonly roles: readonly string[];
 }
 
@@ -26,7 +26,7 @@ const MAX_OF_LARGE_OBJECTS = 5_000;
 const SET_ROLE = ["SET", "SESSION", "AUTHORIZATION"];
 
 /**
- * Finds in pg_dump's SQL what it says about owners and grants, and nothing else: each is exactly
+ * Finds the statements about owners and grants in pg_dump's SQL, and nothing else: each is exactly
  * one `GRANT`, `REVOKE`, `ALTER … OWNER TO` or `ALTER DEFAULT PRIVILEGES` of names. Null if the SQL
  * cannot be read.
  */
@@ -49,7 +49,7 @@ export function privilegeStatements(sql: string): PrivilegeStatements | null {
   }
   roles.delete("PUBLIC");
   const ofLarge = statements.filter((each) => LARGE_OBJECT.test(each));
-  // So many take too many locks, and are not compared.
+  // More than this take too many locks, so they are not compared.
   const dropped = ofLarge.length > MAX_OF_LARGE_OBJECTS ? new Set(ofLarge) : new Set<string>();
   return { statements: statements.filter((each) => !dropped.has(each)), roles: [...roles] };
 }
@@ -87,7 +87,7 @@ function setsOwner(words: readonly string[]): boolean {
   );
 }
 
-/** Of `schema.name`. */
+/** Whether a word at this place fits into `schema.name`. */
 function isOfName(word: string, at: number): boolean {
   return at % 2 === 0 ? NAME.test(word) : word === ".";
 }
@@ -100,7 +100,7 @@ function isOneGroup(words: readonly string[]): boolean {
   });
 }
 
-/** What follows TO, FROM and ROLE: in pg_dump's SQL, only keywords are in capitals. */
+/** The names after TO, FROM and ROLE. In pg_dump's SQL, only keywords are in capitals. */
 function rolesIn(words: readonly string[]): string[] {
   return words.flatMap((word, at) => {
     if (word !== "TO" && word !== "FROM" && word !== "ROLE") return [];

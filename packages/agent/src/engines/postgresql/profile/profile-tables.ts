@@ -8,11 +8,11 @@ import type { ScratchServer } from "../../scratch-server.ts";
 import { ProfileRows } from "./profile-rows.ts";
 import { type ProfiledTable, profileStatement } from "./profiled-tables.ts";
 
-/** How many tables are profiled, the largest first. */
+/** At most this many tables are profiled, the largest ones. */
 const MAX_TABLES = 200;
-/** Rows are looked at for so long before something else gets its turn. */
+/** After this long over rows, the event loop gets its turn. */
 const SLICE_MS = 5;
-/** How many bytes of arguments one psql gets at most. */
+/** One psql gets at most this many bytes of arguments. */
 const MAX_BATCH_BYTES = 60_000;
 
 const OPTIONS = [

@@ -18,7 +18,7 @@ export interface ProfiledTable {
   readonly columns: readonly ProfiledColumn[];
 }
 
-/** How many columns of a table are looked at, texts first. */
+/** At most this many columns of a table are read, texts first. */
 const MAX_COLUMNS = 40;
 
 /** Only types that every server has: a type that the dump made may run code of its own. */
@@ -65,7 +65,7 @@ export function profiledTables(output: string): ProfiledTable[] {
   }));
 }
 
-/** About how much is read of a larger table. */
+/** About this many bytes of a larger table are read. */
 const SAMPLED_BYTES = 8 << 20;
 /**
  * About how many rows are read. With so many, a rate is exact enough that a column stands out

@@ -105,7 +105,7 @@ test.each<[string, Each]>([
   expect(await receiptBytes(metadata)).toBeLessThan(MAX_RECEIPT_BYTES);
   const databases = databasesOfMetadata(metadata);
   expect(databases).toHaveLength(MAX_DATABASES);
-  // What a restore must prepare is still there, and what was left out is counted.
+  // The extensions and roles that a restore creates first are still listed, or else counted.
   for (const of of ["extensions", "named_roles"] as const) {
     const known = databases[0]?.metadata[of] as unknown[];
     const wanted = of === "extensions" ? each.extensions : each.roles;

@@ -27,7 +27,7 @@ export function setHash(hashes: readonly (readonly [string, string])[]): string 
   return createHash("sha256").update(listing.join("\n")).digest("hex");
 }
 
-/** How many tables of each database a receipt has room for, with that many databases. */
+/** The number of tables of each database that fit into a receipt, with that many databases. */
 export function tablesOfEach(databases: number): number {
   return Math.max(1, Math.floor(MAX_TABLES_LISTED / Math.max(1, databases)));
 }

@@ -1,7 +1,7 @@
 import { MalformedSet } from "./tar.ts";
 
 /**
- * What an entry of a set is. The archive has the globals, if it has any, first, and then the
+ * An entry of a set, by its name. The archive has the globals first, if there are any, and then the
  * databases in their order:
  *
  *     globals.sql

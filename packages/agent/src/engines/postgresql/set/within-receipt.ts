@@ -3,7 +3,7 @@ import type { ContentMetadata } from "../../content/signed-content.ts";
 import type { RowCounts } from "../../row-counts.ts";
 import { nameInSet } from "../name-in-set.ts";
 
-/** What a set's metadata contain besides those of every engine. */
+/** A set's metadata: those of every engine, and the set's own. */
 export interface SetMetadata extends SourceMetadata {
   readonly globals: { readonly roles: readonly string[]; readonly [more: string]: unknown } | null;
   readonly databases: readonly DatabaseOfReceipt[];

@@ -3,7 +3,7 @@ import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
 import { listText, type UnrestoredKind, unrestoredObject, wordsText } from "./unrestored-objects.ts";
 
 /**
- * What PostgreSQL 15 and newer know about a table of a publication: its columns, and which rows.
+ * The columns and the row filter of a table in a publication, which exist since PostgreSQL 15.
  */
 const COLUMNS = `coalesce((select json_agg(attname order by attnum) from pg_attribute where attrelid = r.prrelid and attnum = any (r.prattrs::int2[])), '[]')`;
 const ROWS = "coalesce(pg_get_expr(r.prqual, r.prrelid), '')";
@@ -108,7 +108,7 @@ export function unrestoredOf(output: string): DatabaseObject[] {
   });
 }
 
-/** How a part is changed before it is compared. */
+/** By kind of object, the function that brings each part into the form that is compared. */
 const PARTS: ReadonlyMap<string, (part: string, at: number) => string> = new Map([
   [
     "publication_table",

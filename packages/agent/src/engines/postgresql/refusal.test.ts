@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import type { ScratchServer } from "../scratch-server.ts";
+import { refusalOf } from "./refusal.ts";
+
+const SERVER: ScratchServer = {
+  runtime: { kind: "process", engine: "postgresql", engine_version: "15.20" },
+  run: () => {
+    throw new Error("no program runs");
+  },
+  files: null,
+  errors: [],
+  hasRunFull: () => false,
+  hasDied: () => false,
+  close: () => Promise.resolve(),
+};
+
+test.each([
+  [
+    "0A000",
+    'extension "postgis" is not available',
+    "lacks a feature that the dump needs at EXTENSION - postgis (SQLSTATE 0A000): use the source's version, with its extensions and locales",
+  ],
+  [
+    "53200",
+    "out of shared memory",
+    "lacks memory or another resource that the restore needs at EXTENSION - postgis (SQLSTATE 53200): give it more",
+  ],
+])(
+  "an archive that ends with SQLSTATE %s could not be tested, and the message says what helps",
+  (sqlstate, error, told) => {
+    const stderr = `pg_restore: while PROCESSING TOC:
+pg_restore: from TOC entry 2; 3079 16385 EXTENSION - postgis postgres
+pg_restore: error: could not execute query: ERROR:  ${error}
+`;
+    const refusal = refusalOf({ code: 1, signal: null, stderr }, SERVER, sqlstate);
+    expect(refusal).toMatchObject({ code: "sandbox_lacks", message: `the scratch PostgreSQL ${told}` });
+  },
+);
