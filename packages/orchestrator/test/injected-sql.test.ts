@@ -228,7 +228,8 @@ test("jobs: the injected count beside each statement finds nothing of another or
     },
     {
       name: "housekeeping",
-      run: async () => void (await removeExpired(deps.db, { rateLimits: RATE_LIMITS, apiLogDays: 90 })),
+      run: async () =>
+        void (await removeExpired(deps.db, { rateLimits: RATE_LIMITS, apiLogDays: 90 }, { signal })),
     },
   ];
   for (const { name, run } of [...featureJobs(deps), ...others]) {

@@ -18,6 +18,8 @@ interface PlanNode {
   "Actual Loops"?: number;
   "Rows Removed by Filter"?: number;
   "Rows Removed by Index Recheck"?: number;
+  "Shared Hit Blocks"?: number;
+  "Shared Read Blocks"?: number;
   Plans?: PlanNode[];
 }
 
@@ -36,6 +38,7 @@ export function explaining(connection: ConnectionSettings): ConnectionSettings {
     "auto_explain.log_min_duration": "0",
     "auto_explain.log_analyze": "on",
     "auto_explain.log_timing": "off",
+    "auto_explain.log_buffers": "on",
   };
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   return { ...connection, options: options.join(" ") } as ConnectionSettings;

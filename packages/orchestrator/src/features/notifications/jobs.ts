@@ -19,6 +19,6 @@ export function notificationJobs({ db }: { db: Database }): Job[] {
       },
     },
     { name: "weekly_evidence", every_s: 600, run: (context) => queueWeeklyEvidence(db, context) },
-    { name: "remove_notifications", every_s: 3600, run: ({ now }) => removeOld(db, now) },
+    { name: "remove_notifications", every_s: 3600, run: ({ now, signal }) => removeOld(db, { now, signal }) },
   ];
 }

@@ -18,9 +18,10 @@ export function startHousekeeping({ db, lifetimes, logger, signal }: Housekeepin
   const job = new Cron("17 * * * *", { protect: true, timezone: "UTC", unref: true }, async () => {
     if (signal.aborted) return;
     try {
-      const removed = await removeExpired(db, lifetimes);
-      if (removed > 0)
-        logger.debug({ removed }, "removed expired idempotency records and rate limit windows");
+      const { removed, isUnfinished } = await removeExpired(db, lifetimes, { signal });
+      if (removed > 0) logger.debug({ removed }, "removed expired rows");
+      if (isUnfinished)
+        logger.info({ removed }, "housekeeping has not removed all expired rows; going on in an hour");
     } catch (error) {
       logger.warn({ reason: errorMessage(error) }, "housekeeping failed; trying again in an hour");
     }

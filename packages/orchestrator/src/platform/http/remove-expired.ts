@@ -1,10 +1,17 @@
 import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
+import {
+  BATCH,
+  type Removal,
+  removeBefore,
+  type RemovedBatch,
+  removeInBatches,
+  type RemovalLimits,
+} from "../database/remove-in-batches.ts";
 import type { Database } from "../database/schema.ts";
 import { removeEndedWindows } from "./rate-limit-store.ts";
 import type { RateLimitTable } from "./rate-limits.ts";
 
-const BATCH = 5000;
 const DAY_MS = 86_400_000;
 
 /** How long temporary rows are kept. */
@@ -20,9 +27,12 @@ export interface Lifetimes {
  * as long, and requests to hosts' configurations after a week; for the service's housekeeping. Safe
  * at any time and on several replicas at once: expired rows no longer count. During that
  * month the holder of a session's token is told that the session is over.
- * @returns how many rows were removed
  */
-export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Lifetimes): Promise<number> {
+export async function removeExpired(
+  db: Database,
+  { rateLimits, apiLogDays }: Lifetimes,
+  limits: RemovalLimits,
+): Promise<Removal> {
   const longest_s = Math.max(...Object.values(rateLimits).map(({ window_s }) => window_s));
   let removed = await removeEndedWindows(db, longest_s);
   for (const gone of [
@@ -38,29 +48,36 @@ export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Li
     ),
   ])
     removed += Number(gone.numAffectedRows ?? 0n);
-  // Without locking them first, because this role may not: two replicas at once wait for each other
-  // here. The ids contain the time, so the oldest rows are one range of the key.
-  const oldestKept = firstIdAt("apiLog", Date.now() - apiLogDays * DAY_MS);
-  removed += await inBatches(() =>
-    sql`
-      delete from api_logs where id in (
-        select id from api_logs where id < ${oldestKept} order by id limit ${BATCH}
-      )`.execute(db),
-  );
-  removed += await inBatches(() =>
-    sql`
-      delete from idempotency_keys where scope_sha256 in (
-        select scope_sha256 from idempotency_keys where expires_at < now() limit ${BATCH} for update skip locked
-      )`.execute(db),
-  );
-  return removed;
+  // The ids contain the time.
+  const calls = {
+    table: "api_logs",
+    key: "id",
+    before: firstIdAt("apiLog", Date.now() - apiLogDays * DAY_MS),
+  } as const;
+  const runs = [await removeBefore(db, calls, limits), await removeAnswers(db, limits)];
+  for (const run of runs) removed += run.removed;
+  return { removed, isUnfinished: runs.some(({ isUnfinished }) => isUnfinished) };
 }
 
-/** Some at a time, so that a long backlog makes no transaction large. */
-async function inBatches(remove: () => Promise<{ numAffectedRows?: bigint }>): Promise<number> {
-  for (let removed = 0; ;) {
-    const batch = Number((await remove()).numAffectedRows ?? 0n);
-    removed += batch;
-    if (batch < BATCH) return removed;
-  }
+/**
+ * Those that somebody holds are left for the next run, so that no call waits for this. Their keys
+ * are hashes, in whose order a backlog would be all over the table.
+ */
+function removeAnswers(db: Database, limits: RemovalLimits): Promise<Removal> {
+  return removeInBatches(
+    db,
+    {
+      first: "-infinity",
+      // At the last time again, for those of the same time that the batch had no room for.
+      batchAfter: (time) => sql<RemovedBatch>`
+        with batch as materialized (
+          select scope_sha256, expires_at from idempotency_keys
+          where expires_at >= ${time}::timestamptz and expires_at < now()
+          order by expires_at limit ${limits.batch ?? BATCH} for update skip locked),
+        gone as (
+          delete from idempotency_keys where scope_sha256 = any (array(select scope_sha256 from batch)) returning 1)
+        select (select count(*)::int from gone) as removed, max(expires_at)::text as last from batch`,
+    },
+    limits,
+  );
 }

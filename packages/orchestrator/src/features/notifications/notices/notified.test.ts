@@ -467,9 +467,9 @@ test("a message is removed after 90 days and not sent again", async () => {
   await report("backup_failed", { source_id });
   await makeHistory(service, org, { agent });
   expect(await types(channel)).toHaveLength(2);
-  await removeOld(service.byClock, new Date(Date.now() + 89 * 86_400_000));
+  await removeOld(service.byClock, { now: new Date(Date.now() + 89 * 86_400_000), signal });
   expect(await types(channel)).toHaveLength(2);
-  await removeOld(service.byClock, new Date(Date.now() + 91 * 86_400_000));
+  await removeOld(service.byClock, { now: new Date(Date.now() + 91 * 86_400_000), signal });
   expect(await types(channel)).toEqual([]);
   const { rows } = await service.pool.query("select from notification_incidents where org_id = $1", [org.id]);
   expect(rows).toEqual([]);
