@@ -14,7 +14,7 @@ export {
 } from "./evaluate-check.ts";
 export { type BrokenConstraint, type CheckedConstraints, constraintsCheck } from "./constraints-check.ts";
 export { type CheckedIndexes, indexesCheck } from "./indexes-check.ts";
-export { attributesCheck } from "./attributes-check.ts";
+export { attributesCheck, type ComparedAttributes } from "./attributes-check.ts";
 export { contentCheck } from "./content-check.ts";
 export { objectsCheck, type ObjectsWords } from "./objects-check.ts";
 export { notInTime } from "./not-in-time.ts";

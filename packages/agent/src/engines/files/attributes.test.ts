@@ -10,6 +10,7 @@ import { type ArchivedAttributes, AttributeDigests } from "./attribute-digests.t
 import { attributesOf } from "./attributes.ts";
 import { compareAttributes } from "./compare-attributes.ts";
 import { signAttributes } from "./signed-attributes.ts";
+import { NOTHING_UNSET } from "./tar-warnings.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
 
@@ -188,6 +189,101 @@ describe("times, ACLs and extended attributes", () => {
   });
 });
 
+/** What tar can set on no host: a user nobody knows, and a name longer than the kernel takes. */
+const STRANGER = { "SCHILY.acl.access": NAMED.replace("4321", "nobody-knows") };
+const TOO_LONG = (name: string) => ({ [`SCHILY.xattr.user.${name}${"x".repeat(256)}`]: "1" });
+const ORIGIN = (value: string) => ({ "SCHILY.xattr.user.origin": value });
+
+/** What an archive with these members would be signed with. */
+const signedFor = async (members: readonly Member[]): Promise<ForeignMetadata> => {
+  const archived = new AttributeDigests();
+  const nothing = { content() {}, hole() {}, entryEnd() {} };
+  const reader = new TarReader({ ...nothing, entry: (...entry) => archived.add(...entry) });
+  await reader.push(archiveOf([ROOT, ...members]));
+  return { attributes: signAttributes(archived.finish(), KEY) };
+};
+/** The signed members, of which tar loses one without a word. */
+const testLosing = async (members: readonly Member[], lost: string): Promise<CheckOutcome | null> => {
+  const metadata = await signedFor(members);
+  const { signal } = new AbortController();
+  return restoreTree(
+    archiveOf([ROOT, ...members]),
+    scratch,
+    async (restored, tree) => {
+      execFileSync("python3", ["-c", lost], { cwd: tree });
+      const comparison = { metadata, key: KEY, budget_ms: 60_000, signal };
+      return (await restored.compareContent?.(comparison))?.[0] ?? null;
+    },
+    signal,
+    metadata,
+  );
+};
+
+describe("a name that contains what tar says if it could not set something", () => {
+  const LOSE_XATTR = "import os; os.removexattr('z', 'user.origin')";
+  const LOSE_ACL = "import os; os.removexattr('z', 'system.posix_acl_access')";
+
+  it.each([
+    "XATTR support",
+    "a: Cannot set 'user.b' extended attribute for file 'c': Operation not supported",
+    "a\ntar: setxattrat: Cannot set 'user.b' extended attribute for file 'c': x",
+  ])("does not hide that an extended attribute was lost: %j", async (name) => {
+    const members = [
+      { name: `./${name}`, pax: STRANGER },
+      { name: "./z", pax: ORIGIN("a") },
+    ];
+    expect(await testLosing(members, LOSE_XATTR)).toMatchObject({
+      result: "failed",
+      observed: { differing_kinds: expect.stringMatching(/extended attributes$/) as string },
+    });
+  });
+
+  it.each([
+    "POSIX ACL",
+    "a: Warning: Cannot acl_from_text: Invalid argument",
+    "a': x\ntar: acl_set_file_at: Cannot set POSIX ACLs for file 'b",
+  ])("does not hide that an ACL was lost: %j", async (name) => {
+    const members = [
+      { name: `./${name}`, pax: TOO_LONG("") },
+      { name: "./y", pax: TOO_LONG(name) },
+      { name: "./z", mode: 0o674, pax: { "SCHILY.acl.access": ACL } },
+    ];
+    expect(await testLosing(members, LOSE_ACL)).toMatchObject({
+      result: "failed",
+      observed: { differing_kinds: expect.stringMatching(/^ACLs/) as string },
+    });
+  });
+});
+
+it("attributes that the archive lost fail the test, also where the sandbox can't set them", async () => {
+  const members = (value: string): readonly Member[] => [
+    { name: "./locked", mode: 0o444, pax: ORIGIN(value) },
+    { name: "./z", pax: { "SCHILY.acl.access": STRANGER["SCHILY.acl.access"].replace("rwx", value) } },
+  ];
+  const metadata = await signedFor(members("r-x"));
+  const { attributes } = await test(archiveOf([ROOT, ...members("rw-")]), metadata);
+  expect(attributes).toMatchObject({
+    result: "failed",
+    observed: { differing_kinds: "ACLs and extended attributes" },
+  });
+});
+
+it("what tar could not set is named, however much tar says before", async () => {
+  const members = Array.from({ length: 40 }, (_, at) => ({
+    name: `./${String(at).padStart(2, "0")}`,
+    pax: TOO_LONG("y".repeat(400)),
+  }));
+  const outcome = await testLosing([...members, { name: "./z", pax: STRANGER }], "pass");
+  expect(outcome).toMatchObject({
+    result: "passed",
+    observed: {
+      not_compared_kinds: expect.stringContaining(
+        "1 ACL (the sandbox could not set them), 40 extended attributes (the sandbox could not set them)",
+      ) as string,
+    },
+  });
+});
+
 describe("ACLs that name users", () => {
   const attributesOfAcl = (text: string, numbers: string): ArchivedAttributes => {
     const digests = new AttributeDigests();
@@ -203,23 +299,23 @@ describe("ACLs that name users", () => {
   };
   const at = (user: string): string => `0200000002000700${user}04000400ffffffff`;
   const archived = attributesOfAcl(NAMED, at("e1100000"));
-  const compared = (others: ArchivedAttributes, warnings: string): CheckOutcome =>
+  const compared = (others: ArchivedAttributes, unset = NOTHING_UNSET): CheckOutcome =>
     compareAttributes(
       signAttributes(archived, KEY),
-      { times: archived.times, owners: archived.owners, others, warnings, duration_ms: 1 },
+      { times: archived.times, archived, others, unset, duration_ms: 1 },
       KEY,
     );
 
   it("are equal if the numbers are, whatever the users are called here", () => {
     const others = attributesOfAcl(NAMED.replace("4321", "ann"), at("e1100000"));
-    expect(compared(others, "")).toMatchObject({
+    expect(compared(others)).toMatchObject({
       result: "passed",
       observed: { acls: 1, not_compared_kinds: ON_DISK },
     });
   });
 
   it("are not compared if the users have other numbers here", () => {
-    expect(compared(attributesOfAcl(NAMED, at("e2100000")), "")).toMatchObject({
+    expect(compared(attributesOfAcl(NAMED, at("e2100000")))).toMatchObject({
       result: "passed",
       observed: { not_compared_kinds: `${ON_DISK}, 1 ACL (the users have other numbers here)` },
     });
@@ -228,16 +324,16 @@ describe("ACLs that name users", () => {
   it("are not compared if tar could not set them, and differ if it said nothing", () => {
     const lost = new AttributeDigests();
     const none = lost.finish();
-    const refused = "tar: acl_set_file_at: Cannot set POSIX ACLs for file './file': Invalid argument";
+    const refused = { ...NOTHING_UNSET, acls: true };
     const notSet = `${ON_DISK}, 1 ACL (the sandbox could not set them)`;
     expect(compared(none, refused).observed).toMatchObject({ not_compared_kinds: notSet });
-    expect(compared(none, "")).toMatchObject({ result: "failed", observed: { differing_kinds: "ACLs" } });
+    expect(compared(none)).toMatchObject({ result: "failed", observed: { differing_kinds: "ACLs" } });
   });
 
   it("are named if there was no time to read them", () => {
     const signed = signAttributes(archived, KEY);
-    const { times, owners } = archived;
-    const found = { times, owners, others: "no_time", warnings: "", duration_ms: 1 } as const;
+    const { times } = archived;
+    const found = { times, archived, others: "no_time", unset: NOTHING_UNSET, duration_ms: 1 } as const;
     expect(compareAttributes(signed, found, KEY).observed).toMatchObject({
       not_compared_kinds: `${ON_DISK}, 1 ACL (no_time)`,
     });

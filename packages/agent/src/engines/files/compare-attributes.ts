@@ -1,38 +1,39 @@
 import { plural } from "@attestore/proof";
 import type { CheckOutcome } from "@attestore/proof";
-import { attributesCheck } from "../../checks/index.ts";
+import { attributesCheck, type ComparedAttributes } from "../../checks/index.ts";
 import type { ArchivedAttributes } from "./attribute-digests.ts";
 import type { AttributesDigest } from "./owners.ts";
 import { attributesTag, type SignedAttributes } from "./signed-attributes.ts";
+import type { UnsetAttributes } from "./tar-warnings.ts";
 import type { TimesDigest } from "./times.ts";
 
 /** What was found in a restored tree. */
 export interface FoundAttributes {
   readonly times: TimesDigest;
-  /** Of the archive that was restored, because a sandbox's user can't give files away. */
-  readonly owners: AttributesDigest | null;
+  /** Those in the archive that was restored, because a sandbox can't set all of them. */
+  readonly archived: ArchivedAttributes | null;
   /** Null if the backup has neither ACLs nor extended attributes; or why they could not be read. */
   readonly others: ArchivedAttributes | "no_time" | "not_read" | null;
-  /** What tar said while it restored the tree. */
-  readonly warnings: string;
+  readonly unset: UnsetAttributes;
   readonly duration_ms: number;
 }
 
-/** tar's words for what it could not set. The file does not matter here: names are data. */
-const NO_ACL = /Cannot acl_|POSIX ACL/;
-const NO_XATTR = /extended attribute|XATTR support/;
+type Compared = ComparedAttributes["compared"][number];
 
-/** Whatever the sandbox could not set is named, and does not count as held. */
+/**
+ * Whatever the sandbox could not set is named, and does not count as held. It must still be in the
+ * archive as it was signed.
+ */
 export function compareAttributes(
   signed: SignedAttributes,
-  { times, owners, others, warnings, duration_ms }: FoundAttributes,
+  { times, archived, others, unset, duration_ms }: FoundAttributes,
   key: Buffer,
 ): CheckOutcome {
-  const compared: [kind: string, count: number, is: string, shouldBe: string][] = [];
+  const compared: Compared[] = [];
   const notCompared: string[] = [];
-  if (signed.owners === undefined || owners === null) notCompared.push("owners");
+  if (signed.owners === undefined || archived === null) notCompared.push("owners");
   else {
-    const tag = attributesTag(key, "owners", owners.sha256);
+    const tag = attributesTag(key, "owners", archived.owners.sha256);
     compared.push(["owners", signed.owners.count, tag, signed.owners.tag]);
     notCompared.push("the restored files' owners (only the archive's)");
   }
@@ -45,39 +46,50 @@ export function compareAttributes(
     compared.push(["times", times.count, seconds, signed.times.seconds]);
   } else compared.push(["times", times.count, exact, signed.times.tag]);
 
-  if (signed.acls.count > 0) {
-    const many = manyOf(signed.acls.count, "ACL");
-    if (others === null || typeof others === "string") notCompared.push(`${many} (${others ?? "not_read"})`);
-    else {
-      const is = attributesTag(key, "acls", others.acls.sha256);
-      const shape = attributesTag(key, "shape", others.acls.shape);
-      if (is === signed.acls.tag || (shape !== signed.acls.shape && !NO_ACL.test(warnings)))
-        compared.push(["acls", signed.acls.count, is, signed.acls.tag]);
-      else
-        notCompared.push(
-          shape === signed.acls.shape
-            ? `${many} (the users have other numbers here)`
-            : `${many} (the sandbox could not set them)`,
-        );
-    }
-  }
-  if (signed.xattrs.count > 0) {
-    const many = manyOf(signed.xattrs.count, "extended attribute");
-    if (signed.unwritable > 0) notCompared.push(`${many} (on files that are not writable)`);
-    else if (others === null || typeof others === "string")
-      notCompared.push(`${many} (${others ?? "not_read"})`);
-    else {
-      const is = attributesTag(key, "xattrs", others.xattrs.sha256);
-      if (is === signed.xattrs.tag || !NO_XATTR.test(warnings))
-        compared.push(["xattrs", signed.xattrs.count, is, signed.xattrs.tag]);
-      else notCompared.push(`${many} (the sandbox could not set them)`);
-    }
+  for (const each of [compareAcls, compareXattrs]) {
+    const found = each(signed, { archived, others, unset }, key);
+    if (typeof found === "string") notCompared.push(found);
+    else if (found !== null) compared.push(found);
   }
   if (signed.other_xattrs > 0)
-    notCompared.push(`${manyOf(signed.other_xattrs, "extended attribute")} (outside of user.)`);
+    notCompared.push(`${plural(signed.other_xattrs, "extended attribute")} (outside of user.)`);
   return attributesCheck({ compared, notCompared, duration_ms });
 }
 
-function manyOf(count: number, what: string): string {
-  return plural(count, what);
+type Restored = Pick<FoundAttributes, "archived" | "others" | "unset">;
+
+/** Null if there are none; or what was not compared, and why. */
+function compareAcls(
+  { acls }: SignedAttributes,
+  { archived, others, unset }: Restored,
+  key: Buffer,
+): Compared | string | null {
+  const tagOf = (found: AttributesDigest): string => attributesTag(key, "acls", found.sha256);
+  if (archived !== null && tagOf(archived.acls) !== acls.tag)
+    return ["acls", archived.acls.count, tagOf(archived.acls), acls.tag];
+  if (acls.count === 0) return null;
+  const many = plural(acls.count, "ACL");
+  if (others === null || typeof others === "string") return `${many} (${others ?? "not_read"})`;
+  const is = tagOf(others.acls);
+  if (is !== acls.tag && attributesTag(key, "shape", others.acls.shape) === acls.shape)
+    return `${many} (the users have other numbers here)`;
+  if (is !== acls.tag && unset.acls) return `${many} (the sandbox could not set them)`;
+  return ["acls", acls.count, is, acls.tag];
+}
+
+function compareXattrs(
+  { xattrs, unwritable }: SignedAttributes,
+  { archived, others, unset }: Restored,
+  key: Buffer,
+): Compared | string | null {
+  const tagOf = (found: AttributesDigest): string => attributesTag(key, "xattrs", found.sha256);
+  if (archived !== null && tagOf(archived.xattrs) !== xattrs.tag)
+    return ["xattrs", archived.xattrs.count, tagOf(archived.xattrs), xattrs.tag];
+  if (xattrs.count === 0) return null;
+  const many = plural(xattrs.count, "extended attribute");
+  if (unwritable > 0) return `${many} (on files that are not writable)`;
+  if (others === null || typeof others === "string") return `${many} (${others ?? "not_read"})`;
+  const is = tagOf(others.xattrs);
+  if (is !== xattrs.tag && unset.xattrs) return `${many} (the sandbox could not set them)`;
+  return ["xattrs", xattrs.count, is, xattrs.tag];
 }

@@ -6,6 +6,7 @@ import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place
 import type { Place } from "../../sandboxes/place.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { TAR } from "./gnu-tar.ts";
+import { TarWarnings, type UnsetAttributes } from "./tar-warnings.ts";
 
 /**
  * Without --absolute-names, no name and no link target leads tar out of the tree: it strips a
@@ -17,6 +18,7 @@ const ARGUMENTS = [
   "--delay-directory-restore",
   "--no-same-owner",
   "--no-selinux",
+  "--quoting-style=escape",
   "--warning=no-timestamp",
 ];
 
@@ -27,8 +29,7 @@ export interface ExtractedTree {
   readonly place: Place;
   /** The tree's own directory, in the place. */
   readonly tree: string;
-  /** The beginning of what tar wrote to stderr. */
-  readonly warnings: string;
+  readonly unset: UnsetAttributes;
 }
 
 export interface Extraction {
@@ -61,6 +62,10 @@ export async function extractTree(
       signal,
     });
     child.stdout.resume();
+    const warnings = new TarWarnings();
+    child.stderr.on("data", (text: string) => {
+      warnings.push(text);
+    });
     try {
       await feed(child.stdin, content);
     } catch (error) {
@@ -73,7 +78,7 @@ export async function extractTree(
     if (exit.signal === "SIGXFSZ" || (exit.code !== 0 && FULL.test(exit.stderr))) throw full();
     if (exit.signal !== null) throw new RunError("sandbox_failed", `tar ended with ${endedWith(exit)}`);
     judge(exit);
-    return { place, tree, warnings: exit.stderr };
+    return { place, tree, unset: warnings.finish() };
   } catch (error) {
     await place.close();
     stopIfAborted(signal);

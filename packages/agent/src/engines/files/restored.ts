@@ -14,19 +14,20 @@ import type {
 } from "../engine.ts";
 import type { Child } from "../../processes/child.ts";
 import { runCheckProgram } from "../run-check-program.ts";
-import type { AttributesDigest } from "./owners.ts";
+import type { ArchivedAttributes } from "./attribute-digests.ts";
 import { compareAttributes } from "./compare-attributes.ts";
 import { readAttributes } from "./read-attributes.ts";
 import { ruinTree, type TreeRuin } from "./ruin.ts";
 import { signedAttributes } from "./signed-attributes.ts";
+import { NOTHING_UNSET, type UnsetAttributes } from "./tar-warnings.ts";
 import type { ManifestLimits, TreeSummary } from "./tree-manifest.ts";
 import { TreeProcess } from "./tree-process.ts";
 
 /** The archive of one of our backups, which was extracted. */
 export interface ExtractedArchive {
-  readonly owners: AttributesDigest;
-  /** What tar said. */
-  readonly warnings: string;
+  /** What the archive holds, whatever the sandbox could set of it. */
+  readonly attributes: ArchivedAttributes;
+  readonly unset: UnsetAttributes;
 }
 
 export class RestoredFiles implements Restored {
@@ -141,8 +142,8 @@ export class RestoredFiles implements Restored {
     const needsTar = signed.acls.count + signed.xattrs.count > 0;
     const others = needsTar ? await readAttributes(this.#place, this.#tree, { budget_ms, signal }) : null;
     const duration_ms = performance.now() - started;
-    const { owners = null, warnings = "" } = this.#archive ?? {};
-    return [compareAttributes(signed, { times, owners, others, warnings, duration_ms }, key)];
+    const { attributes: archived = null, unset = NOTHING_UNSET } = this.#archive ?? {};
+    return [compareAttributes(signed, { times, archived, others, unset, duration_ms }, key)];
   }
 
   /** The manifest looked at every file anyway. */

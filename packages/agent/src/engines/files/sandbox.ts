@@ -4,13 +4,14 @@ import { DEFAULT_LIMITS, type SourceLimits } from "../../config/source-limits.ts
 import { type ForeignMetadata, type Restored, RestoreRefused, type Sandbox } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import type { Attributes } from "./attributes.ts";
+import { AttributeDigests } from "./attribute-digests.ts";
 import { extractTree } from "./extract-tree.ts";
 import { gnuTarVersion } from "./gnu-tar.ts";
-import { Owners } from "./owners.ts";
 import { RestoredFiles } from "./restored.ts";
 import { type SignedAttributes, signedAttributes } from "./signed-attributes.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader, type TarSink } from "./tar-reader.ts";
+import { looksLikeWarning, NOTHING_UNSET } from "./tar-warnings.ts";
 import { treeTooLarge } from "./too-large.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
@@ -43,17 +44,20 @@ async function restore(
   context: RunContext,
 ): Promise<Restored> {
   const entries = new SafeEntries(context.limits ?? DEFAULT_LIMITS);
-  const { place, tree, warnings } = await extractTree(
+  const { place, tree, unset } = await extractTree(
     whatIsSafe(content, entries),
     {
-      options: ["--preserve-permissions", "--quoting-style=escape", ...attributes],
+      options: ["--preserve-permissions", ...attributes],
       judge: (exit) => {
         if (exit.code !== 0) throw refusalOf(exit);
       },
     },
     context,
   );
-  return new RestoredFiles(place, tree, context.signal, { owners: entries.owners.finish(), warnings });
+  return new RestoredFiles(place, tree, context.signal, {
+    attributes: entries.attributes.finish(),
+    unset: entries.hasForgedWarning ? NOTHING_UNSET : unset,
+  });
 }
 
 /**
@@ -86,7 +90,9 @@ async function* whatIsSafe(
 }
 
 class SafeEntries implements TarSink {
-  readonly owners = new Owners();
+  readonly attributes = new AttributeDigests();
+  /** Whether a name could be taken for a line of tar's. */
+  hasForgedWarning = false;
   readonly #limits: SourceLimits;
   #logicalBytes = 0;
 
@@ -95,7 +101,8 @@ class SafeEntries implements TarSink {
   }
 
   entry(entry: TreeEntry, attributes: Attributes): void {
-    this.owners.add(entry, attributes);
+    this.attributes.add(entry, attributes);
+    this.hasForgedWarning ||= [entry.path, ...attributes.xattrs.map(([name]) => name)].some(looksLikeWarning);
     if (entry.kind === "file") this.#logicalBytes += entry.size;
     if (this.#logicalBytes > this.#limits.logicalBytes) throw treeTooLarge(this.#limits.logicalBytes);
     if (entry.kind === "device") {
