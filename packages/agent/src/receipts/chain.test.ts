@@ -44,6 +44,6 @@ it("statements that are signed at once have a number each", async () => {
       }),
     ),
   );
-  expect(numbers.toSorted()).toEqual([1, 2, 3, 4]);
+  expect(numbers.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4]);
   expect(readdirSync(layout.eventsWaiting)).toHaveLength(4);
 });
