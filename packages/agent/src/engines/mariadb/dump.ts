@@ -4,6 +4,7 @@ import { largeWrites } from "../../processes/large-writes.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
+import { columnsNotExamined } from "./columns-not-examined.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
 import { describeDump, type Look, look, tablesOf } from "./describe.ts";
 import { listSource } from "./content/list-objects.ts";
@@ -132,7 +133,16 @@ export async function dumpMariadb(
       if (contentKey === undefined) return described;
       const again = objects === null ? null : await listSource(session, databases);
       const signed = signObjects(objects, again, contentKey);
-      return signRows(described, { dumped: counter, ...before, objects: signed }, contentKey);
+      return signRows(
+        described,
+        {
+          dumped: counter,
+          ...before,
+          notExamined: columnsNotExamined([before, after]),
+          objects: signed,
+        },
+        contentKey,
+      );
     };
     return {
       origin,

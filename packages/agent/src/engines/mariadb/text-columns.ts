@@ -14,7 +14,6 @@ export interface LossyTexts {
   readonly notExamined: readonly string[];
 }
 
-const MAX_NAMED = 100;
 const CHARACTER_SET = /^[a-z0-9_]{1,32}$/;
 
 /**
@@ -26,10 +25,11 @@ export async function lossyTexts(
   session: MariadbSession,
   databases: readonly string[],
   version: string,
+  budget_s = COUNTING_S,
 ): Promise<LossyTexts> {
   const lossy: string[] = [];
   const notExamined: string[] = [];
-  const deadline = performance.now() + COUNTING_S * 1000;
+  const deadline = performance.now() + budget_s * 1000;
   const columns = rowsOf(
     await session.run(textColumns(databases)),
     "listing the columns whose texts a dump may change",
@@ -38,11 +38,12 @@ export async function lossyTexts(
     const [database, table] = JSON.parse(place) as [string, string];
     const changes = own.map(([, , column = "", set = "", isVersioned]) => {
       const text = quoted(column);
+      const back = `convert(convert(${text} using utf8mb4) using ${set})`;
       return {
         name: `${tableName(database, table)}.${column}`,
         isVersioned: isVersioned === "1",
         sql: CHARACTER_SET.test(set)
-          ? `coalesce(max(cast(convert(convert(${text} using utf8mb4) using ${set}) as binary) <> cast(${text} as binary)), 0)`
+          ? `coalesce(max(not (cast(${back} as binary) <=> cast(${text} as binary))), 0)`
           : "null",
       };
     });
@@ -53,11 +54,11 @@ export async function lossyTexts(
     );
     const left_s = (deadline - performance.now()) / 1000;
     const select = `select ${changes.map(({ sql }) => sql).join(", ")} from ${from}`;
-    const examined = left_s <= 0 ? null : await session.runForeign(limited(version, select, left_s));
+    const examined = left_s <= 0 ? null : await session.runForeign(limited(version, select, left_s / 2));
     const [found = []] = examined?.ok === true ? examined.rows : [];
     for (const [at, { name }] of changes.entries()) {
       if (found[at] === "1") lossy.push(name);
-      else if (found[at] !== "0" && notExamined.length < MAX_NAMED) notExamined.push(name);
+      else if (found[at] !== "0") notExamined.push(name);
     }
   }
   return { lossy, notExamined };

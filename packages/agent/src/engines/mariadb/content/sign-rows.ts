@@ -12,6 +12,8 @@ export interface DumpedRows {
   readonly tables: readonly ListedTable[];
   /** Tables with a column that a copy may compute differently. */
   readonly computed: ReadonlySet<string>;
+  /** Columns whose values the dump may have changed. Their tables are compared nevertheless. */
+  readonly notExamined: readonly NotCompared[];
   /** Null if they could not be listed. */
   readonly objects: ObjectsMetadata | null;
 }
@@ -19,7 +21,7 @@ export interface DumpedRows {
 /** Adds to the metadata of a dump what its tables hold. */
 export function signRows(
   metadata: SourceMetadata,
-  { dumped, tables, computed, objects }: DumpedRows,
+  { dumped, tables, computed, notExamined, objects }: DumpedRows,
   key: Buffer,
 ): SourceMetadata {
   const found = new Map(dumped.tables().map((each) => [tableName(each.database, each.table), each]));
@@ -34,7 +36,8 @@ export function signRows(
     else notKnown.push({ name, why: rows === undefined ? "not_in_dump" : "dump_not_read" });
   }
   const known = withKnownRest(metadata, tags, notKnown);
-  return signContent(metadata, { ...known, settings: null, objects });
+  const notCompared = [...known.notCompared, ...notExamined];
+  return signContent(metadata, { ...known, notCompared, settings: null, objects });
 }
 
 /** Null if the rows were not understood. */

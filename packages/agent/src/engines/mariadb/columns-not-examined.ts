@@ -1,0 +1,28 @@
+import type { NotCompared } from "../content/signed-content.ts";
+import type { RoundedFloats } from "./float-columns.ts";
+import type { LossyTexts } from "./text-columns.ts";
+
+/** What was found in one snapshot. */
+export interface ExaminedColumns {
+  readonly floats: RoundedFloats;
+  readonly texts: LossyTexts;
+}
+
+/**
+ * Columns that a dump may have changed, because at least one of the looks at the source did not get
+ * to them: a value may have come and gone between the two.
+ */
+export function columnsNotExamined(looks: readonly ExaminedColumns[]): NotCompared[] {
+  const named = (why: string, names: readonly string[]): NotCompared[] =>
+    [...new Set(names)].map((name) => ({ name, why }));
+  return [
+    ...named(
+      "float_not_examined",
+      looks.flatMap(({ floats }) => floats.notExamined),
+    ),
+    ...named(
+      "text_not_examined",
+      looks.flatMap(({ texts }) => texts.notExamined),
+    ),
+  ];
+}
