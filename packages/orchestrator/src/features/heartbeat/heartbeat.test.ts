@@ -459,6 +459,26 @@ describe("heartbeats that come at the same time", () => {
     expect(await lastSeen(agents.map(({ id }) => id))).toBe(8);
   });
 
+  test.each([
+    ["NUL", "a\0b"],
+    ["half of a surrogate pair", "\ud800"],
+  ])("are noted also if one of them has a text with %s, and that one is refused", async (_what, text) => {
+    const { agents } = await addFleet();
+    const fields = [
+      { hostname: text },
+      { encryption: { recipients: [text], recovery_kit: null } },
+      { sources: [{ slug: "shared-1", engine: "postgresql", name: text }] },
+    ];
+    await unsee();
+    const [hostile, ...others] = agents;
+    const sent = others.map((by, n) => by.post("/v1/heartbeat", heartbeat(declared(n + 1))));
+    for (const more of fields) sent.push(hostile!.post("/v1/heartbeat", heartbeat(more)));
+    const answers = (await Promise.all(sent)).map(({ status }) => status);
+    expect(answers).toEqual([...others.map(() => 200), 400, 400, 400]);
+    expect(await lastSeen(others.map(({ id }) => id))).toBe(7);
+    expect(await lastSeen([hostile!.id])).toBe(0);
+  });
+
   test("of the same agent are all answered", async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => agent.post("/v1/heartbeat", heartbeat())),

@@ -277,6 +277,43 @@ test.each(envelopes)("the service refuses %s before anything is looked up", asyn
   await expect(verifySubmission(requestOf(make()), principalOf(agent))).rejects.toMatchObject({ code });
 });
 
+test("a receipt with texts that PostgreSQL cannot hold is recorded, or refused, and fails none of another organisation", async () => {
+  const other = await world.addAgent(await world.addOrg());
+  const [nul, half] = [await world.addAgent(agent.orgId), await world.addAgent(agent.orgId)];
+  const of = async (by: TestAgent, more: (text: string) => object, text: string): Promise<Buffer> => {
+    const statement = backupStatement(by, await world.addBackup(by), more(text));
+    return envelopeOf(by, Buffer.from(JSON.stringify(statement)));
+  };
+  const everywhere = (text: string) => ({
+    agent_version: `1${text}`,
+    cipher: { name: "age-v1" as const, recipients: [`age1${text}`] },
+    source_metadata: {
+      engine: text,
+      engine_version: text,
+      dump_format: text,
+      schema_hash: text,
+      [text]: text,
+    },
+    started_at: "0001-01-01T00:00:00.000Z",
+    finished_at: "0001-01-01T00:00:00.000Z",
+  });
+  const nothing = () => ({});
+  const sent = [
+    await of(other, nothing, ""),
+    await of(nul, everywhere, "a\0b"),
+    await of(half, everywhere, "\ud800"),
+    await of(other, nothing, ""),
+  ];
+  const by = [other, nul, half, other] as const;
+  const results = await Promise.allSettled(sent.map((body, n) => submitReceipt(replica, by[n]!, body)));
+  expect(results).toMatchObject([
+    { status: "fulfilled", value: { is: "placed" } },
+    { status: "fulfilled", value: { is: "placed" } },
+    { status: "rejected", reason: { code: "statement_invalid" } },
+    { status: "fulfilled", value: { is: "placed" } },
+  ]);
+});
+
 test("a refusal names the fault of a statement, and its place", async () => {
   const payload = Buffer.from(
     JSON.stringify({ ...restoreTestStatement(agent, backup, { checks: [] }), extra: 1 }),
