@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Attributes } from "./attributes.ts";
+import type { Attributes, Xattr } from "./attributes.ts";
 import { type AttributesDigest, Owners } from "./owners.ts";
 import { type TimesDigest, Times } from "./times.ts";
 import type { TreeEntry } from "./tree-entry.ts";
@@ -12,6 +12,8 @@ export interface ArchivedAttributes {
     readonly shape: string;
   };
   readonly xattrs: AttributesDigest;
+  /** Those with `=` or `%` in their names, which earlier agents did not tell from others. */
+  readonly escapedXattrs: AttributesDigest;
   /** How many extended attributes no ordinary user may set. */
   readonly otherXattrs: number;
   /**
@@ -27,16 +29,16 @@ export class AttributeDigests {
   readonly #owners = new Owners();
   readonly #acls = createHash("sha256");
   readonly #shape = createHash("sha256");
-  readonly #xattrs = createHash("sha256");
+  readonly #xattrs = new Xattrs();
+  readonly #escapedXattrs = new Xattrs();
   #aclCount = 0;
-  #xattrCount = 0;
   #others = 0;
   #unwritable = 0;
 
   add(entry: TreeEntry, attributes: Attributes): void {
     // A further name of a file shares its attributes, which came with the first.
     if (entry.kind === "hardlink") return;
-    const { modified, acl, xattrs, otherXattrs, isMadeWithXattrs } = attributes;
+    const { modified, acl, xattrs, escapedXattrs, otherXattrs, isMadeWithXattrs } = attributes;
     const { path } = entry;
     this.#times.add(path, modified);
     this.#owners.add(entry, attributes);
@@ -45,11 +47,8 @@ export class AttributeDigests {
       this.#acls.update([path, acl.numeric ?? acl.shape, ""].join("\0"), "latin1");
       this.#shape.update([path, acl.shape, ""].join("\0"), "latin1");
     }
-    for (const [name, value] of xattrs) {
-      const sha256 = createHash("sha256").update(value, "latin1").digest("hex");
-      this.#xattrs.update([path, name, sha256, ""].join("\0"), "latin1");
-    }
-    this.#xattrCount += xattrs.length;
+    this.#xattrs.add(path, xattrs);
+    this.#escapedXattrs.add(path, escapedXattrs);
     this.#others += otherXattrs;
     const isWritable = !("mode" in entry) || (entry.mode & 0o600) === 0o600;
     if (isMadeWithXattrs && !isWritable) this.#unwritable += 1;
@@ -64,9 +63,27 @@ export class AttributeDigests {
         sha256: this.#acls.digest("hex"),
         shape: this.#shape.digest("hex"),
       },
-      xattrs: { count: this.#xattrCount, sha256: this.#xattrs.digest("hex") },
+      xattrs: this.#xattrs.finish(),
+      escapedXattrs: this.#escapedXattrs.finish(),
       otherXattrs: this.#others,
       unwritable: this.#unwritable,
     };
+  }
+}
+
+class Xattrs {
+  readonly #hash = createHash("sha256");
+  #count = 0;
+
+  add(path: string, xattrs: readonly Xattr[]): void {
+    this.#count += xattrs.length;
+    for (const [name, value] of xattrs) {
+      const sha256 = createHash("sha256").update(value, "latin1").digest("hex");
+      this.#hash.update([path, name, sha256, ""].join("\0"), "latin1");
+    }
+  }
+
+  finish(): AttributesDigest {
+    return { count: this.#count, sha256: this.#hash.digest("hex") };
   }
 }

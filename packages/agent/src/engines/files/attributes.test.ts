@@ -132,6 +132,28 @@ describe("times, ACLs and extended attributes", () => {
     });
   });
 
+  it("whose names contain = or % are compared too", async () => {
+    const named = (value: string): readonly Member[] => [
+      { name: "./x", pax: { "SCHILY.xattr.user.a%3Db": "1", "SCHILY.xattr.user.p%25%253D": value } },
+    ];
+    const { archive, metadata } = await dump(named("2"));
+    expect(metadata).toMatchObject({ attributes: { escaped_xattrs: { count: 2 }, other_xattrs: 2 } });
+    expect((await test(archive, metadata)).attributes).toMatchObject({
+      result: "passed",
+      observed: { xattrs: 2, not_compared_kinds: ON_DISK },
+    });
+    const other = await dump(named("3"));
+    expect((await test(other.archive, metadata)).attributes).toMatchObject({
+      result: "failed",
+      observed: { differing_kinds: "extended attributes" },
+    });
+    const { escaped_xattrs: _, ...earlier } = metadata["attributes"] as Record<string, unknown>;
+    expect((await test(archive, { ...metadata, attributes: earlier })).attributes).toMatchObject({
+      result: "passed",
+      observed: { not_compared_kinds: `${ON_DISK}, 2 extended attributes (outside of user.)` },
+    });
+  });
+
   it("that the sandbox can't set are named", async () => {
     const { archive, metadata } = await dump([
       ...MEMBERS,

@@ -8,13 +8,18 @@ export interface Attributes {
   readonly group: bigint;
   /** Null without an ACL that says more than the mode. */
   readonly acl: Acl | null;
-  /** Those of `user.`: name and value, as bytes (latin1), sorted by name. */
-  readonly xattrs: readonly (readonly [name: string, value: string])[];
+  /** Those of `user.`, sorted by name. */
+  readonly xattrs: readonly Xattr[];
+  /** Those of `user.` with `=` or `%` in their names, as tar 1.34 archives them. */
+  readonly escapedXattrs: readonly Xattr[];
   /** How many others there are, such as `security.capability`. */
   readonly otherXattrs: number;
   /** Whether tar puts extended attributes on the file before its content. */
   readonly isMadeWithXattrs: boolean;
 }
+
+/** As bytes (latin1). */
+export type Xattr = readonly [name: string, value: string];
 
 /** Nanoseconds since 1970. */
 export type Moment = bigint;
@@ -44,20 +49,28 @@ export interface HeaderAttributes {
 /** @throws MalformedArchive */
 export function attributesOf(header: HeaderAttributes, pax: ReadonlyMap<string, string>): Attributes {
   const all = [...pax].filter(([keyword]) => keyword.startsWith(XATTR));
-  // Newer tars write `=` and `%` in a name in another way than older ones.
-  const own = all.filter(([keyword]) => keyword.startsWith(USER) && !keyword.includes("%"));
+  const own = all.filter(([keyword]) => keyword.startsWith(USER));
+  const ownXattrs = (isEscaped: boolean): Xattr[] =>
+    own
+      .filter(([keyword]) => keyword.includes("%") === isEscaped)
+      .map(([keyword, value]) => [unescaped(keyword.slice(XATTR.length)), value] as const)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1));
   const acls = all.filter(([keyword]) => [ACCESS, DEFAULT].includes(keyword.slice(XATTR.length)));
   return {
     modified: momentOf(pax.get("mtime")) ?? BigInt(header.modified) * NANO,
     user: ownerOf(pax.get("uid")) ?? BigInt(header.user),
     group: ownerOf(pax.get("gid")) ?? BigInt(header.group),
     acl: aclOf(pax),
-    xattrs: own
-      .map(([keyword, value]) => [keyword.slice(XATTR.length), value] as const)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    xattrs: ownXattrs(false),
+    escapedXattrs: ownXattrs(true),
     otherXattrs: all.length - own.length - acls.length,
     isMadeWithXattrs: all.length > 0,
   };
+}
+
+/** tar writes `=` in a name as `%3D`, because it ends a pax keyword, and so `%` as `%25`. */
+function unescaped(name: string): string {
+  return name.replaceAll(/%(?:3D|25)/g, (code) => (code === "%25" ? "%" : "="));
 }
 
 const NANO = 1_000_000_000n;

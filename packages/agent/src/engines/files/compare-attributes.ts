@@ -3,7 +3,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import { attributesCheck, type ComparedAttributes } from "../../checks/index.ts";
 import type { ArchivedAttributes } from "./attribute-digests.ts";
 import type { AttributesDigest } from "./owners.ts";
-import { attributesTag, type SignedAttributes } from "./signed-attributes.ts";
+import { attributesTag, countXattrs, type SignedAttributes } from "./signed-attributes.ts";
 import type { UnsetAttributes } from "./tar-warnings.ts";
 import type { TimesDigest } from "./times.ts";
 
@@ -51,8 +51,8 @@ export function compareAttributes(
     if (typeof found === "string") notCompared.push(found);
     else if (found !== null) compared.push(found);
   }
-  if (signed.other_xattrs > 0)
-    notCompared.push(`${plural(signed.other_xattrs, "extended attribute")} (outside of user.)`);
+  const outside = signed.other_xattrs - (signed.escaped_xattrs?.count ?? 0);
+  if (outside > 0) notCompared.push(`${plural(outside, "extended attribute")} (outside of user.)`);
   return attributesCheck({ compared, notCompared, duration_ms });
 }
 
@@ -78,18 +78,22 @@ function compareAcls(
 }
 
 function compareXattrs(
-  { xattrs, unwritable }: SignedAttributes,
+  signed: SignedAttributes,
   { archived, others, unset }: Restored,
   key: Buffer,
 ): Compared | string | null {
-  const tagOf = (found: AttributesDigest): string => attributesTag(key, "xattrs", found.sha256);
-  if (archived !== null && tagOf(archived.xattrs) !== xattrs.tag)
-    return ["xattrs", archived.xattrs.count, tagOf(archived.xattrs), xattrs.tag];
-  if (xattrs.count === 0) return null;
-  const many = plural(xattrs.count, "extended attribute");
+  const { xattrs, escaped_xattrs: escaped, unwritable } = signed;
+  const shouldBe = xattrs.tag + (escaped?.tag ?? "");
+  const tagOf = (found: ArchivedAttributes): string =>
+    attributesTag(key, "xattrs", found.xattrs.sha256) +
+    (escaped === undefined ? "" : attributesTag(key, "escaped_xattrs", found.escapedXattrs.sha256));
+  const count = countXattrs(signed);
+  if (archived !== null && tagOf(archived) !== shouldBe) return ["xattrs", count, tagOf(archived), shouldBe];
+  if (count === 0) return null;
+  const many = plural(count, "extended attribute");
   if (unwritable > 0) return `${many} (on files that are not writable)`;
   if (others === null || typeof others === "string") return `${many} (${others ?? "not_read"})`;
-  const is = tagOf(others.xattrs);
-  if (is !== xattrs.tag && unset.xattrs) return `${many} (the sandbox could not set them)`;
-  return ["xattrs", xattrs.count, is, xattrs.tag];
+  const is = tagOf(others);
+  if (is !== shouldBe && unset.xattrs) return `${many} (the sandbox could not set them)`;
+  return ["xattrs", count, is, shouldBe];
 }

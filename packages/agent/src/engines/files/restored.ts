@@ -18,7 +18,7 @@ import type { ArchivedAttributes } from "./attribute-digests.ts";
 import { compareAttributes } from "./compare-attributes.ts";
 import { readAttributes } from "./read-attributes.ts";
 import { ruinTree, type TreeRuin } from "./ruin.ts";
-import { signedAttributes } from "./signed-attributes.ts";
+import { countXattrs, signedAttributes } from "./signed-attributes.ts";
 import { NOTHING_UNSET, type UnsetAttributes } from "./tar-warnings.ts";
 import type { ManifestLimits, TreeSummary } from "./tree-manifest.ts";
 import { TreeProcess } from "./tree-process.ts";
@@ -139,7 +139,7 @@ export class RestoredFiles implements Restored {
     if (signed === null) return [];
     const started = performance.now();
     const { times } = this.#summary ?? (await this.manifest());
-    const needsTar = signed.acls.count + signed.xattrs.count > 0;
+    const needsTar = signed.acls.count + countXattrs(signed) > 0;
     const others = needsTar ? await readAttributes(this.#place, this.#tree, { budget_ms, signal }) : null;
     const duration_ms = performance.now() - started;
     const { attributes: archived = null, unset = NOTHING_UNSET } = this.#archive ?? {};

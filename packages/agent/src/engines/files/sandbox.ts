@@ -8,7 +8,7 @@ import { AttributeDigests } from "./attribute-digests.ts";
 import { extractTree } from "./extract-tree.ts";
 import { gnuTarVersion } from "./gnu-tar.ts";
 import { RestoredFiles } from "./restored.ts";
-import { type SignedAttributes, signedAttributes } from "./signed-attributes.ts";
+import { countXattrs, type SignedAttributes, signedAttributes } from "./signed-attributes.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader, type TarSink } from "./tar-reader.ts";
 import { looksLikeWarning, NOTHING_UNSET } from "./tar-warnings.ts";
@@ -31,7 +31,7 @@ export async function findFilesSandbox(metadata: ForeignMetadata): Promise<Sandb
 /** A tar that is asked for extended attributes fails on a file that its owner can't write to. */
 function attributeOptions(signed: SignedAttributes | null): string[] {
   const hasAcls = signed !== null && signed.acls.count > 0;
-  const hasXattrs = signed !== null && signed.xattrs.count > 0 && signed.unwritable === 0;
+  const hasXattrs = signed !== null && countXattrs(signed) > 0 && signed.unwritable === 0;
   return [
     hasAcls ? "--acls" : "--no-acls",
     ...(hasXattrs ? ["--xattrs", "--xattrs-include=user.*"] : ["--no-xattrs"]),
@@ -102,7 +102,8 @@ class SafeEntries implements TarSink {
 
   entry(entry: TreeEntry, attributes: Attributes): void {
     this.attributes.add(entry, attributes);
-    this.hasForgedWarning ||= [entry.path, ...attributes.xattrs.map(([name]) => name)].some(looksLikeWarning);
+    const xattrs = [...attributes.xattrs, ...attributes.escapedXattrs].map(([name]) => name);
+    this.hasForgedWarning ||= [entry.path, ...xattrs].some(looksLikeWarning);
     if (entry.kind === "file") this.#logicalBytes += entry.size;
     if (this.#logicalBytes > this.#limits.logicalBytes) throw treeTooLarge(this.#limits.logicalBytes);
     if (entry.kind === "device") {

@@ -10,12 +10,15 @@ export interface SignedAttributes {
   readonly owners?: { readonly count: number; readonly tag: string };
   readonly acls: { readonly count: number; readonly tag: string; readonly shape: string };
   readonly xattrs: { readonly count: number; readonly tag: string };
+  /** Those with `=` or `%` in their names; absent if there are none, and in earlier backups. */
+  readonly escaped_xattrs?: { readonly count: number; readonly tag: string };
+  /** Includes `escaped_xattrs`: an earlier agent that tests the backup does not compare them. */
   readonly other_xattrs: number;
   readonly unwritable: number;
 }
 
 export function signAttributes(archived: ArchivedAttributes, key: Buffer): SignedAttributes {
-  const { times, owners, acls, xattrs, otherXattrs, unwritable } = archived;
+  const { times, owners, acls, xattrs, escapedXattrs: escaped, otherXattrs, unwritable } = archived;
   return {
     times: {
       count: times.count,
@@ -29,14 +32,27 @@ export function signAttributes(archived: ArchivedAttributes, key: Buffer): Signe
       shape: attributesTag(key, "shape", acls.shape),
     },
     xattrs: { count: xattrs.count, tag: attributesTag(key, "xattrs", xattrs.sha256) },
-    other_xattrs: otherXattrs,
+    ...(escaped.count === 0
+      ? {}
+      : {
+          escaped_xattrs: {
+            count: escaped.count,
+            tag: attributesTag(key, "escaped_xattrs", escaped.sha256),
+          },
+        }),
+    other_xattrs: otherXattrs + escaped.count,
     unwritable,
   };
 }
 
+/** How many extended attributes a test compares. */
+export function countXattrs({ xattrs, escaped_xattrs: escaped }: SignedAttributes): number {
+  return xattrs.count + (escaped?.count ?? 0);
+}
+
 export function attributesTag(
   key: Buffer,
-  what: "times" | "seconds" | "owners" | "acls" | "shape" | "xattrs",
+  what: "times" | "seconds" | "owners" | "acls" | "shape" | "xattrs" | "escaped_xattrs",
   sha256: string,
 ): string {
   return contentTag(key, [what, sha256]);
@@ -44,15 +60,17 @@ export function attributesTag(
 
 /** We received the metadata: null if they have no attributes to compare with. */
 export function signedAttributes(metadata: ForeignMetadata): SignedAttributes | null {
-  const { times, owners, acls, xattrs, other_xattrs, unwritable } = recordOf(metadata["attributes"]);
+  const attributes = recordOf(metadata["attributes"]);
+  const { times, owners, acls, xattrs, escaped_xattrs, other_xattrs, unwritable } = attributes;
   const time = recordOf(times);
   const acl = recordOf(acls);
   const xattr = recordOf(xattrs);
   const counts = [time["count"], acl["count"], xattr["count"], other_xattrs, unwritable];
   const tags = [time["tag"], time["seconds"], acl["tag"], acl["shape"], xattr["tag"]];
-  if (owners !== undefined) {
-    counts.push(recordOf(owners)["count"]);
-    tags.push(recordOf(owners)["tag"]);
+  for (const each of [owners, escaped_xattrs]) {
+    if (each === undefined) continue;
+    counts.push(recordOf(each)["count"]);
+    tags.push(recordOf(each)["tag"]);
   }
   if (!counts.every(isCount) || !tags.every(isTag)) return null;
   return metadata["attributes"] as SignedAttributes;

@@ -64,7 +64,7 @@ export function memberOf(header: ForeignHeader, pax: ReadonlyMap<string, string>
   })();
   if (entry.kind !== "file" && storedSize !== 0)
     throw new MalformedArchive("something that is not a file has content");
-  const { modified, user, group, acl, xattrs, otherXattrs } = attributesOf(header, pax);
+  const { modified, user, group, acl, xattrs, escapedXattrs, otherXattrs } = attributesOf(header, pax);
   return {
     member: {
       entry,
@@ -72,7 +72,7 @@ export function memberOf(header: ForeignHeader, pax: ReadonlyMap<string, string>
       user,
       group,
       hasAcl: acl !== null,
-      xattrs: xattrs.length + otherXattrs,
+      xattrs: xattrs.length + escapedXattrs.length + otherXattrs,
     },
     storedSize,
     isSparse,
