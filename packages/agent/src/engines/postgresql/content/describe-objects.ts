@@ -6,6 +6,8 @@ import {
 } from "../../content/tagged-objects.ts";
 import {
   dumpedPrivileges,
+  isGrantOfType,
+  TYPE_GRANTS_LEFT_OUT,
   isOfLargeObject,
   HAS_LARGE_OBJECTS,
   LARGE_OBJECTS_LEFT_OUT,
@@ -36,6 +38,8 @@ export interface ListedObjects {
   readonly unrestored: Unrestored | null;
   /** Whether the source has large objects and `privileges` has none of them. */
   readonly hasMoreLargeObjects: boolean;
+  /** Whether a function that a range type brings with it has grants of its own. */
+  readonly hasTypeGrants: boolean;
 }
 
 /** The source's objects that a restore test does not create. */
@@ -50,6 +54,7 @@ export const NOTHING_LISTED: ListedObjects = {
   privileges: null,
   unrestored: null,
   hasMoreLargeObjects: false,
+  hasTypeGrants: false,
 };
 
 /**
@@ -76,6 +81,7 @@ export async function listObjects(
     objects,
     privileges: hasLargeObjects === undefined ? null : privileges,
     unrestored: await unrestored(list, majorOf(version)),
+    hasTypeGrants: all?.some(isGrantOfType) === true,
     hasMoreLargeObjects: hasLargeObjects === "true" && privileges?.some(isOfLargeObject) !== true,
   };
 }
@@ -127,8 +133,12 @@ export function describePrivileges(
 ): ExactObjectsMetadata | null {
   const listed = unchanged(before.privileges, after.privileges);
   if (listed === null) return null;
-  const left_out = after.hasMoreLargeObjects ? { left_out: LARGE_OBJECTS_LEFT_OUT } : {};
-  return { ...exactObjectsMetadata(listed, key), v: 4, ...left_out };
+  const left_out = [
+    ...(after.hasMoreLargeObjects ? [LARGE_OBJECTS_LEFT_OUT] : []),
+    ...(before.hasTypeGrants || after.hasTypeGrants ? [TYPE_GRANTS_LEFT_OUT] : []),
+  ];
+  const signed = { ...exactObjectsMetadata(listed, key), v: 4 as const };
+  return left_out.length === 0 ? signed : { ...signed, left_out };
 }
 
 /** The same for objects that a restore test does not create. */

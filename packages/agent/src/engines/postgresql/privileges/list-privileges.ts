@@ -31,6 +31,8 @@ const OWN = (from: string, catalog: string, namespace: string): string =>
 
 /** Functions that make a range belong to the server's first superuser, and no dump has them. */
 const OF_TYPES_KIND = "type_function_privileges";
+/** Those with grants of their own, which no dump has either. */
+const OF_TYPES_GRANTED_KIND = "type_function_grants";
 const IS_OF_TYPE = `exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'i')`;
 const LARGE_OBJECTS_KIND = "large_object_privileges";
 const PUBLIC_KIND = "schema_owner";
@@ -44,7 +46,12 @@ export function isOfThirdVersion({ kind }: DatabaseObject): boolean {
 
 /** Whether only the first three versions have it, although its owner depends on the server. */
 export function isOfType({ kind }: DatabaseObject): boolean {
-  return kind === OF_TYPES_KIND;
+  return kind === OF_TYPES_KIND || kind === OF_TYPES_GRANTED_KIND;
+}
+
+/** Whether somebody granted or revoked it, which is lost with any dump. */
+export function isGrantOfType({ kind }: DatabaseObject): boolean {
+  return kind === OF_TYPES_GRANTED_KIND;
 }
 
 /**
@@ -63,7 +70,8 @@ export function isOfLargeObject({ kind }: DatabaseObject): boolean {
 }
 
 /** For `left_out` of the metadata. */
-export const LARGE_OBJECTS_LEFT_OUT = [[LARGE_OBJECTS_KIND, null]] as const;
+export const LARGE_OBJECTS_LEFT_OUT = [LARGE_OBJECTS_KIND, null] as const;
+export const TYPE_GRANTS_LEFT_OUT = [OF_TYPES_GRANTED_KIND, null] as const;
 
 export const HAS_LARGE_OBJECTS = "select json_build_array(exists (select from pg_largeobject_metadata))";
 
@@ -83,7 +91,7 @@ export const LIST_PRIVILEGES = `
     select 'privileges', format('schema %I', n.nspname), json_build_array(case when n.nspname <> 'public' then pg_get_userbyid(n.nspowner) end, ${GRANTS("n.nspacl", "n", "n.nspowner")})
     from pg_namespace n where ${OWN_SCHEMAS} and ${notOfExtension("pg_namespace", "n.oid")} and ${IS_NEW_PUBLIC} is not true
     union all
-    select case when ${IS_OF_TYPE} then '${OF_TYPES_KIND}' else 'privileges' end, format('function %s', p.oid::regprocedure), json_build_array(pg_get_userbyid(p.proowner), ${GRANTS("p.proacl", "f", "p.proowner")})
+    select case when not ${IS_OF_TYPE} then 'privileges' when p.proacl is null then '${OF_TYPES_KIND}' else '${OF_TYPES_GRANTED_KIND}' end, format('function %s', p.oid::regprocedure), json_build_array(pg_get_userbyid(p.proowner), ${GRANTS("p.proacl", "f", "p.proowner")})
     ${OWN("p", "pg_proc", "pronamespace")}
     union all
     select 'privileges', format('type %I.%I', n.nspname, t.typname), json_build_array(pg_get_userbyid(t.typowner), ${GRANTS("t.typacl", "T", "t.typowner")})
