@@ -51,7 +51,7 @@ export async function findAllowed(config: Config, root: string): Promise<Allowed
 /** Whether `inner` is `outer` or below it. */
 function isWithin(outer: string, inner: string): boolean {
   const way = relative(outer, inner);
-  return way === "" || (!way.startsWith("..") && !way.startsWith("/"));
+  return way !== ".." && !way.startsWith("../");
 }
 
 async function look(engine: "sqlite" | "files", top: string, own: string): Promise<string[]> {
