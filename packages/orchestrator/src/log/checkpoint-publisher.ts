@@ -72,11 +72,15 @@ export async function emitHour(options: CheckpointPublisherOptions, hour: Date):
 const LOCK: PreparedQuery = { name: "checkpoint_lock", text: "select pg_try_advisory_lock($1) as locked" };
 const UNLOCK: PreparedQuery = { name: "checkpoint_unlock", text: "select pg_advisory_unlock($1)" };
 
+/**
+ * One look for each log: with `not exists`, PostgreSQL may join with the heads of all logs, and
+ * begin at the first of them for each page.
+ */
 const MISSING: PreparedQuery = {
   name: "checkpoint_missing",
   text: `select org_id, origin, tree_size, root_hash, clock_timestamp() as database_now from logs
-    where org_id > $1 and not exists (
-      select from log_emissions where log_emissions.org_id = logs.org_id and hour = $2::timestamptz)
+    where org_id > $1
+      and (select hour from log_emissions where log_emissions.org_id = logs.org_id and hour = $2::timestamptz) is null
     order by org_id limit $3`,
 };
 

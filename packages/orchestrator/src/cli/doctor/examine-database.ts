@@ -77,7 +77,8 @@ export async function examineStandbys(pool: Pool): Promise<Finding[]> {
 export async function examineClock(pool: Pool): Promise<Finding> {
   const before = Date.now();
   const { rows } = await pool.query<{ now: Date; newest: Date | null }>(
-    "select clock_timestamp() as now, (select max(recorded_at) from log_heads) as newest",
+    `select clock_timestamp() as now, max(recorded_at) as newest from logs cross join lateral (
+      select recorded_at from log_heads where log_heads.org_id = logs.org_id order by tree_size desc limit 1) as head`,
   );
   const [row] = rows;
   if (row === undefined) throw new Error("a query without tables returned no row");

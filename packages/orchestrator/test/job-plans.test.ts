@@ -1,0 +1,75 @@
+/**
+ * How PostgreSQL answers some of what the service asks by the clock, and `doctor`, when the tables
+ * are long: no statement reads a table that grows with time through, or more of its rows than a
+ * page has.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { examineClock } from "../src/cli/doctor/examine-database.ts";
+import { readServiceState } from "../src/features/metrics/read-state.ts";
+import { emitHour } from "../src/log/checkpoint-publisher.ts";
+import { connectDatabase, type DatabaseAccess } from "../src/platform/database/database.ts";
+import { silentLogger } from "../src/platform/logging/logger.ts";
+import { complaintsAbout, explaining, gatherPlans } from "./plans/explained.ts";
+import { addHistory } from "./plans/long-history.ts";
+import { multiply } from "./plans/many-rows.ts";
+import { startTestService, type TestService } from "./service.ts";
+import { makeWorld } from "./tenancy/world.ts";
+
+/** Of each kind: enough that the plans are those of a million. */
+const MANY = 6000;
+const now = new Date();
+const { signal } = new AbortController();
+
+let service: TestService;
+let owner: DatabaseAccess;
+let large: Set<string>;
+const { told, stop } = gatherPlans();
+beforeAll(async () => {
+  service = await startTestService();
+  const world = await makeWorld(service);
+  await multiply(service, world, MANY);
+  large = await addHistory(service, world, MANY);
+  const connection = explaining(service.connection);
+  owner = connectDatabase({ connection, log: silentLogger });
+});
+afterAll(async () => {
+  stop();
+  await owner.close();
+  await service.close();
+});
+
+async function complaintsOf(run: () => Promise<unknown>): Promise<string[]> {
+  told.length = 0;
+  await run();
+  return [...new Set(told.flatMap((one) => complaintsAbout(one, large)))];
+}
+
+const isOfEach = (complaint: string): boolean =>
+  !/^(?:Seq|Index|Index Only|Bitmap Heap) Scan (?!agents|orgs|logs|sources|org_usage)/.test(complaint);
+
+test("the test sees the plans, and the tables that grow with time are long", async () => {
+  await complaintsOf(() => owner.database.selectFrom("jobs").select("name").execute());
+  expect(told.some(({ "Query Text": text }) => text.includes("jobs"))).toBe(true);
+  for (const name of ["api_logs", "uploads", "log_heads", "scheduled_runs", "incidents"])
+    expect([...large]).toContain(name);
+});
+
+test("the newest time of the log is found without reading all heads", async () => {
+  const found = await complaintsOf(() => examineClock(owner.pool));
+  expect(found.filter((complaint) => !isOfEach(complaint))).toEqual([]);
+});
+
+test("the hourly heads are signed without reading those of other hours", async () => {
+  const hour = new Date(now.getTime() - (now.getTime() % 3_600_000));
+  const publisher = { pool: owner.pool, signer: service.signer, logger: silentLogger, signal };
+  const found = await complaintsOf(() => emitHour(publisher, hour));
+  expect(found.filter((complaint) => !isOfEach(complaint))).toEqual([]);
+});
+
+test("metrics count what is unfinished, and read nothing that is", async () => {
+  const found = await complaintsOf(() => readServiceState(owner.database, [], now));
+  // Of each source its newest backup.
+  const read = (complaint: string): number =>
+    Number(/^Index Scan backups \w+: (\d+) rows/.exec(complaint)?.[1] ?? Number.NaN);
+  expect(found.filter((complaint) => !isOfEach(complaint) && !(read(complaint) <= 2 * MANY))).toEqual([]);
+});
