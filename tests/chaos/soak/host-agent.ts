@@ -122,13 +122,14 @@ export class HostAgent {
 
   /** Waits until every command has an outcome. Throws if the agent ended by itself. */
   async settled(): Promise<void> {
+    let open: unknown[] = [];
     await until(
       "every command of the agent has an outcome",
       async () => {
         if (this.#running.child.exitCode !== null)
           throw new Error(`the agent ended: ${this.#running.talk().slice(-2000)}`);
-        const open = await this.#world.query(
-          "select id from commands where source_id = $1 and outcome = '{}' and ended_at is null",
+        open = await this.#world.query(
+          "select id, kind, status, attempts, created_at from commands where source_id = $1 and outcome = '{}' and ended_at is null",
           [this.sourceId],
         );
         if (open.length > 0) await delay(200);
@@ -136,7 +137,7 @@ export class HostAgent {
       },
       SETTLED_WITHIN_S,
     ).catch((error: Error) => {
-      throw new Error(`${error.message}: ${this.talk().slice(-3000)}`);
+      throw new Error(`${error.message}: ${JSON.stringify(open)}\n${this.talk().slice(-3000)}`);
     });
   }
 

@@ -2,7 +2,7 @@
  * A soak: rounds of faults under load, and after each round a look at whether what
  * docs/reliability.md promises still holds.
  *
- *   npm run soak -- [--rounds 1000] [--minutes N] [--seed N] [--setup embedded,replicas]
+ *   npm run soak -- [--rounds 1000] [--minutes N] [--seed N] [--setup embedded,replicas,patroni]
  *     [--only REGEXP] [--report FILE]
  *
  * As root, because it mounts small disks. The seed repeats the order of the faults and their
@@ -20,6 +20,7 @@ import { formatReport, type Report } from "./report.ts";
 import { SmallDisk } from "./small-disk.ts";
 import { soak } from "./soak.ts";
 import { startEmbeddedWorld } from "./worlds/embedded-world.ts";
+import { startPatroniWorld } from "./worlds/patroni-world.ts";
 import { startReplicasWorld } from "./worlds/replicas-world.ts";
 import type { World } from "./worlds/world.ts";
 
@@ -28,7 +29,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "1000" },
     minutes: { type: "string", default: "1000000" },
     seed: { type: "string", default: String(randomInt(2 ** 32)) },
-    setup: { type: "string", default: "embedded,replicas" },
+    setup: { type: "string", default: "embedded,replicas,patroni" },
     only: { type: "string", default: "" },
     report: { type: "string" },
   },
@@ -37,6 +38,7 @@ const { values } = parseArgs({
 const WORLDS: Record<string, (base: string) => Promise<World>> = {
   embedded: startEmbeddedWorld,
   replicas: startReplicasWorld,
+  patroni: startPatroniWorld,
 };
 
 const base = mkdtempSync(join(tmpdir(), "attestore-soak-"));

@@ -6,7 +6,7 @@ import { freePort } from "../../e2e/harness/free-port.ts";
 import { descendants, type Process } from "../../e2e/harness/processes.ts";
 import { until } from "../../e2e/harness/wait.ts";
 
-const PROGRAMS = "/usr/lib/postgresql/15/bin";
+export const PROGRAMS = "/usr/lib/postgresql/15/bin";
 const USER = "postgres";
 
 interface Member {
@@ -34,7 +34,7 @@ export class PostgresPair {
 
   static async start(base: string, { awaited = true } = {}): Promise<PostgresPair> {
     mkdirSync(base, { recursive: true });
-    const owner = account();
+    const owner = postgresAccount();
     if (owner !== null) chownSync(base, owner.uid, owner.gid);
     const member = async (name: string): Promise<Member> => ({
       directory: join(base, name),
@@ -192,7 +192,7 @@ export class PostgresPair {
             this.#base,
             ...settings.flatMap((one) => ["-c", one]),
           ],
-          { ...account(), cwd: this.#base, stdio: "ignore" },
+          { ...postgresAccount(), cwd: this.#base, stdio: "ignore" },
         );
       const args = ["-h", "127.0.0.1", "-p", String(member.port), "-U", USER];
       return spawnSync(join(PROGRAMS, "pg_isready"), args).status === 0;
@@ -201,7 +201,7 @@ export class PostgresPair {
 
   #run(program: string, ...args: string[]): string {
     const { status, stdout, stderr, error } = spawnSync(join(PROGRAMS, program), args, {
-      ...account(),
+      ...postgresAccount(),
       cwd: this.#base,
       encoding: "utf8",
     });
@@ -211,7 +211,7 @@ export class PostgresPair {
 }
 
 /** PostgreSQL refuses root. */
-function account(): { uid: number; gid: number } | null {
+export function postgresAccount(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const id = (option: string): number =>
     Number(spawnSync("id", [option, "postgres"], { encoding: "utf8" }).stdout);

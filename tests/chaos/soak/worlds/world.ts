@@ -23,7 +23,7 @@ export interface World {
 }
 
 /** A server as a client sees it that comes through a proxy. */
-export function through(server: Server, proxy: Proxy): Server {
+export function through(server: Server, proxy: Pick<Proxy, "port">): Server {
   return {
     ...server,
     port: proxy.port,
