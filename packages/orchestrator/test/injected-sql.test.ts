@@ -5,14 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiRoutes } from "../src/features/api-routes.ts";
-import { abortAbandonedUploads, forgetEmptyUploads } from "../src/features/backups/abandoned-uploads.ts";
-import { featureJobs } from "../src/features/jobs.ts";
-import { deliverDueNotifications } from "../src/features/notifications/deliveries/deliver.ts";
-import type { Job } from "../src/platform/jobs/job.ts";
-import { RATE_LIMITS } from "../src/platform/http/rate-limits.ts";
-import { removeExpired } from "../src/platform/http/remove-expired.ts";
-import { silentLogger } from "../src/platform/logging/logger.ts";
-import { deliverDue } from "../src/platform/mail/deliver-mail.ts";
+import { allJobs } from "./all-jobs.ts";
 import { injectingInto, prepareInjection, type Secrets, type Seen } from "./injected-sql.ts";
 import { heartbeat, startTestService, type TestService } from "./service.ts";
 import { nameOf } from "./tenancy/fill.ts";
@@ -196,43 +189,7 @@ test("jobs: the injected count beside each statement finds nothing of another or
   await makeDue();
   const now = new Date();
   const signal = new AbortController().signal;
-  const deps = {
-    db: service.byClock,
-    objects: service.objects,
-    clock: () => now,
-    logger: silentLogger,
-    sealer: service.sealer,
-    signer: service.signer,
-    transport: { send: () => Promise.reject(new Error("no mail server")), close: () => undefined },
-    publicUrl: service.url,
-    webhooks: { networks: [], http: false },
-    scheduleGrace_s: 3600,
-    scheduleJitter_s: 0,
-    retentionDelay_s: 7 * 86_400,
-    heartbeatInterval_s: 60,
-    silentAfterIntervals: 5,
-    quarantineDays: 30,
-    serviceBackup: null,
-    quotas: { bytes: 1, objects: 1, agents: 1, requests: 1000, window_s: 60 },
-    requireDeletable: () => Promise.resolve(),
-  };
-  const others: Pick<Job, "name" | "run">[] = [
-    { name: "deliver", run: async () => void (await deliverDueNotifications(deps)) },
-    { name: "mails", run: async () => void (await deliverDue(deps)) },
-    {
-      name: "uploads",
-      run: async () => {
-        await abortAbandonedUploads(deps, now);
-        await forgetEmptyUploads(deps, now);
-      },
-    },
-    {
-      name: "housekeeping",
-      run: async () =>
-        void (await removeExpired(deps.db, { rateLimits: RATE_LIMITS, apiLogDays: 90 }, { signal })),
-    },
-  ];
-  for (const { name, run } of [...featureJobs(deps), ...others]) {
+  for (const { name, run } of allJobs(service, service.byClock, { now, signal, quota: 1 })) {
     const context = { now, signal, runningSince: new Date(now.getTime() - 30 * 86_400_000) };
     seenIn.set(name, await injectingInto(secrets, () => run(context)));
   }

@@ -1,6 +1,6 @@
 /**
- * How PostgreSQL answers some of what the service asks by the clock, and `doctor`, when the tables
- * are long: no statement reads a table that grows with time through, or more of its rows than a
+ * How PostgreSQL answers what the service asks by the clock when its tables are long and little is
+ * to be done: no statement reads a table that grows with time through, or more of its rows than a
  * page has.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,6 +9,7 @@ import { readServiceState } from "../src/features/metrics/read-state.ts";
 import { emitHour } from "../src/log/checkpoint-publisher.ts";
 import { connectDatabase, type DatabaseAccess } from "../src/platform/database/database.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";
+import { allJobs } from "./all-jobs.ts";
 import { complaintsAbout, explaining, gatherPlans } from "./plans/explained.ts";
 import { addHistory } from "./plans/long-history.ts";
 import { multiply } from "./plans/many-rows.ts";
@@ -21,6 +22,7 @@ const now = new Date();
 const { signal } = new AbortController();
 
 let service: TestService;
+let asked: DatabaseAccess;
 let owner: DatabaseAccess;
 let large: Set<string>;
 const { told, stop } = gatherPlans();
@@ -30,10 +32,12 @@ beforeAll(async () => {
   await multiply(service, world, MANY);
   large = await addHistory(service, world, MANY);
   const connection = explaining(service.connection);
+  asked = connectDatabase({ connection, log: silentLogger, way: "jobs" });
   owner = connectDatabase({ connection, log: silentLogger });
 });
 afterAll(async () => {
   stop();
+  await asked.close();
   await owner.close();
   await service.close();
 });
@@ -48,10 +52,28 @@ const isOfEach = (complaint: string): boolean =>
   !/^(?:Seq|Index|Index Only|Bitmap Heap) Scan (?!agents|orgs|logs|sources|org_usage)/.test(complaint);
 
 test("the test sees the plans, and the tables that grow with time are long", async () => {
-  await complaintsOf(() => owner.database.selectFrom("jobs").select("name").execute());
+  await complaintsOf(() => asked.database.selectFrom("jobs").select("name").execute());
   expect(told.some(({ "Query Text": text }) => text.includes("jobs"))).toBe(true);
   for (const name of ["api_logs", "uploads", "log_heads", "scheduled_runs", "incidents"])
     expect([...large]).toContain(name);
+});
+
+/**
+ * What reads each agent or organisation, which do not grow with time. An index on what every
+ * heartbeat changes would cost more.
+ */
+const OF_EACH = new Set(["notice_silence", "tell_quotas", "expire_backups"]);
+
+test("a job that has little to do reads little", async () => {
+  const context = { now, signal, runningSince: new Date(now.getTime() - 86_400_000) };
+  const complaints: Record<string, string[]> = {};
+  for (const { name, run } of allJobs(service, asked.database, { now, signal, quota: 1e12 }))
+    complaints[name] = await complaintsOf(() => run(context));
+  for (const [name, found] of Object.entries(complaints))
+    expect([name, found.filter((complaint) => !OF_EACH.has(name) || !isOfEach(complaint))]).toEqual([
+      name,
+      [],
+    ]);
 });
 
 test("the newest time of the log is found without reading all heads", async () => {

@@ -124,7 +124,7 @@ export const RIGHTS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     sessions: "select(expires_at), delete",
     sources:
       "select(id org_id slug schedule retention objectives last_backup_at last_proven_at next_backup_at next_restore_test_at removed_at)",
-    uploads: "select(id object_key expires_at), delete",
+    uploads: "select(id object_key expires_at registered_at), delete",
   },
   attestore_console: {
     agent_retired_keys: "select, insert",

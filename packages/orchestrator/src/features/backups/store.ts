@@ -206,9 +206,9 @@ export async function listAbandoned(
   return db
     .selectFrom("uploads")
     .select(["id", "object_key"])
+    .where("registered_at", "is", null)
     .where("expires_at", "<", before)
     .where("id", ">", after)
-    .where(sql<boolean>`not exists (select from backups where backups.upload_id = uploads.id)`)
     .orderBy("id")
     .limit(limit)
     .execute();

@@ -250,3 +250,32 @@ test("0052: objects that organisations already store are counted, and later ones
     { org_id: "two", bytes: 0, objects: 0 },
   ]);
 });
+
+test("0071: uploads that were registered are known as such, also by a replica of before", async () => {
+  const own = await readMigrations();
+  const at = own.findIndex(({ name }) => name.startsWith("0071"));
+  await migrate(connection, silentLogger, own.slice(0, at));
+  const upload = (
+    id: string,
+  ): string => `insert into uploads (id, org_id, source_id, agent_id, object_key, sha256, size_bytes, expires_at)
+    values ('${id}', 'org', 's', 'a', '${id}', '', 1, now());`;
+  const backup = (
+    id: string,
+  ): string => `insert into backups (id, org_id, source_id, agent_id, upload_id, object_key, sha256, size_bytes, cipher,
+      source_metadata, made_at, created_at) values ('bkp_${id}', 'org', 's', 'a', '${id}', '${id}', '', 1, '{}', '{}', now(), '2026-03-01T06:02:00Z');`;
+  await query(`insert into orgs (id, name, slug) values ('org', 'One', 'one');
+    insert into agents (id, org_id, name, hostname, platform, agent_version, public_key, key_fingerprint, token_sha256)
+      values ('a', 'org', 'a', 'a', 'linux', '1', '', 'a', '');
+    insert into sources (id, org_id, slug, name, engine, agent_id) values ('s', 'org', 's', 's', 'sqlite', 'a');
+    ${upload("registered")} ${backup("registered")} ${upload("open")} ${upload("next")}`);
+  await migrate(connection, silentLogger, own);
+  const registered = (): Promise<object[]> => query("select id, registered_at from uploads order by id");
+  const registered_at = new Date("2026-03-01T06:02:00Z");
+  expect(await registered()).toEqual([
+    { id: "next", registered_at: null },
+    { id: "open", registered_at: null },
+    { id: "registered", registered_at },
+  ]);
+  await query(backup("next"));
+  expect(await registered()).toContainEqual({ id: "next", registered_at });
+});

@@ -63,7 +63,7 @@ export async function removeInBatches(
  */
 export async function removeBefore(
   db: Database,
-  { table, key, before }: { table: keyof Schema; key: string; before: string | Date },
+  { table, key, before }: { table: keyof Schema; key: string; before: string | Date | RawBuilder<Date> },
   limits: RemovalLimits,
 ): Promise<Removal> {
   const [name, column] = [sql.table(table), sql.ref(key)];

@@ -322,6 +322,8 @@ export interface UploadsTable {
   multipart: NullableJson<object>;
   created_at: DefaultedTimestamp;
   expires_at: Timestamp;
+  /** Set by a trigger of `backups`. */
+  registered_at: ColumnType<Date | null, never, never>;
 }
 
 /** Kept up to date by triggers of `uploads` and `backups`. */

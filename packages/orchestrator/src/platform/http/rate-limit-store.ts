@@ -56,15 +56,3 @@ function counted(row: WindowCount | undefined): WindowCount {
   if (row === undefined) throw new Error("counting for a rate limit returned no row");
   return row;
 }
-
-/**
- * Removes windows that ended; for the service's housekeeping. Safe at any time and on several
- * replicas at once.
- */
-export async function removeEndedWindows(db: Database, longest_s: number): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom("rate_limits")
-    .where("window_start", "<", sql<Date>`now() - make_interval(secs => ${longest_s}::int)`)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
-}

@@ -9,7 +9,6 @@ import {
   type RemovalLimits,
 } from "../database/remove-in-batches.ts";
 import type { Database } from "../database/schema.ts";
-import { removeEndedWindows } from "./rate-limit-store.ts";
 import type { RateLimitTable } from "./rate-limits.ts";
 
 const DAY_MS = 86_400_000;
@@ -34,7 +33,7 @@ export async function removeExpired(
   limits: RemovalLimits,
 ): Promise<Removal> {
   const longest_s = Math.max(...Object.values(rateLimits).map(({ window_s }) => window_s));
-  let removed = await removeEndedWindows(db, longest_s);
+  let removed = 0;
   for (const gone of [
     await sql`delete from one_time_codes where expires_at < now() - interval '1 day'`.execute(db),
     await sql`delete from passkey_challenges where expires_at < now()`.execute(db),
@@ -54,7 +53,16 @@ export async function removeExpired(
     key: "id",
     before: firstIdAt("apiLog", Date.now() - apiLogDays * DAY_MS),
   } as const;
-  const runs = [await removeBefore(db, calls, limits), await removeAnswers(db, limits)];
+  const ended = {
+    table: "rate_limits",
+    key: "window_start",
+    before: sql<Date>`(now() - make_interval(secs => ${longest_s}::int))`,
+  } as const;
+  const runs = [
+    await removeBefore(db, ended, limits),
+    await removeBefore(db, calls, limits),
+    await removeAnswers(db, limits),
+  ];
   for (const run of runs) removed += run.removed;
   return { removed, isUnfinished: runs.some(({ isUnfinished }) => isUnfinished) };
 }
