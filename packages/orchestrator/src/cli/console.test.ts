@@ -431,7 +431,7 @@ describe("a command", () => {
   });
 });
 
-test("everything that was changed on the console is in the audit log, and nothing secret", async () => {
+test("everything that was changed on the console is in the API log, and nothing secret", async () => {
   const { auth_key } = await json("auth-key", "create", "--org", orgId);
   await run("org", "add", "Grune Apfel Co");
   const console = await openConsole({

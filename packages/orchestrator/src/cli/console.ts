@@ -44,7 +44,7 @@ export interface Console {
   /** By id or slug. Throws `not_found`. */
   org(idOrSlug: string): Promise<Org>;
   /**
-   * Does something in one transaction with its audit row. First it marks logs that lack a signed
+   * Does something in one transaction with its API log row. First it marks logs that lack a signed
    * head, so that nothing is appended to them.
    */
   act<T>(command: string, work: (tx: DatabaseTransaction) => Promise<ConsoleDone<T>>): Promise<T>;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { formatLeaf } from "@attestore/proof";
-import type { AuditRow } from "../../src/platform/http/audit-row.ts";
+import type { ApiLogRow } from "../../src/platform/http/api-log-row.ts";
 import type { SubmissionRecord } from "../../src/platform/http/route.ts";
 import type { EntryKind, LogEntry } from "../../src/log/entry.ts";
 import type { TestAgent } from "./log-world.ts";
@@ -41,7 +41,7 @@ export function submissionRecord(
             createdAt,
             expiresAt: new Date(createdAt.getTime() + 3_600_000),
           },
-    auditRow: (status): AuditRow => ({
+    apiLogRow: (status): ApiLogRow => ({
       id: newId("apiLog"),
       org_id: agent.orgId,
       actor_kind: "agent",

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { newId } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { writeAuditRows } from "../../platform/http/audit-row.ts";
+import { writeApiLogRows } from "../../platform/http/api-log-row.ts";
 
 export interface ConsoleAction {
   /** E.g. `auth-key create`. */
@@ -9,10 +9,10 @@ export interface ConsoleAction {
   orgId: string | null;
 }
 
-/** The audit row of a command on the command line, in the transaction that does it. */
+/** The API log row of a command on the command line, in the transaction that does it. */
 export async function recordConsoleAction(tx: DatabaseTransaction, action: ConsoleAction): Promise<void> {
   const now = new Date();
-  await writeAuditRows(tx, [
+  await writeApiLogRows(tx, [
     {
       id: newId("apiLog", now.getTime()),
       org_id: action.orgId,

@@ -6,7 +6,7 @@ import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { findApiLog, listApiLogs } from "./queries.ts";
 import { apiLogRecord } from "./serialize.ts";
 
-/** Who made which call: the audit trail of an organisation. */
+/** The API log of an organisation: who made which call. */
 export function apiLogRoutes(): Route[] {
   return [
     orgReadRoute({

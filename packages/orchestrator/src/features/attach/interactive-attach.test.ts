@@ -166,7 +166,7 @@ describe("an interactive attach", () => {
     expect(performance.now() - before).toBeLessThan(20_000);
   });
 
-  test("never shows its poll token to the audit log", async () => {
+  test("never writes its poll token into the API log", async () => {
     const started = await start();
     await deny(started.code);
     await poll(started);

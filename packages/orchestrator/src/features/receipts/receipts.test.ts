@@ -168,7 +168,7 @@ test("many receipts of one source in one batch, oldest last, leave the newest ti
   expect((await times()).proven_at).toEqual(new Date("2026-02-12T00:00:00Z"));
 });
 
-test("a receipt has its audit row from the same transaction, once", async () => {
+test("a receipt has its API log row from the same transaction, once", async () => {
   await submit(agent, backupStatement(agent, backup));
   const { rows } = await world.pool.query("select status, user_agent from api_logs where actor_id = $1", [
     agent.id,

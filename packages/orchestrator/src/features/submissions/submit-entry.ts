@@ -5,7 +5,7 @@ import type { WireAnswer } from "../../platform/http/answer.ts";
 import type { SubmissionRecord } from "../../platform/http/route.ts";
 import { inclusionAnswer } from "./inclusion-answer.ts";
 import { logErrorAnswer } from "./log-error-answer.ts";
-import { insertAuditRows } from "../../platform/http/audit-row.ts";
+import { insertApiLogRows } from "../../platform/http/api-log-row.ts";
 import { claimKeys, rememberPlaces } from "../../platform/http/idempotency.ts";
 
 export type Submissions = Sequencer<SubmissionRecord, WireAnswer>;
@@ -70,10 +70,10 @@ export const callRecords: CallRecords<SubmissionRecord, WireAnswer> = {
       call.idempotency === null ? [] : [{ key: call.idempotency, logIndex, treeSize }],
     );
     // Those of one body share theirs.
-    const rows = [...new Set(placed.map(({ call }) => call.auditRow(201)))];
+    const rows = [...new Set(placed.map(({ call }) => call.apiLogRow(201)))];
     return [
       ...(places.length === 0 ? [] : [rememberPlaces(session, places)]),
-      insertAuditRows(session, rows),
+      insertApiLogRows(session, rows),
     ];
   },
 };

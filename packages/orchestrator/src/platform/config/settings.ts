@@ -396,7 +396,7 @@ export const SETTINGS = {
     variable: "ATTESTORE_API_LOG_DAYS",
     read: type.wholeNumber(1, 36_500),
     fallback: "400",
-    description: "Days to keep the audit trail of API calls.",
+    description: "Days to keep the rows of the API log.",
   }),
 };
 

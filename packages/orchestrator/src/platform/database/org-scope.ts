@@ -19,7 +19,7 @@ export async function scopeWithSavepoint(tx: DatabaseTransaction, orgId: string)
   await sql`select ${settings(sql.lit(orgId))}; savepoint handler`.execute(tx);
 }
 
-/** An answered request still needs these: remembered answers, the audit row. */
+/** An answered request still needs these: remembered answers, the API log row. */
 export const BACK_TO_REQUESTS = sql.raw(`set local role ${roleOf("requests")}`);
 
 /** From here on the request's transaction covers the whole service again. */

@@ -5,8 +5,8 @@ import { Server as TlsServer } from "node:tls";
 import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
 import { AgentCredentials } from "./agent-credentials.ts";
-import { AuditRowBuffer } from "./audit-row-buffer.ts";
-import { auditRow } from "./audit-row.ts";
+import { ApiLogBuffer } from "./api-log-buffer.ts";
+import { apiLogRow } from "./api-log-row.ts";
 import { sendError, toApiError, type AnswerTo } from "./error-answer.ts";
 import {
   type AppendImpersonatedCall,
@@ -77,7 +77,7 @@ export interface AppOptions {
 /**
  * The service's HTTPS server, not yet listening. Every answer is the contract's: X-Request-Id,
  * JSON, and for a refusal an error of its table. `close()` waits for running requests and writes
- * the waiting audit rows.
+ * the waiting API log rows.
  */
 export function buildApp(options: AppOptions): FastifyInstance {
   const { db, sealer, logger } = options;
@@ -112,7 +112,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     );
   letGoOfSlowReaders(app.server, options.slowReaders);
 
-  const audit = new AuditRowBuffer(db, logger);
+  const apiLog = new ApiLogBuffer(db, logger);
   const table = options.rateLimits ?? RATE_LIMITS;
   const limiting = {
     table,
@@ -169,10 +169,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
     const { state } = request;
     // Calls that belong to nobody and changed nothing are not recorded: no organisation could list
     // them.
-    if (!state.audited && state.subject.id !== null) audit.record(auditRow(request, reply.statusCode));
+    if (!state.apiLogSettled && state.subject.id !== null)
+      apiLog.record(apiLogRow(request, reply.statusCode));
     done();
   });
-  app.addHook("onClose", () => audit.flush());
+  app.addHook("onClose", () => apiLog.flush());
   app.setErrorHandler((error, request, reply) =>
     sendError(reply, request, toApiError(error, request, options)),
   );

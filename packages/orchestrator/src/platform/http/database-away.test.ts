@@ -78,11 +78,11 @@ test("an answer that could not be stored is not remembered: the same key works w
   expect([answer.status, answer.headers["idempotent-replayed"]]).toEqual([200, undefined]);
 });
 
-test("audit rows of reads wait for the database", async () => {
+test("API log rows of reads wait for the database", async () => {
   const post = (json: unknown) =>
     replica.call({ method: "POST", path: "/v1/events", token: agent.token, json });
   // Known a moment ago, and with hits of its limit reserved: then the refusal of its schema needs
-  // no database, and its audit row does. Reservations grow, so that soon one is left over.
+  // no database, and its API log row does. Reservations grow, so that soon one is left over.
   let refused = await post(event);
   for (let tries = 0; tries < 10 && refused.status !== 400; tries += 1) {
     database.on();
@@ -91,7 +91,9 @@ test("audit rows of reads wait for the database", async () => {
     refused = await post({});
   }
   expect(refused.status).toBe(400);
-  await expect.poll(() => service.logger.has("audit rows could not be written; trying again")).toBe(true);
+  await expect
+    .poll(() => service.logger.has("rows of the API log could not be written; trying again"))
+    .toBe(true);
   database.on();
   await expect
     .poll(

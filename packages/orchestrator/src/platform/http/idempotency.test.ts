@@ -48,7 +48,7 @@ function expectReplay(again: Answer, first: Answer): void {
 }
 
 describe("a repeated key", () => {
-  test("is answered as the first time, byte for byte, with one effect and one audit row", async () => {
+  test("is answered as the first time, byte for byte, with one effect and one API log row", async () => {
     const before = await count("uploads");
     const idempotencyKey = randomUUID();
     const body = uploadBody();
@@ -216,9 +216,9 @@ describe("a refusal before the handler", () => {
   });
 });
 
-test("the effect, the remembered answer and the audit row commit together or not at all", async () => {
+test("the effect, the remembered answer and the API log row commit together or not at all", async () => {
   const before = [await count("uploads"), await count("idempotency_keys"), await count("api_logs")];
-  // The audit row is written last: where it cannot be, nothing of the request may stay.
+  // The API log row is written last: where it cannot be, nothing of the request may stay.
   await service.pool.query(`
     create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
     create trigger refuse before insert on api_logs for each row when (new.route = '/v1/backups/upload-url')

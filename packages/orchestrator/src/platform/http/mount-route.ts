@@ -5,7 +5,7 @@ import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { AgentCredentials } from "./agent-credentials.ts";
 import { type WireAnswer, toWire } from "./answer.ts";
-import { auditRow, pathOf } from "./audit-row.ts";
+import { apiLogRow, pathOf } from "./api-log-row.ts";
 import type { AnswerTo } from "./error-answer.ts";
 import { authenticate, orgOfCall } from "./authenticate.ts";
 import { ApiError, invalidRequest } from "../errors/api-error.ts";
@@ -51,7 +51,7 @@ export interface PipelineDeps {
 
 /**
  * The steps of a request, in this order: authenticate, authorise, rate limit (before the body is
- * read), validate, idempotency, handler in its transaction, answer, audit.
+ * read), validate, idempotency, handler in its transaction, answer, API log.
  */
 export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Route): void {
   const validateLine = route.mode === "submit" && route.lines !== undefined ? lineValidator(route) : null;
@@ -160,7 +160,7 @@ async function perform(
   switch (route.mode) {
     case "read": {
       const answer = await route.handle(call);
-      state.audited = route.unrecorded === true;
+      state.apiLogSettled = route.unrecorded === true;
       return toWire(answer);
     }
     case "org_read": {
@@ -181,7 +181,7 @@ async function perform(
               deps.impersonation.logInTransaction(tx, request, status),
             )
           : await submit(deps, route, call, record);
-      state.audited = !answer.replayed;
+      state.apiLogSettled = !answer.replayed;
       state.impersonationLogged = !answer.replayed;
       return answer;
     }
@@ -247,7 +247,7 @@ function recordOf(route: Route, request: FastifyRequest, call: Call): Submission
             createdAt,
             expiresAt: new Date(createdAt.getTime() + window_s * 1000),
           },
-    auditRow: (status) => auditRow(request, status),
+    apiLogRow: (status) => apiLogRow(request, status),
   };
 }
 

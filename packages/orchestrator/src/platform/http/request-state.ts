@@ -16,8 +16,8 @@ export interface RequestState {
   /** The lines of a body of several submissions; null for any other body. */
   lines: readonly Buffer[] | null;
   idempotencyKey: string | null;
-  /** Whether the audit row is committed already, together with its effect. */
-  audited: boolean;
+  /** Whether the API log has its row already, committed with the effect, or gets none. */
+  apiLogSettled: boolean;
   /** Whether an impersonated call is in the organisation's log already. */
   impersonationLogged: boolean;
 }
@@ -45,7 +45,7 @@ export function newRequestState(request: FastifyRequest): RequestState {
     rawBody: NO_BODY,
     lines: null,
     idempotencyKey: null,
-    audited: false,
+    apiLogSettled: false,
     impersonationLogged: false,
   };
 }

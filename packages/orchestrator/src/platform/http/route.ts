@@ -3,7 +3,7 @@ import type { Static, TSchema } from "@fastify/type-provider-typebox";
 import type { Logger } from "../logging/logger.ts";
 import type { DatabaseTransaction } from "../database/schema.ts";
 import type { Answer, WireAnswer } from "./answer.ts";
-import type { AuditRow } from "./audit-row.ts";
+import type { ApiLogRow } from "./api-log-row.ts";
 import type { FileAnswer } from "./file-answer.ts";
 import type { Period, CredentialKind, PrincipalOf } from "./principal.ts";
 import type { RateLimitName } from "./rate-limits.ts";
@@ -65,7 +65,7 @@ export interface SubmissionRecord {
   /**
    * The row of api_logs for an answer of this status. Not for replays: the pipeline records those.
    */
-  auditRow(status: number): AuditRow;
+  apiLogRow(status: number): ApiLogRow;
   /** Of several submissions in one body: they enter the log in their order. */
   turn?: Turn;
 }
@@ -115,7 +115,7 @@ interface RouteShape<Kind extends CredentialKind, B extends TSchema, Q extends T
   idempotencyWindow_s?: number;
 }
 
-/** Changes nothing; its audit row is written later, in a batch. */
+/** Changes nothing; its API log row is written later, in a batch. */
 export interface ReadRoute<
   Kind extends CredentialKind = CredentialKind,
   B extends TSchema = TSchema,
@@ -155,7 +155,7 @@ export interface FileRoute<
 
 /**
  * Changes something in one transaction that the pipeline begins and commits, together with the
- * idempotency record and the audit row. An ApiError of `handle` undoes what it wrote and is still
+ * idempotency record and the API log row. An ApiError of `handle` undoes what it wrote and is still
  * remembered. `handle` may run again after a serialisation failure, so effects outside the database
  * belong in `prepare`, which runs before the transaction.
  */

@@ -2,7 +2,7 @@ import { errorCode } from "@attestore/host/errno";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
 import { type WireAnswer, toWire } from "./answer.ts";
-import { writeAuditRows } from "./audit-row.ts";
+import { writeApiLogRows } from "./api-log-row.ts";
 import { ApiError, errorBody } from "../errors/api-error.ts";
 import { lockActiveAgent } from "./lock-active-agent.ts";
 import { BACK_TO_REQUESTS, endScope, scopeWithSavepoint } from "../database/org-scope.ts";
@@ -27,7 +27,7 @@ export function isRemembered(error: ApiError): boolean {
 
 /**
  * Runs a handler that changes something. One transaction contains its effect, the remembered answer
- * and the audit row, so a crash leaves all of them or none. A refusal by the handler undoes its
+ * and the API log row, so a crash leaves all of them or none. A refusal by the handler undoes its
  * writes (savepoint) and keeps the other two.
  */
 export async function runWrite(
@@ -89,7 +89,7 @@ async function attempt(
   else await scopeWithSavepoint(tx, call.orgId);
   try {
     const answer = await route.handle({ ...call, principal }, tx, prepared);
-    // From here on the statements are the service's own: remembered answers, the audit row.
+    // From here on the statements are the service's own: remembered answers, the API log row.
     await endScope(tx);
     return { answer: toWire(answer), error: null };
   } catch (error) {
@@ -128,7 +128,7 @@ async function commit(
     if (error !== null && !isRemembered(error)) throw error;
     if (record.idempotency !== null)
       await rememberAnswer(tx, record.idempotency, answer, secret && error === null ? deps.sealer : null);
-    await writeAuditRows(tx, [record.auditRow(answer.status)]);
+    await writeApiLogRows(tx, [record.apiLogRow(answer.status)]);
     // Last, because it keeps the log locked until the commit.
     await logImpersonation?.(tx, answer.status);
     return answer;

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Logger } from "../logging/logger.ts";
 import { errorBody } from "../errors/api-error.ts";
 import { toWire, type WireAnswer } from "./answer.ts";
-import { auditRow, type AuditRow } from "./audit-row.ts";
+import { apiLogRow, type ApiLogRow } from "./api-log-row.ts";
 import { validatorCompiler } from "./compile-validator.ts";
 import { type AnswerTo, toApiError } from "./error-answer.ts";
 import { readStrictly, tooLarge } from "./json-body.ts";
@@ -40,8 +40,8 @@ export async function submitLines(
 ): Promise<Buffer> {
   // Copied once: a call makes its signal when it is asked for it.
   const shared = { ...call };
-  let row: AuditRow | null = null;
-  const record = { idempotency: null, auditRow: () => (row ??= auditRow(request, 200)) };
+  let row: ApiLogRow | null = null;
+  const record = { idempotency: null, apiLogRow: () => (row ??= apiLogRow(request, 200)) };
   let before = Promise.resolve();
   const answers = (request.state.lines ?? []).map(async (line) => {
     const turn = Promise.withResolvers<void>();
@@ -59,7 +59,7 @@ export async function submitLines(
     }
   });
   const answered = await Promise.all(answers);
-  request.state.audited = answered.some(({ status }) => status === 201);
+  request.state.apiLogSettled = answered.some(({ status }) => status === 201);
   return Buffer.concat(answered.map(formatLine));
 }
 

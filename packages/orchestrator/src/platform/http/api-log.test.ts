@@ -9,7 +9,7 @@ import {
   type TestOrg,
   type TestService,
 } from "../../../test/service.ts";
-import { AuditRowBuffer } from "./audit-row-buffer.ts";
+import { ApiLogBuffer } from "./api-log-buffer.ts";
 
 let service: TestService;
 let org: TestOrg;
@@ -101,7 +101,7 @@ test("rows whose commit was not confirmed do not block later rows", async () => 
   });
   const [written, waiting] = [newId("apiLog"), newId("apiLog")];
   await service.database.insertInto("api_logs").values(row(written)).execute();
-  const buffer = new AuditRowBuffer(service.database, service.logger);
+  const buffer = new ApiLogBuffer(service.database, service.logger);
   buffer.record(row(written));
   buffer.record(row(waiting));
   await buffer.flush();

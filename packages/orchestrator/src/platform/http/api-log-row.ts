@@ -5,13 +5,13 @@ import { runPrepared, type PreparedQuery } from "../database/prepared.ts";
 import type { ApiLogsTable, Database } from "../database/schema.ts";
 import type { SqlSession } from "../database/sql-session.ts";
 
-export type AuditRow = Insertable<ApiLogsTable>;
+export type ApiLogRow = Insertable<ApiLogsTable>;
 
 const MAX_USER_AGENT = 256;
 const MAX_PATH = 512;
 
 /** The record of a call: never a body, a query or a secret. */
-export function auditRow(request: FastifyRequest, status: number): AuditRow {
+export function apiLogRow(request: FastifyRequest, status: number): ApiLogRow {
   const { state } = request;
   const route = state.route?.path ?? "";
   const now = new Date();
@@ -55,8 +55,8 @@ export function pathOf(url: string): string {
   return end === -1 ? url : url.slice(0, end);
 }
 
-const AUDIT: PreparedQuery = {
-  name: "log_audit_rows",
+const INSERT_ROWS: PreparedQuery = {
+  name: "insert_api_log_rows",
   text: `insert into api_logs (id, org_id, actor_kind, actor_id, impersonator_id, method, route, path, status, duration_ms,
       address, user_agent, request_id, idempotency_key, created_at)
     select id, org_id, actor_kind, actor_id, impersonator_id, method, route, path, status, duration_ms,
@@ -68,11 +68,11 @@ const AUDIT: PreparedQuery = {
 };
 
 /** Existing rows stay: a connection may break after a commit and before its answer. */
-export function insertAuditRows(session: SqlSession, rows: readonly AuditRow[]): Promise<unknown> {
-  return session.run(AUDIT, [JSON.stringify(rows)]);
+export function insertApiLogRows(session: SqlSession, rows: readonly ApiLogRow[]): Promise<unknown> {
+  return session.run(INSERT_ROWS, [JSON.stringify(rows)]);
 }
 
 /** The same outside a session. */
-export async function writeAuditRows(db: Database, rows: readonly AuditRow[]): Promise<void> {
-  await runPrepared(db, AUDIT, [JSON.stringify(rows)]);
+export async function writeApiLogRows(db: Database, rows: readonly ApiLogRow[]): Promise<void> {
+  await runPrepared(db, INSERT_ROWS, [JSON.stringify(rows)]);
 }

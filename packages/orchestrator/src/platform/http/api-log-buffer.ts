@@ -1,20 +1,20 @@
 import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
-import { writeAuditRows, type AuditRow } from "./audit-row.ts";
+import { writeApiLogRows, type ApiLogRow } from "./api-log-row.ts";
 
 const MAX_WAITING = 20_000;
 const BATCH = 500;
 const FLUSH_MS = 1000;
 
 /**
- * The audit rows of calls that changed nothing: collected and written a few hundred at a time, up
+ * The API log rows of calls that changed nothing: collected and written a few hundred at a time, up
  * to a second later. A crash loses that second. This is allowed here and nowhere else: a call with
  * an effect has its row in the effect's transaction.
  */
-export class AuditRowBuffer {
+export class ApiLogBuffer {
   readonly #db: Database;
   readonly #logger: Logger;
-  #waiting: AuditRow[] = [];
+  #waiting: ApiLogRow[] = [];
   #dropped = 0;
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> | null = null;
@@ -24,7 +24,7 @@ export class AuditRowBuffer {
     this.#logger = logger;
   }
 
-  record(row: AuditRow): void {
+  record(row: ApiLogRow): void {
     if (this.#waiting.length >= MAX_WAITING) {
       this.#dropped += 1;
       return;
@@ -48,12 +48,12 @@ export class AuditRowBuffer {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH);
       try {
-        await writeAuditRows(this.#db, batch);
+        await writeApiLogRows(this.#db, batch);
       } catch (error) {
         this.#waiting.unshift(...batch);
         this.#logger.warn(
           { err: error, waiting: this.#waiting.length },
-          "audit rows could not be written; trying again",
+          "rows of the API log could not be written; trying again",
         );
         this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
         return;
@@ -62,7 +62,7 @@ export class AuditRowBuffer {
     if (this.#dropped > 0) {
       this.#logger.error(
         { dropped: this.#dropped },
-        "audit rows of reads were dropped while the database was away",
+        "rows of the API log for reads were dropped while the database was away",
       );
       this.#dropped = 0;
     }
