@@ -69,17 +69,34 @@ function* nodesOf(node: PlanNode): Generator<PlanNode> {
   for (const inner of node.Plans ?? []) yield* nodesOf(inner);
 }
 
+function readBy(node: PlanNode): number {
+  const rows =
+    (node["Actual Rows"] ?? 0) +
+    (node["Rows Removed by Filter"] ?? 0) +
+    (node["Rows Removed by Index Recheck"] ?? 0);
+  return rows * (node["Actual Loops"] ?? 1);
+}
+
+/** Rows that each step of a plan reads from these tables, in all its loops. */
+export function rowsRead(
+  { Plan: plan }: Explained,
+  tables: ReadonlySet<string>,
+): { step: string; rows: number }[] {
+  return [...nodesOf(plan)]
+    .filter((node) => tables.has(node["Relation Name"] ?? ""))
+    .map((node) => ({
+      step: `${node["Node Type"]} ${node["Relation Name"]} ${node["Index Name"] ?? ""}`,
+      rows: readBy(node),
+    }));
+}
+
 /** What a plan does that it may not. */
 export function complaintsAbout(
   { "Query Text": text, Plan: plan }: Explained,
   large: ReadonlySet<string>,
 ): string[] {
   return [...nodesOf(plan)].flatMap((node) => {
-    const read =
-      ((node["Actual Rows"] ?? 0) +
-        (node["Rows Removed by Filter"] ?? 0) +
-        (node["Rows Removed by Index Recheck"] ?? 0)) *
-      (node["Actual Loops"] ?? 1);
+    const read = readBy(node);
     const table = node["Relation Name"] ?? "";
     const isThrough = node["Node Type"] === "Seq Scan" && large.has(table);
     if (!isThrough && read <= MOST_ROWS) return [];

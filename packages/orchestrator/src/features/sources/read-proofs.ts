@@ -21,6 +21,25 @@ interface Facts {
 }
 
 /**
+ * Rows of the row of `sources` in the order of an index `(source_id, key)`, from one key up to
+ * another. With `source_id = sources.id order by key limit 1`, PostgreSQL may walk through an index
+ * of the key alone, or all of the organisation, and expect a row of the source soon: for a source
+ * without any, it reads the whole table. A comparison of both columns is served only by an index
+ * that begins with the source, whatever the statistics say.
+ */
+const ofSource = (
+  table: "backups" | "receipts",
+  key: string,
+  from: RawBuilder<unknown>,
+  to: RawBuilder<unknown>,
+): RawBuilder<boolean> => sql<boolean>`
+  (${sql.ref(`${table}.source_id`)}, ${sql.ref(`${table}.${key}`)}) >= (sources.id, ${from})
+  and (${sql.ref(`${table}.source_id`)}, ${sql.ref(`${table}.${key}`)}) <= (sources.id, ${to})`;
+
+/** Before every id, and after it. */
+const [FIRST_ID, LAST_ID] = [sql`''::text`, sql`'~'::text`];
+
+/**
  * A failure stands until a backup at least as new as any that ever failed passes, in a test that
  * ran later and whose receipt came later. SQL over a row of `sources` and over everything recorded
  * until then; gives one row if a failure stands.
@@ -29,13 +48,16 @@ function standingFailure(until: Date | "infinity"): RawBuilder<unknown> {
   return sql`
     select last.happened_at as failed_at from (
       select created_at, happened_at from receipts
-      where receipts.source_id = sources.id and result = 'failed' and created_at <= ${until}
-      order by id desc limit 1) as last
-    where not exists (select from receipts as pass
-      where pass.source_id = sources.id and pass.kind = 'restore_test' and pass.result = 'passed'
-        and pass.created_at > last.created_at and pass.created_at <= ${until} and pass.happened_at >= last.happened_at
-        and pass.backup_id >= (select max(backup_id) from receipts as failed
-          where failed.source_id = sources.id and failed.result = 'failed'))`;
+      where ${ofSource("receipts", "id", FIRST_ID, LAST_ID)} and result = 'failed' and created_at <= ${until}
+      order by source_id desc, id desc limit 1) as last
+    where (select true from receipts
+      where ${ofSource("receipts", "created_at", sql`last.created_at`, sql`${until}::timestamptz`)}
+        and kind = 'restore_test' and result = 'passed'
+        and created_at > last.created_at and happened_at >= last.happened_at
+        and backup_id >= (select backup_id from receipts
+          where ${ofSource("receipts", "backup_id", FIRST_ID, LAST_ID)} and result = 'failed'
+          order by source_id desc, backup_id desc limit 1)
+      order by source_id, created_at limit 1) is null`;
 }
 
 /**
@@ -60,12 +82,14 @@ export async function readProofs(
       least(backups.made_at, backups.created_at) as passed_finished_at,
       coalesce(passed.backup_id is not null or last_proven_at <= ${until}, false) as ever_passed, failing.failed_at
     from sources
-    left join lateral (select id from backups where backups.source_id = sources.id and created_at <= ${until}
-      order by id desc limit 1) as newest on true
-    left join lateral (select backup_id from receipts
-      where receipts.source_id = sources.id and kind = 'restore_test' and id >= ${firstIdAt("receipt", since.getTime())}
+    left join lateral (select id from backups
+      where ${ofSource("backups", "id", FIRST_ID, LAST_ID)} and created_at <= ${until}
+      order by source_id desc, id desc limit 1) as newest on true
+    left join lateral (select max(backup_id) as backup_id from (
+      select backup_id from receipts
+      where ${ofSource("receipts", "id", sql`${firstIdAt("receipt", since.getTime())}`, LAST_ID)} and kind = 'restore_test'
         and result = 'passed' and happened_at >= ${since} and created_at <= ${until}
-      order by backup_id desc limit 1) as passed on true
+      order by source_id, id offset 0) as recent) as passed on true
     left join backups on backups.id = passed.backup_id
     left join lateral (${standingFailure(until)}) as failing on true
     where sources.id = any(${[...sourceIds]})`.execute(db);
