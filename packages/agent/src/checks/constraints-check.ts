@@ -21,6 +21,8 @@ export interface BrokenConstraint {
 export interface CheckedConstraints {
   /** How many foreign keys were looked at. */
   readonly foreignKeys: number;
+  /** How many of them the server validated during the restore and has enforced since. */
+  readonly validatedByRestore?: number;
   /** How many check constraints were looked at. Null if the restore itself enforces them. */
   readonly checks: number | null;
   readonly broken: readonly BrokenConstraint[];
@@ -35,7 +37,7 @@ const MAX_NAMES = 200;
  * constraint are the source's own matter, and shown.
  */
 export function constraintsCheck(
-  { foreignKeys, checks, broken, notChecked }: CheckedConstraints,
+  { foreignKeys, validatedByRestore = 0, checks, broken, notChecked }: CheckedConstraints,
   { of, duration_ms }: { readonly of?: string; readonly duration_ms: number },
 ): CheckOutcome {
   const lost = broken.filter(({ why }) => why === "foreign_key");
@@ -49,6 +51,7 @@ export function constraintsCheck(
     );
   const row = formatRow([
     ["foreign_keys", foreignKeys],
+    ...(validatedByRestore === 0 ? [] : [["validated_by_restore", validatedByRestore] as const]),
     ...(checks === null ? [] : [["check_constraints", checks] as const]),
     ["broken", lost.reduce((sum, { rows }) => sum + rows, 0n)],
     ...(lost.length === 0 ? [] : [["broken_names", names(lost)] as const]),
