@@ -79,8 +79,8 @@ const verify = (file: string) =>
     join(host.root, "keys/log.vkey"),
   ]);
 const asOwner = (path: string) => api(dashboard.server, { method: "GET", path, token: org.owner.token });
-/** The service's own event in the log. */
-const ownEvent = () =>
+/** Appends an event that no agent sent. */
+const createLink = () =>
   exchange(dashboard.server, {
     method: "POST",
     path: `/api/orgs/${org.id}/auditor-links`,
@@ -103,7 +103,7 @@ test("a log that lost its tail is read-only before anything is written, and says
 
   await pair.loseTail();
   const answer = await until("the service has found the other server", async () => {
-    const { status, body } = await ownEvent();
+    const { status, body } = await createLink();
     const reason = (JSON.parse(body.toString()) as { details?: { reason?: string } }).details?.reason;
     return status < 500 || reason !== undefined ? { status, reason } : null;
   });

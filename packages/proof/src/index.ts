@@ -45,7 +45,7 @@ export {
 export { signEnvelope, type Signer } from "./dsse/sign.ts";
 export { verifyEnvelope } from "./dsse/verify.ts";
 
-export { formatLeaf, isServicesOwn, leafFromJson, MAX_LEAF_SIZE, parseLeaf, type Leaf } from "./log/leaf.ts";
+export { formatLeaf, isServiceLeaf, leafFromJson, MAX_LEAF_SIZE, parseLeaf, type Leaf } from "./log/leaf.ts";
 export {
   firstGenerationKey,
   formatLogName,
@@ -78,7 +78,7 @@ export {
   type Succession,
 } from "./log/succession.ts";
 export { parseLogProof, type LogProof } from "./log/log-proof.ts";
-export { ownEventFromJson, type OwnEventBundle } from "./log/own-event.ts";
+export { serviceEventFromJson, type ServiceEventBundle } from "./log/service-event.ts";
 export { parseLogGenerations, type LogGenerations } from "./log/log-generations.ts";
 export { isSha256, isTimestamp, isTypeId } from "./shapes.ts";
 

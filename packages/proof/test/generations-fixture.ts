@@ -2,7 +2,7 @@ import {
   canonicalJson,
   CompactRange,
   equalBytes,
-  type OwnEventBundle,
+  type ServiceEventBundle,
   formatLeaf,
   formatVerifierKey,
   hashFromHex,
@@ -29,7 +29,7 @@ export class GenerationsLog {
   readonly #key: TestKey;
   #origin = LOG_NAME;
   #leaves: Hash[] = [];
-  readonly events: OwnEventBundle[] = [];
+  readonly events: ServiceEventBundle[] = [];
 
   /** With the receipt's leaf at `index`, if one is given, among others as in `bundleOf`. */
   constructor(key: TestKey, entries: number, receipt?: { leaf: Leaf; index: number }) {
@@ -70,7 +70,7 @@ export class GenerationsLog {
     size: number,
     lost: { size: number; rootHash: Hash }[] = [],
     said: Record<string, unknown> = {},
-  ): Promise<OwnEventBundle> {
+  ): Promise<ServiceEventBundle> {
     const { first, generation } = parseLogName(this.#origin);
     this.#leaves = this.#leaves.slice(0, size);
     const detail = {
@@ -91,11 +91,11 @@ export class GenerationsLog {
     return bundle;
   }
 
-  lose(origin: string, { size, rootHash }: { size: number; rootHash: Hash }): Promise<OwnEventBundle> {
+  lose(origin: string, { size, rootHash }: { size: number; rootHash: Hash }): Promise<ServiceEventBundle> {
     return this.#event(LOG_HEAD_LOST, { v: 1, origin, tree_size: size, root_hash: toHex(rootHash) });
   }
 
-  async #event(kind: string, detail: Record<string, unknown>): Promise<OwnEventBundle> {
+  async #event(kind: string, detail: Record<string, unknown>): Promise<ServiceEventBundle> {
     const event = { kind, occurred_at: AT, detail };
     const leaf = {
       v: 1 as const,

@@ -103,7 +103,7 @@ export class PatroniCluster {
     return this.members[name === this.members[0].name ? 1 : 0];
   }
 
-  /** Once one is the primary, and the other a standby that commits wait for. @returns the primary */
+  /** Waits for a primary and a standby that commits wait for. @returns the primary */
   settled(): Promise<PatroniMember> {
     return until(
       "Patroni has a primary and a synchronous standby",

@@ -3,7 +3,7 @@ import {
   type Checkpoint,
   type LogGenerations,
   type OpenedLogCheckpoint,
-  type OwnEventBundle,
+  type ServiceEventBundle,
   parseLogGenerations,
   ProofError,
 } from "@attestore/proof";
@@ -37,7 +37,7 @@ export async function checkGenerations(
   attachment: Attachment,
   { offered, held, followed }: Following,
   signal: AbortSignal,
-): Promise<{ began: OwnEventBundle[] } | NotFollowed> {
+): Promise<{ began: ServiceEventBundle[] } | NotFollowed> {
   try {
     const sizes = [...new Set(held.map(({ size }) => Number(size)))];
     const answer = await readEvents(attachment, sizes, signal);
@@ -63,8 +63,8 @@ async function readEvents(
   sizes: readonly number[],
   signal: AbortSignal,
 ): Promise<LogGenerations> {
-  let began: OwnEventBundle[] | null = null;
-  const lost: OwnEventBundle[] = [];
+  let began: ServiceEventBundle[] | null = null;
+  const lost: ServiceEventBundle[] = [];
   for (const size of sizes.length === 0 ? [1] : sizes) {
     const answer = await service.logGenerations({ treeSize: Math.max(1, size) }, { signal });
     const events = parseLogGenerations(JSON.stringify(answer));

@@ -1,5 +1,5 @@
 import { replaceJsonFile } from "@attestore/host/durable-files";
-import type { OwnEventBundle } from "@attestore/proof";
+import type { ServiceEventBundle } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
@@ -7,7 +7,7 @@ import { readJson } from "../state/read-json.ts";
 export interface FollowedGenerations {
   readonly v: 1;
   /** The event that began each of them, verified, in their order. */
-  readonly began: readonly OwnEventBundle[];
+  readonly began: readonly ServiceEventBundle[];
   /** When this agent followed to each, and the head that it had before. */
   readonly followed: readonly { readonly at: string; readonly kept: string | null }[];
   /** Up to this generation, the lost entries are in the spool again. */

@@ -11,7 +11,7 @@ import {
   parseNote,
   ProofError,
   type OpenedLogCheckpoint,
-  type OwnEventBundle,
+  type ServiceEventBundle,
   plural,
   requireHeadOf,
   verifyGenerations,
@@ -169,7 +169,7 @@ async function follow(
     note: string;
     keptNote: string | null;
     followed: FollowedGenerations;
-    began: readonly OwnEventBundle[];
+    began: readonly ServiceEventBundle[];
     standing: LogAlarm | null;
   },
 ): Promise<void> {

@@ -23,16 +23,16 @@ import {
   type Hash,
   type Leaf,
   type NoteVerifier,
-  type OwnEventBundle,
+  type ServiceEventBundle,
 } from "@attestore/proof";
 
 /** A real transparency log, in memory. */
 export class TestLog {
   readonly verifier: NoteVerifier;
   /** The events that began its generations, up to this one. */
-  readonly began: OwnEventBundle[] = [];
+  readonly began: ServiceEventBundle[] = [];
   /** The events that name heads of earlier generations as lost. */
-  readonly lost: OwnEventBundle[] = [];
+  readonly lost: ServiceEventBundle[] = [];
   readonly #key: KeyObject;
   readonly #hashes: Hash[] = [];
   #nodes = new Map<string, Hash>();
@@ -97,7 +97,7 @@ export class TestLog {
     const next = new TestLog(formatLogName({ first, generation: generation + 1 }), this);
     for (const hash of this.#hashes.slice(0, size)) next.appendHash(hash);
     next.began.push(
-      next.#ownEvent(LOG_ROLLED_BACK, {
+      next.#serviceEvent(LOG_ROLLED_BACK, {
         v: 1,
         generation: generation + 1,
         ended: this.verifier.name,
@@ -115,7 +115,7 @@ export class TestLog {
   /** Names another head as lost. */
   nameLost(head: { origin: string; size: number; rootHash: Hash }): void {
     this.lost.push(
-      this.#ownEvent(LOG_HEAD_LOST, {
+      this.#serviceEvent(LOG_HEAD_LOST, {
         v: 1,
         origin: head.origin,
         tree_size: head.size,
@@ -124,7 +124,7 @@ export class TestLog {
     );
   }
 
-  #ownEvent(kind: string, detail: Record<string, unknown>): OwnEventBundle {
+  #serviceEvent(kind: string, detail: Record<string, unknown>): ServiceEventBundle {
     const now = new Date().toISOString();
     const event = { kind, occurred_at: now, detail };
     const leaf: Leaf = {

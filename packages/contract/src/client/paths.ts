@@ -750,8 +750,8 @@ export interface Schemas {
     })[];
   };
   LogGenerations: {
-    began: Schemas["OwnEvent"][];
-    lost: Schemas["OwnEvent"][];
+    began: Schemas["ServiceEvent"][];
+    lost: Schemas["ServiceEvent"][];
   };
   LogHead: {
     log_id: string;
@@ -855,7 +855,7 @@ export interface Schemas {
     incidents: Schemas["IncidentRecord"][];
     next_steps: Schemas["NextStep"][];
   };
-  OwnEvent: {
+  ServiceEvent: {
     event: {
       kind: string;
       occurred_at: string;
@@ -941,7 +941,7 @@ export interface Schemas {
     inclusion_proof: Schemas["InclusionProof"];
     checkpoint: string;
     log: Schemas["LogIdentity"];
-    generations?: Schemas["OwnEvent"][];
+    generations?: Schemas["ServiceEvent"][];
   };
   ReceiptDetail: {
     id: string;

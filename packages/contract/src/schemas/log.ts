@@ -44,7 +44,7 @@ export const inclusionFields = {
 };
 
 /** An event that the service itself wrote, with the proof that it is in the log. */
-export const OwnEvent = Type.Object(
+export const ServiceEvent = Type.Object(
   {
     event: Type.Object(
       { kind: Type.String(), occurred_at: Timestamp, detail: Type.Record(Type.String(), Type.Unknown()) },
@@ -57,7 +57,7 @@ export const OwnEvent = Type.Object(
   },
   strict,
 );
-export type OwnEvent = Static<typeof OwnEvent>;
+export type ServiceEvent = Static<typeof ServiceEvent>;
 
 /** Query of `GET /v1/log/generations`: only lost heads of that size. */
 export const LogGenerationsQuery = Type.Object(
@@ -72,7 +72,7 @@ export type LogGenerationsQuery = Static<typeof LogGenerationsQuery>;
  * for a log that never lost an entry.
  */
 export const LogGenerations = Type.Object(
-  { began: Type.Array(OwnEvent), lost: Type.Array(OwnEvent) },
+  { began: Type.Array(ServiceEvent), lost: Type.Array(ServiceEvent) },
   strict,
 );
 export type LogGenerations = Static<typeof LogGenerations>;

@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { RotateAgentKeyRequest } from "./agent-keys.ts";
 import { Envelope } from "./envelope.ts";
-import { inclusionFields, InclusionProof, Leaf, OwnEvent } from "./log.ts";
+import { inclusionFields, InclusionProof, Leaf, ServiceEvent } from "./log.ts";
 import { Count, Id, Sha256, strict, Timestamp } from "./scalars.ts";
 
 export const ReceiptKind = Type.Enum(["backup", "restore_test"]);
@@ -52,7 +52,7 @@ export const ReceiptBundle = Type.Object(
     checkpoint: Type.String(),
     log: Type.Object({ origin: Type.String(), verifier_key: Type.String() }, strict),
     /** Of a log that lost entries: the events that began its generations, to the checkpoint's. */
-    generations: Type.Optional(Type.Array(OwnEvent)),
+    generations: Type.Optional(Type.Array(ServiceEvent)),
   },
   strict,
 );

@@ -13,7 +13,7 @@ import {
   type NoteVerifier,
   openLogCheckpoint,
   type OpenedLogCheckpoint,
-  type OwnEventBundle,
+  type ServiceEventBundle,
   ProofError,
   requireHeadOf,
   requireNoFork,
@@ -52,7 +52,7 @@ export async function checkEvent(
   record: Schemas["EventRecord"],
   proof: Schemas["LogProof"],
   logKey: NoteVerifier,
-  began: readonly OwnEventBundle[] = [],
+  began: readonly ServiceEventBundle[] = [],
 ): Promise<CheckedLine[]> {
   const lines: CheckedLine[] = [];
   const leaf = eventLeaf(record);
@@ -114,7 +114,7 @@ function eventLeaf(record: Schemas["EventRecord"]): Uint8Array | ProofError {
 async function generationLine(
   { origin, size, generation }: OpenedLogCheckpoint,
   logKey: NoteVerifier,
-  began: readonly OwnEventBundle[],
+  began: readonly ServiceEventBundle[],
 ): Promise<CheckedLine> {
   try {
     const rollbacks = await verifyGenerations(began, logKey, generation);

@@ -1,8 +1,8 @@
 import {
   openLogCheckpoint,
   type OpenedLogCheckpoint,
-  ownEventFromJson,
-  type OwnEventBundle,
+  serviceEventFromJson,
+  type ServiceEventBundle,
   parseVerifierKey,
   ProofError,
   type NoteVerifier,
@@ -25,7 +25,7 @@ export interface HeldHead {
 export interface FollowedGenerations {
   followed_at: string;
   /** The event that began each of them, in their order. */
-  began: OwnEventBundle[];
+  began: ServiceEventBundle[];
   /** The alarm that the loss had raised here, and that ended with the last of them. */
   alarm?: SplitView;
 }
@@ -97,7 +97,7 @@ export interface OpenedHeldHead {
   head: OpenedLogCheckpoint;
   key: NoteVerifier;
   /** The generations that this browser has followed to. */
-  began: readonly OwnEventBundle[];
+  began: readonly ServiceEventBundle[];
   rollbacks: readonly Rollback[];
 }
 
@@ -109,7 +109,7 @@ export async function openHeldHead(held: HeldHead): Promise<OpenedHeldHead> {
   const key = parseVerifierKey(held.verifier_key);
   if (key.algorithm !== "ed25519") throw new ProofError("malformed_key", "the stored key is not a log's key");
   const head = await openLogCheckpoint(held.checkpoint, key);
-  const began = (held.generations?.began ?? []).map(ownEventFromJson);
+  const began = (held.generations?.began ?? []).map(serviceEventFromJson);
   return { head, key, began, rollbacks: await verifyGenerations(began, key, head.generation) };
 }
 

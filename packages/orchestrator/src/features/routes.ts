@@ -31,7 +31,7 @@ import { notificationRoutes } from "./notifications/routes.ts";
 import type { NotificationDeps } from "./notifications/channels/deps.ts";
 import { receiptReadingRoutes } from "./receipts/dashboard-routes.ts";
 import { makersReceiptRoutes } from "./receipts/makers-receipt-routes.ts";
-import { orgRoutes } from "./org-management/routes.ts";
+import { orgRoutes } from "./orgs/routes.ts";
 import { receiptRoutes } from "./receipts/routes.ts";
 import { retentionRoutes } from "./retention/routes.ts";
 import { scheduleRoutes } from "./schedules/routes.ts";
@@ -47,6 +47,8 @@ import { signupRoutes } from "./signup/routes.ts";
 import { quotaRoutes } from "./quotas/routes.ts";
 import type { QuotaDefaults } from "./quotas/settings.ts";
 import { membershipRoutes } from "./sign-in/membership-routes.ts";
+import { inviteUser } from "./users/invite-user.ts";
+import { orgsOf } from "./users/memberships.ts";
 import { userRoutes } from "./users/routes.ts";
 
 export interface FeatureDeps extends BootstrapDeps, CommandWaitDeps, HeartbeatDeps, NotificationDeps {
@@ -76,7 +78,11 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...passkeySignInRoutes(deps.db, deps),
       ...passkeyRoutes(deps.db, deps),
       ...impersonationRoutes(),
-      ...orgRoutes(deps.db, { ...deps, logHost }),
+      ...orgRoutes(deps.db, {
+        logHost,
+        inviteOwner: (tx, org, email) => inviteUser(tx, deps, { org, email, role: "owner", name: null }),
+        orgsOf,
+      }),
       ...userRoutes(deps),
       ...membershipRoutes(deps.db),
       ...agentRoutes(),

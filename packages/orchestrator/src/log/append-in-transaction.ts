@@ -14,8 +14,8 @@ export interface AppendedEvent {
 }
 
 /**
- * Appends the service's own events in the caller's transaction, so that a change and its entry
- * commit together. The logs stay locked until that transaction ends, so append late in the
+ * Appends the service's events in the caller's transaction, so that a change and its entry commit
+ * together. The logs stay locked until that transaction ends, so append late in the
  * transaction and end it soon.
  *
  * A transaction that changes agents.status must append its event here: the lock makes a revocation

@@ -98,7 +98,7 @@ describe("entries that are dated later than now", () => {
       [5, "agent_silent"],
     ]);
     expect(JSON.parse(String(found[2]?.body))).toMatchObject({ detail: { first_index: 1, last_index: 2 } });
-    // By whatever appends: here it is the service's own event.
+    // Whatever appends names it: here a service event does.
     await dateLater(orgId, 5);
     await appendTo(orgId);
     expect((await events(orgId)).map(({ kind }) => kind).slice(-2)).toEqual([

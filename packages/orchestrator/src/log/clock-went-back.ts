@@ -1,4 +1,4 @@
-import { CLOCK_WENT_BACK, isServicesOwn, parseLeaf, ProofError } from "@attestore/proof";
+import { CLOCK_WENT_BACK, isServiceLeaf, parseLeaf, ProofError } from "@attestore/proof";
 import { MAX_CLOCKS_APART_MS } from "./clock-off.ts";
 import { eventEntry, type NewEvent } from "./event-entry.ts";
 import type { PlacedEvent } from "./event-rows.ts";
@@ -64,7 +64,7 @@ async function datedLater(
 /** No longer known if a later version of the service wrote it. */
 function isOwn(leaf: Uint8Array): boolean {
   try {
-    return isServicesOwn(parseLeaf(leaf));
+    return isServiceLeaf(parseLeaf(leaf));
   } catch (error) {
     if (error instanceof ProofError) return false;
     throw error;

@@ -1,7 +1,7 @@
 import {
   formatVerifierKey,
   LOG_HEAD_LOST,
-  type OwnEventBundle,
+  type ServiceEventBundle,
   parseJson,
   parseLeaf,
   parseLogName,
@@ -44,17 +44,17 @@ export async function readBeginnings(
   signer: CheckpointSigner,
   orgId: string,
   origin: string,
-): Promise<OwnEventBundle[]> {
+): Promise<ServiceEventBundle[]> {
   const until = parseLogName(origin).generation;
   if (until === 1) return [];
-  const bundles: OwnEventBundle[] = [];
+  const bundles: ServiceEventBundle[] = [];
   for (const { generation, size, eventId } of await readGenerations(session, orgId)) {
     if (generation > until) break;
     const head = await readHeadOfSize(session, orgId, size + 1);
     if (head === null)
       throw new LogCorruption("log_incomplete", `${orgId} lacks the first head of generation ${generation}`);
     const proven = { origin: head.origin, size: head.size, checkpoint: await signer.sign(head) };
-    bundles.push(await readOwnEvent(session, signer, { orgId, eventId }, proven));
+    bundles.push(await readServiceEvent(session, signer, { orgId, eventId }, proven));
   }
   return bundles;
 }
@@ -79,11 +79,11 @@ export async function readLostHeads(
   orgId: string,
   head: Pick<SignedCheckpoint, "origin" | "size" | "checkpoint">,
   size: number | null,
-): Promise<OwnEventBundle[]> {
+): Promise<ServiceEventBundle[]> {
   const rows = await session.run<{ event_id: string }>(LOST, [orgId, size, head.size, MAX_LOST]);
-  const bundles: OwnEventBundle[] = [];
+  const bundles: ServiceEventBundle[] = [];
   for (const { event_id: eventId } of rows)
-    bundles.push(await readOwnEvent(session, signer, { orgId, eventId }, head));
+    bundles.push(await readServiceEvent(session, signer, { orgId, eventId }, head));
   return bundles;
 }
 
@@ -99,18 +99,18 @@ interface EventRow {
   log_index: number;
 }
 
-async function readOwnEvent(
+async function readServiceEvent(
   session: SqlSession,
   signer: CheckpointSigner,
   { orgId, eventId }: { orgId: string; eventId: string },
   { origin, size, checkpoint }: Pick<SignedCheckpoint, "origin" | "size" | "checkpoint">,
-): Promise<OwnEventBundle> {
+): Promise<ServiceEventBundle> {
   const [row] = await session.run<EventRow & Record<string, unknown>>(EVENT, [orgId, eventId]);
   if (row === undefined || row.log_index >= size)
     throw new LogCorruption("log_incomplete", `${origin} lacks ${eventId} in its head of ${size}`);
   const hashes = await readInclusionProof(session, orgId, row.log_index, size, origin);
   return {
-    event: parseJson(row.body) as unknown as OwnEventBundle["event"],
+    event: parseJson(row.body) as unknown as ServiceEventBundle["event"],
     leaf: parseLeaf(row.leaf),
     inclusion_proof: { log_index: row.log_index, tree_size: size, hashes: hashes.map(toHex) },
     checkpoint,

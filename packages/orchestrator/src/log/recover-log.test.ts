@@ -300,7 +300,7 @@ test("a log may be recovered again after a later loss, and each generation has i
   expect(await findings()).toEqual([]);
 });
 
-test("the service's own events continue in the new generation, right after the one that began it", async () => {
+test("service events continue in the new generation, right after the one that began it", async () => {
   await lose(3, 2);
   const { origin } = await recover();
   await world.database

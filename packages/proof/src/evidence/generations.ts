@@ -3,7 +3,7 @@ import { parseJson } from "../json/strict-json.ts";
 import { MAX_GENERATION } from "../log/generation-name.ts";
 import type { LostLogHead, Rollback } from "../log/rolled-back.ts";
 import { sha256Hex } from "../shapes.ts";
-import { ownEventFromJson, type OwnEventBundle } from "../log/own-event.ts";
+import { serviceEventFromJson, type ServiceEventBundle } from "../log/service-event.ts";
 
 /** Path in the ZIP of the generations of a log that lost entries; other packs have no such file. */
 export const GENERATIONS_FILE = "log/generations.json";
@@ -14,12 +14,12 @@ export interface PackGenerations {
   /** One for each generation from the second on, in their order. */
   began: {
     /** Its `log_rolled_back`, proven in the generation's first head. */
-    event: OwnEventBundle;
+    event: ServiceEventBundle;
     /** Inclusion proof of the same entry in the pack's checkpoint, hex. */
     hashes: string[];
   }[];
   /** The `log_head_lost` events, proven in the pack's checkpoint. */
-  lost: OwnEventBundle[];
+  lost: ServiceEventBundle[];
 }
 
 /** More than any log has. */
@@ -39,8 +39,8 @@ export function parsePackGenerations(source: Uint8Array): PackGenerations {
   const value = parseJson(source);
   requireKnownShape(value, GENERATIONS, "malformed_evidence", "the generations");
   const generations = value as unknown as PackGenerations;
-  for (const { event } of generations.began) ownEventFromJson(event);
-  for (const event of generations.lost) ownEventFromJson(event);
+  for (const { event } of generations.began) serviceEventFromJson(event);
+  for (const event of generations.lost) serviceEventFromJson(event);
   return generations;
 }
 

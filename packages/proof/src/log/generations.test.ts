@@ -9,7 +9,7 @@ import {
   signStatement,
 } from "../../test/receipt-fixture.ts";
 import { ed25519Key, verifierOf } from "../../test/signing-keys.ts";
-import type { OwnEventBundle } from "./own-event.ts";
+import type { ServiceEventBundle } from "./service-event.ts";
 import { toHex } from "../hex.ts";
 import { leafHash } from "../merkle/hashing.ts";
 import { formatVerifierKey } from "../notes/verifier-key.ts";
@@ -130,7 +130,7 @@ describe("the event that begins a generation", () => {
     );
     const strange = verifierOf(key, `log.example.com/${ids.otherOrg}`);
     await expect(verifyRollback(event, strange)).rejects.toThrow();
-    const changed = (change: (copy: OwnEventBundle) => void): OwnEventBundle => {
+    const changed = (change: (copy: ServiceEventBundle) => void): ServiceEventBundle => {
       const copy = structuredClone(event);
       change(copy);
       return copy;
@@ -166,7 +166,7 @@ describe("the event that begins a generation", () => {
       [[], 2],
     ] as const)
       await expect(verifyGenerations(bundles, logKey, until)).rejects.toThrow(/generation/);
-    // The second generation's own event was lost too, and the third says nothing of it.
+    // The event that began the second generation was lost too, and the third says nothing of it.
     const log2 = await rolledBack();
     const without = await log2.log.rollBack(6);
     await expect(verifyGenerations([log2.event, without], logKey, 3)).rejects.toThrow("lacks the event");
@@ -197,7 +197,7 @@ describe("a receipt in a later generation", () => {
   const statement = backupStatement();
 
   /** A receipt that the log has after it was rolled back. */
-  async function later(): Promise<{ bundle: ReceiptBundle; log: GenerationsLog; event: OwnEventBundle }> {
+  async function later(): Promise<{ bundle: ReceiptBundle; log: GenerationsLog; event: ServiceEventBundle }> {
     const { log, event } = await rolledBack();
     const envelope = await signStatement(statement, agent);
     const made = await bundleOf({ statement, envelope, agent, log: key }, { index: 0, size: 1 });

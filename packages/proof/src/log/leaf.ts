@@ -90,7 +90,7 @@ export function leafFromJson(value: unknown): Leaf {
 }
 
 /** Whether the service wrote this entry by itself, and no agent or person caused it. */
-export function isServicesOwn({ actor_id, signature }: Leaf): boolean {
+export function isServiceLeaf({ actor_id, signature }: Leaf): boolean {
   return signature === undefined && actor_id === "service";
 }
 

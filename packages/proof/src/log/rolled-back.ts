@@ -1,7 +1,7 @@
 import { hashFromHex } from "../hex.ts";
 import type { Hash } from "../bytes.ts";
 import { equalBytes } from "../bytes.ts";
-import { ownEventFromJson, type OwnEventBundle } from "./own-event.ts";
+import { serviceEventFromJson, type ServiceEventBundle } from "./service-event.ts";
 import {
   listOf,
   matching,
@@ -28,7 +28,7 @@ import {
   openLogCheckpoint,
   parseLogName,
 } from "./generation-name.ts";
-import { formatLeaf, isServicesOwn } from "./leaf.ts";
+import { formatLeaf, isServiceLeaf } from "./leaf.ts";
 
 /** The kind of the event with which a log's next generation begins. */
 export const LOG_ROLLED_BACK = "log_rolled_back";
@@ -96,9 +96,9 @@ interface HeadJson {
  * that the log's key signed for that generation, and the named root is that of the entries before
  * it. Throws ProofError.
  */
-export async function verifyRollback(bundle: OwnEventBundle, log: NoteVerifier): Promise<Rollback> {
+export async function verifyRollback(bundle: ServiceEventBundle, log: NoteVerifier): Promise<Rollback> {
   const { event, leaf, inclusion_proof: proof } = bundle;
-  if (ownEventFromJson(bundle).event.kind !== LOG_ROLLED_BACK)
+  if (serviceEventFromJson(bundle).event.kind !== LOG_ROLLED_BACK)
     throw invalid(`${leaf.id} is not the log's own ${LOG_ROLLED_BACK}`);
   requireKnownShape(event.detail, ROLLED_BACK, "generation_invalid", `the detail of ${leaf.id}`);
   const said = event.detail as unknown as HeadJson & {
@@ -147,7 +147,7 @@ export async function verifyRollback(bundle: OwnEventBundle, log: NoteVerifier):
  * ProofError.
  */
 export async function verifyGenerations(
-  bundles: readonly OwnEventBundle[],
+  bundles: readonly ServiceEventBundle[],
   log: NoteVerifier,
   until: number,
 ): Promise<Rollback[]> {
@@ -172,7 +172,7 @@ export async function verifyGenerations(
  * What a `log_head_lost` event names. Verifies that it is in a head of the log's generation that
  * its checkpoint names. Throws ProofError.
  */
-export async function verifyLostHead(bundle: OwnEventBundle, log: NoteVerifier): Promise<LostLogHead> {
+export async function verifyLostHead(bundle: ServiceEventBundle, log: NoteVerifier): Promise<LostLogHead> {
   await requireInTree(bundle, log);
   return readLostHead(bundle);
 }
@@ -181,8 +181,8 @@ export async function verifyLostHead(bundle: OwnEventBundle, log: NoteVerifier):
 export function readLostHead({
   event,
   leaf,
-}: Omit<OwnEventBundle, "checkpoint" | "log" | "inclusion_proof">): LostLogHead {
-  if (leaf.kind !== LOG_HEAD_LOST || event.kind !== LOG_HEAD_LOST || !isServicesOwn(leaf))
+}: Omit<ServiceEventBundle, "checkpoint" | "log" | "inclusion_proof">): LostLogHead {
+  if (leaf.kind !== LOG_HEAD_LOST || event.kind !== LOG_HEAD_LOST || !isServiceLeaf(leaf))
     throw invalid(`${leaf.id} is not the log's own ${LOG_HEAD_LOST}`);
   requireKnownShape(event.detail, HEAD_LOST, "generation_invalid", `the detail of ${leaf.id}`);
   const said = event.detail as unknown as HeadJson & { origin: string };
@@ -233,7 +233,7 @@ export function requireHeadOf(
 }
 
 async function requireInTree(
-  { leaf, inclusion_proof: proof, checkpoint, log: named }: OwnEventBundle,
+  { leaf, inclusion_proof: proof, checkpoint, log: named }: ServiceEventBundle,
   log: NoteVerifier,
 ) {
   const opened = await openLogCheckpoint(checkpoint, log);

@@ -6,7 +6,7 @@ import { ProofError } from "../proof-error.ts";
 import { plural } from "../text/plural.ts";
 import { openLogCheckpoint, type OpenedLogCheckpoint } from "./generation-name.ts";
 import type { LogGenerations } from "./log-generations.ts";
-import type { OwnEventBundle } from "./own-event.ts";
+import type { ServiceEventBundle } from "./service-event.ts";
 import {
   type LostLogHead,
   requireHeadOf,
@@ -23,7 +23,7 @@ export interface Succession {
   /** The heads that the watcher has seen. */
   held: readonly Checkpoint[];
   /** The events that began the generations which the watcher has followed to. */
-  followed: readonly OwnEventBundle[];
+  followed: readonly ServiceEventBundle[];
   /** The log's answer, with the lost heads of all sizes in `held`. */
   answer: LogGenerations;
 }
@@ -43,7 +43,7 @@ export interface CheckedSuccession {
 /**
  * Decides whether a head of a later generation is of the log that the watcher knows, after a loss
  * that its operator named (docs/decisions/0015-log-generations.md). Every generation begins with
- * the log's own event, as the watcher has followed before, and the new tree with what that event
+ * a service event, as the watcher has followed before, and the new tree with what that event
  * says was left. Each head that the watcher holds is within what was left, and the new tree extends
  * it, or it is named as lost, with its root. Throws ProofError.
  */
@@ -67,7 +67,7 @@ export async function checkSuccession({
 }
 
 /** Whoever names another beginning for a generation than before rewrites the log's history. */
-function requireSame(known: readonly OwnEventBundle[], began: readonly OwnEventBundle[]): void {
+function requireSame(known: readonly ServiceEventBundle[], began: readonly ServiceEventBundle[]): void {
   for (const [n, { checkpoint, leaf }] of known.entries())
     if (began[n]?.leaf.id !== leaf.id || signedText(began[n].checkpoint) !== signedText(checkpoint))
       throw new ProofError(

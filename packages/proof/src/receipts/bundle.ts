@@ -3,7 +3,7 @@ import { isLongerThan } from "../bytes.ts";
 import { anyObject, listOf, members, nonEmptyText, requireKnownShape, wholeNumber } from "../json/shape.ts";
 import { isObject, parseJson } from "../json/strict-json.ts";
 import { parsePublicKeyWire } from "../keys/public-key.ts";
-import { ownEventFromJson, type OwnEventBundle } from "../log/own-event.ts";
+import { serviceEventFromJson, type ServiceEventBundle } from "../log/service-event.ts";
 import { MAX_GENERATION } from "../log/generation-name.ts";
 import { leafFromJson, type Leaf } from "../log/leaf.ts";
 import { parseVerifierKey } from "../notes/verifier-key.ts";
@@ -28,7 +28,7 @@ export interface ReceiptBundle {
    * Only if the checkpoint is of a later generation of the log: the events that began each of them,
    * in their order, each proven in that generation's first head.
    */
-  generations?: OwnEventBundle[];
+  generations?: ServiceEventBundle[];
 }
 
 /** The largest JSON text, in bytes. */
@@ -66,7 +66,7 @@ export function bundleFromJson(value: unknown): ReceiptBundle {
   leafFromJson(bundle.leaf);
   parsePublicKeyWire(bundle.public_key);
   parseVerifierKey(bundle.log.verifier_key);
-  for (const event of bundle.generations ?? []) ownEventFromJson(event);
+  for (const event of bundle.generations ?? []) serviceEventFromJson(event);
   return bundle;
 }
 

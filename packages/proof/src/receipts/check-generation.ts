@@ -13,7 +13,7 @@ export interface CheckedGeneration {
 }
 
 /**
- * Checks that each generation up to the bundle's began with the log's own event about what was
+ * Checks that each generation up to the bundle's began with the service event about what was
  * lost. `rollbacks` are those that something else has shown.
  */
 export async function checkGeneration(

@@ -1,7 +1,7 @@
 import {
   EVIDENCE_FORMAT,
   GENERATIONS_FILE,
-  type OwnEventBundle,
+  type ServiceEventBundle,
   PACK_FILES,
   type PackGenerations,
   sha256,
@@ -22,8 +22,8 @@ import { PackFiles } from "./pack-files.ts";
 const key = await ed25519Key(3);
 
 /** What a pack of this log's newest head says of its generations. */
-async function saidOf(log: GenerationsLog, lost: OwnEventBundle[] = []): Promise<PackGenerations> {
-  const proven = async (event: OwnEventBundle): Promise<OwnEventBundle> => ({
+async function saidOf(log: GenerationsLog, lost: ServiceEventBundle[] = []): Promise<PackGenerations> {
+  const proven = async (event: ServiceEventBundle): Promise<ServiceEventBundle> => ({
     ...event,
     inclusion_proof: {
       log_index: event.inclusion_proof.log_index,

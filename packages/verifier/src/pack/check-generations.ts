@@ -6,7 +6,7 @@ import {
   LOG_HEAD_LOST,
   LOG_ROLLED_BACK,
   type LostLogHead,
-  isServicesOwn,
+  isServiceLeaf,
   type Leaf,
   type NoteVerifier,
   parseLogName,
@@ -46,7 +46,7 @@ interface Tree {
 }
 
 /**
- * Checks that each generation of the log up to the pack's began with the log's own event, that all
+ * Checks that each generation of the log up to the pack's began with its service event, that all
  * of these are in the pack's tree, and that no head is named as lost that shows a fork. Returns
  * null, with a finding, if not.
  */
@@ -105,6 +105,6 @@ export function requireNamed(
   { leaf, index }: { leaf: Leaf; index: number },
 ): void {
   if (leaf.kind !== LOG_ROLLED_BACK && leaf.kind !== LOG_HEAD_LOST) return;
-  if (isServicesOwn(leaf) && !ids.has(leaf.id))
+  if (isServiceLeaf(leaf) && !ids.has(leaf.id))
     findings.fail("generations", `leaf ${index}, ${leaf.kind}, is missing from ${GENERATIONS_FILE}`);
 }

@@ -4,7 +4,7 @@ import {
   equalBytes,
   eventFile,
   formatLeaf,
-  isServicesOwn,
+  isServiceLeaf,
   type Leaf,
   type LogRange,
   type Manifest,
@@ -68,8 +68,8 @@ export class EntryTimes {
     const { index, leaf } = placed;
     this.#indexes.push(index);
     this.#recorded.push(Date.parse(leaf.recorded_at));
-    this.#isOwn.push(isServicesOwn(leaf));
-    if (leaf.kind === CLOCK_WENT_BACK && isServicesOwn(leaf)) this.clockEvents.push(placed);
+    this.#isOwn.push(isServiceLeaf(leaf));
+    if (leaf.kind === CLOCK_WENT_BACK && isServiceLeaf(leaf)) this.clockEvents.push(placed);
   }
 
   judge(events: readonly ClockEvent[]): JudgedTimes {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { moveFile, replaceJsonFile } from "@attestore/host/durable-files";
-import { parseCheckpoint, parseNote, type OwnEventBundle, type ReceiptBundle } from "@attestore/proof";
+import { parseCheckpoint, parseNote, type ServiceEventBundle, type ReceiptBundle } from "@attestore/proof";
 import { generationOf, readFollowed, writeFollowed } from "../../log/followed-generations.ts";
 import { listReceipts, receiptFileName } from "../../receipts/receipt-files.ts";
 import type { WaitingReceipt } from "../../receipts/sign-receipt.ts";
@@ -56,7 +56,7 @@ export async function hasToHandInAgain(layout: Layout): Promise<boolean> {
 }
 
 /** How many entries were left of each generation that ended. */
-function leftOf(began: readonly OwnEventBundle[]): Map<string, number> {
+function leftOf(began: readonly ServiceEventBundle[]): Map<string, number> {
   return new Map(
     began.map(({ event: { detail } }) => [String(detail["ended"]), Number(detail["tree_size"])]),
   );

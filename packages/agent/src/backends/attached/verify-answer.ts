@@ -13,7 +13,7 @@ import {
   verifyInclusion,
   verifyReceipt,
   type EnvelopeJson,
-  type OwnEventBundle,
+  type ServiceEventBundle,
   type ReceiptBundle,
 } from "@attestore/proof";
 import { ownKeyOf } from "../../key-rotation/own-keys.ts";
@@ -109,7 +109,7 @@ export async function requireProvenEvent(
 async function generationOfAnswer(
   { layout, logKey }: Attachment,
   checkpoint: string,
-): Promise<{ origin: string; generations: readonly OwnEventBundle[] }> {
+): Promise<{ origin: string; generations: readonly ServiceEventBundle[] }> {
   let origin = logKey.name;
   let generation = 1;
   try {

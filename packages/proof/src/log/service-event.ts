@@ -5,10 +5,10 @@ import { canonicalJson } from "../json/canonical-json.ts";
 import { anyObject, listOf, members, nonEmptyText, requireKnownShape, wholeNumber } from "../json/shape.ts";
 import { ProofError } from "../proof-error.ts";
 import { sha256Hex, timestamp } from "../shapes.ts";
-import { isServicesOwn, leafFromJson, type Leaf } from "./leaf.ts";
+import { isServiceLeaf, leafFromJson, type Leaf } from "./leaf.ts";
 
 /** An event that the service itself wrote, with the proof that it is in the log. */
-export interface OwnEventBundle {
+export interface ServiceEventBundle {
   event: { kind: string; occurred_at: string; detail: Record<string, unknown> };
   leaf: Leaf;
   /** Hashes in hex, the leaf's sibling first. */
@@ -18,7 +18,7 @@ export interface OwnEventBundle {
   log: { origin: string; verifier_key: string };
 }
 
-const OWN_EVENT = members({
+const SERVICE_EVENT = members({
   event: members({ kind: nonEmptyText, occurred_at: timestamp, detail: anyObject }),
   leaf: anyObject,
   inclusion_proof: members({
@@ -34,13 +34,13 @@ const OWN_EVENT = members({
  * Checks the form, and that the leaf is the service's own and covers the event. Does not verify the
  * proof. Throws `malformed_*`.
  */
-export function ownEventFromJson(value: unknown): OwnEventBundle {
-  requireKnownShape(value, OWN_EVENT, "malformed_event", "the event of the log");
-  const bundle = value as unknown as OwnEventBundle;
+export function serviceEventFromJson(value: unknown): ServiceEventBundle {
+  requireKnownShape(value, SERVICE_EVENT, "malformed_event", "the event of the log");
+  const bundle = value as unknown as ServiceEventBundle;
   const { event, leaf: json } = bundle;
   const leaf = leafFromJson(json);
-  if (!leaf.id.startsWith("evt_") || leaf.kind !== event.kind || !isServicesOwn(leaf))
-    throw malformed("its leaf is not that of the service's own event");
+  if (!leaf.id.startsWith("evt_") || leaf.kind !== event.kind || !isServiceLeaf(leaf))
+    throw malformed("its leaf is not that of a service event");
   if (leaf.body_sha256 !== toHex(sha256(utf8(canonicalJson(event)))))
     throw malformed("it is not the event that its leaf covers");
   return bundle;

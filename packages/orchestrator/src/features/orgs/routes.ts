@@ -1,19 +1,26 @@
 import { ChangeOrgRequest, CreateOrgRequest, Id, OrgRecord } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import type { Database } from "../../platform/database/schema.ts";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
 import { scopeToOrg } from "../../platform/database/org-scope.ts";
+import type { UserPrincipal } from "../../platform/http/principal.ts";
 import { orgReadRoute, readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
-import { type InviteDeps, inviteUser } from "../users/invite-user.ts";
-import { orgsOf } from "../users/memberships.ts";
-import { assertOrgName, createOrg } from "../orgs/create-org.ts";
-import { serializeOrg } from "../orgs/serialize.ts";
-import { requireOrg } from "../orgs/require-org.ts";
-import { listOrgPage, updateOrg } from "../orgs/store.ts";
+import { assertOrgName, createOrg } from "./create-org.ts";
+import { serializeOrg } from "./serialize.ts";
+import { requireOrg } from "./require-org.ts";
+import { listOrgPage, type Org, updateOrg } from "./store.ts";
 
 const ofOrg = Type.Object({ orgID: Id("org") });
 
-export function orgRoutes(db: Database, deps: InviteDeps & { logHost: string }): Route[] {
+/** The feature `users` builds on this one, so its part is passed in. */
+export interface OrgRouteDeps {
+  logHost: string;
+  inviteOwner: (tx: DatabaseTransaction, org: Org, email: string) => Promise<unknown>;
+  /** The organisations that somebody belongs to; null, which means all, for an operator. */
+  orgsOf: (db: Database, principal: UserPrincipal) => Promise<string[] | null>;
+}
+
+export function orgRoutes(db: Database, { logHost, inviteOwner, orgsOf }: OrgRouteDeps): Route[] {
   const create = writeRoute({
     method: "POST",
     path: "/api/orgs",
@@ -25,15 +32,9 @@ export function orgRoutes(db: Database, deps: InviteDeps & { logHost: string }):
     errors: ["already_exists"],
     rateLimits: ["default"],
     async handle({ body }, tx) {
-      const org = await createOrg(tx, { name: body.name, logHost: deps.logHost });
+      const org = await createOrg(tx, { name: body.name, logHost });
       await scopeToOrg(tx, org.id);
-      if (body.owner_email !== undefined)
-        await inviteUser(tx, deps, {
-          org,
-          email: body.owner_email,
-          role: "owner",
-          name: null,
-        });
+      if (body.owner_email !== undefined) await inviteOwner(tx, org, body.owner_email);
       return { status: 201, body: serializeOrg(org) };
     },
   });
