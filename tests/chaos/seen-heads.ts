@@ -1,6 +1,8 @@
 import { hashFromHex, verifyConsistency, verifyInclusion } from "@attestore/proof";
 import { openCheckpoint, type Checkpoint } from "../e2e/harness/checkpoint.ts";
+import { type Answer, exchange } from "../e2e/harness/https.ts";
 import type { WireAgent } from "../e2e/harness/organisation.ts";
+import { until } from "../e2e/harness/wait.ts";
 import type { Acknowledged } from "./receipt-stream.ts";
 
 /** Every head of one organisation's log that anybody was shown. */
@@ -34,7 +36,7 @@ export class SeenHeads {
 
   /** Asks for the newest head, and for the proof that it extends each of these sizes. */
   async requireExtended(sizes: readonly number[]): Promise<void> {
-    const answer = await this.#agent.call("GET", "/v1/log/head");
+    const answer = await this.#read("/v1/log/head");
     const newest = openCheckpoint(
       answer.json<{ checkpoint: string }>().checkpoint,
       this.#agent.log.verifier_key,
@@ -45,7 +47,7 @@ export class SeenHeads {
       throw new Error(`a head of ${largest} leaves was seen, the newest has ${newest.size}`);
     for (const from of sizes) {
       const query = `leaf=0&tree_size=${newest.size}&from=${from}`;
-      const proof = await this.#agent.call("GET", `/v1/log/proof?${query}`);
+      const proof = await this.#read(`/v1/log/proof?${query}`);
       if (proof.status !== 200) throw new Error(`${query}: ${proof.status} ${proof.body.toString()}`);
       const { consistency } = proof.json<{ consistency: { hashes: string[] } }>();
       verifyConsistency({
@@ -56,6 +58,17 @@ export class SeenHeads {
         hashes: consistency.hashes.map(hashFromHex),
       });
     }
+  }
+
+  /** Right after a fault, the service may still say that it cannot reach its database. */
+  #read(path: string): Promise<Answer> {
+    const { server, token } = this.#agent;
+    return until(`${path} is answered`, async () => {
+      const answer = await exchange(server, { method: "GET", path, token, idle_ms: 10_000 }).catch(
+        () => null,
+      );
+      return answer !== null && answer.status !== 503 && answer;
+    });
   }
 
   #keep({ size, rootHash }: Checkpoint): void {

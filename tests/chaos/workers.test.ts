@@ -202,6 +202,20 @@ test("a stopped worker is killed and replaced, and receipts are accepted meanwhi
   await requireAllThere(stream.acknowledged);
 });
 
+test("a worker that stands still while it starts is killed and replaced too", async () => {
+  const before = workers();
+  const [killed = NaN] = before;
+  process.kill(killed, "SIGKILL");
+  const starting = await until("another starts", () => workers().find((pid) => !before.includes(pid)));
+  process.kill(starting, "SIGSTOP");
+  await until(
+    "a third one has started",
+    () => !workers().includes(starting) && workers().length === WORKERS,
+    180,
+  );
+  await allListen();
+});
+
 test("workers that cannot start leave the others as they are, and come back when they can", async () => {
   const key = join(server.data, "keys", "log-signing.pem");
   const before = workers();

@@ -46,7 +46,14 @@ export function workerFaults(server: Server, count: number): Fault[] {
       .filter(({ command }) => command.includes("serve --worker"))
       .map(({ pid }) => pid);
   const another = (than: number): Promise<unknown> =>
-    until("another worker has started", () => !workers().includes(than) && workers().length === count, 120);
+    until(
+      "another worker has started",
+      () => !workers().includes(than) && workers().length === count,
+      180,
+    ).catch((error: Error) => {
+      const found = nodesOf(server).map(({ pid, command }) => `${pid} ${command}`);
+      throw new Error(`${error.message} in place of ${than}: ${found.join("; ")}`);
+    });
   return [
     {
       name: "kill -9 of a worker",

@@ -37,12 +37,22 @@ test("a process that answers is left alone", async () => {
 
 test("a process that answers nothing for thirty seconds is reported once, and asked once only", async () => {
   const process = watched();
+  await vi.advanceTimersByTimeAsync(WATCH.every_ms);
   process.isCaught = true;
   await vi.advanceTimersByTimeAsync(WATCH.every_ms + WATCH.silent_ms - 1);
   expect(process.onSilent).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(10 * WATCH.silent_ms);
   expect(process.onSilent).toHaveBeenCalledTimes(1);
   expect(process.asked).toHaveLength(1);
+});
+
+test("a process that has not answered yet has a minute to start, and is then reported", async () => {
+  const process = watched();
+  process.isCaught = true;
+  await vi.advanceTimersByTimeAsync(WATCH.every_ms + WATCH.start_ms - 1);
+  expect(process.onSilent).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(process.onSilent).toHaveBeenCalledExactlyOnceWith(WATCH.start_ms);
 });
 
 test("a process that was caught for less is left alone, however often", async () => {

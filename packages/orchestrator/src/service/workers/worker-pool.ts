@@ -4,7 +4,7 @@ import { errorMessage } from "@attestore/host/errno";
 import type { Logger } from "../../platform/logging/logger.ts";
 import { Peer, type Procedures } from "../../platform/workers/peer.ts";
 import { WORKER_OPTION, type WorkerStart } from "./protocol.ts";
-import { WATCH, watchPeer } from "./watch-peer.ts";
+import { watchPeer } from "./watch-peer.ts";
 import type { End } from "./worker-not-started.ts";
 
 /** A worker that lived so long is replaced at once. */
@@ -185,24 +185,24 @@ export class WorkerPool {
     const worker = cluster.fork();
     const listening = Promise.withResolvers<boolean>();
     const toWorker = (): Peer => peer;
-    let unwatch = (): void => undefined;
     const procedures = this.#options.procedures(toWorker);
     const peer: Peer = new Peer((message) => void worker.process.send(message, () => undefined), {
       ...procedures,
       ready: () => {
         procedures["ready"]?.(null as never);
         peer.tell("start", startOf(number, isFirst));
-        unwatch = watchPeer(peer, () => {
-          this.#options.log.error(
-            { worker: number, pid: worker.process.pid, silent_ms: WATCH.silent_ms },
-            "a worker no longer answers, and is killed",
-          );
-          worker.process.kill("SIGKILL");
-        });
       },
       listening: () => listening.resolve(true),
     });
     worker.on("message", (message) => peer.take(message));
+    // From now on: a process may also stand still before it is ready.
+    const unwatch = watchPeer(peer, (silent_ms) => {
+      this.#options.log.error(
+        { worker: number, pid: worker.process.pid, silent_ms },
+        "a worker no longer answers, and is killed",
+      );
+      worker.process.kill("SIGKILL");
+    });
     const ended = new Promise<End>((resolve) => {
       const end = (code: number | null, signal: string | null): void => {
         if (!this.#all.delete(running)) return;
