@@ -34,6 +34,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { leafHash, rootOf } from "./harness/merkle.ts";
 import { restoreTestStatement } from "../../packages/proof/test/receipt-fixture.ts";
 import type { CheckedReceipt } from "../../packages/verifier/src/pack/check-receipt.ts";
+import { keptStatement } from "../../packages/verifier/src/pack/kept-statement.ts";
 import { checkChains } from "../../packages/verifier/src/pack/check-chains.ts";
 import { checkRuns } from "../../packages/verifier/src/pack/check-runs.ts";
 import { sizesToCompare } from "../../packages/verifier/src/pack/log-sizes.ts";
@@ -524,7 +525,7 @@ describe("a scheduled run", () => {
       logIndex: 0,
       recordedAt,
       bodySha256: "",
-      statement,
+      statement: keptStatement(statement),
       keyFingerprint: "",
       isEarlier: false,
     };
@@ -655,7 +656,15 @@ test("a receipt whose predecessor is not in the log shows a gap, even if it is t
     const statement = restoreTestStatement();
     statement.predicate.previous_receipt_sha256 = previous;
     const [recordedAt, keyFingerprint] = ["2026-11-20T03:00:00.000Z", ""];
-    return { id, logIndex: 0, recordedAt, bodySha256, statement, keyFingerprint, isEarlier: false };
+    return {
+      id,
+      logIndex: 0,
+      recordedAt,
+      bodySha256,
+      statement: keptStatement(statement),
+      keyFingerprint,
+      isEarlier: false,
+    };
   };
   const detailOf = (receipts: CheckedReceipt[], otherBodies: string[] = []): string => {
     const findings = new Findings();

@@ -2,29 +2,35 @@
  * What an evidence pack costs: the service's time and memory while it streams one, and
  * attestore-verify's over it.
  *
- *   node packages/orchestrator/bench/evidence.ts [--receipts 1000,10000]
+ *   node packages/orchestrator/bench/evidence.ts [--receipts 1000,10000] [--tables 0]
  *
  * Service, PostgreSQL and reader share the machine; the service runs in the reader's process, so
  * its memory counts the reader's too. Of each size the memory that the process has before the pack
  * is asked for stands beside the most that it had while it was read: what a pack adds is their
- * difference. Prints a table in Markdown.
+ * difference. With `--tables`, each receipt also has a profile of so many tables of ten columns.
+ * Prints a table in Markdown.
  */
 import { spawnSync } from "node:child_process";
-import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
+import { createWriteStream, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { parsePublicKeyWire, sshFingerprint } from "@attestore/proof";
+import { parsePublicKeyWire, type Profile, sshFingerprint } from "@attestore/proof";
 import { newId } from "@attestore/contract";
 import { type backupStatement, restoreTestStatement, signedEnvelope } from "../test/log/signed-receipt.ts";
 import { makeHistory } from "../test/history.ts";
 import { startTestService, type TestAgent, type TestService } from "../test/service.ts";
 import { cpuSeconds } from "./cpu-time.ts";
 
-const { values } = parseArgs({ options: { receipts: { type: "string", default: "1000,10000" } } });
+const { values } = parseArgs({
+  options: {
+    receipts: { type: "string", default: "1000,10000" },
+    tables: { type: "string", default: "0" },
+  },
+});
 const AT_ONCE = 32;
 /** Nothing that is measured here. */
 const NO_LIMIT = {
@@ -36,6 +42,17 @@ const NO_LIMIT = {
 } as const;
 const directory = mkdtempSync(join(tmpdir(), "attestore-evidence-bench-"));
 const MIB = 1024 * 1024;
+const column = (name: string) => ({ name, nulls: 12, distinct: 871, length: 24, entropy: 411, random: 0 });
+const PROFILE: Profile = {
+  v: 1,
+  tables: Array.from({ length: Number(values.tables) }, (_, n) => ({
+    name: `public.table_${n}`,
+    rows: 123_456,
+    columns: Array.from({ length: 10 }, (_, m) => column(`column_${m}`)),
+  })),
+  left_out: 0,
+  suspicious: [],
+};
 
 process.stdout.write(
   "| receipts | pack MiB | first byte s | whole s | CPU s: service | PostgreSQL | memory before MiB | peak MiB | verified in s | CPU s | peak MiB |\n" +
@@ -55,7 +72,9 @@ async function measure(count: number): Promise<void> {
     const owner = await service.signIn(org);
     const path = join(directory, `${count}.zip`);
     const taken = await take(service, owner.token, `/api/orgs/${org.id}/evidence`, path);
-    const verified = verify(path, agent.log.verifier_key);
+    const keyFile = join(directory, `${count}.pub`);
+    writeFileSync(keyFile, `${agent.publicKeyWire}\n`);
+    const verified = verify(path, agent.log.verifier_key, keyFile);
     const cells = [
       String(count),
       (statSync(path).size / MIB).toFixed(1),
@@ -92,7 +111,10 @@ async function submit(
   for (let done = 0; done < count; done += AT_ONCE)
     await Promise.all(
       Array.from({ length: Math.min(AT_ONCE, count - done) }, async () => {
-        const statement = restoreTestStatement(signer, backup, { agent_version: newId("request") });
+        const statement = restoreTestStatement(signer, backup, {
+          agent_version: newId("request"),
+          ...(PROFILE.tables.length === 0 ? {} : { profile: PROFILE }),
+        });
         const call = {
           body: signedEnvelope(signer, statement),
           headers: { "content-type": "application/json" },
@@ -153,7 +175,11 @@ async function take(
 }
 
 /** As a process of its own. Its peak is what the kernel counted of it. */
-function verify(path: string, vkey: string): { whole_s: number; cpu_s: number; peak_mib: number } {
+function verify(
+  path: string,
+  vkey: string,
+  keyFile: string,
+): { whole_s: number; cpu_s: number; peak_mib: number } {
   const main = join(import.meta.dirname, "../../verifier/src/main.ts");
   const script = `const { run } = await import(${JSON.stringify(join(main, "../run.ts"))});
     const code = await run(process.argv.slice(1));
@@ -162,7 +188,7 @@ function verify(path: string, vkey: string): { whole_s: number; cpu_s: number; p
   const begun = performance.now();
   const { stderr, stdout } = spawnSync(
     process.execPath,
-    ["--input-type=module", "-e", script, path, "--log-key", vkey],
+    ["--input-type=module", "-e", script, path, "--log-key", vkey, "--key", keyFile],
     { encoding: "utf8", maxBuffer: 64 * MIB },
   );
   const whole_s = (performance.now() - begun) / 1000;

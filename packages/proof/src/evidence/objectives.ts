@@ -1,4 +1,7 @@
-import type { Statement } from "../receipts/statement.ts";
+import type { RestoreTestPredicate } from "../receipts/statement.ts";
+
+/** When a backup or restore test ran. */
+export type TimedRun = Pick<RestoreTestPredicate, "started_at" | "finished_at" | "phases">;
 
 /**
  * Computes the recovery point of one source over a period: the longest span of data that a loss
@@ -16,12 +19,12 @@ export class RecoveryPoint {
   }
 
   /** The last backup before the period. */
-  before({ predicate }: Statement): void {
+  before({ predicate }: { predicate: TimedRun }): void {
     this.#newest = Math.min(Date.parse(predicate.started_at), this.#begin);
   }
 
   /** A backup cannot be newer than its receipt, whatever the host's clock says. */
-  add({ predicate }: Statement, recordedAt: string): void {
+  add({ predicate }: { predicate: TimedRun }, recordedAt: string): void {
     const recorded = Date.parse(recordedAt);
     this.#reach(Math.min(Date.parse(predicate.finished_at), recorded));
     const started = Math.min(Date.parse(predicate.started_at), recorded);
@@ -44,8 +47,8 @@ export class RecoveryPoint {
  * How long a restore test took until the data was back: download, decryption and restore. If the
  * receipt has no such timings, the whole run counts.
  */
-export function recoveryTimeMs({ predicate }: Statement): number {
-  if ("phases" in predicate && predicate.phases !== undefined) {
+export function recoveryTimeMs({ predicate }: { predicate: TimedRun }): number {
+  if (predicate.phases !== undefined) {
     const { download_ms, decrypt_ms, restore_ms } = predicate.phases;
     return download_ms + decrypt_ms + restore_ms;
   }

@@ -1,6 +1,6 @@
 import { ProofHistory } from "../proven/proof-history.ts";
-import { PREDICATE_BACKUP, type Statement } from "../receipts/statement.ts";
-import { RecoveryPoint, recoveryTimeMs } from "./objectives.ts";
+import { type BackupStatement, PREDICATE_BACKUP, type RestoreTestStatement } from "../receipts/statement.ts";
+import { RecoveryPoint, recoveryTimeMs, type TimedRun } from "./objectives.ts";
 import type { SourcePolicy } from "./policy.ts";
 import type { ScheduledRun } from "./scheduled-run.ts";
 import { noRuns, type RunCount, type SourceSummary } from "./summary.ts";
@@ -11,6 +11,15 @@ export type Report = (typeof REPORTS)[number];
 export function isReport(kind: string): kind is Report {
   return (REPORTS as readonly string[]).includes(kind);
 }
+
+type CountedRun = TimedRun & { source_id: string; backup_id: string };
+
+/** The fields of a statement that are counted. */
+export type TalliedStatement =
+  | (Pick<BackupStatement, "predicateType"> & { predicate: CountedRun })
+  | (Pick<RestoreTestStatement, "predicateType"> & {
+      predicate: CountedRun & Pick<RestoreTestStatement["predicate"], "result">;
+    });
 
 /** Counts what a pack contains about one source. */
 export class SourceTally {
@@ -32,13 +41,13 @@ export class SourceTally {
     this.#point = new RecoveryPoint(Date.parse(from > policy.created_at ? from : policy.created_at));
   }
 
-  addBackupBefore(statement: Statement): void {
+  addBackupBefore(statement: TalliedStatement): void {
     this.#point.before(statement);
     const { backup_id, finished_at } = statement.predicate;
     this.#proof.addBackup(backup_id, Math.min(Date.parse(finished_at), this.#from));
   }
 
-  addReceipt(statement: Statement, recordedAt: string): void {
+  addReceipt(statement: TalliedStatement, recordedAt: string): void {
     const { backup_id: backupId, finished_at } = statement.predicate;
     const at = Math.min(Date.parse(finished_at), Date.parse(recordedAt));
     if ("result" in statement.predicate)

@@ -1,11 +1,10 @@
-import type { Statement } from "../receipts/statement.ts";
 import type { LoggedEvent } from "./event-statement.ts";
 import type { GenerationSummary } from "./generations.ts";
 import type { PackHeader } from "./manifest.ts";
 import { notProven } from "./not-proven.ts";
 import type { PackPolicy } from "./policy.ts";
 import type { ScheduledRun } from "./scheduled-run.ts";
-import { isReport, SourceTally } from "./source-tally.ts";
+import { isReport, SourceTally, type TalliedStatement } from "./source-tally.ts";
 import { acceptedChange } from "./accepted-change.ts";
 import {
   type AcceptedChange,
@@ -24,7 +23,7 @@ export interface TalliedReceipt {
   id: string;
   /** As in its leaf. */
   recordedAt: string;
-  statement: Statement;
+  statement: TalliedStatement;
 }
 
 export interface TalliedEvent {
@@ -68,7 +67,7 @@ export class EvidenceTally {
     return recordedAt >= from && recordedAt < to;
   }
 
-  addBackupBefore(statement: Statement): void {
+  addBackupBefore(statement: TalliedStatement): void {
     this.#sources.get(statement.predicate.source_id)?.addBackupBefore(statement);
   }
 

@@ -1,6 +1,8 @@
-import { comparedContent, type RestoreTestStatement, type Statement, plural } from "@attestore/proof";
+import { plural } from "@attestore/proof";
 import type { CheckedReceipt } from "./check-receipt.ts";
+import { comparedWithOther, type SignedDigests } from "./content-digests.ts";
 import type { Findings } from "./findings.ts";
+import { isKeptTest } from "./kept-statement.ts";
 
 /**
  * Checks that restore tests compared tables and objects with the digests in the backup's own
@@ -8,21 +10,18 @@ import type { Findings } from "./findings.ts";
  * compared nothing. They are only counted.
  */
 export function checkContent(findings: Findings, receipts: readonly CheckedReceipt[]): void {
-  const backups = new Map(
-    receipts
-      .filter(({ statement }) => !isRestoreTest(statement))
-      .map(({ statement }) => [statement.predicate.backup_id, statement]),
-  );
+  const backups = new Map<string, SignedDigests[]>();
+  for (const { statement } of receipts)
+    if (!isKeptTest(statement)) backups.set(statement.predicate.backup_id, statement.digests);
   let [compared, without, tables] = [0, 0, 0];
   for (const { id, statement } of receipts) {
-    if (!isRestoreTest(statement) || statement.predicate.result !== "passed") continue;
-    const content = comparedContent(statement.predicate.checks);
-    const backup = backups.get(statement.predicate.backup_id);
-    if (content === null) without += 1;
-    else if (backup !== undefined) {
+    if (!isKeptTest(statement) || statement.predicate.result !== "passed") continue;
+    const signed = backups.get(statement.predicate.backup_id);
+    if (statement.tables === null) without += 1;
+    else if (signed !== undefined) {
       compared += 1;
-      tables += content.tables;
-      const other = comparedWithOther(statement, backup);
+      tables += statement.tables;
+      const other = comparedWithOther(statement.compared, signed);
       if (other !== null)
         findings.fail("content", `${id}: ${other} is held against other digests than those of its backup`);
     }
@@ -32,51 +31,4 @@ export function checkContent(findings: Findings, receipts: readonly CheckedRecei
       "content",
       `${plural(compared, "passed restore test")} compared the content of ${plural(tables, "table")}; ${without} compared none`,
     );
-}
-
-const COMPARED = /^inferred:(content|objects|privileges|unrestored)(?::([^]*))?$/;
-
-/** The id of a check that used other digests than the backup's; null if there is none. */
-function comparedWithOther({ predicate }: RestoreTestStatement, backup: Statement): string | null {
-  for (const { id, observed } of predicate.checks) {
-    const [, what, database] = COMPARED.exec(id) ?? [];
-    if (what === undefined) continue;
-    const content = signedContent(backup, database);
-    const signed = what === "content" ? content : partOf(content, what);
-    const { signed_sha256, sha256, tables } = observed;
-    if (signed === null || signed["sha256"] !== signed_sha256) return id;
-    // If everything was compared, the digest over it is the signed one.
-    const isAll = what !== "content" || tables === signed["tables"];
-    if (isAll && sha256 !== signed_sha256) return id;
-  }
-  return null;
-}
-
-function signedContent(
-  { predicate }: Statement,
-  database: string | undefined,
-): Readonly<Record<string, unknown>> | null {
-  if (!("source_metadata" in predicate)) return null;
-  const { content, databases } = predicate.source_metadata;
-  if (database === undefined) return isObject(content) ? content : null;
-  const own = (Array.isArray(databases) ? databases : []).find(
-    (each: unknown) => isObject(each) && each["name"] === database,
-  ) as Readonly<Record<string, unknown>> | undefined;
-  return isObject(own?.["content"]) ? own["content"] : null;
-}
-
-function partOf(
-  content: Readonly<Record<string, unknown>> | null,
-  name: string,
-): Readonly<Record<string, unknown>> | null {
-  const part = content?.[name];
-  return isObject(part) ? part : null;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
-function isRestoreTest(statement: Statement): statement is RestoreTestStatement {
-  return "result" in statement.predicate;
 }

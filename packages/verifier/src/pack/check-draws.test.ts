@@ -6,14 +6,16 @@ import {
   toHex,
   type Draw,
   type EventBundle,
+  type Statement,
 } from "@attestore/proof";
 import { expect, test } from "vitest";
 import { candidates, drawOf } from "../../../proof/test/draw-fixture.ts";
-import { ids, LOG_NAME } from "../../../proof/test/receipt-fixture.ts";
+import { backupStatement, ids, LOG_NAME, restoreTestStatement } from "../../../proof/test/receipt-fixture.ts";
 import { ed25519Key, verifierOf } from "../../../proof/test/signing-keys.ts";
 import { checkDraws } from "./check-draws.ts";
 import type { CheckedReceipt } from "./check-receipt.ts";
 import { Findings } from "./findings.ts";
+import { keptDraw, keptStatement } from "./kept-statement.ts";
 
 const log = await ed25519Key(3);
 const logKey = verifierOf(log, LOG_NAME);
@@ -21,7 +23,7 @@ const eventId = (letter: string): string => `evt_01jd3gqq8zb14p1s0a5r2h0y8${lett
 
 interface Case {
   draws: Draw[];
-  receipts?: CheckedReceipt[];
+  receipts?: (CheckedReceipt | Promise<CheckedReceipt>)[];
   others?: EventBundle[];
   roots?: Map<number, string>;
   rollbacks?: Rollback[];
@@ -31,7 +33,11 @@ async function lineOf({ draws, receipts = [], others = [], roots = new Map(), ro
   const findings = new Findings();
   const bundles = [...draws.map(declared), ...others];
   const events = new Map(bundles.map((bundle) => [bundle.leaf.id, bundle]));
-  await checkDraws(findings, { events, receipts }, { logKey, rollbacks, roots });
+  await checkDraws(
+    findings,
+    { events, receipts: await Promise.all(receipts.map(async (one) => one)) },
+    { logKey, rollbacks, roots },
+  );
   return findings.lines().find(({ id }) => id === "draws");
 }
 
@@ -54,19 +60,28 @@ function removal(kind: string, backup_id: string, recorded_at: string, n = 0): E
   return { event: { backup_id }, leaf, inclusion_proof: { log_index: n } } as unknown as EventBundle;
 }
 
-const receipt = (id: string, predicate: object, more: object = {}): CheckedReceipt =>
-  ({
-    id,
-    recordedAt: "2026-11-20T02:00:42.000Z",
-    isEarlier: false,
-    statement: { predicate: { source_id: ids.source, agent_id: ids.agent, ...predicate } },
-    ...more,
-  }) as unknown as CheckedReceipt;
+const receipt = (id: string, statement: Statement, more: object = {}): CheckedReceipt => ({
+  id,
+  logIndex: 0,
+  recordedAt: "2026-11-20T02:00:42.000Z",
+  bodySha256: "",
+  statement: keptStatement(statement),
+  keyFingerprint: "",
+  isEarlier: false,
+  ...more,
+});
 
-const tested = (draw: Draw, id = "rcpt_test"): CheckedReceipt =>
-  receipt(id, { backup_id: "bkp_1", result: "passed", draw });
-const backup = (backup_id: string, recordedAt = "2026-11-19T02:00:00.000Z", more: object = {}) =>
-  receipt(`rcpt_${backup_id}`, { backup_id, cipher: {} }, { recordedAt, ...more });
+async function tested(draw: Draw, id = "rcpt_test"): Promise<CheckedReceipt> {
+  const statement = restoreTestStatement();
+  statement.predicate.draw = draw;
+  return receipt(id, statement, { statement: keptStatement(statement, await keptDraw(statement, logKey)) });
+}
+
+function backup(backup_id: string, recordedAt = "2026-11-19T02:00:00.000Z", more: object = {}) {
+  const statement = backupStatement();
+  statement.predicate.backup_id = backup_id;
+  return receipt(`rcpt_${backup_id}`, statement, { recordedAt, ...more });
+}
 
 const draw = await drawOf({ log });
 const outside = "bkp_01jd3gqp7yc03q0r9z4q1g9x7z";

@@ -9,12 +9,12 @@ import {
   ProofError,
   type Rollback,
   toBase64,
-  toHex,
   plural,
 } from "@attestore/proof";
 import type { CheckedEvents } from "./check-event.ts";
 import type { CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";
+import { isKeptTest } from "./kept-statement.ts";
 
 /** What is recorded so shortly before a draw may have come after the agent asked what is kept. */
 const ASKED_BEFORE_MS = 600_000;
@@ -50,7 +50,7 @@ export async function checkDraws(
   log: DrawLog,
 ): Promise<void> {
   const declared = declaredIn(events, findings);
-  const results = await resultsOf(findings, receipts, declared, log);
+  const results = resultsOf(findings, receipts, declared, log);
   if (declared.length === 0 && results.size === 0) return;
   for (const draw of declared) requireAll(findings, draw, { events, receipts });
   const open = declared.filter(({ id }) => !results.has(id));
@@ -83,25 +83,22 @@ function declaredIn(events: ReadonlyMap<string, EventBundle>, findings: Findings
 }
 
 /** Ids of the draws that a test names. The receipt's own check has shown that each draw holds. */
-async function resultsOf(
+function resultsOf(
   findings: Findings,
   receipts: readonly CheckedReceipt[],
   declared: readonly Declared[],
-  { logKey, rollbacks, roots }: DrawLog,
-): Promise<Set<string>> {
+  { rollbacks, roots }: DrawLog,
+): Set<string> {
   const used = new Map<string, string>();
   for (const { id, statement } of receipts) {
-    if (!("draw" in statement.predicate) || statement.predicate.draw === undefined) continue;
-    const { eventId, logIndex, rootHash, origin, bodySha256 } = await openDraw(
-      statement.predicate.draw,
-      logKey,
-    );
+    if (!isKeptTest(statement) || statement.draw === null) continue;
+    const { eventId, logIndex, rootHash, origin, bodySha256 } = statement.draw;
     // The log lost the place of the draw: its agent handed it in again, and it is where it is now.
     const isLost = rollbacks.some(({ ended, size }) => ended === origin && logIndex >= size);
     const again = isLost ? declared.find(({ bundle }) => bundle.leaf.body_sha256 === bodySha256) : undefined;
     const draw = again?.id ?? eventId;
     const root = isLost ? undefined : roots.get(logIndex);
-    if (root !== undefined && root !== toHex(rootHash))
+    if (root !== undefined && root !== rootHash)
       findings.fail("draws", `${id}: the head that decided its draw is not of the pack's log`);
     const other = used.get(draw);
     if (other !== undefined) findings.fail("draws", `${id}: the draw ${draw} is that of ${other} already`);
@@ -127,7 +124,7 @@ function requireAll(findings: Findings, draw: Declared, { events, receipts }: En
   const newest = draw.candidates.at(-1) ?? "";
   const missing = receipts.filter(({ statement, recordedAt, isEarlier }) => {
     const { backup_id: id, source_id } = statement.predicate;
-    const isKept = source_id === draw.sourceId && "cipher" in statement.predicate && !removed.has(id);
+    const isKept = source_id === draw.sourceId && !isKeptTest(statement) && !removed.has(id);
     const isKnown = !isEarlier && Date.parse(recordedAt) < at - ASKED_BEFORE_MS;
     return isKept && isKnown && !candidates.has(id) && !(draw.omitted > 0 && id > newest);
   });

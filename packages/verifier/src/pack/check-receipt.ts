@@ -1,15 +1,9 @@
-import {
-  countsAt,
-  MAX_BUNDLE_SIZE,
-  parseBundle,
-  receiptFile,
-  type Statement,
-  verifyReceipt,
-} from "@attestore/proof";
+import { countsAt, MAX_BUNDLE_SIZE, parseBundle, receiptFile, verifyReceipt } from "@attestore/proof";
 import type { KnownAgent } from "./read-agents.ts";
 import type { PackLog } from "./pack-log.ts";
 import { type Named, requirePlace, signingKey } from "./entry-place.ts";
 import type { Findings } from "./findings.ts";
+import { keptDraw, keptStatement, type KeptStatement } from "./kept-statement.ts";
 import type { PackFiles } from "./pack-files.ts";
 
 export interface CheckedReceipt {
@@ -17,7 +11,7 @@ export interface CheckedReceipt {
   logIndex: number;
   recordedAt: string;
   bodySha256: string;
-  statement: Statement;
+  statement: KeptStatement;
   /** The fingerprint of the key that signed it. */
   keyFingerprint: string;
   /** Whether it is from before the period, and in the pack because something in it refers to it. */
@@ -74,7 +68,7 @@ export async function checkReceipt(
     logIndex: bundle.inclusion_proof.log_index,
     recordedAt: bundle.leaf.recorded_at,
     bodySha256: bundle.leaf.body_sha256,
-    statement,
+    statement: keptStatement(statement, await keptDraw(statement, log.key)),
     keyFingerprint: key.fingerprint,
     isEarlier: place === undefined,
   };

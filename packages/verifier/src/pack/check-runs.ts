@@ -13,6 +13,7 @@ import type { CheckedEntries } from "./check-entries.ts";
 import type { CheckedReceipt } from "./check-receipt.ts";
 import { removedSources } from "./check-sources.ts";
 import type { Findings } from "./findings.ts";
+import { isKeptTest } from "./kept-statement.ts";
 import type { PackFiles } from "./pack-files.ts";
 
 const MAX_RUNS_FILE = RUNS_IN_FILE * 1024;
@@ -141,7 +142,7 @@ function compare(a: string, b: string): number {
 }
 
 function kindOf(statement: CheckedReceipt["statement"]): ScheduledRun["kind"] {
-  return "result" in statement.predicate ? "restore_test" : "backup";
+  return isKeptTest(statement) ? "restore_test" : "backup";
 }
 
 /** Index of the first one recorded at that moment or later. */
@@ -195,7 +196,7 @@ function wrongIn(run: ScheduledRun, receipt: CheckedReceipt | null, known: Known
 }
 
 function statusOf({ statement }: CheckedReceipt): ScheduledRun["status"] {
-  return "result" in statement.predicate ? statement.predicate.result : "done";
+  return isKeptTest(statement) ? statement.predicate.result : "done";
 }
 
 const MISSED = /^(backup|restore_test)_missed$/;
