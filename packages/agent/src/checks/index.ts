@@ -56,6 +56,7 @@ export {
   MIN_ROWS,
   NEWER,
 } from "./profile/column-profiler.ts";
+export { DifferentTexts } from "./profile/different-texts.ts";
 export { FilesProfiler } from "./profile/files-profiler.ts";
 export { notesIn } from "./profile/find-file-suspicions.ts";
 export { type LookedAt, lookAtFile } from "./profile/look-at-file.ts";

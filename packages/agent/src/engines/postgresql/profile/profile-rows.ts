@@ -1,16 +1,14 @@
 import type { TableProfile } from "@attestore/proof";
-import { columnProfile, measureBytes, measureText } from "../../../checks/index.ts";
+import { columnProfile, DifferentTexts } from "../../../checks/index.ts";
 import { ALL_ROWS, type ProfiledColumn, type ProfiledTable, shareOf } from "./profiled-tables.ts";
 
 interface Counts {
   values: number;
   seen: number;
   distinct: number;
-  texts: number;
-  random: number;
   logLength: number;
-  entropy: number;
   newest_ms: number | undefined;
+  readonly texts: DifferentTexts;
 }
 
 /** Adds up what `profileStatement` prints of one table. */
@@ -21,15 +19,13 @@ export class ProfileRows {
 
   constructor(table: ProfiledTable) {
     this.#table = table;
-    this.#columns = table.columns.map(() => ({
+    this.#columns = table.columns.map(({ kind }) => ({
       values: 0,
       seen: 0,
       distinct: 0,
-      texts: 0,
-      random: 0,
       logLength: 0,
-      entropy: 0,
       newest_ms: undefined,
+      texts: new DifferentTexts(kind === "bytes"),
     }));
   }
 
@@ -42,13 +38,10 @@ export class ProfileRows {
     if (counts === undefined || kind === undefined) return;
     counts.values += count;
     if (isLookedAt(kind)) {
-      const { entropy = 0, isRandom = false } = textOf(kind, value) ?? {};
       counts.seen += count;
       counts.distinct += 1;
-      counts.texts += count;
       counts.logLength += Number(first);
-      counts.entropy += count * entropy;
-      if (isRandom) counts.random += count;
+      counts.texts.add(count, () => (kind === "bytes" ? value : unescaped(value)));
       return;
     }
     if (first !== "\\N") {
@@ -62,7 +55,9 @@ export class ProfileRows {
   end(): TableProfile | null {
     const columns = this.#table.columns.flatMap(({ name }, at) => {
       const counts = this.#columns[at];
-      return counts === undefined ? [] : (columnProfile({ name, rows: this.#rows, ...counts }) ?? []);
+      return counts === undefined
+        ? []
+        : (columnProfile({ name, rows: this.#rows, ...counts, ...counts.texts.sums }) ?? []);
     });
     if (columns.length === 0) return null;
     const share = shareOf(this.#table);
@@ -73,10 +68,6 @@ export class ProfileRows {
 
 function isLookedAt(kind: ProfiledColumn["kind"]): kind is "text" | "bytes" | "document" {
   return kind === "text" || kind === "bytes" || kind === "document";
-}
-
-function textOf(kind: "text" | "bytes" | "document", value: string) {
-  return (kind === "bytes" ? measureBytes(value, 0) : measureText(unescaped(value), 0)).text;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
