@@ -207,6 +207,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       caPem: null,
       downloads: BUILT_HERE,
       signup: options.signup ?? "open",
+      hasMail: true,
       quotas,
       rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
       webhookReach: options.webhookReach ?? { networks: [], http: false },

@@ -230,7 +230,7 @@ test("the page names an agent that is not running, and the request waits for it"
   await page.getByRole("radio", { name: "MariaDB" }).check();
   await hostField(page).selectOption({ index: 1 });
   await page.clock.setSystemTime(new Date(Date.now() + 10 * 60_000));
-  await page.getByText("has not been heard for a while").waitFor();
+  await page.getByText("has not been heard from for a while").waitFor();
   await page.getByRole("button", { name: "Find databases" }).click();
   await page.getByText("The agent looks for databases on its host").waitFor();
   await expectAccessible(page);

@@ -252,8 +252,10 @@ test("a new user gets from sign-up to the first proof in under two minutes, by f
     await page.getByRole("heading", { name: "Your first proof", exact: true }).waitFor();
     await page.getByRole("heading", { name: "Your source is proven.", level: 1 }).waitFor();
     expect(performance.now() - began).toBeLessThan(120_000);
-    await page.getByRole("link", { name: "See the receipt" }).click();
-    await page.getByRole("link", { name: "Restore test passed" }).click();
+    const receipt = page.getByRole("link", { name: "See the receipt" });
+    await expect.poll(() => receipt.getAttribute("href")).toMatch(/^\/receipts\/rcpt_/);
+    await receipt.click();
+    await page.getByRole("heading", { name: "Restore test passed", level: 1 }).waitFor();
     await page.getByText("Signature valid").waitFor();
   } finally {
     running.child.kill("SIGTERM");

@@ -648,7 +648,7 @@ describe("events", () => {
     await page.getByRole("link", { name: "Agent attached" }).first().waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Backup failed" }).click();
     await heading(page, "Backup failed").waitFor();
-    await page.getByText("pg_dump: connection refused").waitFor();
+    await page.getByText("pg_dump: connection refused", { exact: true }).waitFor();
     await page.getByText("Not signed. Only the service says that the agent reported it.").waitFor();
     await page.getByRole("button", { name: "Verify here" }).click();
     await verdictIs(page, "cannot_tell");
@@ -677,7 +677,7 @@ describe("events", () => {
     expect(answer.status, String(answer.body)).toBe(201);
     const page = await dashboard.open(org.owner, "/events?kind=restore_failed");
     await page.getByRole("link", { name: "Restore test could not run" }).first().click();
-    await page.getByText("signed by its agent").waitFor();
+    await page.getByText("signed by its agent", { exact: true }).waitFor();
     await page.getByText("Signed by the agent, with the key").waitFor();
     await page.getByText(envelope.signatures[0]?.keyid ?? "none").waitFor();
     await page.getByRole("button", { name: "Verify here" }).click();

@@ -303,8 +303,8 @@ describe("editors of a source's settings", () => {
     await newest.fill("2");
     await form.getByText("3 backups would be removed").waitFor();
     const rows = form.getByRole("table", { name: "What the rules would do" }).getByRole("row");
-    await rows.filter({ hasText: "stays: among the newest, the newest proven one" }).waitFor();
-    await expect.poll(() => rows.filter({ hasText: "goes" }).count()).toBe(3);
+    await rows.filter({ hasText: "kept: among the newest, the newest proven one" }).waitFor();
+    await expect.poll(() => rows.filter({ hasText: /removed$/ }).count()).toBe(3);
     await form.getByRole("checkbox", { name: "Only removals" }).check();
     await eventually(() => rows.count()).toBe(4);
     await expectAccessible(page);
@@ -573,20 +573,73 @@ describe("lists and pages of sources", () => {
 
   test("a failed test shows which check did not hold", async () => {
     await page.goto(`${dashboard.server.url}/sources/${orders}?tab=tests`);
-    for (const place of [
-      page.locator('[data-state="failed"]'),
-      page.getByRole("region", { name: "Checks of the last test" }),
-    ])
-      await place.getByText("check has-orders failed").waitFor();
+    const status = page.getByRole("region", { name: "Status" });
+    await status
+      .getByRole("definition")
+      .filter({ hasText: /^has-orders$/ })
+      .waitFor();
+    await status
+      .getByRole("definition")
+      .filter({ hasText: /^n = 3/ })
+      .waitFor();
+    const checks = page.getByRole("region", { name: "Checks of the last test" });
+    await checks.getByText("check has-orders failed").waitFor();
     await page.getByRole("row", { name: /has-orders.*n = 3.*did NOT hold/ }).waitFor();
     await expectAccessible(page);
+  });
+
+  test("Home and the source's page say why a backup failed and how to start a stopped agent, and Home backs up again", async () => {
+    const broken = await dashboard.addOrg("Broken");
+    const stopped = await attach(broken, { name: "host-3" });
+    const ledger = await declareSource(stopped, "ledger");
+    const reported = await stopped.call("POST", "/v1/events", {
+      kind: "backup_failed",
+      source_id: ledger,
+      occurred_at: new Date().toISOString(),
+      detail: { reason: "dump_failed", message: "pg_dump: connection refused" },
+    });
+    const { event_id } = reported.json<{ event_id: string }>();
+    const own = await dashboard.open(broken.owner);
+    const worst = own.getByRole("region", { name: "Needs attention" });
+    await worst.getByText("ledger: its last backup failed").waitFor();
+    await worst.getByText("pg_dump: connection refused").waitFor();
+    const record = worst.getByRole("link", { name: "What the log says" });
+    expect(await record.getAttribute("href")).toBe(`/events/${event_id}`);
+    await worst.getByText("The service does not hear from the agent host-3.").waitFor();
+    await eventually(() => worst.getByLabel("Command that starts the agent").textContent()).toMatch(
+      /attestore/,
+    );
+    await worst.getByRole("button", { name: "Back up again" }).click();
+    await worst.getByText("A backup is requested.").waitFor();
+    await expectAccessible(own);
+    await screenshotsOf(own, "home-backup-failed");
+    await worst.getByRole("link", { name: "Open" }).click();
+    const status = own.getByRole("region", { name: "Status" });
+    await status.getByText("pg_dump: connection refused").waitFor();
+    await status.getByText("The service does not hear from the agent host-3.").waitFor();
+    await expectAccessible(own);
+    await screenshotsOf(own, "source-backup-failed");
+    await status.getByRole("link", { name: "What the log says" }).click();
+    await heading(own, "Backup failed");
+    await own.getByText("pg_dump: connection refused", { exact: true }).waitFor();
+    const withoutKit = { recipients: [], recovery_kit: null };
+    const sources = [{ slug: "ledger", engine: "postgresql" }];
+    const beat = heartbeatBody({ sources, encryption: withoutKit });
+    expect((await stopped.call("POST", "/v1/heartbeat", beat)).status).toBe(200);
+    await own.goto(`${dashboard.server.url}/agents/${stopped.id}`);
+    await own.getByText("The service does not hear from the agent host-3.").waitFor();
+    await eventually(() => own.getByLabel("Commands for the recovery kit").textContent()).toMatch(
+      /^(npx|sudo) attestore keys recovery-kit --output kit.html\n/,
+    );
+    await expectAccessible(own);
+    await screenshotsOf(own, "agent-stopped");
   });
 
   test("API calls are filtered by caller, method and status, and each has its own page", async () => {
     const auditor = await dashboard.addPerson(org, "auditor");
     await expect(call(auditor, "POST", `/api/orgs/${org.id}/sources`, {})).rejects.toThrow("403");
     await page.goto(`${dashboard.server.url}/api-logs`);
-    await heading(page, "API logs");
+    await heading(page, "API log");
     const rows = page.getByRole("table", { name: "API calls, newest first" }).getByRole("row");
     await rows.nth(49).waitFor();
     const before = await rows.count();
@@ -605,7 +658,7 @@ describe("lists and pages of sources", () => {
     await expectAccessible(page);
     await screenshotsOf(page, "api-log");
     await page.goBack();
-    await heading(page, "API logs");
+    await heading(page, "API log");
     await page.getByRole("textbox", { name: "Answer" }).fill("999");
     await page.getByText("Enter a status of three digits, such as 403.").waitFor();
   });

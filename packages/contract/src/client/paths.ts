@@ -855,19 +855,6 @@ export interface Schemas {
     incidents: Schemas["IncidentRecord"][];
     next_steps: Schemas["NextStep"][];
   };
-  ServiceEvent: {
-    event: {
-      kind: string;
-      occurred_at: string;
-      detail: {
-        [name: string]: unknown;
-      };
-    };
-    leaf: Schemas["Leaf"];
-    inclusion_proof: Schemas["InclusionProof"];
-    checkpoint: string;
-    log: Schemas["LogIdentity"];
-  };
   PasskeyList: {
     items: Schemas["PasskeyRecord"][];
     recovery_codes_left: number;
@@ -1109,6 +1096,19 @@ export interface Schemas {
     at: string;
     clock_change: "shifted" | "first_of_two" | null;
   };
+  ServiceEvent: {
+    event: {
+      kind: string;
+      occurred_at: string;
+      detail: {
+        [name: string]: unknown;
+      };
+    };
+    leaf: Schemas["Leaf"];
+    inclusion_proof: Schemas["InclusionProof"];
+    checkpoint: string;
+    log: Schemas["LogIdentity"];
+  };
   SessionStarted: {
     session_token: string;
     expires_at: string;
@@ -1125,6 +1125,7 @@ export interface Schemas {
   };
   SignupState: {
     open: boolean;
+    codes: "mail" | "console";
   };
   SignupVerifyRequest: {
     email: string;

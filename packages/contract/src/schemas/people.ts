@@ -68,8 +68,14 @@ export const UserRecord = Type.Object(
 );
 export type UserRecord = Static<typeof UserRecord>;
 
-/** 200 of `GET /api/auth/signup`: whether signup is open. */
-export const SignupState = Type.Object({ open: Type.Boolean() }, strict);
+/**
+ * 200 of `GET /api/auth/signup`: whether signup is open, and where codes go. Without a mail server,
+ * they are printed on the service's console.
+ */
+export const SignupState = Type.Object(
+  { open: Type.Boolean(), codes: Type.Union([Type.Literal("mail"), Type.Literal("console")]) },
+  strict,
+);
 
 /** Body of `POST /api/auth/signup`. */
 export const SignupRequest = Type.Object(

@@ -51,7 +51,7 @@ const GROUPS: readonly { title: string | null; places: readonly Place[] }[] = [
     places: [
       { to: "/events", label: eventText.navigation, icon: "events", for: WITH_READERS },
       { to: "/commands", label: commandText.title, icon: "jobs", for: MEMBERS },
-      { to: "/api-logs", label: apiLogText.navigation, icon: "calls", for: MEMBERS },
+      { to: "/api-logs", label: apiLogText.title, icon: "calls", for: MEMBERS },
     ],
   },
   {

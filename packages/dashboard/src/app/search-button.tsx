@@ -3,6 +3,8 @@ import { Icon } from "../parts/icon.tsx";
 import { palette as text } from "../text/palette.ts";
 import classes from "./header.module.css";
 
+const KEYS = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘ K" : "Ctrl K";
+
 /** Opens the search over everything; on a phone, only its icon. */
 export function SearchButton({ onClick }: { onClick: () => void }) {
   return (
@@ -13,7 +15,9 @@ export function SearchButton({ onClick }: { onClick: () => void }) {
       onClick={onClick}
     >
       <Icon name="search" size={16} />
-      <span className={classes["searchWords"] ?? ""}>{text.open}</span>
+      <span className={classes["searchWords"] ?? ""} data-keys={KEYS}>
+        {text.open}
+      </span>
     </UnstyledButton>
   );
 }

@@ -37,7 +37,7 @@ export const addSource = {
     none: "No agent is attached yet.",
     attach: "Attach an agent",
     offline: (name: string) =>
-      `${name} has not been heard for a while. Start its agent: what you ask waits for it, 15 minutes at most.`,
+      `${name} has not been heard from for a while. Start its agent: what you ask waits for it, 15 minutes at most.`,
     off: (name: string, hostname: string) =>
       `${name} does not allow this yet. Run this on ${hostname}; this page then goes on by itself:`,
     offLabel: "Command that lets the dashboard add sources",

@@ -72,6 +72,7 @@ export const agents = {
     kitUntested: "It was made but never tested, so nobody knows whether it works. On the host:",
     kitOld: "It was last tested over a year ago. Test it again. On the host:",
     kitTested: "It was tested and works.",
+    kitCommands: "Commands for the recovery kit",
     kitMade: "Made",
     kitTestedAt: "Tested",
     sources: "Sources of this agent",

@@ -1,7 +1,6 @@
 /** Texts of the pages about API calls. */
 export const apiLogText = {
-  title: "API logs",
-  navigation: "API log",
+  title: "API log",
   lead: "Who called what, when and from where. It never contains request bodies or secrets.",
   caption: "API calls, newest first",
   columns: {

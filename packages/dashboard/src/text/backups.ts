@@ -62,7 +62,7 @@ export const backups = {
       no_rule: "the source has no retention rules, so everything is kept",
       newest_proven: "it is the newest that passed a restore test, which is never removed",
       newest_clean: "it is the last clean one: in newer ones a restore test found something suspicious",
-      running_command: "a command that is still open needs it",
+      running_command: "a job that is still open needs it",
       kept: "kept by hand",
     },
     totals: (keep: number, remove: number) =>

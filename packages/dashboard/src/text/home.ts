@@ -34,16 +34,15 @@ export const home = {
   },
   worst: {
     heading: "Needs attention",
-    check: "Check",
-    expected: "Expected",
-    saw: "Found instead",
-    why: "Why",
     since: "began",
     lastProven: "last proven",
     neverProven: "never proven",
     open: "Open",
-    again: "Test again",
-    started: "A restore test is under way. This page follows it.",
+    again: { backup: "Back up again", restore_test: "Test again" },
+    started: {
+      backup: "A backup is requested. This page follows it.",
+      restore_test: "A restore test is requested. This page follows it.",
+    },
     others: (count: number) => `${plural(count, "other source", "other sources")} below`,
   },
   clock: {
@@ -136,7 +135,7 @@ export const home = {
   } satisfies Record<Step | "heading", unknown>,
   commands: {
     declare_source: "source add",
-    make_recovery_kit: "keys recovery-kit",
+    make_recovery_kit: "keys recovery-kit --output kit.html",
     test_recovery_kit: "keys recovery-kit --test",
     label: "Command to run on the agent's host",
   },

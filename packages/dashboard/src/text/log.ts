@@ -51,10 +51,11 @@ export const eventText = {
   } as Readonly<Record<string, string>>,
   page: {
     facts: "What happened",
+    message: "Message",
     kind: "Kind",
     source: "Source",
     backup: "Backup",
-    command: "Command",
+    command: "Job",
     actor: "By",
     occurred: "Happened",
     recorded: "Recorded by the service",

@@ -30,6 +30,10 @@ export const notifications = {
   title: "Notifications",
   lead: "Who gets a mail or a webhook message when something fails, recovers or changes.",
   empty: "Nobody is notified yet. Add a recipient to hear about a failed restore test the same day.",
+  noMail: {
+    title: "This service has no mail server",
+    text: "Mails are only printed on its console, so nobody gets them. Its operator can set ATTESTORE_SMTP_URL. Webhooks work.",
+  },
   kind: { email: "Mail", webhook: "Webhook" },
   add: {
     email: "Add a recipient",

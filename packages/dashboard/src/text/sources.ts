@@ -44,7 +44,6 @@ export const sourceText = {
   },
   page: {
     status: "Status",
-    seeReceipt: "See the receipt",
     tabs: {
       timeline: "Timeline",
       tests: "Restore tests",
@@ -53,6 +52,15 @@ export const sourceText = {
     },
     sections: "Parts of this source's page",
     backLink: "All sources",
+  },
+  why: {
+    check: "Check",
+    expected: "Expected",
+    saw: "Found instead",
+    why: "Why",
+    more: (count: number) => `${plural(count, "more check")} did not hold.`,
+    receipt: "See the receipt",
+    event: "What the log says",
   },
   clocks: {
     heading: "Backups and proofs",
@@ -67,7 +75,6 @@ export const sourceText = {
     beyondRpo: (rpo: string) => `older than the objective of ${rpo}`,
     dueSince: "was due",
     proofHint: "the last time a restored backup passed its checks",
-    by: (agent: string) => `by ${agent}`,
   },
   incident: {
     heading: "Open incidents",
@@ -104,7 +111,7 @@ export const sourceText = {
     },
     waiting: "waiting for the agent",
     notRunning: (agent: string) =>
-      `The service does not hear from the agent ${agent}. It begins as soon as the agent runs. On its host, start it and leave it running:`,
+      `The service does not hear from the agent ${agent}. What is scheduled, and what you start here, waits until it runs. On its host, start it and leave it running:`,
     notTaken: "The agent has not taken it yet. It must run on its host. If it does not, start it there:",
     runCommand: "Command that starts the agent",
     running: "the agent is working on it",
@@ -112,7 +119,7 @@ export const sourceText = {
     receipt: "Receipt",
     backupMade: "Backup",
     event: "What went wrong",
-    failed: "It could not run",
+    failed: { backup: "The backup failed", restore_test: "The restore test could not run" },
     withdrawn: "It was withdrawn",
     finished: {
       backup: (source: string) => `The backup of ${source} is made. Its receipt is in the log.`,
@@ -121,7 +128,6 @@ export const sourceText = {
       ended: (source: string) => `The restore test of ${source} ended. The timeline has its result.`,
     },
     stored: "stored; its receipt has not arrived yet",
-    command: "Command",
     dismiss: "Hide",
   },
   timeline: {
@@ -141,7 +147,6 @@ export const sourceText = {
     passed: "Restore test passed",
     failed: "Restore test failed",
     command: { backup: "Backup requested", restore_test: "Restore test requested" },
-    askedBy: (who: string) => `requested by ${who}`,
     due: "due",
     ended: "since done",
     stillOpen: "still open",
@@ -258,7 +263,6 @@ export const sourceText = {
     save: "Save",
     cancel: "Cancel",
     done: (source: string, what: string) => `${source}: ${what} saved.`,
-    notChanged: "No changes were made.",
   },
   schedule: {
     heading: "Schedule",
@@ -289,7 +293,6 @@ export const sourceText = {
     first_of_two:
       "this time occurs twice on that day because the clocks go back; it runs once, the first time",
     loading: "Calculating the next times …",
-    zoneUnknown: "This browser does not know the time zone, but the service does.",
     unsaveable: "Correct the fields first.",
     checking: "The service is still checking these fields.",
   },
@@ -341,7 +344,7 @@ export const sourceText = {
     caption: "What the rules would do",
     provenWord: "proven",
     notProven: "not proven",
-    goes: "goes",
+    goes: "removed",
     goesAt: (at: string) => `removed on ${at}`,
     held: {
       since: (at: string) =>
@@ -354,7 +357,7 @@ export const sourceText = {
       resume: "Resume retention",
       readOnly: "Your role is read-only. Ask an owner or admin to resume it.",
     },
-    stays: "stays",
+    stays: "kept",
     reasons: {
       keep_last: "among the newest",
       keep_days: "recent",
@@ -366,7 +369,7 @@ export const sourceText = {
       newest_proven: "the newest proven one",
       newest_clean: "the last clean one",
       kept: "kept by hand",
-      running_command: "a command is using it",
+      running_command: "a job is using it",
     } as Readonly<Record<string, string>>,
     notPreviewed: "The preview is still being calculated.",
     saveAndRemove: (remove: number) => `Save and remove ${plural(remove, "backup")}`,
@@ -400,7 +403,7 @@ export const sourceText = {
       "Use an agent on another host: then the host that makes backups needs no key to decrypt them, and no single host both makes and proves a backup.",
     revoked: "revoked",
     moveHint:
-      "Commands that were not delivered yet move to the new agent. Commands that were delivered but not accepted end.",
+      "Jobs that were not delivered yet move to the new agent. Jobs that were delivered but not accepted end.",
   },
   remove: {
     heading: "Remove",
@@ -410,7 +413,7 @@ export const sourceText = {
     goes: "What is removed:",
     goesList: (slug: string) => [
       `the source ${slug}, with its schedule, retention and objectives`,
-      "its commands that no agent has accepted",
+      "its jobs that no agent has accepted",
       "its open incidents, which end",
     ],
     stays: "What stays:",

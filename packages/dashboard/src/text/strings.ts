@@ -34,8 +34,11 @@ export const strings = {
     title: "Sign in",
     email: "E-mail address",
     sendCode: "Send me a code",
-    explanation: "We send you a code to enter here. It is valid for 15 minutes.",
+    explanation: "You get a code to enter here. It is valid for 15 minutes.",
     sent: (email: string) => `If ${email} has an account, we have sent it a code.`,
+    printed: (email: string) => `If ${email} has an account, its code is on the service's console.`,
+    console:
+      "This service has no mail server, so it prints codes where it runs: in the window of npm start, in the container's log, or in journalctl -u attestore-server.",
     code: "Code",
     codeHint: "XXXX-XXXX; upper or lower case, with or without the hyphen",
     verify: "Sign in",
@@ -47,7 +50,8 @@ export const strings = {
     title: "Sign up",
     organisation: "Name of your organisation",
     sent: (email: string) => `We have sent a code to ${email}.`,
-    explanation: "We send you a code. It makes you the owner of a new organisation.",
+    printed: (email: string) => `The code for ${email} is on the service's console.`,
+    explanation: "You get a code. It makes you the owner of a new organisation.",
     verify: "Create the organisation",
     closedTitle: "Sign-up is closed",
     closed:

@@ -9,6 +9,7 @@ const SETTINGS: Readonly<Record<PropertyKey, unknown>> = {
   caPem: null,
   downloads: "",
   signup: "open",
+  hasMail: true,
 };
 
 /**

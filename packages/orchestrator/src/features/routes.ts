@@ -65,6 +65,8 @@ export interface FeatureDeps extends BootstrapDeps, CommandWaitDeps, HeartbeatDe
   downloads: string;
   /** ATTESTORE_SIGNUP */
   signup: SignupMode;
+  /** Whether there is a mail server. */
+  hasMail: boolean;
   quotas: QuotaDefaults;
 }
 

@@ -26,6 +26,8 @@ test("somebody signs up with the code that the mail server was handed", async ()
     ATTESTORE_SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
     ATTESTORE_MAIL_FROM: "Backups <backups@example.org>",
   });
+  const { body } = await server.send("GET", "/api/auth/signup");
+  expect(JSON.parse(body.toString())).toMatchObject({ codes: "mail" });
   expect((await server.send("POST", "/api/auth/signup", signup)).status).toBe(202);
   await expect.poll(() => smtp.received.length).toBe(1);
   expect(smtp.received[0]).toMatchObject({ from: "backups@example.org", to: [EMAIL] });
@@ -53,6 +55,8 @@ test("kill -9 before the mail server takes it: the next start sends it, and the 
 
 test("without a mail server the code is on the console, beside the log, and in a file", async () => {
   const running = await server.serve();
+  const { body } = await server.send("GET", "/api/auth/signup");
+  expect(JSON.parse(body.toString())).toMatchObject({ codes: "console" });
   expect((await server.send("POST", "/api/auth/signup", signup)).status).toBe(202);
   const directory = join(server.data, "mail");
   const files = (): Promise<string[]> =>

@@ -182,6 +182,7 @@ async function start(
     caPem: certificate.caPem,
     downloads,
     signup: config.signup,
+    hasMail: config.smtpUrl !== undefined,
     quotas,
     rateLimits,
     webhookReach,

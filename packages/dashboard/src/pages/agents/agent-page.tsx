@@ -2,7 +2,9 @@ import type { Schemas } from "@attestore/contract/client";
 import { Badge, Code, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { overviewQuery } from "../../api/overview.ts";
 import { useMe, useOrgId } from "../../api/session.ts";
+import { AgentStopped } from "../../parts/agent-stopped.tsx";
 import { Age } from "../../parts/age.tsx";
 import { Awaited } from "../../parts/awaited.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
@@ -36,6 +38,8 @@ export function AgentPage() {
 function AgentDetail({ agent }: { agent: Agent }) {
   const isReader = useMe().user.role === "reader";
   const { data: silent } = useQuery({ ...silentAgentsQuery(agent.org_id), enabled: !isReader });
+  const { data: overview } = useQuery({ ...overviewQuery(agent.org_id, 30), enabled: !isReader });
+  const isStopped = overview?.agents.find(({ id }) => id === agent.id)?.is_running === false;
   return (
     <Page
       title={agent.name}
@@ -49,6 +53,7 @@ function AgentDetail({ agent }: { agent: Agent }) {
         )
       }
     >
+      {isStopped && <AgentStopped name={agent.name} />}
       <Section title={words.facts}>
         <FactList
           facts={[

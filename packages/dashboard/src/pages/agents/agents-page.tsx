@@ -15,6 +15,7 @@ import { agents as text } from "../../text/agents.ts";
 import { AgentState } from "./agent-state.tsx";
 import { type AgentFilter, agentsQuery, silentAgentsQuery } from "./queries.ts";
 import { kitState, needsKit } from "./recovery-kit.ts";
+import { useKitCommands } from "./use-kit-commands.ts";
 
 type Agent = Schemas["AgentRecord"];
 
@@ -85,6 +86,7 @@ function AgentTable({ agents, orgId }: { agents: Agent[]; orgId: string }) {
 /** Reminds of recovery kits until every active agent has a tested one. */
 function RecoveryNudge({ agents }: { agents: Agent[] }) {
   const now = useNow();
+  const commands = useKitCommands(["make_recovery_kit", "test_recovery_kit"]);
   const without = agents.filter((agent) => agent.status === "active" && needsKit(kitState(agent, now)));
   if (without.length === 0) return null;
   return (
@@ -92,10 +94,7 @@ function RecoveryNudge({ agents }: { agents: Agent[] }) {
       <Stack gap="xs">
         <Text size="sm">{text.nudge.text(without.map(({ name }) => name).join(", "))}</Text>
         <Text size="sm">{text.nudge.make}</Text>
-        <CommandText
-          label={text.nudge.make}
-          text={"attestore keys recovery-kit --output kit.html\nattestore keys recovery-kit --test"}
-        />
+        <CommandText label={text.detail.kitCommands} text={commands} />
       </Stack>
     </Alert>
   );

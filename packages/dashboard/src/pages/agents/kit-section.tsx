@@ -7,10 +7,9 @@ import { Moment } from "../../parts/moment.tsx";
 import { Section } from "../../parts/section.tsx";
 import { agents as text } from "../../text/agents.ts";
 import { kitState } from "./recovery-kit.ts";
+import { useKitCommands } from "./use-kit-commands.ts";
 
 const words = text.detail;
-const MAKE = "attestore keys recovery-kit --output kit.html\nattestore keys recovery-kit --test";
-const TEST = "attestore keys recovery-kit --test";
 
 /** Whether backups can still be decrypted if the host is lost, and what to do if not. */
 export function KitSection({ agent }: { agent: Schemas["AgentRecord"] }) {
@@ -31,20 +30,22 @@ export function KitSection({ agent }: { agent: Schemas["AgentRecord"] }) {
       )}
       {state === "unknown" && <Text size="sm">{words.recipientsUnknown}</Text>}
       {state === "tested" && <Text size="sm">{words.kitTested}</Text>}
-      {state === "none" && <ToDo what={words.kitNone} commands={MAKE} />}
-      {state === "untested" && <ToDo what={words.kitUntested} commands={TEST} />}
-      {state === "old" && <ToDo what={words.kitOld} commands={TEST} />}
+      {state === "none" && (
+        <ToDo what={words.kitNone} commands={["make_recovery_kit", "test_recovery_kit"]} />
+      )}
+      {state === "untested" && <ToDo what={words.kitUntested} commands={["test_recovery_kit"]} />}
+      {state === "old" && <ToDo what={words.kitOld} commands={["test_recovery_kit"]} />}
     </Section>
   );
 }
 
-function ToDo({ what, commands }: { what: string; commands: string }) {
+function ToDo({ what, commands }: { what: string; commands: Parameters<typeof useKitCommands>[0] }) {
   return (
     <div>
       <Text size="sm" mb="xs">
         {what}
       </Text>
-      <CommandText text={commands} label={what} />
+      <CommandText text={useKitCommands(commands)} label={words.kitCommands} />
     </div>
   );
 }

@@ -64,7 +64,7 @@ function wordsOf(command: Command): string {
     case "receipt":
       return commandText.receipt[command.kind];
     case "failed":
-      return text.failed;
+      return text.failed[command.kind];
     case "withdrawn":
       return text.withdrawn;
     case null:

@@ -13,10 +13,11 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { Section } from "../../parts/section.tsx";
 import { SourceName } from "../../parts/source-choice.tsx";
 import { eventText } from "../../text/log.ts";
+import { visible } from "../../text/visible.ts";
 import { LogResult } from "../log/log-result.tsx";
 import { verifyEvent } from "../log/verify-event.ts";
 import { ActorView } from "./actor-view.tsx";
-import { kindWords } from "./event-words.ts";
+import { kindWords, messageIn } from "./event-words.ts";
 import { eventQuery, type LogEvent } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/events/$eventId");
@@ -63,7 +64,9 @@ function Shown({ event }: { event: LogEvent }) {
 
 function factsOf(event: LogEvent): (readonly [string, ReactNode])[] {
   const { source_id, backup_id, command_id } = event;
+  const message = messageIn(event);
   return [
+    ...(message === null ? [] : [[text.message, visible(message, 2000)] as const]),
     [text.kind, <Code>{event.kind}</Code>],
     ...(source_id === undefined ? [] : [[text.source, <SourceName id={source_id} />] as const]),
     ...(backup_id === undefined ? [] : [[text.backup, <RecordLink id={backup_id} />] as const]),

@@ -16,6 +16,12 @@ export function markOf({ kind }: LogEvent): Status {
   return kind.endsWith("_missed") || kind === "agent_silent" ? "missed" : "none";
 }
 
+/** What a person should read of it first; null if it has no such words. */
+export function messageIn({ detail }: Pick<LogEvent, "detail">): string | null {
+  const { message } = detail;
+  return typeof message === "string" && message !== "" ? message : null;
+}
+
 export function actorWords(kind: string): string {
   return text.actor[kind] ?? kind.replaceAll("_", " ");
 }

@@ -15,6 +15,18 @@ export function eventListQuery(orgID: string, search: EventSearch) {
   });
 }
 
+/** The newest event of a source and kind; null if there is none. */
+export function newestEventQuery(orgID: string, of: { source_id: string; kind: string }) {
+  return queryOptions({
+    queryKey: ["orgs", orgID, "events", "newest", of],
+    queryFn: async () => {
+      const query = { ...pageOf(undefined, 1), ...of };
+      const { body } = await api.call("get", "/api/orgs/{orgID}/events", { path: { orgID }, query });
+      return body.items[0] ?? null;
+    },
+  });
+}
+
 /** An event never changes. */
 export function eventQuery(orgID: string, eventID: string) {
   return queryOptions({

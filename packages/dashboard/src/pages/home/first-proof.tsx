@@ -1,7 +1,11 @@
 import { Button, Group, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useOrgId } from "../../api/session.ts";
 import { Section } from "../../parts/section.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { receiptListQuery } from "../receipts/queries.ts";
+import type { Source } from "../../text/home.ts";
 import { onboarding } from "../../text/onboarding.ts";
 import classes from "./first-proof.module.css";
 
@@ -15,7 +19,10 @@ const COLOURS = [
 ];
 
 /** Celebrates that a backup of this organisation was proven for the first time. */
-export function FirstProof({ source, onSeen }: { source: string; onSeen: () => void }) {
+export function FirstProof({ source, onSeen }: { source: Source; onSeen: () => void }) {
+  const passed = useInfiniteQuery(receiptListQuery(useOrgId(), { source_id: source.id, result: "passed" }));
+  const proof = passed.data?.pages[0]?.items[0];
+  const receipt = proof === undefined ? "/receipts" : `/receipts/${proof.id}`;
   return (
     <div role="status" className={classes["first"]}>
       <div aria-hidden="true" className={classes["confetti"]}>
@@ -35,13 +42,9 @@ export function FirstProof({ source, onSeen }: { source: string; onSeen: () => v
         <Group gap="md" wrap="nowrap" align="flex-start">
           <StatusMark status="proven" size={48} label="" />
           <div>
-            <Text>{text.text(source)}</Text>
+            <Text>{text.text(source.name)}</Text>
             <Group gap="sm" mt="sm">
-              <Button
-                renderRoot={(props) => <Link to="/receipts" search={{ result: "passed" }} {...props} />}
-              >
-                {text.receipt}
-              </Button>
+              <Button renderRoot={(props) => <Link to={receipt} {...props} />}>{text.receipt}</Button>
               <Button variant="default" onClick={onSeen}>
                 {text.goOn}
               </Button>

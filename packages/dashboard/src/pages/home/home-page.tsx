@@ -38,9 +38,9 @@ export function HomePage() {
       {(found) => (
         <Stack gap="lg" maw={1400}>
           <Answer overview={found} />
-          {steps.isFirstProof && <FirstProof source={firstProven(found)} onSeen={steps.onSeen} />}
+          <First sources={found.sources} steps={steps} />
           {!isInTrouble(found) && <Next overview={found} steps={steps} />}
-          <Worst sources={found.sources} />
+          <Worst overview={found} />
           {found.sources.length > 0 && (
             <SourcesSection sources={found.sources} firstDay={found.first_day} days={days} onDays={setDays} />
           )}
@@ -66,8 +66,9 @@ function Next({ overview, steps }: { overview: Schemas["Overview"]; steps: Onboa
   );
 }
 
-function firstProven({ sources }: Schemas["Overview"]): string {
-  return sources.find(({ last_proven_at }) => last_proven_at !== null)?.name ?? "";
+function First({ sources, steps }: { sources: readonly Source[]; steps: OnboardingState }) {
+  const proven = sources.find(({ last_proven_at }) => last_proven_at !== null);
+  return steps.isFirstProof && proven && <FirstProof source={proven} onSeen={steps.onSeen} />;
 }
 
 /** Failures and missed runs come before any advice. */
@@ -75,12 +76,13 @@ function isInTrouble({ sources }: Schemas["Overview"]): boolean {
   return sources.some(({ state }) => state === "failed" || state === "missed");
 }
 
-function Worst({ sources }: { sources: readonly Source[] }) {
+function Worst({ overview: { sources, agents } }: { overview: Schemas["Overview"] }) {
   const [worst] = sources;
   // What was never tried is no incident.
   if (worst === undefined || worst.state === "proven" || worst.state === "none") return null;
   const others = sources.filter(({ state }) => state !== "proven").length - 1;
-  return <WorstIncident key={worst.id} source={worst} others={others} />;
+  const stopped = agents.find(({ id, is_running }) => id === worst.agent_id && !is_running);
+  return <WorstIncident key={worst.id} source={worst} others={others} stopped={stopped} />;
 }
 
 function Answer({ overview: { sources, agents, now } }: { overview: Schemas["Overview"] }) {

@@ -1,29 +1,46 @@
-import { Button, Code, Group, Stack, Text } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { Button, Group, Stack, Text } from "@mantine/core";
+import type { Schemas } from "@attestore/contract/client";
 import { Link } from "@tanstack/react-router";
-import { useOrgId } from "../../api/session.ts";
+import { AgentStopped } from "../../parts/agent-stopped.tsx";
 import { Age } from "../../parts/age.tsx";
 import { EngineMark } from "../../parts/engine-mark.tsx";
-import { FactList } from "../../parts/fact-list.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { Section } from "../../parts/section.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { CONCERNS, home, type Source } from "../../text/home.ts";
-import { visible } from "../../text/visible.ts";
-import { failedFirst } from "../../verification/failed-first.ts";
-import { restoreTestsQuery } from "../sources/queries.ts";
+import { CONCERNS, type Concern, home, type Source } from "../../text/home.ts";
 import { useQuickTrigger } from "../sources/commands/use-quick-trigger.ts";
+import { WhyFailed } from "../sources/why-failed.tsx";
 import classes from "./home-page.module.css";
 
 const text = home.worst;
 
-/** The source in the worst state: what is wrong, since when, and what to do. */
-export function WorstIncident({ source, others }: { source: Source; others: number }) {
+/** What a backup would put right, and a restore test would not. */
+const FOR_BACKUP: readonly Concern[] = [
+  "backup_failed",
+  "backup_missed",
+  "attestation_failed",
+  "rpo_exceeded",
+];
+/** Why something else may be wrong. */
+const CAUSES: readonly Concern[] = ["agent_silent", "agent_revoked"];
+
+interface WorstIncidentProps {
+  source: Source;
+  /** How many other sources are not proven either. */
+  others: number;
+  /** Its agent, if that does not run. */
+  stopped: Schemas["AgentOverview"] | undefined;
+}
+
+/** The source in the worst state: what is wrong, why, since when, and what to do. */
+export function WorstIncident({ source, others, stopped }: WorstIncidentProps) {
   const { id, name, state, concerns, engine } = source;
-  const test = useQuickTrigger(source, "restore_test");
   const [first] = concerns;
+  const kind = first !== undefined && FOR_BACKUP.includes(first) ? "backup" : "restore_test";
+  const again = useQuickTrigger(source, kind);
+  const words = concerns.filter((concern) => concern === first || CAUSES.includes(concern));
   return (
     <Section title={text.heading}>
       <div className={classes["worst"]} data-state={state}>
@@ -32,10 +49,10 @@ export function WorstIncident({ source, others }: { source: Source; others: numb
             <StatusMark status={state} />
             <EngineMark engine={engine} />
             <Text fw={600} style={{ overflowWrap: "anywhere" }}>
-              {first === undefined ? name : `${name}: ${CONCERNS[first]}`}
+              {words.length === 0 ? name : `${name}: ${words.map((concern) => CONCERNS[concern]).join("; ")}`}
             </Text>
           </Group>
-          {first === "restore_test_failed" && <FailedCheck sourceId={id} />}
+          <WhyFailed sourceId={id} concern={first} />
           <Since source={source} />
           {others > 0 && (
             <Text size="sm" c="dimmed">
@@ -52,40 +69,18 @@ export function WorstIncident({ source, others }: { source: Source; others: numb
           <ReasonedButton
             variant="default"
             leftSection={<Icon name="repeat" size={16} />}
-            disabledReason={test.reason}
-            loading={test.isPending}
-            onClick={test.start}
+            disabledReason={again.reason}
+            loading={again.isPending}
+            onClick={again.start}
           >
-            {text.again}
+            {text.again[kind]}
           </ReasonedButton>
         </Group>
       </div>
-      <div role="status">{test.isStarted && <Text size="sm">{text.started}</Text>}</div>
-      {test.error !== null && <FailurePanel error={test.error} />}
+      {stopped !== undefined && <AgentStopped name={stopped.name} />}
+      <div role="status">{again.isStarted && <Text size="sm">{text.started[kind]}</Text>}</div>
+      {again.error !== null && <FailurePanel error={again.error} />}
     </Section>
-  );
-}
-
-/** The check that did not hold in the last test. */
-function FailedCheck({ sourceId }: { sourceId: string }) {
-  const { data } = useInfiniteQuery(restoreTestsQuery(useOrgId(), sourceId));
-  const test = data?.pages[0]?.items[0];
-  if (test?.result !== "failed") return null;
-  const [check] = failedFirst(test.checks);
-  if (check === undefined || check.result !== "failed")
-    return test.reason === undefined ? null : <Text size="sm">{visible(test.reason, 300)}</Text>;
-  // Some checks say in words why they did not hold.
-  const { error: why, ...values } = check.observed;
-  const saw = Object.entries(values).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
-  return (
-    <FactList
-      facts={[
-        [text.check, visible(check.id, 100)],
-        [text.expected, <Code key="e">{visible(check.expectation)}</Code>],
-        ...(saw.length === 0 ? [] : ([[text.saw, <Code key="s">{visible(saw.join(", "))}</Code>]] as const)),
-        ...(typeof why === "string" ? ([[text.why, visible(why, 500)]] as const) : []),
-      ]}
-    />
   );
 }
 

@@ -5,11 +5,14 @@ import { type SubmitEvent, useState } from "react";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { readSessionAnew } from "../../api/session.ts";
 import { passkeys } from "../../text/passkeys.ts";
+import { useHasNoMail } from "../../api/signup.ts";
 import { strings } from "../../text/strings.ts";
 
 interface CodeFormProps {
-  /** The address that the code was mailed to. */
+  /** Says where the code was mailed. */
   sent: string;
+  /** The same for a service without a mail server, which prints it. */
+  printed: string;
   action: string;
   /**
    * Exchanges the code for a session cookie. People with a passkey must also enter a recovery code.
@@ -20,10 +23,11 @@ interface CodeFormProps {
 }
 
 /** The form for the mailed code. */
-export function CodeForm({ sent, action, verify, onSignedIn, onStartOver }: CodeFormProps) {
+export function CodeForm({ sent, printed, action, verify, onSignedIn, onStartOver }: CodeFormProps) {
   const [code, setCode] = useState("");
   const [recoveryCode, setRecoveryCode] = useState<string | null>(null);
   const client = useQueryClient();
+  const isPrinted = useHasNoMail();
   const signIn = useMutation({
     mutationFn: () => verify(code, recoveryCode ?? undefined),
     onSuccess: async () => {
@@ -41,7 +45,12 @@ export function CodeForm({ sent, action, verify, onSignedIn, onStartOver }: Code
   return (
     <form onSubmit={submit}>
       <Stack>
-        <Text role="status">{sent}</Text>
+        <Text role="status">{isPrinted ? printed : sent}</Text>
+        {isPrinted && (
+          <Text size="sm" c="dimmed">
+            {strings.login.console}
+          </Text>
+        )}
         <TextInput
           label={strings.login.code}
           description={strings.login.codeHint}

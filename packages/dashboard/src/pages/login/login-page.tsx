@@ -31,6 +31,7 @@ export function LoginPage() {
       {send.isSuccess ? (
         <CodeForm
           sent={strings.login.sent(email)}
+          printed={strings.login.printed(email)}
           action={strings.login.verify}
           verify={(code, recovery_code) =>
             api.call("post", "/api/auth/verify", {
@@ -52,6 +53,7 @@ export function LoginPage() {
               type="email"
               autoComplete="email"
               required
+              autoFocus
               value={email}
               onChange={(event) => setEmail(event.currentTarget.value)}
             />

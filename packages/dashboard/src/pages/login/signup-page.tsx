@@ -1,19 +1,14 @@
 import { Alert, Button, Stack, Text, TextInput } from "@mantine/core";
-import { queryOptions, useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { signupQuery } from "../../api/signup.ts";
 import { strings } from "../../text/strings.ts";
 import { CodeForm } from "./code-form.tsx";
 import { Entrance } from "./entrance.tsx";
 import { newAttempt } from "./new-attempt.ts";
-
-/** Whether sign-up is open. If that cannot be fetched, submitting the form reports the error. */
-const signupQuery = queryOptions({
-  queryKey: ["signup"],
-  queryFn: async () => (await api.call("get", "/api/auth/signup")).body,
-});
 
 export function SignupPage() {
   const [email, setEmail] = useState("");
@@ -41,6 +36,7 @@ export function SignupPage() {
       ) : send.isSuccess ? (
         <CodeForm
           sent={strings.signup.sent(email)}
+          printed={strings.signup.printed(email)}
           action={strings.signup.verify}
           verify={(code) => api.call("post", "/api/auth/signup/verify", { body: { email, code, attempt } })}
           onSignedIn={() => navigate({ to: "/" })}

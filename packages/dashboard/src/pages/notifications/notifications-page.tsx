@@ -1,10 +1,12 @@
 import type { Schemas } from "@attestore/contract/client";
+import { Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useOrgId } from "../../api/session.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Page } from "../../parts/page.tsx";
+import { useHasNoMail } from "../../api/signup.ts";
 import { notifications as text } from "../../text/notifications.ts";
 import { AddChannel } from "./add-channel.tsx";
 import { ChannelTable } from "./channel-table.tsx";
@@ -17,6 +19,7 @@ import { WebhookSecret } from "./webhook-secret.tsx";
 export function NotificationsPage() {
   const orgId = useOrgId();
   const query = useQuery(channelsQuery(orgId));
+  const hasNoMail = useHasNoMail();
   const [shown, setShown] = useState<ShownSecret | null>(null);
   const added = ({ secret }: Schemas["ChannelWithSecret"]): void =>
     setShown(secret === null ? null : { title: text.secret.title, secret });
@@ -31,6 +34,11 @@ export function NotificationsPage() {
         </>
       }
     >
+      {hasNoMail && (
+        <Alert color="orange" variant="light" role="status" title={text.noMail.title}>
+          {text.noMail.text}
+        </Alert>
+      )}
       {shown !== null && <WebhookSecret shown={shown} onDone={() => setShown(null)} />}
       <Awaited query={query}>
         {(channels) => (

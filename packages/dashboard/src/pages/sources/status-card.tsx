@@ -1,18 +1,17 @@
 import { Text } from "@mantine/core";
 import type { Schemas } from "@attestore/contract/client";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useRunCommand } from "../../api/served-for-hosts.ts";
+import { useQuery } from "@tanstack/react-query";
 import { useMe, useOrgId } from "../../api/session.ts";
-import { CommandText } from "../../parts/command-text.tsx";
-import { RecordLink } from "../../parts/record-link.tsx";
+import { AgentStopped } from "../../parts/agent-stopped.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { CONCERNS } from "../../text/home.ts";
 import { sourceText } from "../../text/sources.ts";
 import { overviewQuery } from "../../api/overview.ts";
 import { WhatChanged } from "./drift/what-changed.tsx";
 import { Incidents } from "./incidents.tsx";
-import { restoreTestsQuery, type SourceDetail } from "./queries.ts";
+import type { SourceDetail } from "./queries.ts";
 import { SourceClocks } from "./source-clocks.tsx";
+import { WhyFailed } from "./why-failed.tsx";
 import classes from "./status-card.module.css";
 
 type Overview = Schemas["Overview"];
@@ -49,33 +48,7 @@ function StateNow({ id, state, concerns }: Overview["sources"][number]) {
           {concerns.map((concern) => CONCERNS[concern]).join("; ")}
         </Text>
       )}
-      {concerns.includes("restore_test_failed") && <WhyFailed sourceId={id} />}
+      <WhyFailed sourceId={id} concern={concerns[0]} />
     </div>
-  );
-}
-
-/** Why nothing begins that somebody starts here, and what to do. */
-function AgentStopped({ name }: { name: string }) {
-  const run = useRunCommand();
-  return (
-    <div>
-      <Text>{sourceText.trigger.notRunning(name)}</Text>
-      <CommandText text={run} label={sourceText.trigger.runCommand} />
-    </div>
-  );
-}
-
-/** What the last restore test found, with its receipt. */
-function WhyFailed({ sourceId }: { sourceId: string }) {
-  const { data: tests } = useInfiniteQuery(restoreTestsQuery(useOrgId(), sourceId));
-  const last = tests?.pages[0]?.items[0];
-  if (last?.reason === undefined || last.result !== "failed") return null;
-  return (
-    <Text>
-      <b>{sourceText.tests.reason}:</b> {last.reason}{" "}
-      <RecordLink id={last.receipt_id} inText>
-        {sourceText.page.seeReceipt}
-      </RecordLink>
-    </Text>
   );
 }

@@ -52,6 +52,13 @@ describe("the state of a source", () => {
       ["restore_test_failed"],
     ],
     [
+      "a test that failed, and a backup and a test that could not be done since",
+      { proof: { because: "restore_test_failed" as const, failedAt: ago(3) } },
+      { failures: [failure("backup_failed", 1), failure("restore_failed", 2)] },
+      "failed",
+      ["restore_test_failed", "restore_could_not_run", "backup_failed"],
+    ],
+    [
       "a test that could not run since",
       {},
       { failures: [failure("restore_failed", 1)] },

@@ -34,9 +34,12 @@ type Judging = Pick<SourceRow, "last_backup_at" | "last_proven_at" | "tested_at"
  */
 export function judgeSource(source: Judging, known: Known, now: Date): Judged {
   const { last_backup_at, last_proven_at, objectives } = source;
-  const failed = failuresSince(source, known.failures);
   const { because, failedAt: testFailedAt } = source.proof;
-  if (testFailedAt !== null) failed.set("restore_test_failed", testFailedAt);
+  const failed = new Map<SourceConcern, Date>([
+    // What is known to be bad comes before what is not known.
+    ...(testFailedAt === null ? [] : ([["restore_test_failed", testFailedAt]] as const)),
+    ...failuresSince(source, known.failures),
+  ]);
   const age_s = (at: Date): number => (now.getTime() - at.getTime()) / 1000;
   const missed: SourceConcern[] = [];
   if (known.open.includes("backup_missed")) missed.push("backup_missed");

@@ -28,6 +28,8 @@ export interface SignupDeps {
   logHost: string;
   publicUrl: string;
   signup: SignupMode;
+  /** Whether there is a mail server. */
+  hasMail: boolean;
 }
 
 /**
@@ -36,18 +38,18 @@ export interface SignupDeps {
  */
 export function signupRoutes(
   db: Database,
-  { sealer, logHost, publicUrl, signup: mode }: SignupDeps,
+  { sealer, logHost, publicUrl, signup: mode, hasMail }: SignupDeps,
 ): Route[] {
   const state = readRoute({
     method: "GET",
     path: "/api/auth/signup",
-    summary: "Whether anybody may sign up",
+    summary: "Whether anybody may sign up, and whether codes are mailed",
     action: "session.start",
     credential: "anonymous",
     answers: { 200: SignupState },
     rateLimits: ["signup_state"],
     async handle() {
-      return { status: 200, body: { open: await isOpen(db, mode) } };
+      return { status: 200, body: { open: await isOpen(db, mode), codes: hasMail ? "mail" : "console" } };
     },
   });
 

@@ -196,12 +196,12 @@ describe("where the service is run for others", () => {
     const call = (path: string, json: object): Promise<Answer> =>
       run.call({ method: "POST", path, json, from });
     const state = async () => (await run.call({ method: "GET", path: "/api/auth/signup" })).json;
-    expect(await state()).toEqual({ open: true });
+    expect(await state()).toEqual({ open: true, codes: "mail" });
     const email = "first@example.org";
     expect((await call("/api/auth/signup", { email, org_name: "First" })).status).toBe(202);
     const code = await run.codeFor(email);
     await run.signIn(null);
-    expect(await state()).toEqual({ open: false });
+    expect(await state()).toEqual({ open: false, codes: "mail" });
     const late = await call("/api/auth/signup/verify", { email, code });
     expect([late.status, late.json["error"]]).toEqual([403, "forbidden"]);
     for (const address of [email, "second@example.org"]) {

@@ -32,8 +32,8 @@ export function describeEntry(
         details: [
           formatBytes(size_bytes),
           `${source_metadata.engine} ${source_metadata.engine_version}`,
-          ...(isRefuted ? [text.refuted] : []),
-          proven_at === null ? text.notProven : `${text.proven} ${formatAge(new Date(proven_at), now)}`,
+          ...(isRefuted ? [text.refuted] : proven_at === null ? [text.notProven] : []),
+          ...(proven_at === null ? [] : [`${text.proven} ${formatAge(new Date(proven_at), now)}`]),
           ...(isRefuted ? [] : cleanWords(item.backup)),
           ...(status === "expired" ? [text.expired] : []),
         ],
