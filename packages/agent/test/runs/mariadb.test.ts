@@ -933,6 +933,13 @@ test("a password of any characters is passed in a file that only we can read, an
   nothingLeft();
 });
 
+test("a dump that ends at its first bytes leaves no connection to the source", async () => {
+  const dump = await mariadb.dump(server.source, { scratchDir: place.scratch, signal: never });
+  for await (const _ of dump.content) break;
+  await dump.close();
+  nothingLeft();
+});
+
 test("the schema's hash follows the schema, not the data", async () => {
   const hash = async (): Promise<string> => (await back()).sourceMetadata.schema_hash;
   const before = await hash();

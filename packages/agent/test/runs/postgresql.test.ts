@@ -554,6 +554,13 @@ describe("a server on another host", () => {
   });
 });
 
+test("a dump that ends at its first bytes leaves no connection to the source", async () => {
+  const dump = await postgresql.dump(server.source, { scratchDir: place.scratch, signal: never });
+  for await (const _ of dump.content) break;
+  await dump.close();
+  for (const name of ["psql", "pg_dump"]) expect(childrenNamed(name), name).toEqual([]);
+});
+
 describe("nothing that a source's server says is run", () => {
   const hostileSource = (database: string): SourceConfigOf<"postgresql"> => ({
     ...server.source,

@@ -61,11 +61,12 @@ export async function dumpMariadb(
   const connection = await writeConnectionFile(source.connection, scratchDir);
   const opened: { close(): Promise<unknown> }[] = [];
   const close = async (): Promise<void> => {
-    for (const each of opened.toReversed()) await each.close();
+    // Others may be added meanwhile. None can connect once the file is gone.
+    for (let each = opened.pop(); each !== undefined; each = opened.pop()) await each.close();
     await connection.remove();
   };
-  const session = async (): Promise<MariadbSession> => {
-    const made = await MariadbSession.open(
+  const session = (): Promise<MariadbSession> => {
+    const opening = MariadbSession.open(
       ({ args }) =>
         startChild({
           command: client,
@@ -75,8 +76,9 @@ export async function dumpMariadb(
         }),
       signal,
     );
-    opened.push(made);
-    return made;
+    // At once: the dump may be closed before it is open.
+    opened.push({ close: async () => (await opening.catch(() => null))?.close() });
+    return opening;
   };
   try {
     const older = await session();
