@@ -275,7 +275,7 @@ describe("an organisation with a history", () => {
     await page.getByRole("menuitem", { name: "Test a restore now" }).waitFor();
     await expectAccessible(page);
     await page.getByRole("menuitem", { name: "Test a restore now" }).click();
-    await rowOf(page, "orders-db").getByText("A restore test is running").waitFor();
+    await rowOf(page, "orders-db").getByText("A restore test is queued or running").waitFor();
     await page.getByRole("button", { name: "Actions for orders-db" }).click();
     const again = page.getByRole("menuitem", { name: "Test a restore now" });
     await expect.poll(() => again.getAttribute("aria-description")).toContain("already queued or running");

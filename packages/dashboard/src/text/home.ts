@@ -50,7 +50,7 @@ export const home = {
     rpoExceeded: (seconds: number) => `over its RPO of ${formatDuration(seconds)}`,
     rto: (seconds: number) => `of ${formatDuration(seconds)}`,
     rtoExceeded: (seconds: number) => `over its RTO of ${formatDuration(seconds)}`,
-    running: { backup: "A backup is running", restore_test: "A restore test is running" },
+    running: { backup: "A backup is queued or running", restore_test: "A restore test is queued or running" },
     unmeasured: "not measured",
   },
   agents: {

@@ -81,7 +81,7 @@ function AgentDetail({ agent }: { agent: Agent }) {
 function Recipients({ agent: { encryption } }: { agent: Agent }) {
   return (
     <Section title={words.recipients}>
-      {encryption === null ? (
+      {encryption === null || encryption.recipients.length === 0 ? (
         <Text size="sm">{words.recipientsUnknown}</Text>
       ) : (
         <Stack gap="xs">

@@ -69,7 +69,7 @@ export function EvidencePage() {
       <Section title={text.check.title}>
         <Text size="sm">{text.check.text}</Text>
         <CommandText
-          text={`${text.check.command} evidence-${orgId}-${days.first}-….zip --log-key log.vkey --key agent.pub`}
+          text={`${text.check.command} evidence-${orgId}-${days.first}-*.zip --log-key log.vkey --key agent.pub`}
           label={text.check.title}
         />
       </Section>

@@ -69,7 +69,7 @@ function Cell({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-/** What runs or, if nothing does, what is wrong. */
+/** What an agent has not finished or, if there is nothing, what is wrong. */
 function Below({ source: { concerns, running } }: { source: Source }) {
   const words =
     running.length > 0
