@@ -626,6 +626,14 @@ describe("lists and pages of sources", () => {
     const sources = [{ slug: "ledger", engine: "postgresql" }];
     const beat = heartbeatBody({ sources, encryption: withoutKit });
     expect((await stopped.call("POST", "/v1/heartbeat", beat)).status).toBe(200);
+    // It counts as running for some seconds, and nothing tells the page when they are over.
+    const overview = { method: "GET", path: `/api/orgs/${broken.id}/overview`, token: broken.owner.token };
+    await until("the agent counts as stopped", async () => {
+      const { agents } = (await api(dashboard.server, overview)).json<{
+        agents: { is_running: boolean }[];
+      }>();
+      return agents.every(({ is_running }) => !is_running);
+    });
     await own.goto(`${dashboard.server.url}/agents/${stopped.id}`);
     await own.getByText("The service does not hear from the agent host-3.").waitFor();
     await eventually(() => own.getByLabel("Commands for the recovery kit").textContent()).toMatch(
