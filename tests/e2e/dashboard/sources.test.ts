@@ -619,7 +619,11 @@ describe("lists and pages of sources", () => {
     await status.getByText("The service does not hear from the agent host-3.").waitFor();
     await expectAccessible(own);
     await screenshotsOf(own, "source-backup-failed");
-    await status.getByRole("link", { name: "What the log says" }).click();
+    // By now the agent may have been missed too, with a link of its own.
+    await status
+      .getByRole("link", { name: "What the log says" })
+      .and(own.locator(`[href="/events/${event_id}"]`))
+      .click();
     await heading(own, "Backup failed");
     await own.getByText("pg_dump: connection refused", { exact: true }).waitFor();
     const withoutKit = { recipients: [], recovery_kit: null };
