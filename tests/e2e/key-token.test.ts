@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true });
 });
 
-/** What the next start reads. */
+/** Writes the files with the settings that the next start reads. */
 function settings(changed: Record<string, string>): void {
   writeFileSync(join(scratch, "pin"), `${hsm.pin}\n`, { mode: 0o600 });
   const inToken = {
@@ -178,7 +178,7 @@ test("while the token does not answer, the service answers 503 and acknowledges 
   await expect(submit(agent, envelope)).rejects.toThrow(UNAVAILABLE);
   await until("the process that hung is ended", () => !readdirSync("/proc").includes(String(hung)));
   expect((await submit(agent, envelope)).status).toBe(201);
-  expect(server.talk()).toContain("no answer within 5 s");
+  await until("the service has said why", () => server.talk().includes("no answer within 5 s"));
 });
 
 test("while the token is unplugged, the service answers 503", async () => {

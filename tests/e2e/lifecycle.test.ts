@@ -16,7 +16,7 @@ import { startServer, type Server } from "./harness/server.ts";
 import { backupStatement, submit } from "./harness/statements.ts";
 import { until } from "./harness/wait.ts";
 
-/** What ends: auth keys that are revoked, used up or too old, agents that are revoked. */
+/** Auth keys that are revoked, used up or expired, and agents that are revoked. */
 
 let server: Server;
 let org: Organisation;

@@ -29,7 +29,7 @@ let directory: string;
 let program: string;
 let agent: WireAgent;
 let person: { token: string; orgId: string };
-/** Of what is there, by the names of path parameters. */
+/** Ids of things that exist, by the name of the path parameter. */
 let ids: Record<string, string>;
 let authKey: string;
 beforeAll(async () => {
@@ -79,9 +79,9 @@ afterAll(async () => {
   await server.remove();
 });
 
-/** `which` are options that choose calls; a credential goes with each. */
+/** Calls with the token all that the options in `which` choose. */
 function search(token: string, seconds: number, ...which: string[]): void {
-  // What exists: with ids of its own choice it would see little but 404.
+  // With ids that Schemathesis makes up, nearly every answer would be 404.
   const parameters = Object.entries(ids).map(([name, id]) => `"path.${name}" = "${id}"`);
   // A call that waits for commands would wait longer than Schemathesis does.
   parameters.push('"query.wait_s" = "0"');

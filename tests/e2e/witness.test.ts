@@ -82,7 +82,7 @@ describe("a log that was set back", () => {
     await append(entries);
     const proven = (): number => host.receipts().filter(({ bundle }) => bundle.inclusion_proof).length;
     const before = proven();
-    // What is signed before it sees the head waits; from then on nothing more is signed.
+    // A receipt may be signed before the agent sees the head, and then waits. None is signed after.
     let signed = Infinity;
     for (const command of ["backup", "restore-test", "backup"]) {
       const { code, stdout, stderr } = await host.run(command, "--source", "kv");

@@ -43,7 +43,7 @@ async function compare(): Promise<void> {
   const recipient = await identityToRecipient(identity);
   const identityFile = join(dir, "key");
   await writeFile(identityFile, `${identity}\n`, { mode: 0o600 });
-  // What the way back reads, both of it: made once by ours, and once by the shell.
+  // What the decryption below reads: one file of ours, and one that the shell made.
   const blobs = join(dir, "blobs");
   const { sha256 } = run(measuredRun, ["seal", input, blobs, recipient]);
   const ciphertext = join(blobs, `${sha256}.age`);

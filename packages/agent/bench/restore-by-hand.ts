@@ -36,8 +36,8 @@ export function streamedByHand(scratch: string, source: string, check: string): 
 }
 
 /**
- * What a careful person writes: the dump goes to a file, so that several jobs can restore it;
- * every table has to have as many rows as it had at the source; and the check is asked.
+ * The script that a careful person writes: it keeps the dump in a file, so that several jobs can
+ * restore it, compares each table's number of rows with the source's, and runs the check.
  */
 export function carefullyByHand(
   scratch: string,

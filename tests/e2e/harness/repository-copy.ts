@@ -17,7 +17,7 @@ export interface RepositoryCopy {
  */
 export function repositoryCopy(): RepositoryCopy {
   const directory = directoryOnTheirDisk("attestore-repository-");
-  // What restores are run by is somebody else, who has to get at the sources.
+  // Restores run as another user, who has to read the sources.
   chmodSync(directory, 0o755);
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     cwd: ROOT,

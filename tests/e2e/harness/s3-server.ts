@@ -205,7 +205,7 @@ function exchange(
   ca: string | undefined,
 ): Promise<S3Answer> {
   const { "content-length": _announced, ...all } = headers;
-  // Of what is sent, whatever was announced.
+  // The length of the body that is really sent, whatever was announced when it was signed.
   if (body !== undefined && !("transfer-encoding" in all))
     all["content-length"] = String(Buffer.byteLength(body));
   // A server that refuses closes at once, and its answer gets lost under a body that is still being

@@ -40,7 +40,7 @@ export async function runBackup(
   { commandId, signal, onProgress }: RunOptions,
 ): Promise<PerformedBackup> {
   const { layout } = backend;
-  // Whose backups the service itself asks for, it has just said.
+  // A command of the service is for a source that it has just named as this agent's.
   if (commandId === null) await backend.requireOwn(config, source, signal);
   await requireNoLogAlarm(layout);
   if (config.recipients.length === 0) {

@@ -13,7 +13,7 @@ import { SETTINGS, through, type World } from "./world.ts";
 
 /** Two replicas behind HAProxy, on two PostgreSQL servers that Patroni leads behind another. */
 export async function startPatroniWorld(base: string): Promise<World> {
-  // What has been started ends, too, if what comes next does not start.
+  // If one part does not start, those that did are stopped.
   await using started = new AsyncDisposableStack();
   const cluster = await PatroniCluster.start(join(base, "patroni"));
   started.defer(() => cluster.close());

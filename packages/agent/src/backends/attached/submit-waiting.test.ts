@@ -183,7 +183,7 @@ it.each([
   ["another leaf hash", (answer: Answer) => ({ ...answer, leaf_hash: "11".repeat(32) })],
 ])("does not believe an answer with %s, and keeps it as evidence", async (_name, forge) => {
   await sign();
-  // What the service would have answered, once, and then its forgery.
+  // First the honest answer, which is kept, and then a forged copy of it.
   let honest = "";
   service.interfere = ({ route }) => (route === "POST /v1/receipts" ? "cut-after" : undefined);
   await submit();

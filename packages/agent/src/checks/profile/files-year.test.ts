@@ -157,7 +157,7 @@ const counted = (tree: readonly LookedAt[]): PassedTest["checks"] => [
 ];
 type Damage = (files: LookedAt[], day: number) => LookedAt[];
 
-/** Whoever is alarmed accepts it, if it is for nothing. */
+/** All alarms of a year, where somebody accepts each false one. */
 function alarmsOf({ starts, grows, changes }: Tree, damage?: Damage): Alarm[] {
   const chance = random(11);
   const files = (counts: Readonly<Record<string, number>>): LookedAt[] =>

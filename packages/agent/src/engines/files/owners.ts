@@ -9,7 +9,7 @@ export interface AttributesDigest {
   readonly sha256: string;
 }
 
-/** Whose the files of an archive are, by number. Names come in the walk's order. */
+/** The numeric owners and groups of an archive's files. Names come in the walk's order. */
 export class Owners {
   readonly #hash = createHash("sha256");
   #count = 0;

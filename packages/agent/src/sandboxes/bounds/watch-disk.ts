@@ -38,7 +38,7 @@ export async function watchDisk(
   return null;
 }
 
-/** Whether it holds more now: what reached a limit may have ended before the next look. */
+/** Whether it holds more now: a program may reach a limit and end before the next look. */
 export async function holdsMore(directory: string, maxBytes: number): Promise<boolean> {
   return (await usedBytes(directory, new AbortController().signal)) > maxBytes;
 }

@@ -115,7 +115,7 @@ function changedPublication(found: FoundInDump, statement: StatementReader): boo
   ]);
 }
 
-/** Whoever reads the connection string here passes it by. */
+/** Reads past the connection string, which may hold a password. */
 function subscription(found: FoundInDump, statement: StatementReader): boolean {
   const name = statement.name();
   if (name === null || !statement.accepts("CONNECTION") || statement.text() === null) return false;
