@@ -23,7 +23,7 @@ beforeAll(async () => {
     openDashboard({ ATTESTORE_DOWNLOADS: release.out }),
     bootThrowawaySystem(),
   ]);
-  // Whoever follows the pages here is root already.
+  // The pages are followed here as root.
   const sudo = join(system.root, "usr/bin/sudo");
   writeFileSync(
     sudo,

@@ -206,7 +206,7 @@ describe("a fresh host", () => {
     expect(environ).toContain("SHOP_URL=");
     expect(environ).not.toMatch(/OTHER_SECRET|LD_PRELOAD/);
     mustShell(`rm -f /etc/other.env; find ${STATE} -maxdepth 1 -name 'env?*' -delete`);
-    // What is the agent's own it replaces as before.
+    // Files that are the agent's own it replaces as before.
     expect(asAgent("cp config.yaml .config.new && mv .config.new config.yaml").code).toBe(0);
   });
 

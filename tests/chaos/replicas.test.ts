@@ -141,7 +141,7 @@ test("two replicas share one exact limit, and a replica that dies takes nothing 
   const lost = cutOff.filter((answer) => answer === null).length;
   const all = started(before) + started(cutOff) + started(after);
   expect(all).toBeLessThanOrEqual(STARTS);
-  // What was cut off may have been counted.
+  // A call that was cut off may have been counted.
   expect(all).toBeGreaterThanOrEqual(STARTS - lost);
   expect(after.map((answer) => answer?.status).filter((status) => status !== 201)).toContain(429);
   for (const replica of replicas) expect((await start(replica))?.status).toBe(429);

@@ -360,7 +360,7 @@ describe("an organisation that has used up its storage", () => {
     expect(status.stdout).toMatch(/1 backup/);
     expect((await host.run("sync")).code).toBe(2);
     expect(blobs().filter((name) => name.endsWith(".age"))).toEqual(waiting);
-    // What is stored is proven all the same.
+    // The stored receipts are proven all the same.
     const tested = await host.run("restore-test", "--source", "large");
     expect(tested.code, tested.stderr).toBe(0);
 

@@ -27,7 +27,7 @@ if (!existsSync(join(ROOT, "packages/dashboard/dist/index.html")))
 const servicePort = await freePort();
 const service = runService(
   {
-    // What is missed shows soon.
+    // Missed runs show soon.
     ATTESTORE_SCHEDULE_GRACE_S: "60",
     ATTESTORE_SIGNUP: "open",
     ...process.env,

@@ -32,7 +32,7 @@ export function runService(
   let child: ChildProcess | null = null;
   let listening = Promise.withResolvers<void>();
   let isListening = false;
-  /** Whoever waits goes on waiting. */
+  /** Requests that wait go on waiting. */
   const listensNoMore = (): void => {
     if (isListening) listening = Promise.withResolvers();
     isListening = false;

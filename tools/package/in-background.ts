@@ -14,7 +14,7 @@ const TAKEN = 75;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-// Whoever names a directory has packages, or wants none.
+// A person who names a directory has packages, or wants none.
 if (process.env["ATTESTORE_DOWNLOADS"] === undefined && !existsSync(join(OUT, "SHA256SUMS.minisig"))) build();
 
 function build(): void {

@@ -49,7 +49,7 @@ export async function shoot(browser: Browser, server: Server, directory: string,
         await page.setViewportSize(size);
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
-        // What is fixed to the window is drawn where that is.
+        // Elements that are fixed to the window are drawn where the window is.
         await page.evaluate(() => window.scrollTo(0, 0));
         await page.screenshot({
           path: join(directory, `${shot.name}-${screen}-${colorScheme}.png`),

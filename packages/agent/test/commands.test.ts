@@ -371,7 +371,7 @@ it("the agent backs up a source that is another database now, and tests it once 
     ["attestation_failed", "identity_changed"],
     ["restore_failed", "identity_changed"],
   ]);
-  // What it was before is still what it was then.
+  // A backup of the database that was there before can still be tested.
   await json(["restore-test", "--source", "invoices", "--backup", first]);
   expect(await json(["source", "confirm", "invoices", "--yes"])).toMatchObject({
     identity: { application_id: "00000007" },

@@ -44,7 +44,7 @@ function expectAttached({ code, stdout, stderr }: Finished): void {
   expect(readFileSync(at("keys/log.vkey"), "utf8").trim()).toBe(service.log.verifierKey);
   for (const name of ["token", "agent.key"]) expect(statSync(at("keys", name)).mode & 0o777).toBe(0o600);
   expect(existsSync(at("keys/attach.pending.json"))).toBe(false);
-  // Whoever reads a terminal's scroll-back learns no secret.
+  // No secret stays in the terminal's scroll-back.
   for (const secret of [service.token, service.authKey, readFileSync(at("keys/agent.key"), "utf8")])
     expect(stdout + stderr).not.toContain(secret);
 }

@@ -154,7 +154,7 @@ it.each(FILES)("%s is killed when there is %s", async (command, _what, name, dir
 });
 
 it("an agent killed again and again has lost nothing, done nothing twice, and left nothing behind", async () => {
-  // What the service still asks for is run, or was, and the agent says which.
+  // Each command that the service still has is run, or was run, and the agent says which.
   const agent = startCli(["run"], env());
   await agent.said("attestore runs as");
   const open = (): string[] => readdirSync(root.layout.commands).filter((name) => name.endsWith(".json"));

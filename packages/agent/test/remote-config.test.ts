@@ -360,7 +360,7 @@ it("no path outside of the named directories is reached: not by its name, a link
   for (const other of ["sqlite:0000000000000000", "files:0000000000000000"])
     expect(await refusal({ kind: "try_source", place: other, database: "." })).toContain("does not allow");
 
-  // What was tried is not what is there any more.
+  // After the trial, something else was put in its place.
   const [, tried] = await done("try_source", { place, database: "app/ledger.db" });
   rmSync(join(data, "app", "ledger.db"));
   symlinkSync(join(outside, "secret.db"), join(data, "app", "ledger.db"));

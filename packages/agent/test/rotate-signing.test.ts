@@ -69,8 +69,8 @@ it("a key that signed for a future moment, because the clock was ahead, is kept 
     message: expect.stringContaining(ahead) as string,
   });
   expect([inUse(), known()]).toEqual([before, before]);
-  // What the service would not have is in no log, and a damaged file says nothing: a key that is in
-  // other hands need not wait for either.
+  // A receipt that the service refused is in no log, and a damaged file says nothing. A key that is
+  // in other hands need not wait for either.
   const refused = join(root.layout.receiptsRefused, "00000009-backup.json");
   writeFileSync(refused, saysThatItEnded(ahead));
   writeFileSync(file, "{");
@@ -86,7 +86,7 @@ it("the agent signs with the new key from then on, submits receipts that the old
   const agent = startCli(["run"], env());
   try {
     await agent.said("attestore runs as");
-    // What the old key signed waits in the spool.
+    // A receipt that the old key signed waits in the spool.
     service.interfere = ({ route }) =>
       route === "POST /v1/receipts" ? failure(503, "unavailable", "x") : undefined;
     expect(await json(["backup"])).toMatchObject({ receipt: "waiting" });

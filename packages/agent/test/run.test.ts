@@ -363,7 +363,7 @@ it("delivers what waits although one backup's source is removed and another is r
   const synced = await runCli(["sync", "--json"], { env: { ATTESTORE_HOME: root.layout.root } });
   expect(JSON.parse(synced.stdout)).toMatchObject({ backups_delivered: 1, backups_waiting: 2, accepted: 1 });
   expect([...service.backups.values()].at(-1)?.sha256).toBe(late);
-  // What was refused waits on: it is nobody's to throw away.
+  // The refused backup stays: the agent may not delete it.
   expect(readdirSync(root.layout.blobs)).toContain(`${refused}.age`);
 });
 

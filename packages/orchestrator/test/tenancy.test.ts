@@ -246,7 +246,7 @@ describe.each(ofUsers)("%s", (_name, route) => {
       await expectTaken(route, world, first.token, first.isOperator);
       for (const { token, isOperator } of others)
         if (isReading(route)) await expectTaken(route, world, token, isOperator);
-        // What the first one did may leave nothing to be done.
+        // The first call may have left the second nothing to do.
         else {
           const answer = told(await send(request(route, world).call, token));
           if (answer !== OTHERWISE[nameOf(route)]) expect(answer).not.toMatch(/^40[13]/);

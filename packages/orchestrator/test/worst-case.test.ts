@@ -84,7 +84,7 @@ function hostileBodies(route: Route): string[] {
   ];
 }
 
-/** What is refused before it is known which fields there are. */
+/** Bodies that are refused before their fields are known. */
 const HOSTILE_JSON = [
   `{${Array.from({ length: 70_000 }, (_, n) => `"n${n}":0`).join(",")}}`,
   `{"a":${"[".repeat(500_000)}${"]".repeat(500_000)}}`,

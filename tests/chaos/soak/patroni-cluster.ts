@@ -93,7 +93,7 @@ export class PatroniCluster {
     return pid === null ? [] : [{ pid, command: "postgres" }, ...descendants(pid)];
   }
 
-  /** Whoever holds the lease; null while nobody does. */
+  /** The member that holds the lease; null while none does. */
   async primary(): Promise<PatroniMember | null> {
     for (const member of this.members) if (await isAnswered(member, "primary")) return member;
     return null;

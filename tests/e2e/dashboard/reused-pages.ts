@@ -53,7 +53,7 @@ export class ReusedPages {
     const context = page.context();
     if (spoiled.has(context) || page.isClosed() || context.pages().length !== 1) return context.close();
     for (const event of ["request", "console", "pageerror"] as const) page.removeAllListeners(event);
-    // What a route still works on would answer a request of the page that is left.
+    // A route that is still at work would answer a request of the page that is left.
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await context.unrouteAll({ behavior: "ignoreErrors" });
     // Cleared by a document that writes nothing: the dashboard's might, until it is left.

@@ -203,7 +203,7 @@ test("both say the same about damaged packs", async () => {
     await writeZip(file(`without-${n}.zip`), fewer);
     paths.push([`a byte of ${path}`, file(`byte-${n}.zip`)], [`without ${path}`, file(`without-${n}.zip`)]);
   }
-  // What a later version wrote is never false.
+  // A pack that a later version wrote is never called false.
   for (const name of ["policy.json", "keys/agents.json", "log/range.json"]) {
     const files = new Map(good);
     editJson<{ v: number }>(files, name, (value) => {

@@ -51,7 +51,7 @@ const SOURCES: Readonly<Record<string, Readonly<Record<string, readonly [number,
   },
 };
 
-/** By table, on which days. Whoever is alarmed accepts the loss, and the test is repeated. */
+/** Each alarm, by table and day. The loss is then accepted, and the test repeated. */
 function alarmsOf(
   source: string,
   damage?: (rows: number, day: number) => number,

@@ -282,7 +282,7 @@ it("receipts and signed events whose place was lost are handed in again in their
     expect(verdict).toBe("true");
   }
   expect(places).toEqual(places.toSorted((one, other) => one - other));
-  // What was proven before is kept: it has the log's signature.
+  // The earlier proofs are kept: they have the log's signature.
   expect(readdirSync(root.layout.lostPlaces)).toHaveLength(3);
   expect(await submit()).toMatchObject({ accepted: 0, waiting: 0 });
 });

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { largeWrites } from "./large-writes.ts";
 
-/** What the first read of a pipe gives that `seq` writes into. */
+/** Bytes that the first read of a pipe gives into which `seq` writes. */
 function firstRead(env: Readonly<Record<string, string>>): number {
   const { stdout } = spawnSync("sh", ["-c", "seq 1 100000 | dd bs=1M count=1 status=none | wc -c"], {
     env: { PATH: process.env["PATH"], ...env },

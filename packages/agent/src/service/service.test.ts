@@ -399,7 +399,7 @@ it("a download gives up on a store that trickles the object or the response head
 
 it("an upload gives up on a store that accepts only a trickle", async () => {
   const store = createServer(fake.certificates, (request) => {
-    // What the connection itself holds goes; then only this.
+    // The connection's buffers fill first. After that a byte is taken at a time.
     const taking = setInterval(() => request.read(1), 100);
     request.once("close", () => clearInterval(taking));
   });

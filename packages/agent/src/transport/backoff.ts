@@ -12,8 +12,8 @@ export interface Backoff {
 export const PATIENT: Backoff = { tries: 5, first_ms: 500, longest_ms: 10_000 };
 
 /**
- * Whoever answers may ask for more, but an agent that is silent for days makes no backups. A timer
- * can wait 24 days at most.
+ * A server may ask for a longer wait, but an agent that is silent for days makes no backups. A
+ * timer can wait 24 days at most.
  */
 export const LONGEST_WAIT_MS = 3_600_000;
 

@@ -51,7 +51,7 @@ export interface DumpOptions {
 /** In pieces of a size that divides nothing. */
 export async function* inPieces(bytes: Buffer, size = 40_009): AsyncGenerator<Buffer, void, undefined> {
   for (let at = 0; at < bytes.length; at += size) {
-    // What is valid only until the next one is asked for is not to be kept.
+    // Each piece is valid only until the next is asked for: nobody may keep it.
     const piece = Buffer.from(bytes.subarray(at, at + size));
     yield piece;
     piece.fill(0xee);

@@ -20,9 +20,9 @@ interface Otherwise {
   readonly instead?: Resealed;
   /** What earlier tests saw. */
   readonly seen?: EarlierTests | null | undefined;
-  /** In the place of what the backup's receipt says. */
+  /** Replaces fields that the backup's receipt has. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** What the backup's receipt does not say. */
+  /** Fields that are taken out of the backup's receipt. */
   readonly without?: readonly string[];
 }
 

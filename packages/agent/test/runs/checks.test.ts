@@ -366,7 +366,7 @@ describe("a check that reads no data is no pass", () => {
       create function counted() returns bigint language plpgsql as 'begin return (select count(*) from large); end';
       alter database postgres set max_parallel_workers_per_gather = 2;
     `);
-    // What is inferred would count too: only the configured ones are looked at here.
+    // Inferred checks would use the time too: only the configured ones run here.
     const { RestoredPostgresql } = await import("../../src/engines/postgresql/restored.ts");
     const { programsIn } = await import("../../src/processes/run-program.ts");
     const { findInstallations } = await import("../../src/engines/postgresql/installations.ts");

@@ -259,7 +259,7 @@ describe("a directory of dumps", () => {
     expect(tested.checks.find(({ id }) => id === "inferred:manifest")?.result).toBe("passed");
     run("mkdir e; touch e/1 e/2; tar -czf tree.tgz e; rm -r e");
     const hollow = await back(source());
-    // What was registered with it came over the wire, and makes it no fuller.
+    // Metadata that came over the wire cannot make an empty tree count as full.
     for (const said of [{}, { restored_files: 2 }])
       expect(
         await testIt(source(), { ...hollow, sourceMetadata: { ...hollow.sourceMetadata, ...said } }),

@@ -85,7 +85,7 @@ test("a profile of files has kinds and rates, no name and no kind with few files
   expect(told.result).toBe("passed");
   const random = { table: ".", column: "texts", measure: "random", now: 20, before: 0 };
   expect(told.profile?.suspicious).toContainEqual(random);
-  // What was suspicious is no measure for the next test.
+  // The next test is not compared with a suspicious one.
   expect((await testIt(after(told.profile))).profile?.suspicious).toContainEqual(random);
   // What the checks would not notice; nothing is said of columns that they do not name.
   const bytes = `${PROSE}7`.length;

@@ -77,7 +77,7 @@ test("a remote PostgreSQL without a certificate receives neither user name nor p
   });
   expect(server.heard()).not.toContain("agent");
   expect(server.heard()).not.toContain("hush");
-  // What the URL says, holds: then the impostor gets it.
+  // The URL itself may say so. Then the impostor gets the name.
   const said = dump("&sslmode=disable");
   await expect.poll(server.heard).toContain("agent");
   server.close();

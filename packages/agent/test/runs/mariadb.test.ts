@@ -389,7 +389,7 @@ test("a scratch server loads no code, not even code that a dump's statements wro
       `select 'code' into dumpfile '${written}';\ncreate function f returns integer soname 'code.so';\n`,
     );
     await text(client.stdout);
-    // What is found and is no library would be called too short.
+    // If it had found the file, the error would be "file too short".
     expect((await client.exited).stderr).toMatch(/^ERROR 1126 .*Not a directory/m);
     expect(existsSync(written)).toBe(true);
   } finally {
@@ -450,7 +450,7 @@ test("the account that fills the databases may do nothing else, and no account m
         sql,
         expect.toBeOneOf([1044, 1045, 1064, 1142, 1227, 1290, 1396, 3948, 4166]),
       ]);
-    // Whoever it names as the one who defined it, it runs with rights to read or not at all.
+    // Whatever account it names as its definer, it runs with rights to read or not at all.
     for (const definer of [
       "root@localhost",
       "`mariadb.sys`@localhost",

@@ -113,7 +113,7 @@ test("a lost connection to a server is noticed in minutes, where the system's ow
     const url = `postgresql://${server.environment["PGUSER"]}@127.0.0.1:${port}/postgres`;
     for (const seconds of await dumping({ kind: "url", url })) expect(seconds).toBeLessThanOrEqual(60);
 
-    // What the service's entry says is what its owner wants.
+    // Keepalives that the service file sets are left as they are.
     const services = join(place.dir, "pg_service.conf");
     await writeFile(
       services,
@@ -287,7 +287,7 @@ describe("checks that do not hold", () => {
       holds: "passed",
     });
     expect(readdirSync("/tmp")).not.toContain("attestore-was-here");
-    // What the database says of the data stays here.
+    // The database's messages may quote data, and stay on the host.
     expect(JSON.stringify(tested)).not.toContain("secret note");
   });
 

@@ -114,7 +114,7 @@ test("a hundredth of a column's rows encrypted in place is suspicious, and fails
   const failed = await testIt(usual(), { onSuspicion: "fail" });
   expect(failed.result).toBe("failed");
   expect(failed.reason).toContain("attestore accept orders public.orders --because REASON");
-  // What was suspicious is no measure for the next test.
+  // The next test is not compared with a suspicious one.
   const later = await testIt(after(told.profile, normal.profile, normal.profile, normal.profile));
   expect(later.profile?.suspicious).toHaveLength(1);
 });

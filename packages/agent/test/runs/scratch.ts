@@ -21,7 +21,7 @@ export interface TestPlace {
 
 export async function makeTestPlace(): Promise<TestPlace> {
   const dir = await mkdtemp(join(tmpdir(), "runs-test-"));
-  // Whoever a scratch server runs as has to walk through it.
+  // The user that a scratch server runs as has to get through it.
   await chmod(dir, 0o755);
   const identity = await generateX25519Identity();
   const [blobs, scratch] = [join(dir, "blobs"), join(dir, "scratch")];
@@ -65,8 +65,7 @@ export async function flipBit(
 }
 
 /**
- * What the maker of such a ciphertext would have signed of its size, in the place of the
- * original's.
+ * The size that the maker of such a ciphertext would have signed instead of the original's.
  */
 export function sizeOf({ plaintextBytes }: Resealed): { plaintext_size_bytes?: number } {
   return plaintextBytes === undefined ? {} : { plaintext_size_bytes: plaintextBytes };

@@ -281,7 +281,7 @@ describe("is refused, and left as it is", () => {
       "postgresql://tester@localhost",
       "postgresql://tester@one,two/scratch",
       "postgresql://tester@/scratch?hostaddr=127.0.0.1,127.0.0.2",
-      // Whose entry may say anything, and would be believed before what the URL says.
+      // The service's entry may say anything, and goes before what the URL says.
       "postgresql://tester@localhost/scratch?service=other",
     ]) {
       process.env["TEST_SCRATCH_URL"] = url;

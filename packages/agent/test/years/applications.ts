@@ -192,7 +192,7 @@ export interface Year {
   readonly until?: number;
 }
 
-/** Whoever is alarmed accepts it, if it is for nothing. */
+/** All alarms of a year, where somebody accepts each false one. */
 export function alarmsOf(source: string, { seed, damage, until = DAYS - 1 }: Year): Alarm[] {
   const chance = random(seed);
   const tables = Object.entries(APPLICATIONS[source] ?? {});

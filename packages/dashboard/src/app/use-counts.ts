@@ -7,7 +7,7 @@ import { strings } from "../text/strings.ts";
 /** What the navigation says beside a page's name. */
 export interface Count {
   shown: number;
-  /** What is counted, for those who do not see the mark. */
+  /** What is counted, for screen readers. */
   label: string;
   /** Whether it asks for attention. */
   isTrouble: boolean;

@@ -5,9 +5,8 @@ import classes from "./hint.module.css";
 const EDGE_PX = 8;
 
 /**
- * Shows a text, if there is one, while what it holds is hovered or focused: above it, or below
- * where there is no room. Whoever listens gets the text from the `aria-description` of what it
- * holds.
+ * Shows a text, if there is one, while its children are hovered or focused: above them, or below
+ * where there is no room. Screen readers get the text from the children's `aria-description`.
  */
 export function Hint({ label, children }: { label: string | null; children: ReactNode }) {
   const around = useRef<HTMLSpanElement>(null);

@@ -72,7 +72,7 @@ class Table {
     this.#answers.clear();
   }
 
-  /** What was found out about these very rows is not found out again. */
+  /** Results of earlier look-ups of these very rows. */
   answer(question: string, find: (rows: Row[]) => string): string {
     const found = this.#answers.get(question) ?? find([...this.rows.values()]);
     this.#answers.set(question, found);

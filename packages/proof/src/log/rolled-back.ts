@@ -52,7 +52,7 @@ export interface Rollback {
   origin: string;
   /** The origin that ended. */
   ended: string;
-  /** What was left. The event is the next entry. */
+  /** The size that was left. The event is the next entry. */
   size: number;
   rootHash: Hash;
   /** The heads that were known to be lost, in the order of their sizes. */

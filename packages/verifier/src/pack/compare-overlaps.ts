@@ -95,7 +95,7 @@ function entriesOf(a: NamedPack, b: NamedPack, from: string): string[] {
     [b, a],
   ] as const)
     for (const [id, { index, leaf }] of one.compared?.leaves ?? []) {
-      // What was recorded after an export is not in its pack.
+      // Entries after an export are not in its pack.
       if (leaf.recorded_at < from || leaf.recorded_at >= until) continue;
       if (index >= other.manifest.log.tree_size || index >= commonEntries(a, b)) continue;
       const twin = other.compared?.leaves.get(id);

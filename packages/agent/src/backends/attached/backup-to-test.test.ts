@@ -199,7 +199,7 @@ describe("a backup of another agent that config.yaml names", () => {
     expect(await find(backup.id)).toMatchObject({ id: backup.id });
     serve(backup);
     await expect(find(backup.id)).rejects.toMatchObject({ code: "maker_not_trusted" });
-    // What the former key signs after that is not the maker's.
+    // What the former key signs after that no longer counts as the maker's.
     const late = await made();
     serve({ ...late, answer: { ...late.answer, rotations: [rotation] } });
     await expect(find(late.id)).rejects.toMatchObject({ code: "receipt_invalid" });

@@ -31,8 +31,8 @@ export interface WantedBackup {
   readonly slug: string;
   readonly sourceId: string;
   /**
-   * Whose backups of the source config.yaml allows this host to restore; undefined if it names
-   * nobody.
+   * The agents whose backups of the source config.yaml allows this host to restore; undefined if it
+   * names none.
    */
   readonly trusted: TrustedMakers | undefined;
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import fc from "fast-check";
 import { looksRandom, looksRandomBytes } from "./looks-random.ts";
 
-/** What a text is after somebody encrypted it in place. */
+/** The text as somebody leaves it who encrypts in place. */
 function encrypted(text: string, index: number): Buffer {
   const key = createHash("sha256").update("the attacker's").digest();
   const iv = createHash("md5").update(String(index)).digest();

@@ -64,7 +64,7 @@ function Builder({ agentId, source }: { agentId: string; source: SourceDetail })
   const listed = listing.data?.result;
   const change = (next: Draft): void => {
     setDraft(next);
-    // What was tried was another check.
+    // The result on the page is of the check before this change.
     attempt.reset();
   };
   return (

@@ -78,7 +78,7 @@ function isInTrouble({ sources }: Schemas["Overview"]): boolean {
 
 function Worst({ overview: { sources, agents } }: { overview: Schemas["Overview"] }) {
   const [worst] = sources;
-  // What was never tried is no incident.
+  // A source that was never backed up is no incident.
   if (worst === undefined || worst.state === "proven" || worst.state === "none") return null;
   const others = sources.filter(({ state }) => state !== "proven").length - 1;
   const stopped = agents.find(({ id, is_running }) => id === worst.agent_id && !is_running);

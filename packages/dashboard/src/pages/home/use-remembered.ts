@@ -19,8 +19,8 @@ function write(key: string, value: boolean): void {
 }
 
 /**
- * A yes or no that this browser remembers. Whoever shows it learns of a change, also one that a
- * toast's Undo makes when the page that set it was left and opened again.
+ * A yes or no that this browser remembers. Every component that shows it follows a change, also one
+ * that a toast's Undo makes when the page that set it was left and opened again.
  */
 export function useRemembered(key: string): [boolean, (value: boolean) => void] {
   const value = useSyncExternalStore(subscribe, () => read(key));

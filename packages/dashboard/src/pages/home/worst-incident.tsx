@@ -16,7 +16,7 @@ import classes from "./home-page.module.css";
 
 const text = home.worst;
 
-/** What a backup would put right, and a restore test would not. */
+/** Troubles that a new backup can end, and a restore test cannot. */
 const FOR_BACKUP: readonly Concern[] = [
   "backup_failed",
   "backup_missed",

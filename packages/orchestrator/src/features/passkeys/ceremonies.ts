@@ -61,7 +61,7 @@ export async function checkAssertion(
   { public_key, handle }: { public_key: Buffer; handle: Buffer },
   expected: Expected,
 ): Promise<number> {
-  // Whose passkey it is: without a list of credentials, the authenticator has to say so.
+  // Without a list of credentials, the authenticator has to say which user the passkey is for.
   if (response.userHandle !== handle.toString("base64url")) throw passkeyInvalid();
   const { clientDataJSON, authenticatorData, signature } = response;
   const verified = await refusedAsInvalid(expected.logger, () =>

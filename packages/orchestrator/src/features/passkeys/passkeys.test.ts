@@ -112,7 +112,7 @@ describe("a passkey", () => {
     const removed = await user.delete(`/api/auth/passkeys/${passkey?.id}`);
     expect(removed.status).toBe(200);
     expect(errorOf(await signInWith(authenticator))).toEqual([401, "passkey_invalid"]);
-    // What the passkey had begun is over, too.
+    // Ceremonies that the passkey had begun are over, too.
     const session = { token: answer.json["session_token"] as string };
     expect((await service.call({ method: "GET", path: "/api/auth/me", ...session })).status).toBe(401);
     expect((await user.get("/api/auth/me")).status).toBe(200);
@@ -201,7 +201,7 @@ describe("a passkey", () => {
     expect(errorOf(await signInWith(authenticator))).toEqual([401, "passkey_invalid"]);
     await owner.post(`/api/orgs/${org.id}/users`, { email: user.email, role: "auditor" });
     expect(errorOf(await signInWith(authenticator))).toEqual([401, "passkey_invalid"]);
-    // Whoever has the mailbox now is not asked for another's recovery codes.
+    // The present owner of the mailbox is not asked for a former owner's recovery codes.
     const attempt = newAttempt();
     expect((await verify({ code: await mailedCode(attempt), attempt })).status).toBe(200);
     expect(errorOf(await signInWith(authenticator))).toEqual([401, "passkey_invalid"]);

@@ -93,7 +93,7 @@ describe("stored bytes", () => {
     const registered = await agent.post("/v1/backups", service.registration(upload, sourceId));
     expect(registered.status).toBe(201);
     expect((await quotas())["bytes"]).toMatchObject({ used: 6000, limit: 0 });
-    // What is there stays, and can be read.
+    // Objects that are there stay, and can be read.
     const id = registered.json["id"] as string;
     expect((await agent.post(`/v1/backups/${id}/download-url`, {})).status).toBe(200);
   });

@@ -403,7 +403,7 @@ describe("a missed run", () => {
       ["2026-03-02T02:00", "missed"],
       ["2026-03-02T05:00", "waiting"],
     ]);
-    // What was done for the only run that was missed ends its incident, late as it is.
+    // A late backup for the only run that was missed ends its incident.
     const [first] = await incidents("?kind=restore_test_missed");
     expect(first).toMatchObject({ ended_at: "2026-03-02T05:01:00.000Z" });
     at("2026-03-02T09:00:00Z");

@@ -448,7 +448,7 @@ test("concurrent uploads are admitted only while all of them can finish on the d
     // The same again takes none.
     expect(await sent()).toBe(`"${sha256(bytes)}"`);
   } finally {
-    // What a test that failed has open must not keep it.
+    // Files that a failed test left open must not keep it.
     await run("umount", ["--lazy", disk]);
     await rm(disk, { recursive: true });
   }

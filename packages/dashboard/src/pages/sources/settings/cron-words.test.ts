@@ -11,7 +11,7 @@ test.each([
   ["* 3 * * *", "Every minute from 03:00 to 03:59, every day"],
   ["0 3 1,15 * *", "At 03:00, on day 1 and 15 of the month"],
   ["0 3 1-7 */6 *", "At 03:00, on day 1 through 7 of the month, in January and July"],
-  // Whoever reads "and" here would expect a run in some months only.
+  // With "and" in place of "or", people would expect fewer runs.
   ["0 3 1 * mon", "At 03:00, on day 1 of the month or on Monday"],
   ["0 3 * * 0,7,sat", "At 03:00, only on Saturday and Sunday"],
   ["0 3 * * fri-7", "At 03:00, Friday through Sunday"],

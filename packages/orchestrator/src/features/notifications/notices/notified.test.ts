@@ -152,7 +152,7 @@ test('"failed" and "could not run" are separate incidents, and neither ends unti
     cause: { reason: "check_failed" },
     failed_checks: [{ id: "has-orders", expectation: "n >= 1000" }],
   });
-  // What the check saw may be data.
+  // The value that the check saw may be data.
   expect(JSON.stringify(messages)).not.toContain("1234");
   await makeHistory(service, org, { agent });
   expect((await types(channel)).slice(3)).toEqual(["restore_test.recovered"]);
