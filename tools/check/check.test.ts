@@ -24,10 +24,13 @@ beforeAll(() => {
   write(".gitignore", "node_modules\n");
   write(
     "vitest.config.ts",
-    `export default { test: { projects: [{ test: { name: "unit", include: ["packages/**/*.test.ts"] } }] } };\n`,
+    `export default { test: { projects: [{ test: { name: "unit", include: ["packages/**/*.test.ts", "tools/**/*.test.ts"] } }] } };\n`,
   );
   write("packages/proof/package.json", `{ "name": "@attestore/proof", "type": "module" }\n`);
-  write("tools/one.ts", "");
+  write(
+    "tools/docs/comment-width.test.ts",
+    `import { existsSync } from "node:fs";\nimport { expect, test } from "vitest";\n\ntest("every file", () => expect(existsSync("packages/proof/src/new.ts"), "new.ts has wide comments").toBe(false));\n`,
+  );
   write("packages/proof/src/index.ts", `export { two } from "./two.ts";\n`);
   write("packages/proof/src/two.ts", "export const two = 2;\n");
   write(
@@ -96,6 +99,7 @@ test("npm run check looks at changed and new files, even committed ones, and the
   for (const name of ["format", "lint", "types", "layers", "tests"]) expect(text).toContain(`FAILED ${name}`);
   expect(text).toContain("expected 3 to be 2");
   expect(text).toContain("packages/proof/src/new.ts");
+  expect(text).toContain("new.ts has wide comments");
   expect(status).toBe(1);
   expect(() => git("commit", "--quiet", "--all", "--message", "Wrong")).toThrow(/Command failed/);
   git("commit", "--quiet", "--no-verify", "--all", "--message", "Wrong");

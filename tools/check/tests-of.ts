@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 const TEST = /\.test\.tsx?$/;
@@ -9,14 +9,18 @@ const TEST = /\.test\.tsx?$/;
  */
 const UNIT = /^(packages\/[^/]+\/(src|test)|tools)\//;
 
+/** Reads every file of code, so any change may break it. */
+const COMMENT_WIDTH = "tools/docs/comment-width.test.ts";
+
 /**
- * The unit tests that changed, and those that import a changed file by its name; the changed ones
- * first.
+ * The unit tests that changed, the one that reads every file, and those that import a changed file
+ * by its name, in this order.
  */
 export function testsOf(root: string, changed: readonly string[]): string[] {
   const own = changed.filter((file) => UNIT.test(file) && TEST.test(file));
   const sources = changed.filter((file) => /\.tsx?$/.test(file) && !TEST.test(file));
   if (sources.length === 0) return own;
+  if (existsSync(join(root, COMMENT_WIDTH))) own.push(COMMENT_WIDTH);
   const all = ["packages", "tools"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
   );

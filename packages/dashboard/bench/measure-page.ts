@@ -6,8 +6,8 @@ export interface PageFigures {
   paint_ms: number;
   shown_ms: number;
   /**
-   * Time to the first byte: the slowest of a load in the median, and of all loads. The time in which
-   * the browser reads an answer is not counted.
+   * Time to the first byte: the slowest of a load in the median, and of all loads. The time in
+   * which the browser reads an answer is not counted.
    */
   slowestRequest_ms: number;
   slowestOfAll_ms: number;

@@ -29,10 +29,10 @@ export function openSession(
 
 /**
  * Makes the two accounts of a scratch server, and removes every other one. An account
- * that may name the definer of a view or routine can run anything as that definer, so none with more
- * rights may stay. We do our own remaining work in a session that was opened before, and that keeps its rights
- * while it lasts. MySQL looks up the account again each time, so there our account stays under a
- * random name. As a system account it cannot be named as a definer.
+ * that may name the definer of a view or routine can run anything as that definer, so none with
+ * more rights may stay. We do our own remaining work in a session that was opened before, and that
+ * keeps its rights while it lasts. MySQL looks up the account again each time, so there our account
+ * stays under a random name. As a system account it cannot be named as a definer.
  * @throws RunError, SessionEnded
  */
 export async function limitAccounts(server: ScratchServer, signal: AbortSignal): Promise<MariadbSession> {
