@@ -266,5 +266,7 @@ export {
 } from "./proven/not-proven-because.ts";
 export { ProofHistory } from "./proven/proof-history.ts";
 export { plainLine, plainMessage, plainText } from "./text/plain-text.ts";
+export { escapeHtml } from "./text/escape-html.ts";
+export { shellWord, singleQuoted } from "./text/shell-word.ts";
 export { formatBytes } from "./text/bytes.ts";
 export { numbered, plural } from "./text/plural.ts";

@@ -1,5 +1,4 @@
-import { shellWord } from "@attestore/host/shell-word";
-import { plural } from "@attestore/proof";
+import { plural, shellWord } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import type { EarlierTests } from "./earlier-tests.ts";
 import type { Floor, PassedTest, SeenTable } from "./passed-tests.ts";

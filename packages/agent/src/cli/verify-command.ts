@@ -1,4 +1,4 @@
-import { shellWord } from "@attestore/host/shell-word";
+import { shellWord } from "@attestore/proof";
 import { basename } from "node:path";
 import { listRotations } from "../key-rotation/rotation.ts";
 import type { Layout } from "../state/layout.ts";

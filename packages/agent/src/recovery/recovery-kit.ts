@@ -1,3 +1,4 @@
+import { escapeHtml } from "@attestore/proof";
 import type { Config } from "../config/config.ts";
 import { formatShare } from "../crypto/share-text.ts";
 import type { Share } from "../crypto/shamir.ts";
@@ -106,8 +107,6 @@ function storageOf({ service, standalone }: Config): string {
  * elsewhere.
  */
 export function kitHtml(pages: readonly string[]): string {
-  const escape = (text: string): string =>
-    text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -121,7 +120,7 @@ pre { font: 10pt/1.35 monospace; white-space: pre-wrap; overflow-wrap: anywhere;
 </style>
 </head>
 <body>
-${pages.map((page) => `<pre>${escape(page)}</pre>`).join("\n")}
+${pages.map((page) => `<pre>${escapeHtml(page)}</pre>`).join("\n")}
 </body>
 </html>
 `;

@@ -1,4 +1,5 @@
 import {
+  formatBytes,
   fromUtf8,
   MAX_BUNDLE_SIZE,
   type NoteVerifier,
@@ -60,7 +61,7 @@ export function readEvidence(name: string, bytes: Uint8Array): Evidence {
   if (bytes.length > MAX_EVIDENCE_SIZE)
     throw new EvidenceError(
       "too_large",
-      `larger than ${MAX_EVIDENCE_SIZE / 1024} KiB; no receipt or key is that large`,
+      `larger than ${formatBytes(MAX_EVIDENCE_SIZE)}; no receipt or key is that large`,
     );
   const text = textOf(bytes).trim();
   if (text === "") throw new EvidenceError("empty", "the file has no content");

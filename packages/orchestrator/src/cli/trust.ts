@@ -1,4 +1,4 @@
-import { shellWord } from "@attestore/host/shell-word";
+import { shellWord } from "@attestore/proof";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { readCommandConfig } from "../platform/config/served-address.ts";

@@ -1,24 +1,15 @@
+import { escapeHtml } from "../text/escape-html.ts";
 import type { RunCount } from "./summary.ts";
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
 
 /**
  * Escapes text for HTML. Control characters, and characters that reorder or hide text (Unicode
  * category Cf), are shown by number, so a name cannot make the page say something else.
  */
 export function escaped(text: string): string {
-  return text
-    .replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
-    .replaceAll(
-      /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
-      (character) => `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}]`,
-    );
+  return escapeHtml(text).replaceAll(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (character) => `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}]`,
+  );
 }
 
 export const code = (text: string): string => `<code>${escaped(text)}</code>`;

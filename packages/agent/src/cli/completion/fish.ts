@@ -1,4 +1,4 @@
-import { singleQuoted } from "@attestore/host/shell-word";
+import { singleQuoted } from "@attestore/proof";
 import { firstWords, LIST_SOURCES, type CompletedCommand, type Values } from "./completion-table.ts";
 
 /** Completions for fish 3. */

@@ -1,4 +1,4 @@
-import { singleQuoted } from "@attestore/host/shell-word";
+import { singleQuoted } from "@attestore/proof";
 import { firstWords, LIST_SOURCES, type CompletedCommand, type Values } from "./completion-table.ts";
 
 /** A completion function for zsh 5. It uses zsh's own `_arguments`. */

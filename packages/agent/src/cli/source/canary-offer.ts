@@ -1,4 +1,4 @@
-import { shellWord } from "@attestore/host/shell-word";
+import { shellWord } from "@attestore/proof";
 import { join } from "node:path";
 import type { SourceConfig } from "../../config/source-config.ts";
 

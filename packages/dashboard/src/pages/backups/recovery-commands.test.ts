@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { quoted, recoverySteps } from "./recovery-commands.ts";
+import { recoverySteps } from "./recovery-commands.ts";
 
 const backup = (source_metadata: Record<string, unknown>) => ({
   id: "bkp_01jd3gqp7yc03q0r9z4q1g9x7e",
@@ -28,19 +27,6 @@ const all = (source_metadata: Record<string, unknown>, url: string | null = null
   recoverySteps(backup(source_metadata), url)
     .map(({ commands }) => commands ?? "")
     .join("\n");
-
-describe("a quoted word", () => {
-  test("is read by a shell as exactly that word", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (word) => {
-        fc.pre(!word.includes("\0") && word.isWellFormed());
-        const { stdout } = spawnSync("sh", ["-c", `printf %s ${quoted(word)}`]);
-        expect(stdout.toString()).toBe(word);
-      }),
-      { numRuns: 100 },
-    );
-  });
-});
 
 describe("the recovery commands", () => {
   test.each([

@@ -1,4 +1,5 @@
 import type { Schemas } from "@attestore/contract/client";
+import { shellWord } from "@attestore/proof";
 import { backups } from "../../text/backups.ts";
 
 const text = backups.download;
@@ -21,7 +22,7 @@ export function recoverySteps(backup: Backup, downloadUrl: string | null): Recov
   return [
     {
       title: text.step.fetch,
-      commands: downloadUrl === null ? null : `curl --fail --output backup.age ${quoted(downloadUrl)}`,
+      commands: downloadUrl === null ? null : `curl --fail --output backup.age ${shellWord(downloadUrl)}`,
       note: downloadUrl === null ? text.placeholder : text.ca,
     },
     { title: text.step.check, commands: `echo '${backup.sha256}  backup.age' | sha256sum --check` },
@@ -115,8 +116,8 @@ function setCommands(metadata: Record<string, unknown>): string {
 
 function createDatabase(metadata: Record<string, unknown>, name: string): string {
   const encoding = typeof metadata["encoding"] === "string" ? metadata["encoding"] : "UTF8";
-  const options = [`--encoding=${encoding}`, ...localeOptions(metadata["locale"])].map(quoted).join(" ");
-  return `createdb --template=template0 ${options} -- ${quoted(name)}`;
+  const options = [`--encoding=${encoding}`, ...localeOptions(metadata["locale"])].map(shellWord).join(" ");
+  return `createdb --template=template0 ${options} -- ${shellWord(name)}`;
 }
 
 /** Constraints and ranges of text may hold in the source's locale only. */
@@ -138,8 +139,8 @@ function localeOptions(locale: unknown): string[] {
  * restored data and the person's password would then go to a host that the backup's metadata names.
  */
 function intoDatabase(name: string): string {
-  if (!/=|:\/\//.test(name)) return quoted(name);
-  return quoted(`dbname='${name.replaceAll(/['\\]/g, String.raw`\$&`)}'`);
+  if (!/=|:\/\//.test(name)) return shellWord(name);
+  return shellWord(`dbname='${name.replaceAll(/['\\]/g, String.raw`\$&`)}'`);
 }
 
 /** A role that already exists does no harm. */
@@ -147,7 +148,7 @@ function createRoles(metadata: Record<string, unknown>): string[] {
   const roles = Array.isArray(metadata["named_roles"]) ? metadata["named_roles"] : [];
   return roles
     .filter((role): role is string => typeof role === "string")
-    .map((role) => `createuser --no-login -- ${quoted(role)} || true`);
+    .map((role) => `createuser --no-login -- ${shellWord(role)} || true`);
 }
 
 function listOf(value: unknown): Record<string, unknown>[] {
@@ -157,9 +158,4 @@ function listOf(value: unknown): Record<string, unknown>[] {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-/** Quotes any text as one word for a POSIX shell. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,5 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { errorMessage } from "@attestore/host/errno";
+import { formatBytes } from "@attestore/proof";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 
 const MIB = 1024 ** 2;
@@ -24,7 +25,7 @@ export async function examineDisk(directory: string): Promise<Finding[]> {
 }
 
 export function spaceFinding(directory: string, free: number): Finding {
-  const message = `${Math.floor(free / MIB)} MiB free on the file system of ${directory}.`;
+  const message = `${formatBytes(free)} free on the file system of ${directory}.`;
   if (free < RESERVED)
     return failed(
       "disk",

@@ -1,5 +1,5 @@
 import type { OpenApiDocument, Operation } from "./document.ts";
-import { escapeHtml as text } from "./escape-html.ts";
+import { escapeHtml as text } from "@attestore/proof";
 
 /**
  * The documentation of the API as one page: no script, and nothing from elsewhere. Its style is at

@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { shellWord } from "./shell-word.ts";
+import { shellWord } from "../../src/text/shell-word.ts";
 
 const WORDS = [
   "plain",
@@ -28,6 +29,17 @@ test.each(["sh", "bash"])("a shell reads each word as it was: %s", (shell) => {
   const script = `printf '%s\\0' ${WORDS.map(shellWord).join(" ")}`;
   const read = execFileSync(shell, ["-c", script], { encoding: "utf8" }).split("\0").slice(0, -1);
   expect(read).toEqual(WORDS);
+});
+
+test("a shell reads any text as exactly that word", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (word) => {
+      fc.pre(!word.includes("\0") && word.isWellFormed());
+      const { stdout } = spawnSync("sh", ["-c", `printf %s ${shellWord(word)}`]);
+      expect(stdout.toString()).toBe(word);
+    }),
+    { numRuns: 100 },
+  );
 });
 
 test("a word that needs no quotes has none", () => {
