@@ -50,6 +50,20 @@ test("migrate applies missing migrations once, in order", async () => {
   expect(await query("select n from things")).toEqual([{ n: 1 }]);
 });
 
+test("the log has one line for a new database, and afterwards one for each migration", async () => {
+  const said: [object, string][] = [];
+  const log = {
+    ...silentLogger,
+    info: (fields: object, message: string) => void said.push([fields, message]),
+  };
+  await migrate(connection, log, migrations(CREATE, INSERT));
+  expect(said.splice(0)).toEqual([[{ migrations: 2 }, "created the database's tables"]]);
+  await migrate(connection, log, migrations(CREATE, INSERT));
+  expect(said).toEqual([]);
+  await migrate(connection, log, migrations(CREATE, INSERT, INSERT));
+  expect(said).toEqual([[{ migration: "0003_test.sql" }, "migrated the database"]]);
+});
+
 test("replicas that start at once apply each migration once between them", async () => {
   const all = migrations(CREATE, INSERT, "insert into things values (2)");
   const done = await Promise.all(Array.from({ length: 6 }, () => migrate(connection, silentLogger, all)));

@@ -84,16 +84,21 @@ export async function migrate(
     return watched(client, { connection, log, what: "migrating the database" }, async () => {
       if (await isOthers(client)) return requireMigrated(client, known);
       await ensureRoles(client, roles);
+      // Of a new database nobody wants to read how its tables came to be what they are.
+      const isNew = !(await isRecorded(client));
+      const steps = isNew ? { ...log, info: log.debug.bind(log) } : log;
       const done: number[] = [];
       for (;;) {
-        const version = await applyPatiently(client, known, log);
-        if (version === null) return done;
+        const version = await applyPatiently(client, known, steps);
+        if (version === null) break;
         done.push(version);
-        log.info(
+        steps.info(
           { migration: known.find((each) => each.version === version)?.name },
           "migrated the database",
         );
       }
+      if (isNew) log.info({ migrations: done.length }, "created the database's tables");
+      return done;
     });
   });
 }
@@ -203,18 +208,22 @@ async function isOthers(client: pg.Client): Promise<boolean> {
   return row?.is_service === true || row?.is_own === false;
 }
 
-async function requireMigrated(client: pg.Client, known: Migration[]): Promise<number[]> {
-  const { rows: tables } = await client.query<{ name: string | null }>(
-    "select to_regclass('schema_migrations')::text as name",
+/** Whether a migration was ever begun here. */
+async function isRecorded(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ is_there: boolean }>(
+    "select to_regclass('schema_migrations') is not null as is_there",
   );
-  const applied =
-    tables[0]?.name === null
-      ? []
-      : (
-          await client.query<AppliedMigration>(
-            "select version, name, sha256 from schema_migrations order by version",
-          )
-        ).rows;
+  return rows[0]?.is_there === true;
+}
+
+async function requireMigrated(client: pg.Client, known: Migration[]): Promise<number[]> {
+  const applied = (await isRecorded(client))
+    ? (
+        await client.query<AppliedMigration>(
+          "select version, name, sha256 from schema_migrations order by version",
+        )
+      ).rows
+    : [];
   if (nextMigration(known, applied) === null) return [];
   throw new UserError(
     "database_unusable",
