@@ -249,7 +249,7 @@ test("damage to a tree in restic is noticed as the table says", async () => {
   const whole = await testIt(restic(), made, seen);
   expect(whole.reason).toBeUndefined();
   expect(comparedContentText(whole.checks)).toBe(
-    "owners, times compared; not compared: times below a second (restic's archive has none)",
+    "content, times and the archive's owners compared; not compared: times below a second (restic's archive has none)",
   );
   for (const [what, change, word] of [
     ["a file lost while it is restored", "rm tree/7.pdf", "names"],

@@ -255,7 +255,7 @@ describe("a directory of dumps", () => {
     expect(tested.reason).toBeUndefined();
     expect(tested.result).toBe("passed");
     expect(controlOf(tested, "f")?.noticed).toEqual(["an empty tree/f"]);
-    expect(comparedContentText(tested.checks)).toBe("times compared; not compared: owners");
+    expect(comparedContentText(tested.checks)).toBe("content and times compared; not compared: owners");
     expect(tested.checks.find(({ id }) => id === "inferred:manifest")?.result).toBe("passed");
     run("mkdir e; touch e/1 e/2; tar -czf tree.tgz e; rm -r e");
     const hollow = await back(source());

@@ -174,14 +174,20 @@ test("where a part of the definitions was left out, the text says so", () => {
 
 test("for a tree of files, it says which attributes were compared", () => {
   const manifest = contentCheck({}, "inferred:manifest");
-  expect(comparedContentText([manifest])).toBe("owners, times, ACLs and extended attributes not compared");
+  expect(comparedContentText([manifest])).toBe(
+    "content compared; not compared: owners, times, ACLs and extended attributes",
+  );
   const attributes = { times: 3, acls: 1, xattrs: 2, not_compared_kinds: "owners" };
   expect(comparedContentText([manifest, contentCheck(attributes, "inferred:attributes")])).toBe(
-    "times, 1 ACL, 2 extended attributes compared; not compared: owners",
+    "content, times, 1 ACL and 2 extended attributes compared; not compared: owners",
   );
+  const other = { ...manifest, result: "failed" as const };
+  expect(
+    comparedContentText([other, contentCheck({ ...attributes, owners: 3 }, "inferred:attributes")]),
+  ).toBe("times, 1 ACL, 2 extended attributes and the archive's owners compared; not compared: owners");
   const failed = { times: 3, differing: 1, differing_kinds: "times", not_compared_kinds: "owners" };
   expect(comparedContentText([manifest, contentCheck(failed, "inferred:attributes")])).toBe(
-    "times compared, times not as archived; not compared: owners",
+    "content and times compared, times not as archived; not compared: owners",
   );
 });
 

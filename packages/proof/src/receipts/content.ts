@@ -95,10 +95,11 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
 }
 
 /**
- * The same in words. Each of a tree's files is compared by its manifest, which is not mentioned.
+ * The same in words. The content of a tree's files is compared by its manifest.
  */
 export function comparedContentText(checks: readonly Observed[]): string {
-  if (checks.some(({ id }) => id === "inferred:manifest")) return attributesText(checks);
+  const manifest = checks.find(({ id }) => id === "inferred:manifest");
+  if (manifest !== undefined) return attributesText(checks, manifest.result === "passed");
   const content = comparedContent(checks);
   const why = whyNotCompared(checks);
   if (content === null) return `content not compared${why}`;
@@ -180,19 +181,21 @@ function namesIn(checks: readonly Observed[], ids: RegExp, field: string): strin
     .filter((name) => !name.endsWith("…"));
 }
 
-function attributesText(checks: readonly Observed[]): string {
+function attributesText(checks: readonly Observed[], hasContent: boolean): string {
   const observed = checks.find(({ id }) => id === ATTRIBUTES)?.observed;
-  if (observed === undefined) return "owners, times, ACLs and extended attributes not compared";
+  if (observed === undefined)
+    return `${hasContent ? "content compared; " : ""}not compared: owners, times, ACLs and extended attributes`;
   const { owners, acls, xattrs, differing_kinds: differing, not_compared_kinds: notCompared } = observed;
   const compared = [
-    countOf(owners) === 0 ? null : "owners",
+    hasContent ? "content" : null,
     "times",
     countedText(countOf(acls), "ACL"),
     countedText(countOf(xattrs), "extended attribute"),
+    countOf(owners) === 0 ? null : "the archive's owners",
   ].filter((text) => text !== null);
   const differs = typeof differing === "string" ? `, ${differing} not as archived` : "";
   const besides = typeof notCompared === "string" ? `; not compared: ${notCompared}` : "";
-  return `${compared.join(", ")} compared${differs}${besides}`;
+  return `${compared.join(", ").replace(/, ([^,]*)$/, " and $1")} compared${differs}${besides}`;
 }
 
 function countedText(count: number, what: string): string | null {

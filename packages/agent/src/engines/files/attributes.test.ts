@@ -15,7 +15,7 @@ import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
 
 const KEY = Buffer.alloc(32, 7);
-const ON_DISK = "the restored files' owners (only the archive's)";
+const ON_DISK = "the restored files' owners";
 
 let place: ReturnType<typeof makePlace>;
 let scratch: string;

@@ -35,7 +35,7 @@ export function compareAttributes(
   else {
     const tag = attributesTag(key, "owners", archived.owners.sha256);
     compared.push(["owners", signed.owners.count, tag, signed.owners.tag]);
-    notCompared.push("the restored files' owners (only the archive's)");
+    notCompared.push("the restored files' owners");
   }
 
   const exact = attributesTag(key, "times", times.sha256);
