@@ -66,8 +66,8 @@ async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   if (flags.isOn("json")) terminal.data(JSON.stringify({ recipient, files, shares: split }));
   else if (output !== null) for (const file of files) terminal.data(`${terminal.onData.good("✓")} ${file}`);
   terminal.say(
-    "Print it, store it safely, and remove the file. Future backups are encrypted to it too; " +
-      "existing ones are not.\nThen test it: attestore keys recovery-kit --test",
+    `Print it, ${output === null ? "and store it safely" : "store it safely, and remove the file"}. ` +
+      "Future backups are encrypted to it too; existing ones are not.\nThen test it: attestore keys recovery-kit --test",
   );
   return 0;
 }

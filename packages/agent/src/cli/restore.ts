@@ -10,6 +10,7 @@ import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts"
 import type { Call, ExitCode, Run } from "./command.ts";
 import { chosenSource, openBackend, openRoot } from "./open-root.ts";
 import { stdoutBytes } from "./terminal/stdout-bytes.ts";
+import { useRestoredFile } from "./use-restored-file.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 /** As `--output`: the dump goes to stdout, and nothing else does. A file of that name is `./-`. */
@@ -57,7 +58,14 @@ async function restoreStored(call: Call): Promise<ExitCode> {
         onProgress: (bytes, total) => line.update("download", bytes, total),
       });
       line.clear();
-      return await writeOut(call, output, { path, sha256: backup.sha256, identityFiles, id: backup.id });
+      const { sha256, id, sourceMetadata } = backup;
+      return await writeOut(call, output, {
+        path,
+        sha256,
+        identityFiles,
+        id,
+        dumpFormat: sourceMetadata.dump_format,
+      });
     } finally {
       await scratch.remove();
     }
@@ -71,13 +79,14 @@ interface Ciphertext {
   readonly path: string;
   readonly sha256?: string | undefined;
   readonly id?: string | undefined;
+  readonly dumpFormat?: string;
   readonly identityFiles: readonly string[];
 }
 
 async function writeOut(
   call: Call,
   outputFlag: string | undefined,
-  { path, sha256, id, identityFiles }: Ciphertext,
+  { path, sha256, id, identityFiles, dumpFormat }: Ciphertext,
 ): Promise<ExitCode> {
   const { terminal, signal, flags } = call;
   const output = requireOutput(call, outputFlag);
@@ -99,6 +108,8 @@ async function writeOut(
       terminal.data(
         `${terminal.onData.good("✓")} ${output}  ${formatBytes(sizeBytes)}, ${howChecked(sha256)}`,
       );
+      const next = useRestoredFile(dumpFormat, output);
+      if (next !== null) terminal.note(next);
     }
     return 0;
   } catch (error) {
