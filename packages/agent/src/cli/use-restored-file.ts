@@ -1,6 +1,6 @@
 import { shellWord } from "@attestore/proof";
 
-/** Text for each `dump_format` of ours. docs/recover.md has the same commands with their reasons. */
+/** For each `dump_format` of ours. docs/recover.md has the same commands with their reasons. */
 const NEXT: Readonly<Record<string, (file: string) => string>> = {
   "pg_dump-custom": (file) =>
     `pg_restore --create --exit-on-error --no-owner --no-privileges --dbname=postgres ${file}`,
