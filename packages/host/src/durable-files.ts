@@ -11,6 +11,14 @@ export interface WriteOptions {
 }
 
 /**
+ * Names the file or directory that could not be written. The system's error names none for a write
+ * or a sync, and the temporary one for an open.
+ */
+function naming(error: unknown, path: string): unknown {
+  return error instanceof Error && errorCode(error) !== null ? Object.assign(error, { path }) : error;
+}
+
+/**
  * Syncs a directory, so that names created in it, renamed into it or removed from it survive a
  * power loss.
  */
@@ -18,6 +26,8 @@ export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {
     await directory.sync();
+  } catch (error) {
+    throw naming(error, path);
   } finally {
     await directory.close();
   }
@@ -33,13 +43,15 @@ export function temporaryName(path: string): string {
 
 async function writeTemporary(path: string, content: string | Uint8Array, mode: number): Promise<string> {
   const temporary = temporaryName(path);
-  const file = await open(temporary, "wx", mode);
+  const file = await open(temporary, "wx", mode).catch((error: unknown) => {
+    throw naming(error, path);
+  });
   try {
     await file.writeFile(content);
     await file.sync();
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw naming(error, path);
   } finally {
     await file.close();
   }
@@ -61,7 +73,7 @@ export async function replaceFile(
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw naming(error, path);
   }
   await syncDirectory(dirname(path));
 }
@@ -86,7 +98,7 @@ export async function createFile(
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
-    throw error;
+    throw naming(error, path);
   } finally {
     await unlink(temporary);
     await syncDirectory(dirname(path));

@@ -98,7 +98,10 @@ function take(path: string): DatabaseSync | null {
     if (result === SQLITE_BUSY) return null;
     const code = CODES[result];
     if (code === undefined) throw error;
-    throw Object.assign(new Error(`${file} cannot be locked (${code})`, { cause: error }), { code });
+    throw Object.assign(new Error(`${file} cannot be locked (${code})`, { cause: error }), {
+      code,
+      path: file,
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { errorMessage } from "@attestore/host/errno";
 import { RunError } from "../errors/run-error.ts";
+import { noSpace } from "../errors/no-space.ts";
 import { SourceConfigError } from "../config/source-config.ts";
 import { UserError } from "../errors/user-error.ts";
 import { ServiceError } from "../transport/service-error.ts";
@@ -33,6 +34,8 @@ export function failureOf(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) return known(130, "interrupted", "interrupted");
   if (error instanceof UserError || error instanceof ServiceError || error instanceof SourceConfigError)
     return known(2, error.code, error.message);
+  const full = noSpace(error);
+  if (full !== null) return known(2, "disk_full", full);
   const message = errorMessage(error);
   const system = error instanceof Error && "code" in error && "syscall" in error ? String(error.code) : null;
   if (system !== null) return known(2, system.toLowerCase(), message);

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { replaceFile } from "@attestore/host/durable-files";
@@ -134,7 +135,13 @@ async function writePages(
   );
   const taken = files.find((file) => existsSync(file));
   if (taken !== undefined) throw new UserError("usage", `${taken} already exists: choose another --output`);
-  for (const [at, file] of files.entries())
-    await replaceFile(file, isHtml ? kitHtml(pages.slice(at, at + 1)) : (pages[at] ?? ""));
+  try {
+    for (const [at, file] of files.entries())
+      await replaceFile(file, isHtml ? kitHtml(pages.slice(at, at + 1)) : (pages[at] ?? ""));
+  } catch (error) {
+    // Nothing is encrypted to them yet, and the next call refuses files that exist.
+    for (const file of files) await rm(file, { force: true });
+    throw error;
+  }
   return files;
 }

@@ -1,5 +1,6 @@
 import { errorCode } from "@attestore/host/errno";
 import type { Terminal } from "./terminal/terminal.ts";
+import { noSpace } from "../errors/no-space.ts";
 import type { BackupBackend } from "../backends/backup-backend.ts";
 import type { FailedRun } from "../backends/report-failure.ts";
 
@@ -17,6 +18,7 @@ export async function reportFailureOrWarn(
     await backend.reportFailure(failed, signal);
   } catch (error) {
     if (!(error instanceof Error) || errorCode(error) === null) throw error;
-    terminal.say(`${terminal.onTalk.warn("!")} this failure can't be recorded for the log: ${error.message}`);
+    const why = noSpace(error) ?? error.message;
+    terminal.say(`${terminal.onTalk.warn("!")} this failure can't be recorded for the log: ${why}`);
   }
 }

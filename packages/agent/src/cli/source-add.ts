@@ -1,6 +1,7 @@
 import { plural } from "@attestore/proof";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { replaceFile } from "@attestore/host/durable-files";
+import { removeFile, replaceFile } from "@attestore/host/durable-files";
 import { isMap, type Document } from "yaml";
 import { planConfigEdit, type ConfigEdit } from "../config/edit-config.ts";
 import { readConfig } from "../config/config.ts";
@@ -208,8 +209,26 @@ async function make(
   using _ = await takeWorkLock(layout, "source add", { signal, wait: true, say: terminal.say });
   // If somebody added the same name in the meantime, their secret stays.
   await edit.requireCurrent();
-  if (secret !== null) await replaceFile(join(layout.root, secret.file), `${secret.text}\n`);
-  await edit.write();
+  if (secret === null) return await edit.write();
+  const file = join(layout.root, secret.file);
+  const isNew = !existsSync(file);
+  await replaceFile(file, `${secret.text}\n`);
+  try {
+    await edit.write();
+  } catch (error) {
+    // If config.yaml is as it was, nothing names the password.
+    if (isNew && (await isCurrent(edit))) await removeFile(file);
+    throw error;
+  }
+}
+
+async function isCurrent(edit: ConfigEdit): Promise<boolean> {
+  try {
+    await edit.requireCurrent();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -1,5 +1,3 @@
-import { errorCode } from "@attestore/host/errno";
-
 /**
  * Why a run came to no result. A run that ended and found the data wrong has `failed`; this is for
  * everything that kept it from finding out. Backups and restore tests throw it.
@@ -78,13 +76,4 @@ export class RunError extends Error {
 /** Throws `interrupted` if the signal has fired. */
 export function stopIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw new RunError("interrupted", "interrupted");
-}
-
-/**
- * ENOSPC, EDQUOT and EFBIG: three ways in which a file system or a limit reports that there is no
- * more room.
- */
-export function isDiskFull(error: unknown): boolean {
-  const code = errorCode(error);
-  return code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG";
 }

@@ -7,7 +7,8 @@ import { type CiphertextSource, holdToDigest, readCiphertext } from "../crypto/c
 import { DamagedCiphertext } from "../crypto/damaged.ts";
 import { writeFilePieces } from "../crypto/file-pieces.ts";
 import { unseal } from "../crypto/unseal.ts";
-import { RunError, isDiskFull, stopIfAborted } from "../errors/run-error.ts";
+import { isDiskFull } from "../errors/no-space.ts";
+import { RunError, stopIfAborted } from "../errors/run-error.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface RestoreToFileRequest {

@@ -6,7 +6,8 @@ import { makeDirectory, removeFile, syncDirectory } from "@attestore/host/durabl
 import { errorCode } from "@attestore/host/errno";
 import { readFilePieces, writeFilePieces } from "../../crypto/file-pieces.ts";
 import { openRegularFile } from "../../trees/open.ts";
-import { RunError, isDiskFull } from "../../errors/run-error.ts";
+import { isDiskFull } from "../../errors/no-space.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { TransferOptions } from "../backup-backend.ts";
 import type { BackupStore, StoredObject } from "./backup-store.ts";
 

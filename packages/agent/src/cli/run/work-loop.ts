@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { RunError, isDiskFull } from "../../errors/run-error.ts";
+import { isDiskFull } from "../../errors/no-space.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
 import type { Config } from "../../config/config.ts";
 import { UserError } from "../../errors/user-error.ts";

@@ -1,7 +1,8 @@
 import { fstatSync, fsync, write as writeFile } from "node:fs";
 import { promisify } from "node:util";
 import { errorCode } from "@attestore/host/errno";
-import { isDiskFull, RunError } from "../../errors/run-error.ts";
+import { isDiskFull } from "../../errors/no-space.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { writePiece } from "../../processes/feed.ts";
 
 const STDOUT = 1;

@@ -1,5 +1,5 @@
-import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "@attestore/host/durable-files";
 import type { ConnectionReference } from "../../config/source-fields.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import { referredText } from "../connection-text.ts";
@@ -32,12 +32,7 @@ export async function writeConnectionFile(
   const directory = await makeScratchDirectory(scratchDir, null);
   try {
     const path = join(directory.path, "client.cnf");
-    const file = await open(path, "wx", 0o600);
-    try {
-      await file.writeFile(optionFile(withVerification(options)));
-    } finally {
-      await file.close();
-    }
+    await replaceFile(path, optionFile(withVerification(options)));
     const env = { MYSQL_TEST_LOGIN_FILE: join(directory.path, "none") };
     return { path, env, database, remove: () => directory.remove() };
   } catch (error) {

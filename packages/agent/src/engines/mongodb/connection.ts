@@ -1,5 +1,5 @@
-import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "@attestore/host/durable-files";
 import type { ConnectionReference } from "../../config/source-fields.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
@@ -86,13 +86,8 @@ export async function writeConfigFile(
   const directory = await makeScratchDirectory(scratchDir, null);
   try {
     const path = join(directory.path, "mongodump.yaml");
-    const file = await open(path, "wx", 0o600);
-    try {
-      // A JSON string is also a YAML string.
-      await file.writeFile(`uri: ${JSON.stringify(uri)}\n`);
-    } finally {
-      await file.close();
-    }
+    // A JSON string is also a YAML string.
+    await replaceFile(path, `uri: ${JSON.stringify(uri)}\n`);
     return { path, remove: () => directory.remove() };
   } catch (error) {
     await directory.remove();

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { errorCode } from "@attestore/host/errno";
 import { ownProcessTag } from "../../processes/process-tag.ts";
 import type { User } from "../../processes/unprivileged-user.ts";
-import { RunError, isDiskFull } from "../../errors/run-error.ts";
+import { isDiskFull } from "../../errors/no-space.ts";
+import { RunError } from "../../errors/run-error.ts";
 import {
   markAsLeft,
   REACHABLE_PLACE,

@@ -1,0 +1,136 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { runCli, type Finished } from "./service/cli.ts";
+
+/** Each command of a standalone root whose disk, a tmpfs of 1 MiB, is full. */
+
+let base: string;
+let root: string;
+
+beforeEach(async () => {
+  base = mkdtempSync(join(tmpdir(), "attestore-full-"));
+  root = join(base, "root");
+  mkdirSync(root, { mode: 0o700 });
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", root]);
+  mkdirSync(join(base, "papers"));
+  writeFileSync(join(base, "papers/one.txt"), "one\n");
+  expect((await cli("init", "--standalone")).code).toBe(0);
+  await add("papers");
+});
+afterEach(() => {
+  execFileSync("umount", ["--lazy", root]);
+  rmSync(base, { recursive: true });
+});
+
+const cli = (...args: string[]): Promise<Finished> =>
+  runCli(args, { env: { ATTESTORE_HOME: root }, cwd: base });
+
+async function add(name: string): Promise<void> {
+  const added = await cli(
+    "source",
+    "add",
+    name,
+    "--engine",
+    "files",
+    "--path",
+    join(base, "papers"),
+    "--yes",
+  );
+  expect(added.code, added.stderr).toBe(0);
+}
+
+function fill(): void {
+  const filled = spawnSync("dd", ["if=/dev/zero", `of=${join(root, "filler")}`, "bs=1k"]);
+  expect(String(filled.stderr)).toContain("No space left");
+}
+
+/** Every file and its content; not the locks, which only say who works here. */
+function files(): Map<string, string> {
+  const names = readdirSync(root, { recursive: true, encoding: "utf8" });
+  return new Map(
+    names
+      .filter(
+        (name) => !name.startsWith("locks/") && name !== "filler" && statSync(join(root, name)).isFile(),
+      )
+      .map((name) => [name, readFileSync(join(root, name), "base64")]),
+  );
+}
+
+/** It says what could not be written, and leaves every file as it was. */
+async function expectFull(unwritten: string, ...args: string[]): Promise<Finished> {
+  const before = files();
+  const done = await cli(...args, "--json");
+  const all = `${args.join(" ")}\n${done.stdout}${done.stderr}`;
+  expect(done.code, all).toBe(2);
+  const { error, message } = JSON.parse(done.stdout) as { error: string; message: string };
+  expect(error, all).toBe("disk_full");
+  expect(message).toMatch(/no space left|not enough space/);
+  expect(message).toContain(unwritten);
+  expect(done.stderr).not.toMatch(/\n\s+at |bug in attestore/);
+  expect(files(), all).toEqual(before);
+  return done;
+}
+
+it.each([
+  ["keys rotate signing", "keys/", ["keys", "rotate", "signing", "--yes"]],
+  ["keys rotate encryption", "keys/age-", ["keys", "rotate", "encryption", "--yes"]],
+  ["keys export", "root/public.json", ["keys", "export", "--output", "root/public.json"]],
+  [
+    "keys recovery-kit",
+    "root/kit-1.txt",
+    ["keys", "recovery-kit", "--output", "root/kit.txt", "--shares", "3", "--threshold", "2", "--yes"],
+  ],
+  [
+    "source add",
+    "config.yaml",
+    ["source", "add", "more", "--engine", "files", "--path", "/etc/apt", "--yes"],
+  ],
+  ["source remove", "config.yaml", ["source", "remove", "papers", "--yes"]],
+  ["backup", "blobs", ["backup"]],
+] as const)(
+  "%s on a full disk names what it could not write, and works when there is room",
+  async (_, unwritten, args) => {
+    fill();
+    await expectFull(unwritten, ...args);
+    rmSync(join(root, "filler"));
+    const again = await cli(...args);
+    expect(again.code, again.stderr).toBe(0);
+  },
+);
+
+it("a restore and a restore test name what they could not write, and leave no output", async () => {
+  expect((await cli("backup")).code).toBe(0);
+  fill();
+  await expectFull(join(root, "scratch"), "restore", "--source", "papers", "--output", join(root, "back"));
+  expect(existsSync(join(root, "back"))).toBe(false);
+  await expectFull(root, "restore-test", "--source", "papers");
+  rmSync(join(root, "filler"));
+  const tested = await cli("restore-test", "--source", "papers");
+  expect(tested.code, tested.stderr).toBe(0);
+});
+
+it("a URL with a password does not stay behind if config.yaml cannot be written", async () => {
+  fill();
+  // Room for the password's file of one block, and for nothing behind it.
+  execFileSync("truncate", ["-s", "-4096", join(root, "filler")]);
+  const before = files();
+  const done = await runCli(
+    ["source", "add", "shop", "--engine", "postgresql", "--connection", "-", "--no-probe", "--yes"],
+    { env: { ATTESTORE_HOME: root }, cwd: base, stdin: "postgresql://jo:secret@db.invalid/shop\n" },
+  );
+  expect(done.code, done.stderr).toBe(2);
+  expect(done.stderr).toContain(join(root, "config.yaml"));
+  expect(files()).toEqual(before);
+});
