@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { runCli, type Finished } from "./service/cli.ts";
 
-/** Each command of a standalone root whose disk, a tmpfs of 1 MiB, is full. */
+/** Each command of a standalone root whose disk, a tmpfs of 4 MiB, is full. */
 
 let base: string;
 let root: string;
@@ -23,7 +23,7 @@ beforeEach(async () => {
   base = mkdtempSync(join(tmpdir(), "attestore-full-"));
   root = join(base, "root");
   mkdirSync(root, { mode: 0o700 });
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", root]);
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", root]);
   mkdirSync(join(base, "papers"));
   writeFileSync(join(base, "papers/one.txt"), "one\n");
   expect((await cli("init", "--standalone")).code).toBe(0);
@@ -119,6 +119,20 @@ it("a restore and a restore test name what they could not write, and leave no ou
   rmSync(join(root, "filler"));
   const tested = await cli("restore-test", "--source", "papers");
   expect(tested.code, tested.stderr).toBe(0);
+});
+
+it("status and doctor say that the disk is full, and no longer once there is room", async () => {
+  expect((await cli("backup")).code).toBe(0);
+  expect((await cli("restore-test")).code).toBe(0);
+  fill();
+  const status = await cli("status");
+  expect(status.code).toBe(1);
+  expect(status.stdout).toContain(`the disk of ${root} is full`);
+  const doctor = await cli("doctor");
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toMatch(/✗ disk .* no run can be recorded\n +make room there/);
+  rmSync(join(root, "filler"));
+  expect((await cli("status")).stdout).not.toContain("is full");
 });
 
 it("a URL with a password does not stay behind if config.yaml cannot be written", async () => {

@@ -355,7 +355,15 @@ it("source add takes files and SQLite and refuses what makes no sense; source re
     [["X!", "--engine", "files", "--path", "/srv"], "is not a valid source name"],
     [["x", "--engine", "files", "--path", "/srv", "--connection", "env:A"], "does not apply to files"],
     [["x", "--engine", "postgresql", "--connection", "postgresql://u:p@h/d"], "must not hold a password"],
-    [["x", "--engine", "files", "--path", "/none/there", "--yes"], "/none/there"],
+    [
+      ["x", "--engine", "files", "--path", "/none/there", "--yes"],
+      "the directory /none/there does not exist: check the source's path",
+    ],
+    [
+      ["x", "--engine", "sqlite", "--path", "/none.db", "--yes"],
+      "the SQLite database /none.db does not exist",
+    ],
+    [["x", "--engine", "dumps", "--path", "/none", "--yes"], "the directory /none does not exist"],
     [["x", "--engine", "files"], "--path"],
   ] as const)
     expect(await json(["source", "add", ...args], 2)).toMatchObject({
@@ -363,6 +371,13 @@ it("source add takes files and SQLite and refuses what makes no sense; source re
     });
   await json(["source", "remove", "papers", "--yes"]);
   expect(await json(["source", "list"])).toMatchObject({ sources: [{ source: "a" }] });
+});
+
+it("source add takes a relative path from where it is called, and writes down the whole path", async () => {
+  mkdirSync(join(base, "papers"));
+  writeFileSync(join(base, "papers/one.txt"), "one\n");
+  await json(["source", "add", "papers", "--engine", "files", "--path", "papers", "--yes"]);
+  expect(readFileSync(config(), "utf8")).toContain(`path: ${join(base, "papers")}\n`);
 });
 
 it("source add writes nothing if somebody edited config.yaml while the change was shown", async () => {

@@ -12,6 +12,7 @@ import { readRemoteConfigStatus, type RemoteConfigStatus } from "./remote-config
 import { readSourceStatus, type SourceStatus } from "./source-status.ts";
 import {
   damageProblems,
+  diskProblems,
   drawAdvice,
   generationAdvice,
   logProblems,
@@ -67,6 +68,7 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
     remote_config: await readRemoteConfigStatus(layout, config),
     waiting,
     problems: [
+      ...(await diskProblems(layout)),
       ...(await logProblems(layout, alarm)),
       ...(await spoolProblems(
         layout,

@@ -1,12 +1,13 @@
 import { readdir } from "node:fs/promises";
 import { formatDuration } from "@attestore/host/amounts";
-import { plainLine, plural } from "@attestore/proof";
+import { formatBytes, plainLine, plural, shellWord } from "@attestore/proof";
 import type { Config } from "../config/config.ts";
 import { readFollowed } from "../log/followed-generations.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
 import { formatIdentity, readSourcePins } from "../receipts/source-pins.ts";
 import { listEvents } from "../receipts/spooled-event.ts";
 import { readRecoveryState, recoveryGap } from "../recovery/recovery-state.ts";
+import { freeSpace } from "../state/free-space.ts";
 import type { Layout } from "../state/layout.ts";
 import type { LogAlarm } from "../state/log-alarm.ts";
 import { sourceCheckLines } from "./source-check-lines.ts";
@@ -32,6 +33,17 @@ function untestedText({ because, rpo }: Pick<SourceStatus, "because" | "rpo">): 
   return because === "newest_not_proven"
     ? `its newest backup is not proven, and the last proven one is more than ${age} old`
     : "not proven";
+}
+
+export async function diskProblems(layout: Layout): Promise<Problem[]> {
+  const { free, isFull } = await freeSpace(layout);
+  if (!isFull) return [];
+  return [
+    {
+      what: `the disk of ${layout.root} is full (${formatBytes(free)} free), so no run can be recorded`,
+      next: `make room there: df ${shellWord(layout.root)}`,
+    },
+  ];
 }
 
 /** Without any backup, there is another problem that says so. */

@@ -1,10 +1,11 @@
 import { formatBytes, plural } from "@attestore/proof";
 import { dirname, join } from "node:path";
-import { access, constants, readdir, stat, statfs } from "node:fs/promises";
+import { access, constants, readdir, stat } from "node:fs/promises";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { Config } from "../../config/config.ts";
 import { credentialPath } from "../../secrets/credential.ts";
 import type { Layout } from "../../state/layout.ts";
+import { freeSpace } from "../../state/free-space.ts";
 import { isLocked } from "../../state/lock.ts";
 import { readText } from "../../state/read-json.ts";
 import { readSigningKey, signerSocket } from "../../signer/open-signing-keys.ts";
@@ -122,9 +123,10 @@ async function examineSigner({ root, signingKey }: Layout, signer: string | null
 }
 
 async function examineDisk(layout: Layout): Promise<Finding> {
-  const { bavail, bsize, blocks } = await statfs(layout.root);
-  const free = bavail * bsize;
-  const detail = `${formatBytes(free)} free of ${formatBytes(blocks * bsize)}`;
+  const { free, all, isFull } = await freeSpace(layout);
+  const detail = `${formatBytes(free)} free of ${formatBytes(all)}`;
+  if (isFull)
+    return bad("disk", `${detail} on the disk of ${layout.root}: no run can be recorded`, "make room there");
   const next =
     "a backup needs space for its ciphertext; a restore test also needs space for the restored data";
   return free < LOW_BYTES ? warn("disk", detail, next) : good("disk", detail);

@@ -1,5 +1,4 @@
 import { access, constants } from "node:fs/promises";
-import { errorCode } from "@attestore/host/errno";
 import { clientVersions } from "../../engines/index.ts";
 import { requireRepository } from "../../engines/restic/open-repository.ts";
 import type { Config } from "../../config/config.ts";
@@ -9,6 +8,7 @@ import { formatIdentity, readSourcePins } from "../../receipts/source-pins.ts";
 import { newestBackup, newestRestoreTest } from "../../receipts/receipt-history.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { readSourceIds } from "../../state/source-ids.ts";
+import { unreadableSource } from "../../engines/unreadable-source.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
 /**
@@ -82,8 +82,7 @@ async function reach(
     await access(source.path, constants.R_OK);
     return good(title, source.path);
   } catch (error) {
-    const why = `${source.path} cannot be read (${errorCode(error) ?? "unknown error"})`;
-    throw new RunError("source_missing", why, { cause: error });
+    throw unreadableSource(source.path, error);
   }
 }
 

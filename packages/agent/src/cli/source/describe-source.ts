@@ -3,6 +3,7 @@ import { SLUG, type EngineName } from "../../config/source-config.ts";
 import type { FlagName } from "../../config/flag-table.ts";
 import { UserError } from "../../errors/user-error.ts";
 import { askUntil, canAsk } from "../terminal/ask.ts";
+import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { nearestName } from "@attestore/host/nearest-name";
 import type { Call } from "../command.ts";
@@ -58,7 +59,9 @@ export async function describeSource(
   }
   const wanted = (flag: FlagName, question: string): Promise<string> =>
     flagOrAnswer(call, answers, flag, question);
-  if (fields.includes("path")) entry["path"] = await wanted("path", PATHS[engine] ?? "Path:");
+  // A person means it from where they are; in config.yaml it would be relative to the root.
+  if (fields.includes("path"))
+    entry["path"] = resolve(call.cwd, await wanted("path", PATHS[engine] ?? "Path:"));
   if (fields.includes("repository"))
     entry["repository"] = await wanted("repository", "Repository (as restic --repo takes it):");
   if (fields.includes("password"))

@@ -4,6 +4,7 @@ import { join, sep } from "node:path";
 import { errorCode } from "@attestore/host/errno";
 import { openRegularFile } from "../../trees/open.ts";
 import { RunError } from "../../errors/run-error.ts";
+import { unreadableSource } from "../unreadable-source.ts";
 import type { DumpsPlace, FoundDump } from "./place.ts";
 
 export function directoryPlace(directory: string): DumpsPlace {
@@ -51,9 +52,7 @@ async function namesIn(directory: string, isTop: boolean): Promise<string[]> {
     return await readdir(directory);
   } catch (error) {
     if (!isTop) return [];
-    throw new RunError("source_missing", `the directory ${directory} cannot be read (${errorCode(error)})`, {
-      cause: error,
-    });
+    throw unreadableSource(`the directory ${directory}`, error);
   }
 }
 

@@ -15,6 +15,7 @@ import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
 import { signAttributes } from "./signed-attributes.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
+import { unreadableSource } from "../unreadable-source.ts";
 import type { FilesSettings } from "../../config/engines/files.ts";
 
 /**
@@ -73,9 +74,7 @@ async function requireDirectory(path: string): Promise<void> {
   try {
     isDirectory = (await stat(path)).isDirectory();
   } catch (error) {
-    throw new RunError("source_missing", `the directory ${path} cannot be read (${errorCode(error)})`, {
-      cause: error,
-    });
+    throw unreadableSource(`the directory ${path}`, error);
   }
   if (!isDirectory)
     throw new RunError("source_missing", `${path} is not a directory: give the directory that contains it`);

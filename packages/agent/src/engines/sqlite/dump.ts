@@ -1,7 +1,6 @@
 import type { Stats } from "node:fs";
 import { lstat, open, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "@attestore/host/errno";
 import { readFilePieces } from "../../crypto/file-pieces.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
@@ -14,6 +13,7 @@ import { originOfPath } from "../origin.ts";
 import { copyAndRollBack, hasHotJournal } from "./hot-journal.ts";
 import { isFull, type Response } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
+import { unreadableSource } from "../unreadable-source.ts";
 import type { SqliteSettings } from "../../config/engines/sqlite.ts";
 
 /**
@@ -97,11 +97,7 @@ async function requireFile(path: string): Promise<void> {
     if (found.isFile()) return await requireOwnJournals(await realpath(path), found);
   } catch (error) {
     if (error instanceof RunError) throw error;
-    throw new RunError(
-      "source_missing",
-      `the SQLite database ${path} cannot be opened (${errorCode(error)})`,
-      { cause: error },
-    );
+    throw unreadableSource(`the SQLite database ${path}`, error);
   }
   throw new RunError("source_missing", `${path} is not a file, so it is not a SQLite database`);
 }
