@@ -3,12 +3,12 @@ import { columnsNotExamined } from "./columns-not-examined.ts";
 
 test("a column that one of two looks did not get to is not examined, and is named once", () => {
   const before = {
-    floats: { rounded: [], notExamined: ["shop.t.price"] },
-    texts: { lossy: [], notExamined: [] },
+    floats: { changed: [], notExamined: ["shop.t.price"] },
+    texts: { changed: [], notExamined: [] },
   };
   const after = {
-    floats: { rounded: [], notExamined: ["shop.t.price", "shop.u.weight"] },
-    texts: { lossy: [], notExamined: ["shop.t.title"] },
+    floats: { changed: [], notExamined: ["shop.t.price", "shop.u.weight"] },
+    texts: { changed: [], notExamined: ["shop.t.title"] },
   };
   expect(columnsNotExamined([before, after])).toEqual([
     { name: "shop.t.price", why: "float_not_examined" },

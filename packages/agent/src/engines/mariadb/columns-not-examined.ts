@@ -1,18 +1,17 @@
 import type { NotCompared } from "../content/signed-content.ts";
-import type { RoundedFloats } from "./float-columns.ts";
-import type { LossyTexts } from "./text-columns.ts";
+import type { ExaminedColumns } from "./examine-columns.ts";
 
 /** What was found in one snapshot. */
-export interface ExaminedColumns {
-  readonly floats: RoundedFloats;
-  readonly texts: LossyTexts;
+export interface ExaminedKinds {
+  readonly floats: ExaminedColumns;
+  readonly texts: ExaminedColumns;
 }
 
 /**
  * Columns that a dump may have changed, because at least one of the looks at the source did not get
  * to them: a value may have come and gone between the two.
  */
-export function columnsNotExamined(looks: readonly ExaminedColumns[]): NotCompared[] {
+export function columnsNotExamined(looks: readonly ExaminedKinds[]): NotCompared[] {
   const named = (why: string, names: readonly string[]): NotCompared[] =>
     [...new Set(names)].map((name) => ({ name, why }));
   return [

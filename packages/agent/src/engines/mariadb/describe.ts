@@ -4,9 +4,10 @@ import { countEach, describeTables, type TableCount, COUNTING_S } from "../row-c
 import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
 import { tablesComputed } from "./content/computed-columns.ts";
 import type { DumpCounter } from "./content/dump-counter.ts";
-import { type RoundedFloats, roundedFloats } from "./float-columns.ts";
+import type { ExaminedColumns } from "./examine-columns.ts";
+import { roundedFloats } from "./float-columns.ts";
 import { limited } from "./limited.ts";
-import { type LossyTexts, lossyTexts } from "./text-columns.ts";
+import { lossyTexts } from "./text-columns.ts";
 import { productOf } from "./programs.ts";
 import {
   checkConstraints,
@@ -52,8 +53,8 @@ export interface Look {
   readonly definers: readonly string[];
   /** By the tables' names, and by `historyName`. */
   readonly counts: ReadonlyMap<string, bigint>;
-  readonly floats: RoundedFloats;
-  readonly texts: LossyTexts;
+  readonly floats: ExaminedColumns;
+  readonly texts: ExaminedColumns;
   /** See `tablesComputed`. */
   readonly computed: ReadonlySet<string>;
 }

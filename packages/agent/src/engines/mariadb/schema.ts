@@ -165,15 +165,15 @@ export function generatedColumns(databases: readonly string[]): string {
 }
 
 /**
- * Lists FLOAT columns that are not generated: database, table, column, and whether the table has
- * earlier versions of rows.
+ * Lists FLOAT columns that are not generated, those of the smallest tables first: database, table,
+ * column, and whether the table has earlier versions of rows.
  */
 export function floatColumns(databases: readonly string[]): string {
   return `select c.table_schema, c.table_name, c.column_name, t.table_type = 'SYSTEM VERSIONED' from information_schema.columns c
     join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
     where ${inList("c.table_schema", databases)} and c.data_type = 'float' and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED')
       and coalesce(c.generation_expression, '') = ''
-    order by 1, 2, c.ordinal_position`;
+    order by coalesce(t.data_length, 0), 1, 2, c.ordinal_position`;
 }
 
 /** Every character of these has one in Unicode. */
@@ -188,7 +188,7 @@ export function textColumns(databases: readonly string[]): string {
     join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
     where ${inList("c.table_schema", databases)} and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED')
       and not ${inList("c.character_set_name", WITHIN_UNICODE)} and coalesce(c.generation_expression, '') = ''
-    order by 1, 2, c.ordinal_position`;
+    order by coalesce(t.data_length, 0), 1, 2, c.ordinal_position`;
 }
 
 /** A table in a query, with the earlier versions of its rows. */
