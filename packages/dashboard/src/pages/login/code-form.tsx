@@ -5,14 +5,13 @@ import { type SubmitEvent, useState } from "react";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { readSessionAnew } from "../../api/session.ts";
 import { passkeys } from "../../text/passkeys.ts";
-import { useHasNoMail } from "../../api/signup.ts";
 import { strings } from "../../text/strings.ts";
 
 interface CodeFormProps {
-  /** Says where the code was mailed. */
+  /** Says where the code went. */
   sent: string;
-  /** The same for a service without a mail server, which prints it. */
-  printed: string;
+  /** The service has no mail server, so its console has the code. */
+  isPrinted: boolean;
   action: string;
   /**
    * Exchanges the code for a session cookie. People with a passkey must also enter a recovery code.
@@ -22,12 +21,11 @@ interface CodeFormProps {
   onStartOver: () => void;
 }
 
-/** The form for the mailed code. */
-export function CodeForm({ sent, printed, action, verify, onSignedIn, onStartOver }: CodeFormProps) {
+/** The form for the code that was mailed or printed. */
+export function CodeForm({ sent, isPrinted, action, verify, onSignedIn, onStartOver }: CodeFormProps) {
   const [code, setCode] = useState("");
   const [recoveryCode, setRecoveryCode] = useState<string | null>(null);
   const client = useQueryClient();
-  const isPrinted = useHasNoMail();
   const signIn = useMutation({
     mutationFn: () => verify(code, recoveryCode ?? undefined),
     onSuccess: async () => {
@@ -45,7 +43,7 @@ export function CodeForm({ sent, printed, action, verify, onSignedIn, onStartOve
   return (
     <form onSubmit={submit}>
       <Stack>
-        <Text role="status">{isPrinted ? printed : sent}</Text>
+        <Text role="status">{sent}</Text>
         {isPrinted && (
           <Text size="sm" c="dimmed">
             {strings.login.console}

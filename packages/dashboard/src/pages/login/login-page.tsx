@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
+import { useHasNoMail } from "../../api/signup.ts";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { strings } from "../../text/strings.ts";
 import { verify } from "../../text/verify.ts";
@@ -18,6 +19,8 @@ export function LoginPage() {
   const [attempt] = useState(newAttempt);
   const { next } = route.useSearch();
   const router = useRouter();
+  // Asked for now, so that the next form is right from the start.
+  const isPrinted = useHasNoMail();
   const send = useMutation({
     mutationFn: () => api.call("post", "/api/auth/login", { body: { email, attempt } }),
   });
@@ -30,8 +33,8 @@ export function LoginPage() {
     <Entrance title={strings.login.title}>
       {send.isSuccess ? (
         <CodeForm
-          sent={strings.login.sent(email)}
-          printed={strings.login.printed(email)}
+          sent={isPrinted ? strings.login.printed(email) : strings.login.sent(email)}
+          isPrinted={isPrinted}
           action={strings.login.verify}
           verify={(code, recovery_code) =>
             api.call("post", "/api/auth/verify", {

@@ -4,7 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
-import { signupQuery } from "../../api/signup.ts";
+import { signupQuery, useHasNoMail } from "../../api/signup.ts";
 import { strings } from "../../text/strings.ts";
 import { CodeForm } from "./code-form.tsx";
 import { Entrance } from "./entrance.tsx";
@@ -20,6 +20,7 @@ export function SignupPage() {
       api.call("post", "/api/auth/signup", { body: { email, org_name: organisation, attempt } }),
   });
   const state = useQuery(signupQuery);
+  const isPrinted = useHasNoMail();
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     send.mutate();
@@ -35,8 +36,8 @@ export function SignupPage() {
         </Stack>
       ) : send.isSuccess ? (
         <CodeForm
-          sent={strings.signup.sent(email)}
-          printed={strings.signup.printed(email)}
+          sent={isPrinted ? strings.signup.printed(email) : strings.signup.sent(email)}
+          isPrinted={isPrinted}
           action={strings.signup.verify}
           verify={(code) => api.call("post", "/api/auth/signup/verify", { body: { email, code, attempt } })}
           onSignedIn={() => navigate({ to: "/" })}
