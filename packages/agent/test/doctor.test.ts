@@ -72,6 +72,22 @@ it("doctor finds no fault with a sound standalone root", async () => {
   for (const title of ["attachment", "service", "agent"]) expect(found.has(title), title).toBe(false);
 });
 
+it.each(["", "config.yaml"])("a root whose %s everybody may write to is no good root", async (name) => {
+  const file = join(root, name);
+  chmodSync(file, 0o702);
+  const told = { result: "bad", detail: expect.stringContaining(file) as string };
+  expect((await doctor(1)).get("root")).toMatchObject(told);
+  execFileSync("sh", ["-c", (await doctor(1)).get("root")?.next ?? "exit 1"]);
+  expect((await doctor(0)).get("root")).toMatchObject({ result: "good" });
+});
+
+it("with a config.yaml that cannot be read, doctor misses no token of a service", async () => {
+  declare("papers: [");
+  const found = await doctor(1);
+  expect(found.get("config.yaml")).toMatchObject({ result: "bad" });
+  expect(found.get("keys")).toMatchObject({ result: "good" });
+});
+
 it("doctor says whether the recovery kit was tested", async () => {
   const cli = (args: string[]) => runCli(args, { env: { ATTESTORE_HOME: root }, cwd: base });
   await cli(["keys", "recovery-kit", "--output", join(base, "kit.txt")]);
@@ -108,7 +124,7 @@ it("reaches for each source, and compares the programs with the server", async (
   });
   expect(found.get("source papers")).toMatchObject({
     result: "bad",
-    detail: expect.stringContaining("ENOENT"),
+    detail: expect.stringContaining("gone does not exist"),
   });
   const away = await doctor(1, { SHOP_URL: "postgresql://u:hunter2@localhost:1/x", DESK_URL });
   expect(away.get("source shop")).toMatchObject({ result: "bad" });

@@ -364,6 +364,7 @@ it("source add takes files and SQLite and refuses what makes no sense; source re
       "the SQLite database /none.db does not exist",
     ],
     [["x", "--engine", "dumps", "--path", "/none", "--yes"], "the directory /none does not exist"],
+    [["x", "--engine", "dumps", "--path", "/dev/null", "--yes"], "a part of its path is not a directory"],
     [["x", "--engine", "files"], "--path"],
   ] as const)
     expect(await json(["source", "add", ...args], 2)).toMatchObject({

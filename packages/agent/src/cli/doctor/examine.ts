@@ -9,6 +9,7 @@ import { examineFiles } from "./files.ts";
 import { examineProxy } from "./proxy.ts";
 import { examineRecovery } from "./recovery.ts";
 import { examineRelease } from "./release.ts";
+import { examineRoot } from "./root.ts";
 import { examineStorage } from "./storage.ts";
 import { examineService } from "./service.ts";
 import { bad, good, type Finding } from "./finding.ts";
@@ -19,7 +20,7 @@ import { examineSpool } from "./spool.ts";
  * from being checked.
  */
 export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout): Promise<Finding[]> {
-  const findings = [good("root", `${resolved.path} (from ${resolved.branch})`), await examineRelease()];
+  const findings = [await examineRoot(resolved), await examineRelease()];
   let config: Config | null = null;
   try {
     config = await readConfig(layout.config, layout.root);

@@ -28,7 +28,8 @@ export async function examineFiles(layout: Layout, config: Config | null): Promi
 async function examineKeys(layout: Layout, config: Config | null): Promise<Finding[]> {
   const findings: Finding[] = [];
   const identities = config?.identityFiles ?? [];
-  const token = config === null || config.standalone === null ? [layout.token] : [];
+  // Without a configuration nobody knows whether there is a service.
+  const token = config !== null && config.standalone === null ? [layout.token] : [];
   const own = (await signerSocket(layout)) === null ? [layout.signingKey] : [];
   const expected = [layout.keys, ...own, ...token];
   for (const path of new Set([...expected, layout.ageIdentity, ...identities])) {
