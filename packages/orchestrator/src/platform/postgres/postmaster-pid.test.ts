@@ -11,8 +11,13 @@ test("the parser of postmaster.pid reads what a running server wrote", () => {
     port: 5432,
     socketDirectory: "/run/attestore-a1B2c3/socket",
     ready: true,
+    stopping: false,
   });
   expect(parsePostmasterPid(READY.replace("ready   ", "starting"))?.ready).toBe(false);
+  expect(parsePostmasterPid(READY.replace("ready   ", "stopping"))).toMatchObject({
+    ready: false,
+    stopping: true,
+  });
 });
 
 test("a file that is still being written is not ready; an empty one is none", () => {

@@ -12,6 +12,8 @@ export interface PostmasterPid {
   /** Null before it has opened its socket. */
   socketDirectory: string | null;
   ready: boolean;
+  /** Somebody told it to stop, and it waits for its sessions. */
+  stopping: boolean;
 }
 
 /**
@@ -31,5 +33,6 @@ export function parsePostmasterPid(text: string): PostmasterPid | null {
     port: port !== undefined && /^\d{1,5}$/.test(port) ? Number(port) : 0,
     socketDirectory: socketDirectory === undefined || socketDirectory === "" ? null : socketDirectory,
     ready: status === "ready",
+    stopping: status === "stopping",
   };
 }

@@ -108,6 +108,22 @@ test("the server killed while serving is started again, with everything committe
   expect(await service.end("SIGTERM")).toBe(0);
 });
 
+test("a server that somebody else tells to stop is started again, although we are connected to it", async () => {
+  const service = here.start("serve", ["create table kept (n int)", "insert into kept values (1)"]);
+  const connection = await service.opened();
+  await service.said((line) => line.done);
+  const client = new pg.Client(connection);
+  client.on("error", () => undefined);
+  await client.connect();
+  const before = await here.postmasterPid();
+  process.kill(before, "SIGTERM");
+  await service.said((line) => line.message?.includes("told to stop, and not by us"));
+  await service.said(() => service.lines.filter(({ ready }) => ready === true).length === 2);
+  expect(await here.postmasterPid()).not.toBe(before);
+  expect(await query(connection, "select n from kept")).toEqual([{ n: 1 }]);
+  expect(await service.end("SIGTERM")).toBe(0);
+});
+
 test("kill -9 of service and server together while rows are committed: every acknowledged row is there", async () => {
   let service = here.start("serve", ["create table kept (n int primary key)"]);
   await service.said((line) => line.done);

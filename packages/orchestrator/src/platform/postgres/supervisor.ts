@@ -21,6 +21,7 @@ import type { ClusterLocation } from "./cluster-location.ts";
 import { choosePostgresUser } from "./postgres-user.ts";
 import { PORT, ServerStartFailed, startServer } from "./server.ts";
 import type { Server } from "./server.ts";
+import { stopIfTold } from "./told-to-stop.ts";
 
 export interface EmbeddedPostgresOptions {
   dataDirectory: string;
@@ -94,7 +95,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const keepRunning = async (first: Server): Promise<void> => {
     for (let server = first; ;) {
       become(server);
+      const endWatch = stopIfTold(cluster, server, stopping.signal, log);
       const end = await server.ended;
+      endWatch();
       become(null);
       if (stopping.signal.aborted) return;
       log.error(
