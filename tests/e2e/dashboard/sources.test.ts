@@ -640,6 +640,7 @@ describe("lists and pages of sources", () => {
     });
     await own.goto(`${dashboard.server.url}/agents/${stopped.id}`);
     await own.getByText("The service does not hear from the agent host-3.").waitFor();
+    await own.getByText("not running", { exact: true }).waitFor();
     await eventually(() => own.getByLabel("Commands for the recovery kit").textContent()).toMatch(
       /^(npx|sudo) attestore keys recovery-kit --output kit.html\n/,
     );

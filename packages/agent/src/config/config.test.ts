@@ -1,5 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ConfigError, parseConfig } from "./config.ts";
+import { ConfigError, parseConfig, readConfig } from "./config.ts";
 
 const FILE = "/r/config.yaml";
 
@@ -205,4 +209,15 @@ it("a source's tags are sorted, and with the environment have the form that the 
     "environment: 'a b'",
   ])
     expect(issuesOf(source(wrong)), wrong).toHaveLength(1);
+});
+
+it("a pipe in place of config.yaml is refused at once, although nobody writes to it", async () => {
+  const root = mkdtempSync(join(tmpdir(), "attestore-pipe-"));
+  try {
+    const file = join(root, "config.yaml");
+    execFileSync("mkfifo", [file]);
+    await expect(readConfig(file, root)).rejects.toMatchObject({ code: "root_unusable" });
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 });

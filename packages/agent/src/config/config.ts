@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { wrongKey } from "../errors/wrong-key.ts";
 import { nearestName } from "@attestore/host/nearest-name";
@@ -75,6 +76,9 @@ export class ConfigError extends UserError {
  * be read.
  */
 export async function readConfig(file: string, root: string): Promise<Config> {
+  // Whoever reads a pipe waits for its writer.
+  if ((await stat(file).catch(() => null))?.isFIFO() === true)
+    throw new UserError("root_unusable", `${file} is a pipe: it must be a file`);
   const text = await readText(file);
   if (text === null) {
     throw new UserError(

@@ -11,7 +11,7 @@ export const settings = {
     title: "Transparency log",
     explanation:
       "The log contains only hashes. Its readers learn how many receipts and events there are and that none was changed, but not what the checks saw. If the log is public, anybody can monitor it.",
-    label: "Make the log public",
+    label: "Public",
     address: "Address of the log",
     showTitle: "Make the log public?",
     show: "Make it public",

@@ -43,7 +43,7 @@ function AgentDetail({ agent }: { agent: Agent }) {
   return (
     <Page
       title={agent.name}
-      lead={<AgentState agent={agent} isSilent={silent?.has(agent.id) ?? false} />}
+      lead={<AgentState agent={agent} isSilent={silent?.has(agent.id) ?? false} isStopped={isStopped} />}
       actions={
         isReader ? undefined : (
           <>
