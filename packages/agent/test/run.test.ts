@@ -353,7 +353,9 @@ it("delivers what waits although one backup's source is removed and another is r
   const agent = await startAgent();
   await until(() => service.receipts.length === 1);
   expect([...service.backups.values()].map(({ sha256 }) => sha256)).toEqual([fine]);
+  // Each is reported, in whichever order they are tried.
   await agent.said('did not register the source "gone"');
+  await agent.said(`a backup of invoices is queued in blobs/${refused}.age`);
   const command = service.command("backup", "invoices", "sqlite");
   await until(() => done(command.id) && service.receipts.length === 2);
 
@@ -374,7 +376,7 @@ it("a refused backup is reported once, however often it is tried", async () => {
       ? failure(422, "statement_mismatch", "no")
       : undefined;
   const agent = await startAgent();
-  await agent.said("a backup is queued in blobs/");
+  await agent.said("a backup of invoices is queued in blobs/");
   // What waits is tried again before each command is run.
   for (let round = 0; round < 2; round++) {
     const command = service.command("backup", "invoices", "sqlite");
@@ -382,7 +384,7 @@ it("a refused backup is reported once, however often it is tried", async () => {
   }
   agent.process.kill("SIGTERM");
   const { stdout, stderr } = await agent.finished;
-  expect(`${stdout}${stderr}`.split("a backup is queued in blobs/")).toHaveLength(2);
+  expect(`${stdout}${stderr}`.split("a backup of invoices is queued in blobs/")).toHaveLength(2);
   expect(service.calls.filter(({ body }) => body.includes(refused)).length).toBeGreaterThan(2);
 });
 

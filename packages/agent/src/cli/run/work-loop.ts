@@ -13,7 +13,7 @@ import {
   type JournaledCommand,
 } from "../../journal/command-journal.ts";
 import { uploadAndRegister, isOfOneBackup } from "../../backends/attached/upload-and-register.ts";
-import { listPending } from "../../journal/pending-backup.ts";
+import { listPending, type PendingBackup } from "../../journal/pending-backup.ts";
 import { attachedBackend } from "../../backends/attached/attached-backend.ts";
 import { runBackup, type RunOptions } from "../run-backup.ts";
 import { runRestoreTests, type TestProgress } from "../run-restore-tests.ts";
@@ -33,12 +33,12 @@ const UNASKED_MS = 60_000;
 export async function workLoop(run: LoopContext): Promise<void> {
   const { signal } = run;
   let failures = 0;
-  let complaint = "";
+  let complaints: Complaints = new Map();
   while (!signal.aborted) {
-    let blocked: ServiceError | UserError | null = null;
+    let waiting: Waiting = { all: null, each: [] };
     let isFull = false;
     try {
-      blocked = await deliverPending(run);
+      waiting = await deliverPending(run);
       for (const entry of await openCommands(run.attachment.layout)) {
         if (signal.aborted) return;
         isFull = entry.state === "received" && !(await runCommand(run, entry));
@@ -49,18 +49,33 @@ export async function workLoop(run: LoopContext): Promise<void> {
       if (!isDiskFull(error)) throw error;
       isFull = true;
     }
-    failures = blocked === null && !isFull ? 0 : failures + 1;
-    // Reported once, not at every try. The heartbeat reports that the service can't be reached.
-    const what = blocked === null ? (isFull ? "full" : "") : withoutRequestId(blocked);
-    if (what !== complaint) {
-      if (isOfOneBackup(blocked)) run.say(`a backup is queued in blobs/: ${blocked.message}`);
-      else if (isFull) run.say(`commands are on hold: ${diskFull(run.attachment.layout)}`);
-    }
-    complaint = what;
+    const before = complaints;
+    complaints = complaintsAbout(run, waiting.each, isFull);
+    for (const [key, { reason, text }] of complaints) if (before.get(key)?.reason !== reason) run.say(text);
+
+    const blocked = waiting.all ?? waiting.each[0]?.error;
+    failures = blocked === undefined && !isFull ? 0 : failures + 1;
     const retryAfter_s = blocked instanceof ServiceError ? blocked.retryAfter_s : null;
     const wait_ms = failures === 0 ? UNASKED_MS : backoffDelay(AFTER_FAILURE, failures, retryAfter_s);
     await run.work.wait(wait_ms, signal);
   }
+}
+
+/** Each is reported once, not at every try, and again when its reason changes. */
+type Complaints = ReadonlyMap<string, { readonly reason: string; readonly text: string }>;
+
+/** The heartbeat reports that the service can't be reached. */
+function complaintsAbout(run: LoopContext, refused: Waiting["each"], isFull: boolean): Complaints {
+  const complaints = new Map<string, { reason: string; text: string }>();
+  for (const { pending, error } of refused) {
+    const text = `a backup of ${pending.source} is queued in blobs/${pending.sha256}.age: ${error.message}`;
+    complaints.set(pending.sha256, { reason: withoutRequestId(error), text });
+  }
+  if (isFull) {
+    const text = `commands are on hold: ${diskFull(run.attachment.layout)}`;
+    complaints.set("full", { reason: "", text });
+  }
+  return complaints;
 }
 
 /** The same at each try, even if a refusal's message names the request. */
@@ -68,26 +83,32 @@ function withoutRequestId(error: ServiceError | UserError): string {
   return (error instanceof ServiceError ? error.refusal?.message : undefined) ?? error.message;
 }
 
-/** Delivers waiting backups. Returns the reason why one, or all of them, could not be delivered. */
-async function deliverPending(run: LoopContext): Promise<ServiceError | UserError | null> {
+/** Why backups could not be delivered. */
+interface Waiting {
+  /** Why none of them can be. */
+  readonly all: ServiceError | null;
+  readonly each: readonly { readonly pending: PendingBackup; readonly error: ServiceError | UserError }[];
+}
+
+async function deliverPending(run: LoopContext): Promise<Waiting> {
   const { attachment, signal, say } = run;
   const { layout } = attachment;
-  if ((await listPending(layout)).length === 0) return null;
+  if ((await listPending(layout)).length === 0) return { all: null, each: [] };
   using _ = await takeWorkLock(layout, "run (upload)", { signal, wait: true, say });
   const config = await run.config();
-  let blocked: ServiceError | UserError | null = null;
+  const each = [];
   for (const pending of await listPending(layout)) {
     try {
       const { backupId } = await uploadAndRegister(attachment, config, pending, { signal });
       say(`${backupId}: uploaded and registered`);
       run.spool.ring();
     } catch (error) {
-      if (isOfOneBackup(error)) blocked ??= error;
-      else if (error instanceof ServiceError) return error;
+      if (isOfOneBackup(error)) each.push({ pending, error });
+      else if (error instanceof ServiceError) return { all: error, each };
       else throw error;
     }
   }
-  return blocked;
+  return { all: null, each };
 }
 
 /** False if it could not even begin for lack of disk space: it stays in the journal. */
