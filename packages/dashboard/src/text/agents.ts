@@ -17,7 +17,13 @@ export const agents = {
     spool: "Queued",
     kit: "Recovery kit",
   },
-  state: { active: "active", stopped: "not running", silent: "silent", revoked: "revoked", new: "not seen yet" },
+  state: {
+    active: "active",
+    stopped: "not running",
+    silent: "silent",
+    revoked: "revoked",
+    new: "not seen yet",
+  },
   spool: (spool: { backups: number; receipts: number; events: number } | null): string => {
     if (spool === null) return "unknown";
     const parts = [
