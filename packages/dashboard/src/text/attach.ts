@@ -38,8 +38,7 @@ export const attach = {
     enter: "2. Enter this key when it asks",
     works: {
       before: "It works until ",
-      once: " and once.",
-      often: (uses: number | null) =>
+      agents: (uses: number | null) =>
         ` for ${uses === null ? "any number of agents" : plural(uses, "agent")}.`,
     },
     secret: "Auth key",

@@ -31,7 +31,7 @@ export function FreshKey({ minted, onDone }: { minted: Schemas["AuthKeyMinted"];
         <Text size="sm" role="status">
           {text.shownOnce} {text.works.before}
           <Moment at={minted.expires_at} />
-          {uses === 1 ? text.works.once : text.works.often(uses)}
+          {text.works.agents(uses)}
         </Text>
         <Group>
           <Button variant="default" onClick={onDone}>
