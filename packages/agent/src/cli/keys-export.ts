@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { replaceFile } from "@attestore/host/durable-files";
 import { formatPublicKeyPem, formatSshLine } from "@attestore/proof";
 import { readIdentities } from "../crypto/age-identity.ts";
@@ -10,6 +8,7 @@ import { socketOf } from "../signer-client/signer-reference.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
 import { openRoot, type OpenRoot } from "./open-root.ts";
+import { keepOutput, outputFile, type OutputFile } from "./output-file.ts";
 
 export const keysExport: Run = async (call) => {
   const root = openRoot(call);
@@ -48,23 +47,18 @@ async function exportPublic(call: Call, { layout, config }: OpenRoot): Promise<E
   ];
   if (output === null) terminal.block(lines.join("\n"));
   else {
-    await replaceFile(output, `${lines.join("\n")}\n`);
-    if (flags.isOn("json")) terminal.data(JSON.stringify({ output }));
-    else terminal.data(`${terminal.onData.good("✓")} ${output}`);
+    await replaceFile(output.path, `${lines.join("\n")}\n`);
+    await keepOutput(call);
+    if (flags.isOn("json")) terminal.data(JSON.stringify({ output: output.name }));
+    else terminal.data(`${terminal.onData.good("✓")} ${output.name}`);
   }
   return 0;
 }
 
-/**
- * The file to write, which must not exist yet; null if none was requested.
- * @throws UserError usage
- */
-function outputOf({ flags, cwd }: Call): string | null {
-  const text = flags.text("output");
-  if (text === undefined) return null;
-  const output = resolve(cwd, text);
-  if (existsSync(output)) throw new UserError("usage", `${output} already exists: choose another --output`);
-  return output;
+/** Null if no file was requested. @throws UserError usage */
+function outputOf(call: Call): OutputFile | null {
+  const text = call.flags.text("output");
+  return text === undefined ? null : outputFile(call, text);
 }
 
 /** Private keys go into a file that nobody else can read, never to a terminal or a log. */
@@ -88,10 +82,12 @@ async function exportIdentities(call: Call, { layout, config }: OpenRoot): Promi
       "an SSH private key is a separate file: copy the file that identity_files names",
     );
   await replaceFile(
-    output,
+    output.path,
     `# age identities of ${config.agent?.id ?? layout.root}\n${identities.join("\n")}\n`,
   );
-  if (flags.isOn("json")) terminal.data(JSON.stringify({ output, identities: identities.length }));
-  else terminal.data(`${terminal.onData.good("✓")} ${output}  ${identities.length} identities`);
+  await keepOutput(call);
+  if (flags.isOn("json"))
+    terminal.data(JSON.stringify({ output: output.name, identities: identities.length }));
+  else terminal.data(`${terminal.onData.good("✓")} ${output.name}  ${identities.length} identities`);
   return 0;
 }

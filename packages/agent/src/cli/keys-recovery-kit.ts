@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
-import { resolve } from "node:path";
 import { replaceFile } from "@attestore/host/durable-files";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { readRecoveryState, writeRecoveryState } from "../recovery/recovery-state.ts";
@@ -12,6 +10,7 @@ import { makeLayout } from "../state/layout.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
 import { configNow, openRoot, type OpenRoot } from "./open-root.ts";
+import { keepOutput, outputFile, STDOUT } from "./output-file.ts";
 import { testRecoveryKit } from "./test-recovery-kit.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
@@ -62,6 +61,7 @@ async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   // Write the pages first. A crash after that leaves a kit that opens nothing. In the other order
   // it would leave a key that nobody has.
   const files = await writePages(call, output, pages);
+  if (output !== null) await keepOutput(call);
   await edit.write();
   await writeRecoveryState(layout, { v: 1, recipient, made_at: made, shares: split, tested_at: null });
   if (flags.isOn("json")) terminal.data(JSON.stringify({ recipient, files, shares: split }));
@@ -74,9 +74,9 @@ async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
 }
 
 /** Null means stdout, for a printer. */
-function outputOf({ flags, cwd }: Call): string | null {
+function outputOf({ flags }: Call): string | null {
   const text = flags.text("output");
-  if (text === undefined || text === "-") {
+  if (text === undefined || text === STDOUT) {
     if (text === undefined && process.stdout.isTTY)
       throw new UserError(
         "usage",
@@ -85,7 +85,7 @@ function outputOf({ flags, cwd }: Call): string | null {
     if (flags.isOn("json")) throw new UserError("usage", "with --json give --output FILE");
     return null;
   }
-  return resolve(cwd, text);
+  return text;
 }
 
 function splitOf({ flags }: Call): { readonly count: number; readonly threshold: number } | null {
@@ -120,28 +120,22 @@ function secretsOf(
  * Writes one share per file, so that no file contains the key.
  * @returns the files' paths
  */
-async function writePages(
-  { terminal }: Call,
-  output: string | null,
-  pages: readonly string[],
-): Promise<string[]> {
+async function writePages(call: Call, output: string | null, pages: readonly string[]): Promise<string[]> {
   if (output === null) {
-    for (const page of pages) terminal.block(page);
+    for (const page of pages) call.terminal.block(page);
     return [];
   }
   const isHtml = /\.html?$/i.test(output);
-  const files = pages.map((_, at) =>
-    pages.length === 1 ? output : output.replace(/(\.[^./]+)?$/, `-${at + 1}$1`),
-  );
-  const taken = files.find((file) => existsSync(file));
-  if (taken !== undefined) throw new UserError("usage", `${taken} already exists: choose another --output`);
+  const files = pages.map((page, at) => ({
+    content: isHtml ? kitHtml([page]) : page,
+    ...outputFile(call, pages.length === 1 ? output : output.replace(/(\.[^./]+)?$/, `-${at + 1}$1`)),
+  }));
   try {
-    for (const [at, file] of files.entries())
-      await replaceFile(file, isHtml ? kitHtml(pages.slice(at, at + 1)) : (pages[at] ?? ""));
+    for (const { path, content } of files) await replaceFile(path, content);
   } catch (error) {
     // Nothing is encrypted to them yet, and the next call refuses files that exist.
-    for (const file of files) await rm(file, { force: true });
+    for (const { path } of files) await rm(path, { force: true });
     throw error;
   }
-  return files;
+  return files.map(({ name }) => name);
 }

@@ -1,4 +1,6 @@
 import { addCommandHelp, asksForAllCommands, groupCommands } from "@attestore/host/command-help";
+import { userInfo } from "node:os";
+import { resolve } from "node:path";
 import { plainText } from "@attestore/proof/plain-text";
 import { Command as Commander, CommanderError, Option } from "commander";
 import { FLAGS, takesValue, type FlagName } from "../config/flag-table.ts";
@@ -8,6 +10,8 @@ import { COMMANDS, GROUPS, HELP_GROUPS } from "./commands.ts";
 import type { Call, Command, ExitCode } from "./command.ts";
 import { UserError } from "../errors/user-error.ts";
 import { failureOf } from "./exit-code.ts";
+import type { FoundRoot } from "./find-root.ts";
+import { STDOUT } from "./output-file.ts";
 import { Flags, type GivenFlags } from "./flags.ts";
 import { refuseUnknown } from "./refuse-unknown.ts";
 import { reportRequests } from "./terminal/report-requests.ts";
@@ -29,16 +33,22 @@ export async function runProgram(
   const perform: Perform = async (command, given, words) => {
     let flags = new Flags(given, around.env);
     let volume: Volume = "usual";
+    let root: FoundRoot | null = null;
+    const place = {
+      flag: flags.typed("root"),
+      env: around.env,
+      cwd: around.cwd,
+      uid: process.getuid?.() ?? 1,
+    };
     try {
       // Load the configuration and its parsers later, so that --version and --help need not wait.
       const { findRoot } = await import("./find-root.ts");
-      const place = {
-        flag: flags.typed("root"),
-        env: around.env,
-        cwd: around.cwd,
-        uid: process.getuid?.() ?? 1,
-      };
-      const root = await findRoot(place, command.makesRoot === true);
+      // What the root's configuration says is its owner's word, and not that of who calls.
+      const output = command.flags.includes("output") ? flags.text("output") : undefined;
+      root = await findRoot(place, {
+        mayBeFresh: command.makesRoot === true,
+        output: output === undefined || output === STDOUT ? null : resolve(around.cwd, output),
+      });
       flags = flags.withDefaults(root.config?.defaults ?? {});
       volume = volumeOf(flags);
       const heard = withVolume(terminal, volume);
@@ -51,6 +61,8 @@ export async function runProgram(
       const failure = failureOf(error, around.signal);
       if (wantsJson(flags)) terminal.data(JSON.stringify({ error: failure.code, message: failure.message }));
       terminal.say(`attestore ${command.name}: ${terminal.onTalk.bad(failure.shown)}`);
+      if (place.uid === 0 && process.geteuid?.() !== 0 && /\bEACCES\b/.test(failure.message))
+        terminal.say(`  ${whoAsked()}`);
       if (volume === "verbose" && !failure.isDefect)
         for (const cause of causesOf(error)) terminal.say(`  because: ${cause}`);
       if (failure.isDefect) {
@@ -58,6 +70,8 @@ export async function runProgram(
         terminal.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
       }
       exitCode = failure.exitCode;
+    } finally {
+      await root?.handOver?.end();
     }
   };
   const answerInJson = (message: string): void => {
@@ -99,6 +113,16 @@ function volumeOf(flags: Flags): Volume {
   const verbose = flags.isOn("verbose") && (flags.isTyped("verbose") || !flags.isTyped("quiet"));
   if (quiet && verbose) throw new UserError("usage", "give --quiet or --verbose, not both");
   return quiet ? "quiet" : verbose ? "verbose" : "usual";
+}
+
+function whoAsked(): string {
+  let name = `user ${process.geteuid?.()}`;
+  try {
+    name = userInfo().username;
+  } catch {
+    // An owner without an account on this host.
+  }
+  return `On this root, attestore works as its owner, ${name}, also if root calls it: ${name} has to have access.`;
 }
 
 /** The causes of an error that its message does not contain. */

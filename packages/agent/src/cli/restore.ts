@@ -1,4 +1,3 @@
-import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { formatBytes } from "@attestore/proof";
 import { readIdentities } from "../crypto/age-identity.ts";
@@ -9,12 +8,10 @@ import { restoreToStream } from "../runs/restore-to-stream.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
 import { chosenSource, openBackend, openRoot } from "./open-root.ts";
+import { keepOutput, outputFile, type OutputFile, STDOUT } from "./output-file.ts";
 import { stdoutBytes } from "./terminal/stdout-bytes.ts";
 import { useRestoredFile } from "./use-restored-file.ts";
 import { takeWorkLock } from "./work-lock.ts";
-
-/** As `--output`: the dump goes to stdout, and nothing else does. A file of that name is `./-`. */
-const STDOUT = "-";
 
 export const restore: Run = async (call) => {
   if (call.flags.text("into") !== undefined) return (await import("./restore-into.ts")).restoreInto(call);
@@ -97,18 +94,19 @@ async function writeOut(
       ciphertext: { path },
       ...(sha256 === undefined ? {} : { sha256 }),
       identities: await readIdentities(identityFiles),
-      output,
+      output: output.path,
       signal,
       onProgress: ({ phase, bytes, totalBytes }) => line.update(phase, bytes, totalBytes),
     });
+    await keepOutput(call);
     line.clear();
     if (flags.isOn("json")) {
-      terminal.data(JSON.stringify({ backup_id: id ?? null, output, size_bytes: sizeBytes }));
+      terminal.data(JSON.stringify({ backup_id: id ?? null, output: output.name, size_bytes: sizeBytes }));
     } else {
       terminal.data(
-        `${terminal.onData.good("✓")} ${output}  ${formatBytes(sizeBytes)}, ${howChecked(sha256)}`,
+        `${terminal.onData.good("✓")} ${output.name}  ${formatBytes(sizeBytes)}, ${howChecked(sha256)}`,
       );
-      const next = useRestoredFile(dumpFormat, output);
+      const next = useRestoredFile(dumpFormat, output.name);
       if (next !== null) terminal.note(next);
     }
     return 0;
@@ -163,11 +161,11 @@ const howChecked = (sha256: string | undefined): string =>
     ? "authenticated to its end"
     : "authenticated to its end, and its digest matches its receipt";
 
-function requireOutput({ cwd, flags }: Call, output: string | undefined): string {
+function requireOutput(call: Call, output: string | undefined): OutputFile | typeof STDOUT {
   if (output === undefined)
     throw new UserError("usage", "say where to: --output FILE, --output - for stdout, or --into DATABASE");
   if (output === STDOUT) {
-    if (flags.isOn("json"))
+    if (call.flags.isOn("json"))
       throw new UserError("usage", "with --output - stdout has the dump: leave out --json, or give a file");
     if (process.stdout.isTTY)
       throw new UserError(
@@ -176,9 +174,5 @@ function requireOutput({ cwd, flags }: Call, output: string | undefined): string
       );
     return STDOUT;
   }
-  const path = resolve(cwd, output);
-  // A link whose target is missing exists too.
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
-    throw new UserError("usage", `${path} already exists: move it away or choose another --output`);
-  return path;
+  return outputFile(call, output);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { link, lstat, rename, rm } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { syncDirectory } from "@attestore/host/durable-files";
 import { errorCode } from "@attestore/host/errno";
 import { type CiphertextSource, holdToDigest, readCiphertext } from "../crypto/ciphertext.ts";
@@ -35,9 +35,8 @@ export interface RestoreToFileRequest {
  * @throws DamagedCiphertext if the backup is damaged; RunError.
  */
 export async function restoreToFile(request: RestoreToFileRequest): Promise<{ sizeBytes: number }> {
-  const { identities, signal, sha256 } = request;
+  const { identities, signal, sha256, output } = request;
   stopIfAborted(signal);
-  const output = resolve(request.output);
   const partial = join(dirname(output), `.${basename(output)}.partial-${randomBytes(6).toString("hex")}`);
   const ciphertext = readCiphertext(request.ciphertext);
   try {

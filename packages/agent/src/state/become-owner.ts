@@ -1,6 +1,7 @@
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../errors/user-error.ts";
+import { HandOver } from "./hand-over.ts";
 
 /** Missing from Node's types. */
 type Initgroups = (user: number, extraGroup: number) => void;
@@ -9,13 +10,16 @@ type Initgroups = (user: number, extraGroup: number) => void;
  * If root calls, becomes the owner of a root that belongs to somebody else, for good. The service
  * could not read what root would write there, and root can reach things that the service's runs
  * can't. Uses the owner's groups.
+ * @param output the file that root asks for: absolute, or null
+ * @returns how that file gets to its place; null if root need not put it there
  * @throws UserError `root_untrusted`
  */
-export function becomeOwner(directory: string): void {
-  if (process.geteuid?.() !== 0) return;
+export function becomeOwner(directory: string, output: string | null): HandOver | null {
+  if (process.geteuid?.() !== 0) return null;
   const owner = ownerOf(directory);
-  if (owner === null) return;
+  if (owner === null) return null;
   const { uid, gid } = owner;
+  const handOver = output === null ? null : HandOver.begin(output, owner);
   try {
     const { initgroups } = process as { initgroups?: Initgroups };
     initgroups?.(uid, gid);
@@ -25,6 +29,7 @@ export function becomeOwner(directory: string): void {
   }
   process.setgid?.(gid);
   process.setuid?.(uid);
+  return handOver;
 }
 
 const STICKY_FOR_GROUP = 0o1020;
