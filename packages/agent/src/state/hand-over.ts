@@ -113,7 +113,7 @@ function enterDirectoryOf(
 
 /**
  * The directory becomes root's first, so that nobody exchanges what is looked at. A recovery kit in
- * shares is several files, `kit-1.txt` and so on. All of them are put into place, or none.
+ * shares is several files, `kit-1.txt` and so on: all are looked at before the first is moved.
  */
 const PUT_INTO_PLACE = `
 directory=$1 name=$2 stem=$3 ending=$4
@@ -124,12 +124,13 @@ if [ "$word" = keep ]; then
   for file in ./*; do
     file=\${file#./}
     case $file in
-      "$name" | "$stem"-[0-9]*"$ending") [ -f "$file" ] && [ ! -L "$file" ] && [ ! -e "../$file" ] && [ ! -L "../$file" ] || status=1 ;;
+      "$name" | "$stem"-[0-9]*"$ending") [ -f "./$file" ] && [ ! -L "./$file" ] && [ ! -e "../$file" ] && [ ! -L "../$file" ] || status=1 ;;
       *) status=1 ;;
     esac
   done
   for file in ./*; do
-    [ $status = 0 ] && chown 0:0 "$file" && chmod 600 "$file" && mv -nT "$file" "../$file" && [ ! -e "$file" ] || status=1
+    file=\${file#./}
+    [ $status = 0 ] && chown 0:0 "./$file" && chmod 600 "./$file" && mv -nT "./$file" "../$file" && [ ! -e "./$file" ] || status=1
   done
   sync ..
 fi
