@@ -133,6 +133,30 @@ describe("PostgreSQL", () => {
     expect(inPostgres("template1", "select count(*) from pg_class where relname = 'orders'")).toBe("0");
   });
 
+  it("says what an administrator has to run where the role may not create databases", async () => {
+    postgres.sql(`create role "it's mine" login password '${PASSWORD}'; grant reader to "it's mine"`);
+    const env = { ATTESTORE_HOME: root, SERVER: postgres.url("it's mine", PASSWORD, "postgres") };
+    const again = (): Promise<Finished> =>
+      runCli(["restore", "--source", "pg", "--into", "the shop", "--server", "env:SERVER"], {
+        cwd: place.dir,
+        env,
+      });
+    const asked = await again();
+    expect(asked).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("the role it's mine may not create databases"),
+    });
+    const [statement = ""] = /create database .*;/.exec(asked.stderr) ?? [];
+    postgres.sql(statement);
+    expect(await again()).toMatchObject({ code: 0 });
+    expect(
+      inPostgres(
+        "the shop",
+        "select pg_get_userbyid(datdba), datcollate from pg_database where datname like 'the%'",
+      ),
+    ).toBe("it's mine|C.UTF-8");
+  });
+
   it("names roles that the server lacks, before it makes anything", async () => {
     postgres.sql("alter role reader rename to former");
     await refused(restore("pg", "--into", "lacking"), 2, "roles that the server lacks", "reader");
@@ -206,6 +230,27 @@ describe("MariaDB", () => {
     ).toBe("latin1");
     expect(mariadb.sql("select note from `shop new`.orders where id = 1")).toContain("Current Database");
     expect(mariadb.sql("select count(*) from shop.orders")).toBe("2");
+  });
+
+  it("says what an administrator has to run where the account may not use the database", async () => {
+    mariadb.sql(
+      `create user filler@localhost identified by '${PASSWORD}'; grant set user on *.* to filler@localhost`,
+    );
+    const env = { ATTESTORE_HOME: root, SERVER: mariadb.url("filler", PASSWORD) };
+    const again = (): Promise<Finished> =>
+      runCli(["restore", "--source", "maria", "--into", "its_own", "--server", "env:SERVER"], {
+        cwd: place.dir,
+        env,
+      });
+    const asked = await again();
+    expect(asked).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("the account filler@localhost may not use the database its_own"),
+    });
+    const [statement = ""] = /grant all .*;/.exec(asked.stderr) ?? [];
+    mariadb.sql(statement);
+    expect(await again()).toMatchObject({ code: 0 });
+    expect(mariadb.sql("select count(*) from its_own.orders")).toBe("2");
   });
 
   it("refuses a database that is not empty, whatever is given, and the server's own", async () => {

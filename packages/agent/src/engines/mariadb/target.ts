@@ -11,7 +11,7 @@ import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
 import { findClient, productOf } from "./programs.ts";
 import { renamed } from "./rename-database.ts";
 import { OWN_DATABASES } from "./schema.ts";
-import { literal, MariadbSession, SessionEnded } from "./session.ts";
+import { literal, MariadbSession, quoted, SessionEnded } from "./session.ts";
 import { connectionFailed } from "./session-error.ts";
 
 const FORMAT = "mysqldump-sql";
@@ -54,7 +54,7 @@ export async function openMariadbTarget(
       );
     const session = await open();
     try {
-      const [[version = ""] = []] = await answer(session, "select version()");
+      const [[version = "", account = ""] = []] = await answer(session, "select version(), current_user()");
       const product = productOf(version);
       const contents = await contentsOf(session, database);
       if (contents !== null && contents !== "")
@@ -74,7 +74,10 @@ export async function openMariadbTarget(
             throw unusable(
               `the database ${database} was made or filled by somebody else since it was looked at: nothing was changed. Try again, or choose another --into`,
             );
-          await load({ client, file, signal, database }, renamed(content, databases[0] ?? null, database));
+          await load(
+            { client, file, signal, database, account },
+            renamed(content, databases[0] ?? null, database),
+          );
         },
         close: () => file.remove(),
       };
@@ -128,10 +131,12 @@ interface Loading {
   readonly file: ConnectionFile;
   readonly signal: AbortSignal;
   readonly database: string;
+  /** `user@host` */
+  readonly account: string;
 }
 
 async function load(
-  { client, file, signal, database }: Loading,
+  { client, file, signal, database, account }: Loading,
   content: AsyncIterable<Buffer>,
 ): Promise<void> {
   const child: Child = await startChild({
@@ -166,9 +171,25 @@ async function load(
   const exit = await child.exited;
   stopIfAborted(signal);
   if (exit.signal !== null) throw new RunError("connection_failed", `the client was killed: ${unfinished}`);
+  // Of the database as a whole, so not even its first statement was carried out.
+  if (exit.code !== 0 && /^ERROR 1044 /m.test(errors))
+    throw unusable(
+      `the account ${account} may not use the database ${database}: as an administrator of the server, run this, then try again: ` +
+        `grant all on ${quotedDatabase(database)}.* to ${quotedAccount(account)};`,
+    );
   if (exit.code !== 0) throw unusable(`the server refused the dump, and ${unfinished}:\n${errors.trim()}`);
   if (!/^-- Dump completed/m.test(end.last()))
     throw unusable(`the dump's last line is missing: it was cut short, and ${unfinished}`);
+}
+
+/** Of a grant, where `_` and `%` would stand for any characters. */
+function quotedDatabase(database: string): string {
+  return quoted(database.replaceAll(/[_%]/g, "\\$&"));
+}
+
+function quotedAccount(account: string): string {
+  const at = account.lastIndexOf("@");
+  return `${quoted(account.slice(0, at))}@${quoted(account.slice(at + 1))}`;
 }
 
 function unusable(message: string): UserError {

@@ -175,18 +175,20 @@ async function create(
   version: string,
 ): Promise<void> {
   const charset = typeof encoding === "string" && /^[A-Z][A-Z0-9_]{1,31}$/.test(encoding) ? encoding : "UTF8";
-  const created = await session.run(
-    `create database ${quotedName(database)} template template0 encoding '${charset}' ${localeOptions(locale, majorOf(version))}`,
-  );
+  const as = `template template0 encoding '${charset}' ${localeOptions(locale, majorOf(version))}`;
+  const created = await session.run(`create database ${quotedName(database)} ${as}`);
   if (created.ok) return;
   const { sqlstate } = created;
   // Somebody created it in the meantime, and nobody knows what is in it.
   if (sqlstate === "42P04")
     throw unusable(`the database ${database} was made by somebody else just now: try again`);
-  if (sqlstate === "42501")
+  if (sqlstate === "42501") {
+    const [[role = ""] = []] = rowsOf(await answer(session, "select json_build_array(current_user)"));
     throw unusable(
-      `the role of --server may not create databases: let an administrator create ${database}, empty`,
+      `the role ${role} may not create databases: as an administrator of the server, run this, then try again: ` +
+        `create database ${quotedName(database)} owner ${quotedName(role)} ${as};`,
     );
+  }
   throw unusable(
     `the database ${database} could not be made with the source's locale ${localeName(locale)} (SQLSTATE ${sqlstate}): install the locale on the server, or create an empty database in another one`,
   );
