@@ -6,6 +6,7 @@ import type { RunContext } from "../../sandboxes/run-context.ts";
 import { type AllowedDirectory, findAllowed } from "./allowed-files.ts";
 import { findServers, type Server } from "./servers.ts";
 import { clipped } from "./clipped.ts";
+import { fitAnswer } from "./fit-answer.ts";
 
 const MOST_SERVERS = 50;
 const LONGEST_MS = 20_000;
@@ -23,7 +24,10 @@ export async function discover(
   const servers = (await findServers(config)).slice(0, MOST_SERVERS - directories.length);
   return {
     kind: "discover",
-    servers: [...(await Promise.all(servers.map((server) => look(server, context)))), ...directories],
+    servers: fitAnswer([
+      ...(await Promise.all(servers.map((server) => look(server, context)))),
+      ...directories,
+    ]),
   };
 }
 
