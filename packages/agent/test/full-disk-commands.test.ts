@@ -148,3 +148,24 @@ it("a URL with a password does not stay behind if config.yaml cannot be written"
   expect(done.stderr).toContain(join(root, "config.yaml"));
   expect(files()).toEqual(before);
 });
+
+it.each([true, false])(
+  "a recovery kit on another disk is not left behind if config.yaml cannot be written (shares: %s)",
+  async (isSplit) => {
+    const shares = isSplit ? ["--shares", "3", "--threshold", "2"] : [];
+    const kit = ["keys", "recovery-kit", "--output", join(base, "kit.txt"), ...shares, "--yes"];
+    fill();
+    await expectFull("config.yaml", ...kit);
+    expect(readdirSync(base).filter((name) => name.startsWith("kit"))).toEqual([]);
+    rmSync(join(root, "filler"));
+    const again = await cli(...kit);
+    expect(again.code, again.stderr).toBe(0);
+  },
+);
+
+it("a recovery kit on stdout opens nothing if config.yaml cannot be written, and that is said", async () => {
+  fill();
+  const done = await cli("keys", "recovery-kit", "--output", "-", "--yes");
+  expect(done.code).toBe(2);
+  expect(done.stderr).toContain("destroy it");
+});

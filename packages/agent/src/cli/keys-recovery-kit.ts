@@ -1,16 +1,17 @@
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
-import { replaceFile } from "@attestore/host/durable-files";
+import { removeFile, replaceFile } from "@attestore/host/durable-files";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { readRecoveryState, writeRecoveryState } from "../recovery/recovery-state.ts";
 import { kitHtml, kitText, type KitSecret } from "../recovery/recovery-kit.ts";
 import { ShareError, splitSecret } from "../crypto/shamir.ts";
 import { planConfigEdit } from "../config/edit-config.ts";
-import { makeLayout } from "../state/layout.ts";
+import { type Layout, makeLayout } from "../state/layout.ts";
+import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
 import { configNow, openRoot, type OpenRoot } from "./open-root.ts";
-import { keepOutput, outputFile, STDOUT } from "./output-file.ts";
+import { keepOutput, outputFile, type OutputFile, STDOUT } from "./output-file.ts";
 import { testRecoveryKit } from "./test-recovery-kit.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
@@ -62,10 +63,17 @@ async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   // it would leave a key that nobody has.
   const files = await writePages(call, output, pages);
   if (output !== null) await keepOutput(call);
-  await edit.write();
+  try {
+    await edit.write();
+  } catch (error) {
+    if (await isUnused(layout, recipient)) await discard(call, files);
+    throw error;
+  }
   await writeRecoveryState(layout, { v: 1, recipient, made_at: made, shares: split, tested_at: null });
-  if (flags.isOn("json")) terminal.data(JSON.stringify({ recipient, files, shares: split }));
-  else if (output !== null) for (const file of files) terminal.data(`${terminal.onData.good("✓")} ${file}`);
+  if (flags.isOn("json"))
+    terminal.data(JSON.stringify({ recipient, files: files.map(({ name }) => name), shares: split }));
+  else if (output !== null)
+    for (const { name } of files) terminal.data(`${terminal.onData.good("✓")} ${name}`);
   terminal.say(
     `Print it, ${output === null ? "and store it safely" : "store it safely, and remove the file"}. ` +
       "Future backups are encrypted to it too; existing ones are not.\nThen test it: attestore keys recovery-kit --test",
@@ -117,10 +125,13 @@ function secretsOf(
 }
 
 /**
- * Writes one share per file, so that no file contains the key.
- * @returns the files' paths
+ * Writes one share per file, so that no file contains the key. Returns none for stdout.
  */
-async function writePages(call: Call, output: string | null, pages: readonly string[]): Promise<string[]> {
+async function writePages(
+  call: Call,
+  output: string | null,
+  pages: readonly string[],
+): Promise<OutputFile[]> {
   if (output === null) {
     for (const page of pages) call.terminal.block(page);
     return [];
@@ -137,5 +148,28 @@ async function writePages(call: Call, output: string | null, pages: readonly str
     for (const { path } of files) await rm(path, { force: true });
     throw error;
   }
-  return files.map(({ name }) => name);
+  return files;
+}
+
+/** Whether no backup will be encrypted to it. */
+async function isUnused(layout: Layout, recipient: string): Promise<boolean> {
+  const config = await readText(layout.config).catch(() => null);
+  return config !== null && !config.includes(recipient);
+}
+
+/** A kit that opens nothing must not be kept for the real one, and the next call makes another. */
+async function discard({ terminal }: Call, files: readonly OutputFile[]): Promise<void> {
+  const left = files.length === 0 ? ["the kit that was printed"] : [];
+  for (const { name, path } of files)
+    // Root may have to put it into its place, and then only root can remove it.
+    if (name !== path || !(await isRemoved(path))) left.push(name);
+  for (const what of left)
+    terminal.say(`${terminal.onTalk.warn("!")} ${what} opens no backup, not even future ones: destroy it`);
+}
+
+async function isRemoved(path: string): Promise<boolean> {
+  return await removeFile(path).then(
+    () => true,
+    () => false,
+  );
 }
