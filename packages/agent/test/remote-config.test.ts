@@ -377,6 +377,9 @@ it("no path outside of the named directories is reached: not by its name, a link
   rmSync(data, { recursive: true });
   symlinkSync(outside, data);
   expect(await offeredFiles()).toEqual([]);
+  expect((await command("remote-config")).stderr).toContain(`${data} leads through a link to ${outside}`);
+  rmSync(data);
+  expect((await command("remote-config")).stderr).toContain(`${data} is not there`);
 });
 
 it("the agent's own root, which has its keys, is neither named nor offered", async () => {

@@ -2,9 +2,10 @@ import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { planConfigEdit } from "../config/edit-config.ts";
 import type { Config } from "../config/config.ts";
-import { configNow, openAttachedRoot, openRoot } from "./open-root.ts";
+import { configNow, openAttachedRoot, openRoot, type OpenRoot } from "./open-root.ts";
 import { UserError } from "../errors/user-error.ts";
 import { askService } from "../backends/attached/resolve-source.ts";
+import { whyNothing } from "./remote-config/allowed-files.ts";
 import { ServiceError } from "../transport/service-error.ts";
 import type { Call, Run } from "./command.ts";
 
@@ -24,7 +25,7 @@ export const remoteConfig: Run = async (call, action = "show", ...given) => {
   if (action !== "on" && words.length > 0)
     throw new UserError("usage", "directories go with on: attestore remote-config on DIRECTORY");
   if (action === "show") {
-    print(call, config, {});
+    await print(call, root, config, {});
     return 0;
   }
   const isOn = action === "on";
@@ -41,15 +42,16 @@ export const remoteConfig: Run = async (call, action = "show", ...given) => {
     }
   });
   if (edit.after !== edit.before) await edit.write();
-  print(call, await configNow(root), { service_told: await tellService(call) });
+  await print(call, root, await configNow(root), { service_told: await tellService(call) });
   return 0;
 };
 
-function print(
+async function print(
   { terminal, flags }: Call,
+  { layout }: Pick<OpenRoot, "layout">,
   { allowRemoteConfig, remoteConfigPaths }: Config,
   more: { readonly service_told?: boolean },
-): void {
+): Promise<void> {
   if (flags.isOn("json")) {
     const told = { allow_remote_config: allowRemoteConfig, remote_config_paths: remoteConfigPaths };
     terminal.data(JSON.stringify({ ...told, ...more }));
@@ -67,6 +69,11 @@ function print(
       ? "  and no files or SQLite databases: attestore remote-config on DIRECTORY allows those below it."
       : `  and among the files and SQLite databases below ${remoteConfigPaths.join(", ")}.`,
   );
+  const own = await realpath(layout.root);
+  for (const path of remoteConfigPaths) {
+    const why = await whyNothing(path, own);
+    if (why !== null) terminal.say(`${terminal.onTalk.warn("!")} nothing is offered there: ${why}`);
+  }
   terminal.note(
     "They can set no address, password, query or command, and remove nothing. To end it: attestore remote-config off",
   );

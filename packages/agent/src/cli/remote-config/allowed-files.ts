@@ -31,21 +31,31 @@ export async function findAllowed(config: Config, root: string): Promise<Allowed
   const found: AllowedDirectory[] = [];
   const own = await realpath(root);
   for (const path of config.remoteConfigPaths) {
-    const real = await realpath(path).catch(() => null);
-    // Somebody who may write above it could put a link to another directory in its place.
-    if (real !== path || isWithin(own, real)) continue;
+    if ((await whyNothing(path, own)) !== null) continue;
     for (const engine of ["sqlite", "files"] as const) {
-      const names = await look(engine, real, own);
+      const names = await look(engine, path, own);
       const taken = (name: string): string | null => {
         for (const source of config.sources.values())
-          if (source.engine === engine && source.path === join(real, name)) return source.slug;
+          if (source.engine === engine && source.path === join(path, name)) return source.slug;
         return null;
       };
-      const place = `${engine}:${createHash("sha256").update(real).digest("hex").slice(0, 16)}`;
-      found.push({ place, engine, path: real, found: new Map(names.map((name) => [name, taken(name)])) });
+      const place = `${engine}:${createHash("sha256").update(path).digest("hex").slice(0, 16)}`;
+      found.push({ place, engine, path, found: new Map(names.map((name) => [name, taken(name)])) });
     }
   }
   return found;
+}
+
+/**
+ * Why nothing below a path of config.yaml is offered, and what to do; null if it may be.
+ * @param own the agent's root, without links
+ */
+export async function whyNothing(path: string, own: string): Promise<string | null> {
+  const real = await realpath(path).catch(() => null);
+  if (real === null) return `${path} is not there, or this user can't see it`;
+  if (isWithin(own, real)) return `${path} is in the agent's own root, which has its keys`;
+  // Somebody who may write above it could put a link to another directory in its place.
+  return real === path ? null : `${path} leads through a link to ${real}: name that one in config.yaml`;
 }
 
 /** Whether `inner` is `outer` or below it. */
