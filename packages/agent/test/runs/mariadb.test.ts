@@ -236,9 +236,8 @@ test("a text with a character that the dump cannot hold is no backup", async () 
   }
 });
 
-test("a column that cannot be read in time does not hold up a backup, and is not examined", async () => {
-  server.sql(`create database locked; use locked; create table a (x float, y text character set cp1251); insert into a values (1, 'a');
-    create table b (x float, y text character set cp1251); insert into b values (1, x'98')`);
+/** Sessions beside the agent's own. */
+async function openSessions(count: number) {
   const connection = await writeConnectionFile(server.source.connection, place.scratch);
   const client = await findClient();
   const open = () =>
@@ -252,7 +251,34 @@ test("a column that cannot be read in time does not hold up a backup, and is not
         }),
       never,
     );
-  const [locking, looking] = [await open(), await open()];
+  const sessions = await Promise.all(Array.from({ length: count }, open));
+  const close = async (): Promise<void> => {
+    for (const session of sessions) await session.close();
+    await connection.remove();
+  };
+  return { sessions, close };
+}
+
+test("a value that a dump would round is found in a table that is too large to be read in time", async () => {
+  server.sql(`create database large; create table large.t (x float, y float); insert into large.t values (1, 16777217);
+    insert into large.t select 1, 1 from information_schema.columns a, information_schema.columns b limit 3000000`);
+  const { sessions, close } = await openSessions(1);
+  try {
+    const [looking] = sessions;
+    const version = await connect(looking!);
+    const floats = await roundedFloats(looking!, ["large"], version, 0.4);
+    expect(floats).toEqual({ changed: ["large.t.y"], notExamined: ["large.t.x"] });
+  } finally {
+    await close();
+    server.sql("drop database large");
+  }
+});
+
+test("a column that cannot be read in time does not hold up a backup, and is not examined", async () => {
+  server.sql(`create database locked; use locked; create table a (x float, y text character set cp1251); insert into a values (1, 'a');
+    create table b (x float, y text character set cp1251); insert into b values (1, x'98')`);
+  const { sessions, close } = await openSessions(2);
+  const [locking, looking] = sessions as [MariadbSession, MariadbSession];
   try {
     expect(await locking.run("lock tables locked.a write")).toMatchObject({ ok: true });
     const version = await connect(looking);
@@ -261,9 +287,7 @@ test("a column that cannot be read in time does not hold up a backup, and is not
     const texts = await lossyTexts(looking, ["locked"], version, 12);
     expect(texts).toEqual({ changed: ["locked.b.y"], notExamined: ["locked.a.y"] });
   } finally {
-    await locking.close();
-    await looking.close();
-    await connection.remove();
+    await close();
     server.sql("drop database locked");
   }
 });
