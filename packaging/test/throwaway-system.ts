@@ -49,7 +49,10 @@ export async function bootThrowawaySystem(): Promise<ThrowawaySystem> {
     );
     const must = (...command: string[]): string => {
       const { code, stdout, stderr } = run(command);
-      if (code !== 0) throw new Error(`${command.join(" ")}: exit code ${code}\n${stdout}${stderr}`);
+      if (code !== 0) {
+        const journal = run(["journalctl", "--no-pager", "-n", "60"]).stdout;
+        throw new Error(`${command.join(" ")}: exit code ${code}\n${stdout}${stderr}\n${journal}`);
+      }
       return stdout;
     };
     return { root: `/proc/${pid}/root`, run, must, stop };
