@@ -98,7 +98,7 @@ test("an owner adds a database by keyboard: it is found, its connection tested, 
   await expectAccessible(page);
   await page.getByRole("button", { name: "Test the connection" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByText("The agent can read it: postgresql 15").waitFor();
+  await page.getByText("The agent can read it: PostgreSQL 15").waitFor();
   await page.getByRole("checkbox", { name: /^fresh-orders/ }).waitFor();
   await page.getByRole("checkbox", { name: /^has-orders/ }).uncheck();
   await page.getByRole("textbox", { name: "Name" }).fill("Not a name");

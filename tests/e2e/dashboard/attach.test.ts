@@ -191,7 +191,7 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
     await page.getByRole("link", { name: "ledger-1" }).click();
     await heading(page, "ledger-1");
     await page.getByText("nobody knows whether it works").waitFor();
-    await page.getByRole("row", { name: /ledger.*sqlite/ }).waitFor();
+    await page.getByRole("row", { name: /ledger.*SQLite/ }).waitFor();
     const earlier = page.getByRole("table", { name: "Earlier signing keys" });
     await expect.poll(() => earlier.getByRole("row").count()).toBe(2);
     const doctor = await ledger.run("doctor");

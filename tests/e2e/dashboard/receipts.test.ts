@@ -172,7 +172,7 @@ describe("receipts", () => {
     await page.getByRole("link", { name: "Restore test passed" }).click();
 
     await heading(page, "Restore test passed").waitFor();
-    await page.getByText(/restored it into sqlite .*, and all \d+ checks held/).waitFor();
+    await page.getByText(/restored it into SQLite .*, and all \d+ checks held/).waitFor();
     const checks = page.getByRole("table", { name: "Checks" });
     const invoices = checks.getByRole("row", { name: /held has-invoices .*n >= 100 n = 500/ });
     await invoices.getByText(/^Last shown to fail on .*, by an empty invoices$/).waitFor();

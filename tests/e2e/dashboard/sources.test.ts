@@ -489,7 +489,7 @@ describe("lists and pages of sources", () => {
   test("sources filter by environment and tag, on the home page too, and the list's URL keeps the filter", async () => {
     await page.goto(`${dashboard.server.url}/sources`);
     const names = () => page.getByRole("link", { name: /^(orders|billing|archive)$/ }).allTextContents();
-    await page.getByText("postgresql · production · money, shop").waitFor();
+    await page.getByText("PostgreSQL · production · money, shop").waitFor();
     await page.getByRole("combobox", { name: "Environment" }).selectOption("production");
     await eventually(names).toEqual(["billing"]);
     await page.getByRole("combobox", { name: "Tag" }).selectOption("shop");

@@ -1,23 +1,23 @@
 import classes from "./engine-mark.module.css";
+import { engineName } from "../text/engines.ts";
 
 /** Two letters and a colour of each engine; the word follows for those who do not know them. */
-const MARKS: Readonly<Record<string, readonly [letters: string, hue: string]>> = {
-  postgresql: ["Pg", "blue"],
-  mariadb: ["Ma", "brown"],
-  mysql: ["My", "orange"],
-  mongodb: ["Mo", "green"],
-  sqlite: ["Sq", "blue"],
-  files: ["Fi", "grey"],
-  dumps: ["Du", "grey"],
-  restic: ["Re", "brown"],
-};
+const HUES = new Map(
+  Object.entries({
+    postgresql: "blue",
+    mariadb: "brown",
+    mysql: "orange",
+    mongodb: "green",
+    sqlite: "blue",
+    restic: "brown",
+  }),
+);
 
 /** Which engine a source has, small enough for a row. */
 export function EngineMark({ engine }: { engine: string }) {
-  const [letters, hue] = MARKS[engine] ?? [engine.slice(0, 2), "grey"];
   return (
-    <abbr className={classes["mark"]} data-hue={hue} title={engine}>
-      {letters}
+    <abbr className={classes["mark"]} data-hue={HUES.get(engine)} title={engineName(engine)}>
+      {engine === "postgresql" ? "pg" : engine.slice(0, 2)}
     </abbr>
   );
 }

@@ -1,3 +1,4 @@
+import { engines } from "./engines.ts";
 /** Of the names of sources and checks in config.yaml. */
 export const nameForm = {
   hint: "Up to 63 characters of a-z, 0-9, - and _",
@@ -18,16 +19,7 @@ export const addSource = {
     test: "4. Test the connection",
     name: "5. Name and schedule",
   },
-  engines: {
-    postgresql: "PostgreSQL",
-    mariadb: "MariaDB",
-    mysql: "MySQL",
-    sqlite: "SQLite",
-    files: "Files",
-    mongodb: "MongoDB",
-    dumps: "Dumps of other programs",
-    restic: "restic repository",
-  },
+  engines,
   onHost: (engine: string) =>
     `${engine}: such a source needs an address, a password or a pattern of file names. The dashboard never asks for these, because whoever gets into it could then send the agent anywhere. Add it on the host; this asks for them, tries them and proposes checks:`,
   onHostCommand: "Command that adds this source on the host",

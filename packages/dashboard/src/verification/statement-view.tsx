@@ -22,6 +22,7 @@ import { receipts } from "../text/receipts.ts";
 import { visible } from "../text/visible.ts";
 import { ControlNotes } from "./control-notes.tsx";
 import { failedFirst } from "./failed-first.ts";
+import { engineName } from "../text/engines.ts";
 
 const text = receipts.page;
 
@@ -71,7 +72,7 @@ export function sentenceOf(statement: Statement): string {
   if (!isRestoreTest(statement)) {
     const { source_metadata, size_bytes } = statement.predicate;
     return text.backedUp(
-      visible(`${source_metadata.engine} ${source_metadata.engine_version}`, 100),
+      visible(`${engineName(source_metadata.engine)} ${source_metadata.engine_version}`, 100),
       formatBytes(size_bytes),
     );
   }
@@ -83,7 +84,7 @@ export function sentenceOf(statement: Statement): string {
 }
 
 function runtimeOf({ runtime }: RestoreTestPredicate): string {
-  const engine = visible(`${runtime.engine} ${runtime.engine_version}`, 100);
+  const engine = visible(`${engineName(runtime.engine)} ${runtime.engine_version}`, 100);
   return `${engine}, ${text.runtime[runtime.kind]}`;
 }
 

@@ -6,6 +6,7 @@ import { receipts as receiptText } from "../../text/receipts.ts";
 import { sourceText } from "../../text/sources.ts";
 import { strings } from "../../text/strings.ts";
 import type { Destination } from "../navigation.ts";
+import { engineName } from "../../text/engines.ts";
 
 /** What choosing an item does. */
 export type Choice =
@@ -37,7 +38,7 @@ export function paletteItems({ places, overview, receipts, mayManage }: Known): 
   return [
     ...places.map(({ to, label, icon }) => item(`page ${to}`, label, text.kinds.page, icon, { go: to })),
     ...sources.map(({ id, name, engine }) =>
-      item(id, name, `${text.kinds.source}, ${engine}`, "sources", { go: `/sources/${id}` }),
+      item(id, name, `${text.kinds.source}, ${engineName(engine)}`, "sources", { go: `/sources/${id}` }),
     ),
     ...agents.map(({ id, name }) => item(id, name, text.kinds.agent, "agents", { go: `/agents/${id}` })),
     ...(mayManage

@@ -5,6 +5,7 @@ import { WaitingLine } from "../../parts/waiting-line.tsx";
 import { addSource } from "../../text/add-source.ts";
 import { visible } from "../../text/visible.ts";
 import type { Chosen } from "./choose-database.tsx";
+import { engineName } from "../../text/engines.ts";
 
 const text = addSource.test;
 
@@ -42,7 +43,10 @@ export function TestConnection(props: TestConnectionProps) {
       {tested !== null && (
         <>
           <Alert color="teal" variant="light" role="status">
-            {text.works(visible(tested.source.version, 200), tested.source.tables)}
+            {text.works(
+              visible(tested.source.version.replace(/^\w+/, engineName), 200),
+              tested.source.tables,
+            )}
           </Alert>
           <Proposed {...props} source={tested.source} />
         </>

@@ -19,6 +19,7 @@ import { agentQuery, agentSourcesQuery, silentAgentsQuery } from "./queries.ts";
 import { RenameAgent } from "./rename-agent.tsx";
 import { RevokeAgent } from "./revoke-agent.tsx";
 import { SigningKeys } from "./signing-keys.tsx";
+import { engineName } from "../../text/engines.ts";
 
 type Agent = Schemas["AgentRecord"];
 const route = getRouteApi("/signed-in/agents/$agentId");
@@ -119,7 +120,7 @@ function Sources({ agent }: { agent: Agent }) {
                   header: words.sourceName,
                   cell: ({ id, name }) => <Link to={`/sources/${id}` as "/"}>{name}</Link>,
                 },
-                { header: words.engine, cell: ({ engine }) => engine },
+                { header: words.engine, cell: ({ engine }) => engineName(engine) },
                 {
                   header: words.lastBackup,
                   cell: ({ last_backup_at }) => <Age at={last_backup_at} fallback={words.never} />,

@@ -21,6 +21,7 @@ import { BackupRetention } from "./backup-retention.tsx";
 import { DownloadSection } from "./download-section.tsx";
 import { Proof } from "./proof.tsx";
 import { type Backup, backupQuery } from "./queries.ts";
+import { engineName } from "../../text/engines.ts";
 
 const route = getRouteApi("/signed-in/backups/$backupId");
 
@@ -59,9 +60,9 @@ function BackupFacts({ backup }: { backup: Backup }) {
           [text.page.proven, <Proof backup={backup} />],
           [text.page.size, formatBytes(backup.size_bytes)],
           [text.page.sha256, <Code>{backup.sha256}</Code>],
-          [text.page.engine, visible(`${metadata.engine} ${metadata.engine_version}`)],
+          [text.page.engine, visible(`${engineName(metadata.engine)} ${metadata.engine_version}`)],
           [text.page.format, visible(metadata.dump_format)],
-          [text.page.recipients, cipher.recipients.map((key) => visible(key)).join(", ")],
+          [text.page.recipients, <Code>{cipher.recipients.map((key) => visible(key)).join(", ")}</Code>],
           [
             text.page.status,
             backup.status === "expired" && backup.expires_at !== null

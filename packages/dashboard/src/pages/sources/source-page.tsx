@@ -16,6 +16,7 @@ import { StatusCard } from "./status-card.tsx";
 import { TimelineTab } from "./timeline/timeline-tab.tsx";
 import { TriggerButtons } from "./commands/trigger-buttons.tsx";
 import { useFollowedCommands } from "./commands/use-followed-commands.ts";
+import { engineName } from "../../text/engines.ts";
 
 const route = getRouteApi("/signed-in/sources/$sourceId");
 
@@ -59,7 +60,7 @@ function SourceFrame({ source }: { source: SourceDetail }) {
       lead={
         <>
           {source.slug !== source.name && `${source.slug} · `}
-          {source.engine} · {labelWords(source) !== "" && `${labelWords(source)} · `}
+          {engineName(source.engine)} · {labelWords(source) !== "" && `${labelWords(source)} · `}
           <Anchor inherit underline="always" renderRoot={(props) => <Link to="/sources" {...props} />}>
             {sourceText.page.backLink}
           </Anchor>

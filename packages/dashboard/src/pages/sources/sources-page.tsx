@@ -20,6 +20,7 @@ import { sourceListQuery } from "../../api/source-list.ts";
 import { SORTS, STATES } from "./search.ts";
 import { SourceState } from "./source-state.tsx";
 import { useAgents } from "../../api/use-agents.ts";
+import { engineName } from "../../text/engines.ts";
 
 const text = sourceText.list;
 const route = getRouteApi("/signed-in/sources");
@@ -141,7 +142,7 @@ const name: Column<ListedSource> = {
     <div>
       <RecordLink id={source.id}>{source.name}</RecordLink>
       <Text size="sm" c="dimmed">
-        {[source.engine, labelWords(source)].filter((part) => part !== "").join(" · ")}
+        {[engineName(source.engine), labelWords(source)].filter((part) => part !== "").join(" · ")}
       </Text>
     </div>
   ),

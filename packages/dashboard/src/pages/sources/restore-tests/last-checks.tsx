@@ -10,6 +10,7 @@ import { failedFirst } from "../../../verification/failed-first.ts";
 import type { RestoreTest } from "../queries.ts";
 import { checkChanges } from "./restore-phases.ts";
 import { TestResult } from "./restore-test-table.tsx";
+import { engineName } from "../../../text/engines.ts";
 
 const text = sourceText.tests;
 type Check = RestoreTest["checks"][number];
@@ -40,7 +41,7 @@ export function LastChecks({ test, before }: { test: RestoreTest; before: Restor
           </Text>
         )}
         <Text size="sm" c="dimmed">
-          {text.runtime(engine, engine_version, kind)}
+          {text.runtime(engineName(engine), engine_version, kind)}
         </Text>
         {test.checks.length === 0 ? (
           <Text>{text.noChecks}</Text>

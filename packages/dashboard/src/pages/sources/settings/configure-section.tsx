@@ -5,6 +5,7 @@ import { ConfigureEditor } from "./configure-editor.tsx";
 import type { SourceDetail } from "../queries.ts";
 import { SettingSection } from "./setting-section.tsx";
 import { useAgents } from "../../../api/use-agents.ts";
+import { engineName } from "../../../text/engines.ts";
 
 const text = sourceText.configure;
 
@@ -21,7 +22,7 @@ export function ConfigureSection({ source }: { source: SourceDetail }) {
         facts={[
           [text.name, name],
           [text.slug, slug],
-          [text.engine, engine],
+          [text.engine, engineName(engine)],
           [text.agent, <AgentLink key="agent" id={agent_id} />],
           [
             text.tester,

@@ -8,6 +8,7 @@ import { endOf } from "../../commands/command-state.ts";
 import type { RestoreTest, TimelineItem } from "../queries.ts";
 import { dataBack_ms } from "../restore-tests/restore-phases.ts";
 import type { TimelineRow } from "./timeline-rows.ts";
+import { engineName } from "../../../text/engines.ts";
 
 const text = sourceText.timeline;
 
@@ -31,7 +32,7 @@ export function describeEntry(
         title: text.backup,
         details: [
           formatBytes(size_bytes),
-          `${source_metadata.engine} ${source_metadata.engine_version}`,
+          `${engineName(source_metadata.engine)} ${source_metadata.engine_version}`,
           ...(isRefuted ? [text.refuted] : proven_at === null ? [text.notProven] : []),
           ...(proven_at === null ? [] : [`${text.proven} ${formatAge(new Date(proven_at), now)}`]),
           ...(isRefuted ? [] : cleanWords(item.backup)),

@@ -115,8 +115,8 @@ test("records whose counterpart is not loaded stay, and so does each of several 
 });
 
 test.each([
-  [backup("bkp_1"), "backed_up", "Backup made", "1.5 kB · sqlite 3.46 · not proven"],
-  [backup("bkp_1", at), "proven", "Backup made", "1.5 kB · sqlite 3.46 · proven just now"],
+  [backup("bkp_1"), "backed_up", "Backup made", "1.5 kB · SQLite 3.46 · not proven"],
+  [backup("bkp_1", at), "proven", "Backup made", "1.5 kB · SQLite 3.46 · proven just now"],
   [receipt("rcpt_1", "restore_test", "failed"), "failed", "Restore test failed", ""],
   [
     event("evt_1", "restore_failed", { reason: "no_key", message: "There is no key." }),
