@@ -59,19 +59,20 @@ function whatSticksOut(): string[] {
   return [`${scrollWidth - clientWidth} pixels`, ...beyond.map(({ outerHTML }) => outerHTML.slice(0, 300))];
 }
 
-/** Waits for colour transitions, but not for endless animations. */
-async function colorsAreThere(): Promise<void> {
-  const passing = document
-    .getAnimations()
-    .filter(
-      ({ effect, playState }) => playState === "running" && effect?.getComputedTiming().endTime !== Infinity,
-    );
-  await Promise.all(passing.map(({ finished }) => finished.catch(() => undefined)));
+/**
+ * Ends colour transitions, but not endless animations. Nothing waits for them: Chromium never
+ * resolves the `finished` promise of one whose element was hidden in the meantime.
+ */
+function endTransitions(): void {
+  for (const animation of document.getAnimations()) {
+    const isEndless = animation.effect?.getComputedTiming().endTime === Infinity;
+    if (animation.playState === "running" && !isEndless) animation.finish();
+  }
 }
 
 /** Switches the colour scheme, and waits until the page has applied it. */
 export async function show(page: Page, colorScheme: (typeof SCHEMES)[number]): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
-  await page.evaluate(colorsAreThere);
+  await page.evaluate(endTransitions);
 }

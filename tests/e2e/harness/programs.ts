@@ -71,23 +71,60 @@ export function start(program: Program, args: string[], env: Environment = {}, c
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const finished = once(child, "close").then(([code, signal]) => ({
+  const talk = (): string => stdout + stderr;
+  const ended = once(child, "close").then(([code, signal]) => ({
     code: code as number | null,
     signal: signal as NodeJS.Signals | null,
     stdout,
     stderr,
   }));
-  return { child, talk: () => stdout + stderr, finished };
+  const finished = Promise.race([ended, staysAfterSignal(child, [program, ...args].join(" "), talk)]);
+  return { child, talk, finished };
 }
 
+/**
+ * Rejects if the process is still there so long after the first signal that it was sent; without
+ * this, a test that waits for its end would say nothing but that it took too long.
+ */
+function staysAfterSignal(child: ChildProcess, command: string, talk: () => string): Promise<never> {
+  const kill = child.kill.bind(child);
+  let timer: NodeJS.Timeout | undefined;
+  child.once("close", () => clearTimeout(timer));
+  return new Promise((_, reject) => {
+    child.kill = (signal) => {
+      timer ??= setTimeout(() => {
+        kill("SIGKILL");
+        reject(new Error(`${command} was still there ${STAYS_S} s after ${signal}:\n${talk()}`));
+      }, STAYS_S * 1000);
+      return kill(signal);
+    };
+  });
+}
+
+const STAYS_S = 120;
+/** Far beyond what any command of a test takes on a busy machine. */
+const RUNS_S = 400;
+
 /** Runs one of the programs to its end, as a person would in a shell. */
-export function run(
+export async function run(
   program: Program,
   args: string[],
   env: Environment = {},
   cwd?: string,
 ): Promise<Finished> {
-  return start(program, args, env, cwd).finished;
+  const { child, talk, finished } = start(program, args, env, cwd);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      reject(new Error(`${program} ${args.join(" ")} ran for ${RUNS_S} s without an end:\n${talk()}`));
+    }, RUNS_S * 1000);
+  });
+  try {
+    return await Promise.race([finished, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Runs a program that has to succeed, and reads what it prints as JSON. */

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { inject } from "vitest";
 
 export interface Finished {
@@ -12,9 +13,15 @@ export interface Finished {
 export interface Running {
   readonly process: ChildProcess;
   readonly finished: Promise<Finished>;
-  /** Resolves when what it has said so far contains the text; rejects if it ends without. */
+  /**
+   * Resolves when what it has said so far contains the text; rejects if it ends without, or does
+   * not say it in minutes.
+   */
   said(text: string): Promise<void>;
 }
+
+/** Far beyond what a busy machine takes. */
+const SAYS_WITHIN_MS = 300_000;
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -46,9 +53,12 @@ export function startCli(args: readonly string[], { env = {}, cwd, stdin }: CliO
   const said = async (text: string): Promise<void> => {
     let isOver = false;
     void finished.then(() => (isOver = true));
+    const late = pause(SAYS_WITHIN_MS, "late", { ref: false });
     while (!(stdout + stderr).includes(text)) {
       if (isOver) throw new Error(`it ended without saying "${text}":\n${stdout}${stderr}`);
-      await Promise.race([once(child.stdout, "data"), once(child.stderr, "data"), finished]);
+      const news = [once(child.stdout, "data"), once(child.stderr, "data"), finished, late];
+      if ((await Promise.race(news)) === "late")
+        throw new Error(`it has not said "${text}" in ${SAYS_WITHIN_MS / 1000} s:\n${stdout}${stderr}`);
     }
   };
   return { process: child, finished, said };
