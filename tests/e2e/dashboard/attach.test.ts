@@ -119,6 +119,7 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
     ledger.base,
   );
   expect(init.code, init.stderr).toBe(0);
+  await page.getByText("ledger-1 is attached.").waitFor();
   await page.getByRole("link", { name: "Open ledger-1" }).waitFor();
   for (const [label, words] of [
     ["Command that adds a source", "npx attestore source add"],
@@ -127,6 +128,13 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
     await expect.poll(() => page.getByLabel(label).textContent()).toBe(words);
   await expectAccessible(page);
   await screenshotsOf(page, "attach");
+  const first = ledger.start("run");
+  await page.getByText("Its agent is running.").waitFor();
+  expect(await page.getByLabel("Command that starts the agent").count()).toBe(0);
+  await expectAccessible(page);
+  await screenshotsOf(page, "attach-running");
+  first.child.kill("SIGTERM");
+  await first.finished;
 
   // Shown once: it is gone after a reload.
   await page.reload();
@@ -305,7 +313,7 @@ test("the page says how far the packages for other hosts are, why there are none
 test("an owner approves a waiting host by its fingerprint, and denies another", async () => {
   const org: DashboardOrg = await dashboard.addOrg("Night Watch");
   const page = await dashboard.open(org.owner, "/attach");
-  await page.getByText("By its code", { exact: true }).click();
+  await page.getByText("With a code", { exact: true }).click();
   await page.getByText("Other hosts cannot be attached yet").waitFor();
   const friend = await knock(host(), "archive-2", await shownCommand(page, "On the host"));
 

@@ -3,7 +3,8 @@ import { plural } from "./format.ts";
 export const attach = {
   title: "Attach an agent",
   lead: "An agent runs on the host that has the data. It makes backups there, and restores them.",
-  ways: { label: "Way to attach", key: "With an auth key", code: "By its code" },
+  ways: { label: "Way to attach", key: "With an auth key", code: "With a code" },
+  attached: (name: string) => `${name} is attached.`,
   onlyHere:
     "This attaches the machine on which the service runs. Run it in the directory from which you started the service.",
   packages: {
@@ -51,11 +52,12 @@ export const attach = {
     open: (name: string) => `Open ${name}`,
   },
   after: {
-    declare: "Then say what to back up: here, or with a command on the host.",
+    declare: "Next, say what to back up: here, or with a command on the host.",
     addSource: "Add a source",
     declareCommand: "Command that adds a source",
+    running: "Its agent is running.",
     run: "Start the agent, and leave it running: it does what you start here, and what is scheduled.",
-    unit: "The agent must run: it does what you start here, and what is scheduled. The installer has started it. If it was stopped, or there was no installer, start it:",
+    unit: "The installer starts the agent, which takes a few seconds. If nothing changes here, or there was no installer, start it:",
     runCommand: "Command that starts the agent",
   },
   code: {
@@ -89,7 +91,6 @@ export const attach = {
     denyTitle: (name: string) => `Deny ${name}?`,
     denyConfirm: (name: string) => `Deny ${name}`,
     denyText: "The host is refused and its code stops working. It can ask again with a new one.",
-    approved: (name: string) => `${name} is attached.`,
     denied: (name: string) => `${name} was denied.`,
     another: "Look up another code",
     openAgent: "Open the agent",

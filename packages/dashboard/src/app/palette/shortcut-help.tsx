@@ -1,4 +1,4 @@
-import { Kbd, Switch } from "@mantine/core";
+import { Switch } from "@mantine/core";
 import { palette as text } from "../../text/palette.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import classes from "./shortcut-help.module.css";
@@ -19,7 +19,7 @@ export function ShortcutHelp({ onClose, isOn, onSwitch }: ShortcutHelpProps) {
           <div key={what}>
             <dt>
               {keys.map((key) => (
-                <Kbd key={key}>{key}</Kbd>
+                <kbd key={key}>{key}</kbd>
               ))}
             </dt>
             <dd>{what}</dd>

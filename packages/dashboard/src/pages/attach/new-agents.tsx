@@ -1,4 +1,4 @@
-import { Group, Loader, Stack, Text } from "@mantine/core";
+import { Alert, Group, Loader, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
@@ -26,16 +26,18 @@ export function NewAgents({ orgId, since }: { orgId: string; since: string }) {
         {(agents) => (
           <Stack gap="xs" role="status">
             {agents.map(({ id, name, hostname, key_fingerprint }) => (
-              <div key={id}>
-                <Link to="/agents/$agentId" params={{ agentId: id }}>
-                  {text.open(name)}
-                </Link>
+              <Alert key={id} color="teal" variant="light" title={attach.attached(name)}>
                 <Text size="sm" style={{ overflowWrap: "anywhere" }}>
                   {hostname}, {key_fingerprint}
                 </Text>
-              </div>
+                <Link to="/agents/$agentId" params={{ agentId: id }}>
+                  {text.open(name)}
+                </Link>
+              </Alert>
             ))}
-            {agents.length > 0 && <AfterAttach />}
+            {agents.length > 0 && (
+              <AfterAttach isRunning={agents.every(({ last_seen_at }) => last_seen_at !== null)} />
+            )}
             {agents.length === 0 && (
               <Group gap="sm">
                 <Loader size="sm" aria-hidden="true" />

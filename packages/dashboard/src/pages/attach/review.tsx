@@ -1,7 +1,7 @@
 import type { Schemas } from "@attestore/contract/client";
 import { Alert, Checkbox, Code, Group, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -12,6 +12,7 @@ import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { Section } from "../../parts/section.tsx";
+import { agentQuery } from "../agents/queries.ts";
 import { AfterAttach } from "./after-attach.tsx";
 import { attach } from "../../text/attach.ts";
 
@@ -47,26 +48,30 @@ export function Review({ orgId, code, machine }: { orgId: string; code: string; 
       {machine.status === "pending" ? (
         <Decide orgId={orgId} code={code} machine={machine} />
       ) : (
-        <Decided machine={machine} />
+        <Decided orgId={orgId} machine={machine} />
       )}
     </Section>
   );
 }
 
-function Decided({ machine }: { machine: Machine }) {
+function Decided({ orgId, machine }: { orgId: string; machine: Machine }) {
   const isIn = machine.status === "approved";
   const hasPages = useMe().org !== null;
+  const agent = useQuery({
+    ...agentQuery(orgId, machine.agent_id ?? ""),
+    enabled: machine.agent_id !== null && hasPages,
+  });
   return (
     <>
       <Alert color={isIn ? "teal" : "gray"} variant="light" role="status">
-        <Text size="sm">{isIn ? text.approved(machine.name) : text.denied(machine.name)}</Text>
+        <Text size="sm">{isIn ? attach.attached(machine.name) : text.denied(machine.name)}</Text>
         {machine.agent_id !== null && hasPages && (
           <Link to="/agents/$agentId" params={{ agentId: machine.agent_id }}>
             {text.openAgent}
           </Link>
         )}
       </Alert>
-      {isIn && <AfterAttach />}
+      {isIn && <AfterAttach isRunning={(agent.data?.last_seen_at ?? null) !== null} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Container, Group, Stack, Text, Title } from "@mantine/core";
+import { Alert, Anchor, Box, Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
 import { Section } from "../../parts/section.tsx";
 import { verify as text } from "../../text/verify.ts";
@@ -92,7 +92,7 @@ export function VerifyPage() {
   const isReceipt = ({ content }: TakenFile): boolean =>
     content.kind === "receipt" || content.kind === "malformed_receipt";
   return (
-    <Container component="main" size="lg" py="lg">
+    <Box component="main" maw={1140} mx="auto" px="md" py="lg">
       <Stack gap="lg">
         <Group justify="space-between" align="flex-start" gap="xs">
           <Group gap="sm" wrap="nowrap" align="flex-start">
@@ -162,7 +162,7 @@ export function VerifyPage() {
           {text.trust}
         </Text>
       </Stack>
-    </Container>
+    </Box>
   );
 }
 
