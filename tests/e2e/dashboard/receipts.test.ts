@@ -282,6 +282,8 @@ describe("verification in the browser", () => {
     // No seal on what the agent did not sign.
     await page.getByText("Do not rely on this receipt").waitFor();
     await page.getByText("Signature NOT valid").waitFor();
+    await heading(page, "Not a valid receipt").waitFor();
+    await page.getByText("It claims: Restore test passed").waitFor();
     expect(await sealOf(page)).toBe("failed");
     await page.getByRole("button", { name: "Verify here" }).click();
     await verdictIs(page, "false");

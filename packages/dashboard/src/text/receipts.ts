@@ -101,6 +101,8 @@ export const receipts = {
     label: "Certificate",
     took: (duration: string) => `took ${duration}`,
     held: (held: number, all: string) => `${held} of ${all} held`,
+    notValid: "Not a valid receipt",
+    claims: (what: string) => `It claims: ${what}`,
     details: "Details",
     leafHash: "Hash of the log's entry",
     id: "Receipt",

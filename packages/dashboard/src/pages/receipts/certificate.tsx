@@ -34,14 +34,16 @@ export function Certificate({
   const proof = useProofHere(receipt);
   const { main, technical } = factsOf(statement, id);
   const outcome = outcomeOf(statement);
+  const isRefuted = proof.state === "failed";
   return (
     <section className={classes["certificate"]} aria-label={text.label}>
       <div className={classes["head"]}>
         <Seal outcome={OUTCOMES[outcome]} proof={proof.state} />
         <div>
           <Title order={1} className={classes["outcome"] ?? ""}>
-            {whatItIs(statement)}
+            {isRefuted ? text.notValid : whatItIs(statement)}
           </Title>
+          {isRefuted && <Text>{text.claims(whatItIs(statement))}</Text>}
           <Text size="lg" fw={600} style={{ overflowWrap: "anywhere" }}>
             <PlainSourceName id={predicate.source_id} />
           </Text>
@@ -52,7 +54,7 @@ export function Certificate({
         </div>
       </div>
       <ThreeMarks proof={proof} isOfFailedTest={outcome === "failed"} />
-      <Text>{sentenceOf(statement)}</Text>
+      <Text>{isRefuted ? text.claims(sentenceOf(statement)) : sentenceOf(statement)}</Text>
       <FactList facts={main} />
       <details className={classes["details"]}>
         <summary>{text.details}</summary>
