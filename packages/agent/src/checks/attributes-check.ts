@@ -19,6 +19,7 @@ const WORDS: Readonly<Record<string, string>> = {
   times: "times",
   acls: "ACLs",
   xattrs: "extended attributes",
+  outside_xattrs: "extended attributes outside of user.",
 };
 
 /** Times, owners, ACLs and extended attributes came back as they were archived. */

@@ -46,15 +46,18 @@ interface HeaderFields {
   readonly linkName: string;
   readonly mode: number;
   readonly size: number;
+  /** By name, in the header itself. */
+  readonly owner?: string;
 }
 
-export function header({ name, type, linkName, mode, size }: HeaderFields): Buffer {
+export function header({ name, type, linkName, mode, size, owner = "" }: HeaderFields): Buffer {
   const block = Buffer.alloc(512);
   block.write(name.slice(0, 100), 0, "latin1");
   block.write(`${octal(mode, 7)}\0${octal(0, 7)}\0${octal(0, 7)}\0`, 100, "latin1");
   block.write(`${octal(size, 11)}\0${octal(0, 11)}\0${" ".repeat(8)}${type}`, 124, "latin1");
   block.write(linkName.slice(0, 100), 157, "latin1");
   block.write("ustar\x0000", 257, "latin1");
+  block.write(owner, 265, "latin1");
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${octal(sum, 6)}\0 `, 148, "latin1");
   return block;

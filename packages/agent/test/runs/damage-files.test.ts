@@ -34,7 +34,8 @@ beforeAll(async () => {
   sh(
     tree,
     `ln -s letters soft; ln letters/1.txt hard
-     truncate -s 3M sparse; printf x | dd of=sparse bs=1 seek=2000000 conv=notrunc status=none; mkfifo pipe`,
+     truncate -s 3M sparse; printf x | dd of=sparse bs=1 seek=2000000 conv=notrunc status=none; mkfifo pipe
+     touch -d @4000000000 far`,
   );
   withAttributes(tree);
   source = {
@@ -96,16 +97,34 @@ async function onTheWay(change: string | ((tree: string) => void)): Promise<Rest
   return testIt(backup, await reseal(place, (await dumpTree(tree)).archive));
 }
 
-/** The archive in which a file belongs to another user. */
-function withOwner(archive: Buffer, name: string, user: number): Buffer {
+/** The archive in which a file belongs to another user, or to one that is given by name. */
+function withOwner(archive: Buffer, name: string, user: number | string): Buffer {
   const changed = Buffer.from(archive);
   const at = changed.indexOf(`${name}\0`, 0, "latin1");
   const block = changed.subarray(at, at + 512);
-  block.write(user.toString(8).padStart(7, "0"), 108, "latin1");
+  if (typeof user === "string") block.write(user, 265, "latin1");
+  else block.write(user.toString(8).padStart(7, "0"), 108, "latin1");
   block.write(" ".repeat(8), 148, "latin1");
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
   return changed;
+}
+
+/** The archive in which a file has a capability. Not everybody who runs this may give it one. */
+async function withCapability(): Promise<Buffer> {
+  const tree = otherTree("true");
+  const args = ["-xp", "--xattrs", "--xattrs-include=user.*", "-C", tree];
+  const pax = {
+    mtime: "1600000000",
+    "SCHILY.xattr.user.origin": "scanner",
+    "SCHILY.xattr.user.morecapability": "x",
+  };
+  execFileSync("tar", args, { input: archiveOf([{ name: "./xattr", content: "x", pax }]) });
+  const { archive } = await dumpTree(tree);
+  const records = archive
+    .toString("latin1")
+    .replace("xattr.user.morecapability", "xattr.security.capability");
+  return Buffer.from(records, "latin1");
 }
 
 const toldIn = ({ profile }: RestoreTestResult) =>
@@ -199,6 +218,14 @@ test("damage on the way is noticed as the table says", async () => {
   expect(same.reason).toBeUndefined();
   const owners = await testIt(backup, await reseal(place, withOwner(archive, "./letters/7.txt", 4711)));
   table.noticed("an owner changed on the way", owners, "owners");
+  // Whoever restores by hand may get what no sandbox can set.
+  const named = await testIt(backup, await reseal(place, withOwner(archive, "./letters/7.txt", "daemon")));
+  expect(named).toMatchObject({ result: "failed", checks: [] });
+  table.says("an owner's name added on the way", "refused");
+  const capable = await testIt(backup, await reseal(place, await withCapability()));
+  table.noticed("a file capability added on the way", capable, "extended attributes outside of user.");
+  const far = await onTheWay("touch -d @4000000001 far");
+  table.noticed("a time after 2038 changed on the way", far, "times");
 });
 
 test("another tree, and bytes that are lost or other", async () => {

@@ -10,12 +10,14 @@ export interface ArchivedAttributes {
   readonly acls: AttributesDigest & {
     /** The same with users and groups left out. */
     readonly shape: string;
+    /** Over everything that the archive says of ACLs, also where they only repeat the mode. */
+    readonly archived: string;
   };
   readonly xattrs: AttributesDigest;
   /** Those with `=` or `%` in their names, which earlier agents did not tell from others. */
   readonly escapedXattrs: AttributesDigest;
-  /** How many extended attributes no ordinary user may set. */
-  readonly otherXattrs: number;
+  /** Those that no ordinary user may set. */
+  readonly otherXattrs: AttributesDigest;
   /**
    * How many have extended attributes and a mode that lets not even their owner write: an ordinary
    * user's tar can't restore those attributes.
@@ -30,15 +32,16 @@ export class AttributeDigests {
   readonly #acls = createHash("sha256");
   readonly #shape = createHash("sha256");
   readonly #xattrs = new Xattrs();
+  readonly #archivedAcls = createHash("sha256");
   readonly #escapedXattrs = new Xattrs();
+  readonly #otherXattrs = new Xattrs();
   #aclCount = 0;
-  #others = 0;
   #unwritable = 0;
 
   add(entry: TreeEntry, attributes: Attributes): void {
     // A further name of a file shares its attributes, which came with the first.
     if (entry.kind === "hardlink") return;
-    const { modified, acl, xattrs, escapedXattrs, otherXattrs, isMadeWithXattrs } = attributes;
+    const { modified, acl, archivedAcls, xattrs, escapedXattrs, otherXattrs, isMadeWithXattrs } = attributes;
     const { path } = entry;
     this.#times.add(path, modified);
     this.#owners.add(entry, attributes);
@@ -47,9 +50,10 @@ export class AttributeDigests {
       this.#acls.update([path, acl.numeric ?? acl.shape, ""].join("\0"), "latin1");
       this.#shape.update([path, acl.shape, ""].join("\0"), "latin1");
     }
+    if (archivedAcls !== null) this.#archivedAcls.update([path, archivedAcls, ""].join("\0"), "latin1");
     this.#xattrs.add(path, xattrs);
     this.#escapedXattrs.add(path, escapedXattrs);
-    this.#others += otherXattrs;
+    this.#otherXattrs.add(path, otherXattrs);
     const isWritable = !("mode" in entry) || (entry.mode & 0o600) === 0o600;
     if (isMadeWithXattrs && !isWritable) this.#unwritable += 1;
   }
@@ -62,10 +66,11 @@ export class AttributeDigests {
         count: this.#aclCount,
         sha256: this.#acls.digest("hex"),
         shape: this.#shape.digest("hex"),
+        archived: this.#archivedAcls.digest("hex"),
       },
       xattrs: this.#xattrs.finish(),
       escapedXattrs: this.#escapedXattrs.finish(),
-      otherXattrs: this.#others,
+      otherXattrs: this.#otherXattrs.finish(),
       unwritable: this.#unwritable,
     };
   }

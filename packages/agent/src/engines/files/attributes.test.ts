@@ -147,7 +147,8 @@ describe("times, ACLs and extended attributes", () => {
       result: "failed",
       observed: { differing_kinds: "extended attributes" },
     });
-    const { escaped_xattrs: _, ...earlier } = metadata["attributes"] as Record<string, unknown>;
+    const signed = metadata["attributes"] as Record<string, unknown>;
+    const { escaped_xattrs: _, outside_xattrs: __, ...earlier } = signed;
     expect((await test(archive, { ...metadata, attributes: earlier })).attributes).toMatchObject({
       result: "passed",
       observed: { not_compared_kinds: `${ON_DISK}, 2 extended attributes (outside of user.)` },
@@ -167,18 +168,16 @@ describe("times, ACLs and extended attributes", () => {
       observed: {
         times: 8,
         acls: 2,
-        not_compared_kinds: `${ON_DISK}, 2 extended attributes (on files that are not writable), 1 extended attribute (outside of user.)`,
+        not_compared_kinds: `${ON_DISK}, 2 extended attributes (on files that are not writable), 1 extended attribute outside of user. in the restored files`,
+        outside_xattrs: 1,
       },
     });
     expect(attributes?.observed).not.toHaveProperty("xattrs");
   });
 
   it("are named where the sandbox knows no such user", async () => {
-    const { archive, metadata } = await dump(
-      withPax("./file", { "SCHILY.acl.access": NAMED.replace("4321", "daemon") }),
-    );
-    const renamed = archive.toString("latin1").replaceAll("user:daemon:", "user:nemone:");
-    const { attributes } = await test(Buffer.from(renamed, "latin1"), metadata);
+    const members = withPax("./file", { "SCHILY.acl.access": NAMED.replace("4321", "nemone") });
+    const { attributes } = await test(archiveOf([ROOT, ...members]), await signedFor(members));
     expect(attributes).toMatchObject({
       result: "passed",
       observed: { xattrs: 1, not_compared_kinds: `${ON_DISK}, 2 ACLs (the sandbox could not set them)` },
@@ -193,11 +192,20 @@ describe("times, ACLs and extended attributes", () => {
     expect(await test(archive, claims)).toEqual({ others: ALL_PASSED, attributes: null });
   });
 
-  it("far from 1970 count as equal, because file systems keep them differently", async () => {
+  it("far from 1970 are compared in the archive, because file systems keep them differently", async () => {
     const far = (mtime: string): readonly Member[] => [{ name: "./far", content: "x", pax: { mtime } }];
-    const { metadata } = await dump(far("4294967296"));
-    const { archive } = await dump(far("2147483647"));
+    const { archive, metadata } = await dump(far("4294967296"));
     expect((await test(archive, metadata)).attributes).toMatchObject({ result: "passed" });
+    const other = await dump(far("2147483647"));
+    expect((await test(other.archive, metadata)).attributes).toMatchObject({
+      result: "failed",
+      observed: { differing_kinds: "times" },
+    });
+    const { archived: _, ...earlier } = (metadata["attributes"] as { times: Record<string, unknown> }).times;
+    const attributes = { ...(metadata["attributes"] as object), times: earlier };
+    expect((await test(other.archive, { ...metadata, attributes })).attributes).toMatchObject({
+      result: "passed",
+    });
   });
 
   it("are not compared by tags that a reader of the receipt could compute", async () => {
@@ -206,7 +214,7 @@ describe("times, ACLs and extended attributes", () => {
     const other = await dumpTree(path, { contentKey: Buffer.alloc(32, 8) });
     const tags = ({ metadata }: typeof one): string[] =>
       JSON.stringify(metadata["attributes"]).match(/[0-9a-f]{32}/g) ?? [];
-    expect(tags(one)).toHaveLength(6);
+    expect(tags(one)).toHaveLength(9);
     expect(tags(one).filter((tag) => tags(other).includes(tag))).toEqual([]);
   });
 });
@@ -215,6 +223,14 @@ describe("times, ACLs and extended attributes", () => {
 const STRANGER = { "SCHILY.acl.access": NAMED.replace("4321", "nobody-knows") };
 const TOO_LONG = (name: string) => ({ [`SCHILY.xattr.user.${name}${"x".repeat(256)}`]: "1" });
 const ORIGIN = (value: string) => ({ "SCHILY.xattr.user.origin": value });
+
+/** An ACL that names user 1, as the kernel keeps it. */
+const NUMERIC = {
+  "SCHILY.xattr.system.posix_acl_access": Buffer.from(
+    "0200000001000600ffffffff020007000100000004000400ffffffff10000700ffffffff20000400ffffffff",
+    "hex",
+  ).toString("latin1"),
+};
 
 /** What an archive with these members would be signed with. */
 const signedFor = async (members: readonly Member[]): Promise<ForeignMetadata> => {
@@ -287,6 +303,37 @@ it("attributes that the archive lost fail the test, also where the sandbox can't
   expect(attributes).toMatchObject({
     result: "failed",
     observed: { differing_kinds: "ACLs and extended attributes" },
+  });
+});
+
+describe("what no sandbox restores, and somebody who restores by hand gets", () => {
+  const CAPABILITY = { "SCHILY.xattr.security.capability": "\x01\0\0\x02\0\x20\0\0".padEnd(20, "\0") };
+  const OPEN = "user::rw-\ngroup::rwx\nother::rwx\n";
+  it.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>, string]>([
+    ["a file capability that was added", {}, CAPABILITY, "extended attributes outside of user."],
+    ["a file capability that was lost", CAPABILITY, {}, "extended attributes outside of user."],
+    [
+      "another value of trusted.",
+      { "SCHILY.xattr.trusted.a": "b" },
+      { "SCHILY.xattr.trusted.a": "c" },
+      "extended attributes outside of user.",
+    ],
+    ["an ACL that only widens the mode", {}, { "SCHILY.acl.access": OPEN }, "ACLs"],
+    [
+      "another user's name in an ACL that has the right number",
+      { "SCHILY.acl.access": NAMED.replace("4321", "daemon"), ...NUMERIC },
+      { "SCHILY.acl.access": NAMED.replace("4321", "nobody"), ...NUMERIC },
+      "ACLs",
+    ],
+  ])("fails the test: %s", async (_what, before, after, kinds) => {
+    const members = (more: Readonly<Record<string, string>>): readonly Member[] => [
+      { name: "./x", pax: { mtime: TIME, ...more } },
+    ];
+    const metadata = await signedFor(members(before));
+    const honest = await test(archiveOf([ROOT, ...members(before)]), metadata);
+    expect(honest.attributes).toMatchObject({ result: "passed" });
+    const { attributes } = await test(archiveOf([ROOT, ...members(after)]), metadata);
+    expect(attributes).toMatchObject({ result: "failed", observed: { differing_kinds: kinds } });
   });
 });
 

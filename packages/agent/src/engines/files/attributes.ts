@@ -8,12 +8,16 @@ export interface Attributes {
   readonly group: bigint;
   /** Null without an ACL that says more than the mode. */
   readonly acl: Acl | null;
+  /**
+   * Everything that the archive says of ACLs, with users by name too. Null if that is nothing.
+   */
+  readonly archivedAcls: string | null;
   /** Those of `user.`, sorted by name. */
   readonly xattrs: readonly Xattr[];
   /** Those of `user.` with `=` or `%` in their names, as tar 1.34 archives them. */
   readonly escapedXattrs: readonly Xattr[];
-  /** How many others there are, such as `security.capability`. */
-  readonly otherXattrs: number;
+  /** All others, such as `security.capability`, sorted by name. */
+  readonly otherXattrs: readonly Xattr[];
   /** Whether tar puts extended attributes on the file before its content. */
   readonly isMadeWithXattrs: boolean;
 }
@@ -37,6 +41,8 @@ const XATTR = "SCHILY.xattr.";
 const USER = `${XATTR}user.`;
 const ACCESS = "system.posix_acl_access";
 const DEFAULT = "system.posix_acl_default";
+const [ACCESS_TEXT, DEFAULT_TEXT] = ["SCHILY.acl.access", "SCHILY.acl.default"];
+const ACL_KEYWORDS = [ACCESS_TEXT, DEFAULT_TEXT, XATTR + ACCESS, XATTR + DEFAULT];
 
 /** Values from the header itself, where no pax record has them. */
 export interface HeaderAttributes {
@@ -49,21 +55,24 @@ export interface HeaderAttributes {
 /** @throws MalformedArchive */
 export function attributesOf(header: HeaderAttributes, pax: ReadonlyMap<string, string>): Attributes {
   const all = [...pax].filter(([keyword]) => keyword.startsWith(XATTR));
-  const own = all.filter(([keyword]) => keyword.startsWith(USER));
-  const ownXattrs = (isEscaped: boolean): Xattr[] =>
-    own
-      .filter(([keyword]) => keyword.includes("%") === isEscaped)
+  const xattrsOf = (isWanted: (keyword: string) => boolean): Xattr[] =>
+    all
+      .filter(([keyword]) => isWanted(keyword))
       .map(([keyword, value]) => [unescaped(keyword.slice(XATTR.length)), value] as const)
       .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const acls = all.filter(([keyword]) => [ACCESS, DEFAULT].includes(keyword.slice(XATTR.length)));
+  const isOwn = (keyword: string): boolean => keyword.startsWith(USER);
+  const isAcl = (keyword: string): boolean => [ACCESS, DEFAULT].includes(keyword.slice(XATTR.length));
   return {
     modified: momentOf(pax.get("mtime")) ?? BigInt(header.modified) * NANO,
     user: ownerOf(pax.get("uid")) ?? BigInt(header.user),
     group: ownerOf(pax.get("gid")) ?? BigInt(header.group),
     acl: aclOf(pax),
-    xattrs: ownXattrs(false),
-    escapedXattrs: ownXattrs(true),
-    otherXattrs: all.length - own.length - acls.length,
+    archivedAcls: ACL_KEYWORDS.some((keyword) => pax.has(keyword))
+      ? JSON.stringify(ACL_KEYWORDS.map((keyword) => pax.get(keyword) ?? null))
+      : null,
+    xattrs: xattrsOf((keyword) => isOwn(keyword) && !keyword.includes("%")),
+    escapedXattrs: xattrsOf((keyword) => isOwn(keyword) && keyword.includes("%")),
+    otherXattrs: xattrsOf((keyword) => !isOwn(keyword) && !isAcl(keyword)),
     isMadeWithXattrs: all.length > 0,
   };
 }
@@ -91,8 +100,8 @@ function ownerOf(digits: string | undefined): bigint | null {
 
 function aclOf(pax: ReadonlyMap<string, string>): Acl | null {
   const numbers = [numericOf(pax.get(XATTR + ACCESS), true), numericOf(pax.get(XATTR + DEFAULT), false)];
-  const own = shapeOf(pax.get("SCHILY.acl.access") ?? "");
-  const inherited = shapeOf(pax.get("SCHILY.acl.default") ?? "");
+  const own = shapeOf(pax.get(ACCESS_TEXT) ?? "");
+  const inherited = shapeOf(pax.get(DEFAULT_TEXT) ?? "");
   // tar also writes an ACL that only repeats the mode. Every other one has a mask.
   const hasMask = own.some((line) => line.startsWith("mask::"));
   if (!hasMask && inherited.length === 0) return null;

@@ -41,18 +41,28 @@ export function compareAttributes(
   const exact = attributesTag(key, "times", times.sha256);
   const seconds = attributesTag(key, "seconds", times.seconds);
   const isCoarse = exact !== signed.times.tag && times.isWhole && seconds === signed.times.seconds;
-  if (isCoarse) {
-    notCompared.push("times below a second (the sandbox's file system does not keep them)");
-    compared.push(["times", times.count, seconds, signed.times.seconds]);
-  } else compared.push(["times", times.count, exact, signed.times.tag]);
+  if (isCoarse) notCompared.push("times below a second (the sandbox's file system does not keep them)");
+  const [is, shouldBe] = isCoarse ? [seconds, signed.times.seconds] : [exact, signed.times.tag];
+  const [isArchived, shouldBeArchived] =
+    archived === null || signed.times.archived === undefined
+      ? ["", ""]
+      : [attributesTag(key, "archived_times", archived.times.archived), signed.times.archived];
+  compared.push(["times", times.count, is + isArchived, shouldBe + shouldBeArchived]);
 
-  for (const each of [compareAcls, compareXattrs]) {
+  for (const each of [compareAcls, compareXattrs, compareOutside]) {
     const found = each(signed, { archived, others, unset }, key);
     if (typeof found === "string") notCompared.push(found);
     else if (found !== null) compared.push(found);
   }
   const outside = signed.other_xattrs - (signed.escaped_xattrs?.count ?? 0);
-  if (outside > 0) notCompared.push(`${plural(outside, "extended attribute")} (outside of user.)`);
+  if (outside > 0) {
+    const many = plural(outside, "extended attribute");
+    notCompared.push(
+      signed.outside_xattrs === undefined
+        ? `${many} (outside of user.)`
+        : `${many} outside of user. in the restored files`,
+    );
+  }
   return attributesCheck({ compared, notCompared, duration_ms });
 }
 
@@ -67,6 +77,10 @@ function compareAcls(
   const tagOf = (found: AttributesDigest): string => attributesTag(key, "acls", found.sha256);
   if (archived !== null && tagOf(archived.acls) !== acls.tag)
     return ["acls", archived.acls.count, tagOf(archived.acls), acls.tag];
+  if (archived !== null && acls.archived !== undefined) {
+    const tag = attributesTag(key, "archived_acls", archived.acls.archived);
+    if (tag !== acls.archived) return ["acls", archived.acls.count, tag, acls.archived];
+  }
   if (acls.count === 0) return null;
   const many = plural(acls.count, "ACL");
   if (others === null || typeof others === "string") return `${many} (${others ?? "not_read"})`;
@@ -96,4 +110,16 @@ function compareXattrs(
   const is = tagOf(others);
   if (is !== shouldBe && unset.xattrs) return `${many} (the sandbox could not set them)`;
   return ["xattrs", count, is, shouldBe];
+}
+
+/** Only in the archive, because no ordinary user may set them. */
+function compareOutside(
+  { outside_xattrs: signed }: SignedAttributes,
+  { archived }: Restored,
+  key: Buffer,
+): Compared | null {
+  if (signed === undefined || archived === null) return null;
+  const { count, sha256 } = archived.otherXattrs;
+  const tag = attributesTag(key, "outside_xattrs", sha256);
+  return count === 0 && tag === signed.tag ? null : ["outside_xattrs", count, tag, signed.tag];
 }

@@ -124,6 +124,9 @@ const hostile: [string, Member[]][] = [
   ["a volume's header", [ROOT, { name: "volume", type: "V" }]],
   ["the rest of another volume's file", [ROOT, { name: "./x", type: "M", content: EVIL }]],
   ["a global pax header", [{ name: "./g", type: "g", content: "20 path=VICTIM/file\n" }, ROOT]],
+  ["an owner's name, which tar prefers to the number", [ROOT, { name: "./x", pax: { uname: "root" } }]],
+  ["a group's name", [ROOT, { name: "./x", pax: { gname: "root" } }]],
+  ["a record that no backup has", [ROOT, { name: "./x", pax: { "RHT.security.selinux": "x" } }]],
   ["a sparse file of an older format", [ROOT, { name: "./x", pax: { "GNU.sparse.map": "0,4" } }]],
 ];
 
@@ -171,6 +174,12 @@ describe("an archive is refused that has", () => {
     const inner = header({ name: `${victim}/file`, type: "0", linkName: "", mode: 0o644, size: 0 });
     const archive = Buffer.concat([archiveOf([ROOT], Buffer.alloc(0)), wrapper, inner, Buffer.alloc(1024)]);
     await expect(restore(archive)).rejects.toThrow(/checksum/);
+  });
+
+  it("an owner's name in a header", async () => {
+    const named = header({ name: "./x", type: "0", linkName: "", mode: 0o644, size: 0, owner: "root" });
+    const archive = Buffer.concat([archiveOf([ROOT], Buffer.alloc(0)), named, Buffer.alloc(1024)]);
+    await expect(restore(archive)).rejects.toThrow(/an owner has a name/);
   });
 
   it("a hard link to a missing name, which tar itself finds and reports without the name", async () => {

@@ -5,31 +5,46 @@ import type { ArchivedAttributes } from "./attribute-digests.ts";
 
 /** Signed in a backup's metadata. Tags are keyed, because a few paths and values can be guessed. */
 export interface SignedAttributes {
-  readonly times: { readonly count: number; readonly tag: string; readonly seconds: string };
+  readonly times: {
+    readonly count: number;
+    readonly tag: string;
+    readonly seconds: string;
+    /** This and the others in the archive: absent in backups of agents before 27 November 2026. */
+    readonly archived?: string;
+  };
   /** Absent in backups of agents from before 25 November 2026. */
   readonly owners?: { readonly count: number; readonly tag: string };
-  readonly acls: { readonly count: number; readonly tag: string; readonly shape: string };
+  readonly acls: {
+    readonly count: number;
+    readonly tag: string;
+    readonly shape: string;
+    readonly archived?: string;
+  };
   readonly xattrs: { readonly count: number; readonly tag: string };
   /** Those with `=` or `%` in their names; absent if there are none, and in earlier backups. */
   readonly escaped_xattrs?: { readonly count: number; readonly tag: string };
   /** Includes `escaped_xattrs`: an earlier agent that tests the backup does not compare them. */
   readonly other_xattrs: number;
+  /** Those outside of `user.`, as the archive has them. */
+  readonly outside_xattrs?: { readonly count: number; readonly tag: string };
   readonly unwritable: number;
 }
 
 export function signAttributes(archived: ArchivedAttributes, key: Buffer): SignedAttributes {
-  const { times, owners, acls, xattrs, escapedXattrs: escaped, otherXattrs, unwritable } = archived;
+  const { times, owners, acls, xattrs, escapedXattrs: escaped, otherXattrs: others, unwritable } = archived;
   return {
     times: {
       count: times.count,
       tag: attributesTag(key, "times", times.sha256),
       seconds: attributesTag(key, "seconds", times.seconds),
+      archived: attributesTag(key, "archived_times", times.archived),
     },
     owners: { count: owners.count, tag: attributesTag(key, "owners", owners.sha256) },
     acls: {
       count: acls.count,
       tag: attributesTag(key, "acls", acls.sha256),
       shape: attributesTag(key, "shape", acls.shape),
+      archived: attributesTag(key, "archived_acls", acls.archived),
     },
     xattrs: { count: xattrs.count, tag: attributesTag(key, "xattrs", xattrs.sha256) },
     ...(escaped.count === 0
@@ -40,7 +55,8 @@ export function signAttributes(archived: ArchivedAttributes, key: Buffer): Signe
             tag: attributesTag(key, "escaped_xattrs", escaped.sha256),
           },
         }),
-    other_xattrs: otherXattrs + escaped.count,
+    other_xattrs: others.count + escaped.count,
+    outside_xattrs: { count: others.count, tag: attributesTag(key, "outside_xattrs", others.sha256) },
     unwritable,
   };
 }
@@ -50,24 +66,34 @@ export function countXattrs({ xattrs, escaped_xattrs: escaped }: SignedAttribute
   return xattrs.count + (escaped?.count ?? 0);
 }
 
-export function attributesTag(
-  key: Buffer,
-  what: "times" | "seconds" | "owners" | "acls" | "shape" | "xattrs" | "escaped_xattrs",
-  sha256: string,
-): string {
+export type AttributesPart =
+  | "times"
+  | "seconds"
+  | "archived_times"
+  | "owners"
+  | "acls"
+  | "shape"
+  | "archived_acls"
+  | "xattrs"
+  | "escaped_xattrs"
+  | "outside_xattrs";
+
+export function attributesTag(key: Buffer, what: AttributesPart, sha256: string): string {
   return contentTag(key, [what, sha256]);
 }
 
 /** We received the metadata: null if they have no attributes to compare with. */
 export function signedAttributes(metadata: ForeignMetadata): SignedAttributes | null {
   const attributes = recordOf(metadata["attributes"]);
-  const { times, owners, acls, xattrs, escaped_xattrs, other_xattrs, unwritable } = attributes;
+  const { times, owners, acls, xattrs, escaped_xattrs, other_xattrs, outside_xattrs, unwritable } =
+    attributes;
   const time = recordOf(times);
   const acl = recordOf(acls);
   const xattr = recordOf(xattrs);
   const counts = [time["count"], acl["count"], xattr["count"], other_xattrs, unwritable];
   const tags = [time["tag"], time["seconds"], acl["tag"], acl["shape"], xattr["tag"]];
-  for (const each of [owners, escaped_xattrs]) {
+  tags.push(...[time, acl].flatMap(({ archived }) => (archived === undefined ? [] : [archived])));
+  for (const each of [owners, escaped_xattrs, outside_xattrs]) {
     if (each === undefined) continue;
     counts.push(recordOf(each)["count"]);
     tags.push(recordOf(each)["tag"]);

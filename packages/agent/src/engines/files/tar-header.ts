@@ -23,6 +23,10 @@ export class MalformedArchive extends Error {
 
 export const BLOCK = 512;
 const CHECKSUM = { at: 148, length: 8 };
+const [USER_NAME, GROUP_NAME] = [
+  [265, 32],
+  [297, 32],
+] as const;
 const SPACE = 0x20;
 
 export function isZeroBlock(block: Buffer): boolean {
@@ -42,6 +46,8 @@ export function parseTarHeader(block: Buffer): TarHeader {
   if (octal(block, CHECKSUM.at, CHECKSUM.length) !== checksumOf(block)) {
     throw new MalformedArchive("the checksum of a header is wrong");
   }
+  if (text(block, ...USER_NAME) !== "" || text(block, ...GROUP_NAME) !== "")
+    throw new MalformedArchive("an owner has a name, which tar prefers to its number");
   const prefix = text(block, 345, 155);
   const name = text(block, 0, 100);
   return {

@@ -7,6 +7,8 @@ export interface TimesDigest {
   readonly sha256: string;
   /** The same in whole seconds. */
   readonly seconds: string;
+  /** The same with the times that some file systems cannot keep. */
+  readonly archived: string;
   /** Whether each time is a whole second. */
   readonly isWhole: boolean;
 }
@@ -32,6 +34,7 @@ export function comparableTime(moment: Moment): {
 export class Times {
   readonly #exact = createHash("sha256");
   readonly #seconds = createHash("sha256");
+  readonly #archived = createHash("sha256");
   #count = 0;
   #isWhole = true;
 
@@ -41,6 +44,7 @@ export class Times {
     this.#count += 1;
     this.#exact.update([path, exact, ""].join("\0"), "latin1");
     this.#seconds.update([path, seconds, ""].join("\0"), "latin1");
+    this.#archived.update([path, moment, ""].join("\0"), "latin1");
   }
 
   finish(): TimesDigest {
@@ -48,6 +52,7 @@ export class Times {
       count: this.#count,
       sha256: this.#exact.digest("hex"),
       seconds: this.#seconds.digest("hex"),
+      archived: this.#archived.digest("hex"),
       isWhole: this.#isWhole,
     };
   }

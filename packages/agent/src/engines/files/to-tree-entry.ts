@@ -8,6 +8,9 @@ export interface ArchivedEntry {
   readonly isSparse: boolean;
 }
 
+/** Others would change what tar restores, such as `uname`, and nobody would have compared it. */
+const KNOWN =
+  /^(?:[acm]time|path|linkpath|[ug]id|size|GNU\.sparse\..*|SCHILY\.acl\.(?:access|default)|SCHILY\.xattr\..+)$/s;
 const SPARSE = ["GNU.sparse.major", "GNU.sparse.minor", "GNU.sparse.name", "GNU.sparse.realsize"];
 
 /**
@@ -16,6 +19,8 @@ const SPARSE = ["GNU.sparse.major", "GNU.sparse.minor", "GNU.sparse.name", "GNU.
  * make.
  */
 export function toTreeEntry(header: TarHeader, pax: ReadonlyMap<string, string>): ArchivedEntry {
+  if (![...pax.keys()].every((keyword) => KNOWN.test(keyword)))
+    throw new MalformedArchive("a pax record is of a kind that backups never contain");
   const gnu = [...pax.keys()].filter((keyword) => keyword.startsWith("GNU."));
   const isSparse = gnu.length > 0;
   if (isSparse) requireSparseFile(header, pax, gnu);

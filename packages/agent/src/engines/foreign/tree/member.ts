@@ -72,7 +72,7 @@ export function memberOf(header: ForeignHeader, pax: ReadonlyMap<string, string>
       user,
       group,
       hasAcl: acl !== null,
-      xattrs: xattrs.length + escapedXattrs.length + otherXattrs,
+      xattrs: xattrs.length + escapedXattrs.length + otherXattrs.length,
     },
     storedSize,
     isSparse,
