@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { RunError } from "../../errors/run-error.ts";
@@ -81,24 +82,41 @@ it("a source of files has to be a directory", async () => {
   });
 });
 
-it("a backup of files fails if a file cannot be read, and names it", async () => {
-  writeFileSync(join(source, "readable"), "");
-  writeFileSync(join(source, "secret\nfile"), "", { mode: 0 });
+const userWhoReads = (): string => (process.geteuid?.() === 0 ? "nobody" : userInfo().username);
+
+it("a backup of files fails if files cannot be read, and says how many, which is first, and what to do", async () => {
+  writeFileSync(join(source, "a"), "");
+  writeFileSync(join(source, "a\n"), "", { mode: 0 });
+  mkdirSync(join(source, "b"));
+  writeFileSync(join(source, "b", "secret"), "", { mode: 0 });
   const error = await asNobody(() => failureOf(source));
+  const user = userWhoReads();
   expect(error.code).toBe("dump_failed");
-  expect(error.message).toContain(String.raw`./secret\nfile: Cannot open: Permission denied`);
+  expect(error.message).toBe(
+    `the agent's user ${user} cannot read 2 files and directories of ${source}, first ${source}/a\\u000a: ` +
+      `let it read everything there, for example with setfacl -R -m u:${user}:rX (docs/files.md)`,
+  );
 });
 
-it("a backup of files fails if a directory cannot be read, and names it", async () => {
-  mkdirSync(join(source, "closed"), { mode: 0 });
+it.each([
+  ["listed", 0o100],
+  ["entered", 0o400],
+  ["either", 0],
+])("a backup of files fails if a directory cannot be %s, and names it", async (_what, mode) => {
+  mkdirSync(join(source, "closed", "inner"), { recursive: true });
+  chmodSync(join(source, "closed"), mode);
   const error = await asNobody(() => failureOf(source));
   expect(error.code).toBe("dump_failed");
-  expect(error.message).toContain("./closed: Cannot open: Permission denied");
+  expect(error.message).toContain(
+    `cannot read at least 1 file or directory of ${source}, first ${source}/closed: let it`,
+  );
 });
 
 it("a backup of files fails if the source's directory itself cannot be read", async () => {
   chmodSync(source, 0);
-  expect((await asNobody(() => failureOf(source))).code).toBe("dump_failed");
+  const error = await asNobody(() => failureOf(source));
+  expect(error.code).toBe("dump_failed");
+  expect(error.message).toContain(`of ${source}, first ${source}: let it read everything`);
 });
 
 it("a backup of files fails if a file grows while it is read, and names it", async () => {

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
-import { type Child, startChild } from "../../processes/child.ts";
+import { type Child, type Exit, startChild } from "../../processes/child.ts";
 import { releasing } from "../../processes/coalesce.ts";
 import { DEFAULT_LIMITS } from "../../config/source-limits.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
@@ -15,6 +15,7 @@ import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
 import { signAttributes } from "./signed-attributes.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
+import { unreadableFiles } from "./unreadable-files.ts";
 import { unreadableSource } from "../unreadable-source.ts";
 import type { FilesSettings } from "../../config/engines/files.ts";
 
@@ -87,10 +88,17 @@ async function namesOf(path: string, signal: AbortSignal): Promise<string> {
     stopIfAborted(signal);
     const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") throw namesChanged(path, error);
+    const unreadable = code === "EACCES" ? await unreadableFiles(path, signal) : null;
+    if (unreadable !== null) throw unreadable;
     throw new RunError("dump_failed", `${path} cannot be read (${code ?? "unknown error"})`, {
       cause: error,
     });
   }
+}
+
+async function failureOf(exit: Exit, path: string, signal: AbortSignal): Promise<RunError> {
+  const unreadable = /: Permission denied$/m.test(exit.stderr) ? await unreadableFiles(path, signal) : null;
+  return unreadable ?? tarFailed(exit, path);
 }
 
 async function* archiveOf(
@@ -107,7 +115,7 @@ async function* archiveOf(
     }
     const exit = await child.exited;
     stopIfAborted(signal);
-    if (exit.code !== 0) throw tarFailed(exit, path);
+    if (exit.code !== 0) throw await failureOf(exit, path, signal);
     reader.end();
   } catch (error) {
     if (!(error instanceof MalformedArchive)) throw error;
