@@ -6,6 +6,8 @@ export interface DatabaseSwitch {
   connection: ConnectionSettings;
   /** Ends the connections that there are and takes no more. */
   off(): void;
+  /** How many connections it did not take. */
+  refused(): number;
   /**
    * As if the host were gone: nothing comes through any more, and no connection is closed. New ones
    * are taken, and nobody answers.
@@ -20,8 +22,10 @@ export interface DatabaseSwitch {
 export async function openDatabaseSwitch(target: ConnectionSettings): Promise<DatabaseSwitch> {
   const sockets = new Set<Socket>();
   let state: "on" | "off" | "hanging" = "on";
+  let refused = 0;
   const server = createServer((client) => {
     if (state === "off") {
+      refused++;
       client.destroy();
       return;
     }
@@ -55,6 +59,7 @@ export async function openDatabaseSwitch(target: ConnectionSettings): Promise<Da
       state = "off";
       cut();
     },
+    refused: () => refused,
     hang: () => {
       state = "hanging";
       for (const socket of sockets) socket.unpipe().pause();

@@ -6,6 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { RecordingLogger } from "../../../test/recording-logger.ts";
 import { startSmtpServer, type TestSmtpServer } from "../../../test/smtp.ts";
 import type { SmtpServer } from "../config/setting-types.ts";
+import { openDatabaseSwitch } from "../../../test/database-switch.ts";
+import { connectDatabase } from "../database/database.ts";
+import { silentLogger } from "../logging/logger.ts";
 import { openTestDatabase } from "../../../test/database/test-database.ts";
 import { createSealer } from "../http/sealer.ts";
 import { loadServerTls } from "../tls/server-tls.ts";
@@ -127,6 +130,28 @@ test("a mail survives an unreachable server", async () => {
   transport.close();
   expect(await waiting()).toMatchObject([{ attempts: 1, pause_s: 5 }]);
   smtp = await startSmtpServer();
+});
+
+test("a queue that cannot be read for a while is logged once, and sent when it can be read again", async () => {
+  const way = await openDatabaseSwitch(database.service);
+  const access = connectDatabase({ connection: way.connection, log: silentLogger, way: "jobs" });
+  const stop = new AbortController();
+  const transport = smtpTransport(plain(smtp.port), FROM);
+  way.off();
+  const delivering = deliverMail({ db: access.database, sealer, transport, logger }, stop.signal);
+  await queue();
+  await expect.poll(() => way.refused(), { timeout: 10_000 }).toBeGreaterThan(2);
+  way.on();
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual([]);
+  stop.abort();
+  await delivering;
+  transport.close();
+  await access.close();
+  await way.close();
+  expect(logger.lines.map(({ level, message }) => `${level}: ${message}`)).toEqual([
+    "warn: the queue of mails could not be read; trying again",
+    "info: the queue of mails can be read again",
+  ]);
 });
 
 test("several replicas at once send each mail once", async () => {

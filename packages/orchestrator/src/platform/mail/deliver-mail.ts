@@ -3,6 +3,7 @@ import { errorMessage } from "@attestore/host/errno";
 import type { Database } from "../database/schema.ts";
 import type { Sealer } from "../http/sealer.ts";
 import type { Logger } from "../logging/logger.ts";
+import { TroubleLog } from "../logging/trouble-log.ts";
 import type { Mail, MailTransport } from "./mail.ts";
 import { forgetMail, postponeMail, takeDueMail, type QueuedMail } from "./outbox.ts";
 
@@ -26,12 +27,17 @@ export interface DeliveryDeps {
  * running attempt has ended.
  */
 export async function deliverMail(deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
+  const trouble = new TroubleLog(deps.logger, {
+    fails: "the queue of mails could not be read; trying again",
+    works: "the queue of mails can be read again",
+  });
   while (!signal.aborted) {
     let sent = 0;
     try {
       sent = await deliverDue(deps);
+      trouble.worked();
     } catch (error) {
-      deps.logger.warn({ reason: errorMessage(error) }, "the queue of mails could not be read");
+      trouble.failed(error);
     }
     if (sent === 0) await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -13,6 +13,10 @@ import { startSmtpServer, type TestSmtpServer } from "../../../../test/smtp.ts";
 import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../../test/service.ts";
 import type { MailTransport } from "../../../platform/mail/mail.ts";
 import { smtpTransport } from "../../../platform/mail/smtp-transport.ts";
+import { connectDatabase } from "../../../platform/database/database.ts";
+import { silentLogger } from "../../../platform/logging/logger.ts";
+import { openDatabaseSwitch } from "../../../../test/database-switch.ts";
+import { RecordingLogger } from "../../../../test/recording-logger.ts";
 import { loadServerTls } from "../../../platform/tls/server-tls.ts";
 import { deliverDueNotifications, deliverNotifications } from "./deliver.ts";
 import { mailOf } from "../messages/mail-text.ts";
@@ -225,6 +229,27 @@ test("several replicas deliver each message once, and one that died has its mess
   expect(new Set(ids()).size).toBe(1);
   expect(await read(delivery)).toMatchObject({ status: "delivered", attempts: 2 });
   receiver.closeAllConnections();
+});
+
+test("a queue that cannot be read for a while is logged once, and delivered when it can be read again", async () => {
+  const way = await openDatabaseSwitch(service.serviceConnection);
+  const access = connectDatabase({ connection: way.connection, log: silentLogger, way: "jobs" });
+  const logger = new RecordingLogger();
+  const stop = new AbortController();
+  const delivery = await queueTest(await addWebhook());
+  way.off();
+  const running = deliverNotifications(deps({ db: access.database, logger }), stop.signal);
+  await expect.poll(() => way.refused(), { timeout: 10_000 }).toBeGreaterThan(2);
+  way.on();
+  await expect.poll(async () => (await read(delivery))["status"], { timeout: 10_000 }).toBe("delivered");
+  stop.abort();
+  await running;
+  await access.close();
+  await way.close();
+  expect(logger.lines.map(({ level, message }) => `${level}: ${message}`)).toEqual([
+    "warn: the queue of notifications could not be read; trying again",
+    "info: the queue of notifications can be read again",
+  ]);
 });
 
 test("a slow receiver does not delay others", async () => {

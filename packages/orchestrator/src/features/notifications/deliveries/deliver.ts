@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage } from "@attestore/host/errno";
 import { readInOrg } from "../../../platform/database/org-scope.ts";
+import { TroubleLog } from "../../../platform/logging/trouble-log.ts";
 import type { AttemptResult } from "./attempt.ts";
 import { type Due, takeDue } from "./delivery-queue.ts";
 import { type Message, readMessage } from "../messages/message.ts";
@@ -25,17 +26,22 @@ const LEASE_S = 90;
  */
 export async function deliverNotifications(deps: DeliveringDeps, signal: AbortSignal): Promise<void> {
   const running = new Set<Promise<void>>();
+  const trouble = new TroubleLog(deps.logger, {
+    fails: "the queue of notifications could not be read; trying again",
+    works: "the queue of notifications can be read again",
+  });
   while (!signal.aborted) {
     let taken = 0;
     try {
       const due = await takeDue(deps.db, { count: AT_ONCE - running.size, lease_s: LEASE_S });
+      trouble.worked();
       taken = due.length;
       for (const one of due) {
         const attempt = attemptSafely(deps, one).finally(() => running.delete(attempt));
         running.add(attempt);
       }
     } catch (error) {
-      deps.logger.warn({ reason: errorMessage(error) }, "the queue of notifications could not be read");
+      trouble.failed(error);
     }
     const wait = new AbortController();
     const pause = delay(taken > 0 ? 10 : LOOK_EVERY_MS, undefined, {
