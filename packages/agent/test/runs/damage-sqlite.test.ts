@@ -13,6 +13,7 @@ import { flipBit, makeTestPlace, type TestPlace, reseal, type Resealed } from ".
 /** What happens to an SQLite database, and what notices it by default: docs/damage.md. */
 
 const table = new DamageTable("SQLite");
+const alone = new DamageTable("SQLite", "SQLite alone");
 let place: TestPlace;
 let source: SourceConfigOf<"sqlite">;
 let backup: MadeBackup;
@@ -132,4 +133,92 @@ test("another database, bytes that are lost or other, and another order of the t
   table.says("the tables in another order", "passes");
 });
 
-test("every case of the table is here", () => table.everyCaseIsHeld());
+/** What only SQLite has. */
+const OWN = `
+  create table typed (v); insert into typed values ('text'), (7);
+  create table numbers (v); insert into numbers values (7);
+  create table cut (v); insert into cut values ('a' || char(0) || 'b');
+  create table foreign_bytes (v); insert into foreign_bytes values (cast(x'61ff' as text));
+  create table a_one (v); create table a_two (v); insert into a_one values (1); insert into a_two values (2);
+  create table sorted (v text collate nocase) strict;
+  create table derived (v int, twice int as (v * 2) stored);
+  create table parent (id integer primary key); create table child (id integer references parent (id));
+  create unique index only_large on numbers (v) where v > 5;
+  create virtual table words using fts5(body); insert into words values ('please leave the parcel');
+  pragma user_version = 7; analyze;`;
+
+/** As above: each list is one dump. */
+const ON_ITS_WAY: typeof ON_THE_WAY = [
+  [
+    ["a text made bytes on the way", "update typed set v = cast(v as blob) where v = 'text'", "typed"],
+    ["an integer made a real number on the way", "update numbers set v = 7.0", "numbers"],
+    ["a text cut at a NUL on the way", "update cut set v = 'a'", "cut"],
+    [
+      "bytes that are no UTF-8 replaced on the way",
+      "update foreign_bytes set v = 'a' || char(0xfffd)",
+      "foreign",
+    ],
+    ["what ANALYZE counted lost on the way", "delete from sqlite_stat1", "that the receipt does not name"],
+  ],
+  [
+    [
+      "the pages of two tables exchanged on the way",
+      `create table roots as select name, rootpage from sqlite_schema;
+       update sqlite_schema set rootpage = (select rootpage from roots where name = iif(sqlite_schema.name = 'a_one', 'a_two', 'a_one'))
+         where name in ('a_one', 'a_two'); drop table roots`,
+      "a_one, a_two",
+    ],
+  ],
+  [["a full-text index changed on the way", "delete from words_data where id > 10", "fts5"]],
+  [
+    [
+      "a trigger added under a name of SQLite's own on the way",
+      "insert into sqlite_schema values ('trigger', 'sqlite_touched', 'typed', 0, 'create trigger sqlite_touched after insert on typed begin delete from cut; end')",
+      "trigger sqlite_touched (not at the source)",
+    ],
+    ["STRICT lost on the way", other("sorted", " strict", ""), "table sorted (other)"],
+    [
+      "a generated column's expression changed on the way",
+      other("derived", "v * 2", "v * 3"),
+      "table derived (other)",
+    ],
+    ["a foreign key lost on the way", other("child", " references parent (id)", ""), "table child (other)"],
+    ["the user version changed on the way", "pragma user_version = 8", "setting user_version (other)"],
+  ],
+  [
+    ["a column's collation changed on the way", other("sorted", "nocase", "rtrim"), "table sorted (other)"],
+    [
+      "an index's condition changed on the way",
+      other("only_large", "v > 5", "v > 6"),
+      "index only_large (other)",
+    ],
+  ],
+  [["an index no longer unique on the way", other("only_large", "UNIQUE ", ""), "index only_large (other)"]],
+];
+
+function other(name: string, from: string, to: string): string {
+  return `update sqlite_schema set sql = replace(sql, '${from}', '${to}') where name = '${name}'`;
+}
+
+test("what only SQLite has is noticed as its table says, and passes where nothing happened", async () => {
+  const path = make("own", OWN);
+  const made = await back(path);
+  expect((await testIt(made)).reason).toBeUndefined();
+  for (const damages of ON_ITS_WAY) {
+    const sql = damages.map((each) => each[1]).join(";\n");
+    const tested = await testIt(made, await reseal(place, readFileSync(make("damaged", sql, path))));
+    for (const [what, , names] of damages) alone.noticed(what, tested, names);
+  }
+  const bytes = readFileSync(path);
+  // SQLite opens such a file as if nothing was wrong, but nobody can write to it any more.
+  bytes[18] = 3;
+  const locked = await testIt(made, await reseal(place, bytes));
+  expect(locked).toMatchObject({ result: "failed", checks: [] });
+  expect(locked.reason).toContain("may only read it");
+  alone.says("a header on the way that lets nobody write", "refused");
+});
+
+test("every case of the tables is here", () => {
+  table.everyCaseIsHeld();
+  alone.everyCaseIsHeld();
+});

@@ -3,16 +3,11 @@ import type { SourceMetadata } from "../engine.ts";
 import { countEach, describeTables, type TableCount, COUNTING_S } from "../row-counts.ts";
 import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
 import { brokenForeignKeys, FOREIGN_KEYS_S } from "./foreign-keys.ts";
+import { MADE } from "./made-objects.ts";
 import { cells, lackIn, type Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
 import { quotedName } from "../quoted-name.ts";
 
-/**
- * Everything that a `create` statement made. SQLite keeps the statement's text as written, and its
- * backup copies it.
- */
-const SCHEMA_LISTING =
-  "select type, tbl_name, name, sql from sqlite_schema where name not like 'sqlite\\_%' escape '\\'";
 const OWN_TABLES =
   "select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\'";
 /**
@@ -72,7 +67,7 @@ export async function versionOf(sqlite: SqliteProcess): Promise<string> {
 }
 
 export function schemaOf(sqlite: SqliteProcess, path: string): Promise<SchemaLine[]> {
-  return listed(sqlite, path, SCHEMA_LISTING, "listing the schema");
+  return listed(sqlite, path, MADE, "listing the schema");
 }
 
 async function listed(sqlite: SqliteProcess, path: string, sql: string, what: string): Promise<SchemaLine[]> {

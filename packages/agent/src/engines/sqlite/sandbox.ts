@@ -46,16 +46,40 @@ async function restore(content: AsyncIterable<Buffer>, context: RunContext): Pro
   const { signal } = context;
   const place = await openIsolatedPlace(context);
   const restored = new RestoredSqlite(place, new SqliteProcess(signal, place));
+  const header = new FileHeader();
   try {
+    const dump = header.of(content);
     if (context.readsDump === true)
-      restored.file = await writeAndReadBack(place, restored.path, content, signal);
-    else await writeInPlace(place, restored.path, content, signal);
+      restored.file = await writeAndReadBack(place, restored.path, dump, signal);
+    else await writeInPlace(place, restored.path, dump, signal);
+    if (header.isReadOnly)
+      throw new RestoreRefused(
+        "the file's header says that SQLite may only read it (its write version is above 2)",
+      );
     await restored.open();
     return restored;
   } catch (error) {
     await restored.close();
     stopIfAborted(signal);
     throw error;
+  }
+}
+
+/** Where the version of the format for writers is, and the highest that there is. */
+const [WRITE_VERSION_AT, WRITE_VERSION] = [18, 2];
+
+/** Sees what SQLite says nothing of to those who only read. */
+class FileHeader {
+  isReadOnly = false;
+
+  async *of(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+    let at = 0;
+    for await (const piece of content) {
+      const version = piece[WRITE_VERSION_AT - at];
+      if (version !== undefined && at <= WRITE_VERSION_AT) this.isReadOnly = version > WRITE_VERSION;
+      at += piece.length;
+      yield piece;
+    }
   }
 }
 

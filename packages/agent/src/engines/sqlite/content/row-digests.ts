@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { quotedName } from "../../quoted-name.ts";
+import { MADE } from "../made-objects.ts";
 
 /** What a database holds, according to the process that opens it. */
 export interface SqliteContent {
@@ -33,8 +34,7 @@ export interface ReadingLimits {
 const TABLES = `select name, wr from pragma_table_list
   where schema = 'main' and type in ('table', 'shadow') and name not in ('sqlite_schema', 'sqlite_temp_schema') order by name`;
 const COLUMNS = "select name from pragma_table_xinfo(?) where hidden in (0, 3) order by cid";
-const OBJECTS =
-  "select type, tbl_name, name, sql from sqlite_schema where name not like 'sqlite\\_%' escape '\\' order by rowid";
+const OBJECTS = `${MADE} order by rowid`;
 /** Fields of the file's header that an application sets or relies on. */
 const SETTINGS = ["application_id", "auto_vacuum", "encoding", "user_version"];
 /** After every this many rows, others may write. */
