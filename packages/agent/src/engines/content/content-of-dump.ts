@@ -1,6 +1,6 @@
 import { contentDigest } from "./content-digest.ts";
 import type { ExpectedContent } from "./expected-content.ts";
-import type { NotCompared } from "./signed-content.ts";
+import type { NotCompared } from "./not-compared.ts";
 
 /**
  * What the restored copy of another program's dump must contain, by what was read of the dump while

@@ -10,7 +10,7 @@ const tags = new Map([
 ]);
 
 test("the tables that a receipt names are known one by one", () => {
-  const notKnown = [{ name: "b", why: "no_time" }];
+  const notKnown = [{ name: "b", why: "no_time" as const }];
   expect(withKnownRest(metadata, tags, notKnown)).toEqual({ tags, notCompared: notKnown });
 });
 

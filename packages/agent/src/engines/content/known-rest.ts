@@ -1,5 +1,5 @@
 import type { SourceMetadata } from "../engine.ts";
-import type { NotCompared } from "./signed-content.ts";
+import type { NotCompared } from "./not-compared.ts";
 
 /**
  * All tables that do not fit into the metadata have one digest. So if one of them is unknown, all
@@ -15,6 +15,6 @@ export function withKnownRest(
   const left = [...tags.keys()].filter((name) => !named.has(name));
   return {
     tags: new Map([...tags].filter(([name]) => named.has(name))),
-    notCompared: [...notKnown, ...left.map((name) => ({ name, why: "unnamed" }))],
+    notCompared: [...notKnown, ...left.map((name): NotCompared => ({ name, why: "unnamed" }))],
   };
 }

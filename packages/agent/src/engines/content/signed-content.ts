@@ -1,12 +1,7 @@
 import type { SourceMetadata } from "../engine.ts";
 import { contentDigest } from "./content-digest.ts";
+import type { NotCompared } from "./not-compared.ts";
 import type { ExactObjectsMetadata, ObjectsMetadata } from "./tagged-objects.ts";
-
-/** Data of a source that no digest covers. */
-export interface NotCompared {
-  readonly name: string;
-  readonly why: string;
-}
 
 /** Signed in a backup's metadata. `Settings` decide how the engine prints values. */
 export interface ContentMetadata<Settings = unknown> {

@@ -1,4 +1,4 @@
-import type { NotCompared } from "../content/signed-content.ts";
+import type { NotCompared, WhyNotCompared } from "../content/not-compared.ts";
 import type { ExaminedColumns } from "./examine-columns.ts";
 
 /** What was found in one snapshot. */
@@ -12,7 +12,7 @@ export interface ExaminedKinds {
  * to them: a value may have come and gone between the two.
  */
 export function columnsNotExamined(looks: readonly ExaminedKinds[]): NotCompared[] {
-  const named = (why: string, names: readonly string[]): NotCompared[] =>
+  const named = (why: WhyNotCompared, names: readonly string[]): NotCompared[] =>
     [...new Set(names)].map((name) => ({ name, why }));
   return [
     ...named(

@@ -5,7 +5,7 @@ import { releasing } from "../../../processes/coalesce.ts";
 import { stopWhen } from "../../../processes/stop-when.ts";
 import { compareTags } from "../../content/compare-tags.ts";
 import { contentOfDump } from "../../content/content-of-dump.ts";
-import type { NotCompared } from "../../content/signed-content.ts";
+import type { NotCompared } from "../../content/not-compared.ts";
 import { type ExpectedContent, expectedContent } from "../../content/expected-content.ts";
 import type { ContentComparison, ForeignMetadata } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";

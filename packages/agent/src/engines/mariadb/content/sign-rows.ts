@@ -1,6 +1,7 @@
 import { contentTag } from "../../content/content-tag.ts";
 import { withKnownRest } from "../../content/known-rest.ts";
-import { type NotCompared, signContent } from "../../content/signed-content.ts";
+import type { NotCompared } from "../../content/not-compared.ts";
+import { signContent } from "../../content/signed-content.ts";
 import type { ObjectsMetadata } from "../../content/tagged-objects.ts";
 import type { SourceMetadata } from "../../engine.ts";
 import type { DumpCounter, DumpedTable } from "./dump-counter.ts";

@@ -1,6 +1,7 @@
 import { contentTag } from "../../content/content-tag.ts";
 import { withKnownRest } from "../../content/known-rest.ts";
-import { type NotCompared, signContent } from "../../content/signed-content.ts";
+import type { NotCompared } from "../../content/not-compared.ts";
+import { signContent } from "../../content/signed-content.ts";
 import { type DatabaseObject, objectsMetadata } from "../../content/tagged-objects.ts";
 import type { SourceMetadata } from "../../engine.ts";
 import type { SchemaLine } from "../../schema.ts";
@@ -36,7 +37,10 @@ export function signDocuments(
   const others = [...found.keys()].filter((name) => !names.includes(name) && !VIEWS.test(name));
   return signContent(metadata, {
     tags: known.tags,
-    notCompared: [...known.notCompared, ...others.map((name) => ({ name, why: "system_collection" }))],
+    notCompared: [
+      ...known.notCompared,
+      ...others.map((name): NotCompared => ({ name, why: "system_collection" })),
+    ],
     settings: null,
     objects: objectsMetadata(objectsOf(lines), key),
   });

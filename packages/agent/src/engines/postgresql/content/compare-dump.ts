@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CheckOutcome } from "@attestore/proof";
 import { contentOfDump } from "../../content/content-of-dump.ts";
-import type { NotCompared } from "../../content/signed-content.ts";
+import type { NotCompared } from "../../content/not-compared.ts";
 import { notOfExtension, OWN_SCHEMAS } from "../schema.ts";
 import { compareContent, type RestoredTables } from "./compare-content.ts";
 import { tableTag } from "./describe-content.ts";

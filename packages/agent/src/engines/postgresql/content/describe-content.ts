@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import type { SourceMetadata } from "../../engine.ts";
 import { contentTag } from "../../content/content-tag.ts";
-import { type NotCompared, signContent } from "../../content/signed-content.ts";
+import type { NotCompared, WhyNotCompared } from "../../content/not-compared.ts";
+import { signContent } from "../../content/signed-content.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { rowsOf } from "../schema.ts";
 import { outputOf } from "../session-error.ts";
@@ -52,7 +53,8 @@ export async function contentFacts(session: PsqlSession): Promise<ContentFacts> 
     tables: catalogueTables(await list(CONTENT_TABLES, "listing the tables")),
     others: rowsOf(await list(NOT_COMPARED, "listing what else holds data")).map(([why = "", name = ""]) => ({
       name,
-      why,
+      // The query names the reason itself.
+      why: why as WhyNotCompared,
     })),
   };
 }

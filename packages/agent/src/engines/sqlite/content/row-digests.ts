@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
+import type { WhyNotCompared } from "../../content/not-compared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { quotedName } from "../../quoted-name.ts";
 import { MADE } from "../made-objects.ts";
@@ -8,8 +9,14 @@ import { MADE } from "../made-objects.ts";
 export interface SqliteContent {
   readonly tables: readonly TableRows[];
   /** Tables whose rows are unknown. `code` is SQLite's if it could not read them. */
-  readonly notRead: readonly { readonly name: string; readonly why: string; readonly code?: number }[];
+  readonly notRead: readonly NotRead[];
   readonly objects: readonly DatabaseObject[];
+}
+
+export interface NotRead {
+  readonly name: string;
+  readonly why: WhyNotCompared;
+  readonly code?: number;
 }
 
 export interface TableRows {
@@ -50,7 +57,7 @@ const HASHED_AT_ONCE = 1 << 16;
 /** Reads everything in a database that is compared, the smallest tables first. */
 export function readContent(database: DatabaseSync, limits: ReadingLimits): SqliteContent {
   const tables: TableRows[] = [];
-  const notRead: { name: string; why: string; code?: number }[] = [];
+  const notRead: NotRead[] = [];
   const objects = objectsOf(database);
   const reading = new Reading(database, limits);
   for (const table of smallestFirst(database)) {
@@ -88,7 +95,7 @@ class Reading {
   }
 
   /** Or why it was not read to its end. */
-  table({ name, hasRowid }: Table): TableRows | string {
+  table({ name, hasRowid }: Table): TableRows | WhyNotCompared {
     if (performance.now() > this.#limits.until) return "no_time";
     if (this.#hasChanged()) return "source_changed";
     this.#afterwards?.add(name);
@@ -134,7 +141,7 @@ class Reading {
       tables: tables.filter((each) => !isUncertain(each)),
       notRead: [
         ...notRead.filter((each) => !isUncertain(each)),
-        ...[...uncertain].map((name) => ({ name, why: "source_changed" })),
+        ...[...uncertain].map((name) => ({ name, why: "source_changed" as const })),
       ],
     };
   }
