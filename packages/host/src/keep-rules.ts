@@ -85,6 +85,34 @@ export function keepReasons(
   return reasons;
 }
 
+/** What restore tests say about a backup. */
+export interface PassedTests<Backup> {
+  readonly ever: (backup: Backup) => boolean;
+  /** Its last test passed. */
+  readonly lately: (backup: Backup) => boolean;
+  /** Its last test passed, and found nothing suspicious. */
+  readonly clean: (backup: Backup) => boolean;
+}
+
+/**
+ * Backups that stay whatever the rules say, with the reason: the newest that ever passed a restore
+ * test, the newest whose last test passed (the former may be damaged since, and must not be the
+ * reason to remove this one), and the newest of these in which nothing was suspicious (encrypted
+ * data restore without an error too).
+ */
+export function keptByTests<Backup extends Kept>(
+  backups: readonly Backup[],
+  { ever, lately, clean }: PassedTests<Backup>,
+): ReadonlyMap<string, "proven" | "clean"> {
+  const newestFirst = backups.toSorted(byTime).toReversed();
+  const kept = new Map<string, "proven" | "clean">();
+  const newestClean = newestFirst.find(clean);
+  if (newestClean !== undefined) kept.set(newestClean.id, "clean");
+  for (const newest of [newestFirst.find(ever), newestFirst.find(lately)])
+    if (newest !== undefined) kept.set(newest.id, "proven");
+  return kept;
+}
+
 /** Oldest first; of two at the same moment, the one with the greater id is newer. */
 export function byTime(a: Kept, b: Kept): number {
   return a.at.getTime() - b.at.getTime() || (a.id < b.id ? -1 : 1);

@@ -14,8 +14,7 @@ export function hasRules(rules: KeepRules): boolean {
 /**
  * Why each backup of one source is kept, by id; the others may be removed. `passed`: those that
  * ever passed a restore test, those whose newest test passed, and those of them in which nothing
- * was suspicious. The newest of each is never pruned, whatever the rules say: a backup that rots,
- * or has encrypted data in it, must not be the reason to remove an older one that is good.
+ * was suspicious. `keptByTests` says which of these are never pruned.
  */
 export function keptBy(
   backups: readonly Datable[],
@@ -26,17 +25,16 @@ export function keptBy(
   }: { readonly passed: Record<"ever" | "lately" | "clean", ReadonlySet<string>>; readonly now: Date },
 ): ReadonlyMap<string, string[]> {
   const dated = backups.map(({ id, at }) => ({ id, at: new Date(at) }));
-  const newestFirst = dated.toSorted(shared.byTime).toReversed();
   const reasons = shared.keepReasons(dated, named(rules), { localOf: (at) => at, now });
   const kept = new Map<string, string[]>();
   const keep = (id: string, why: string): void => void kept.set(id, [...(kept.get(id) ?? []), why]);
   for (const [id, why] of reasons) for (const { rule } of why) keep(id, rule.replace("keep_", ""));
-  const newestOf = (ids: ReadonlySet<string>): string | undefined =>
-    newestFirst.find(({ id }) => ids.has(id))?.id;
-  for (const proven of new Set([newestOf(passed.ever), newestOf(passed.lately)]))
-    if (proven !== undefined) keep(proven, "proven");
-  const clean = newestOf(passed.clean);
-  if (clean !== undefined && kept.get(clean)?.includes("proven") !== true) keep(clean, "clean");
+  const tested = shared.keptByTests(dated, {
+    ever: ({ id }) => passed.ever.has(id),
+    lately: ({ id }) => passed.lately.has(id),
+    clean: ({ id }) => passed.clean.has(id),
+  });
+  for (const [id, why] of tested) keep(id, why);
   return kept;
 }
 

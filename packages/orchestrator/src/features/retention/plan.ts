@@ -1,5 +1,6 @@
 import type { Retention, RetentionReason } from "@attestore/contract";
-import { byTime, hasRules, keepReasons, type Kept } from "./keep-rules.ts";
+import { keptByTests } from "@attestore/host/keep-rules";
+import { hasRules, keepReasons, type Kept } from "./keep-rules.ts";
 
 export interface Candidate extends Kept {
   provenAt: Date | null;
@@ -34,22 +35,22 @@ export interface PlanInput {
 }
 
 /**
- * Decides about a source's backups, in the order given. Whatever the rules say, these stay: the
- * newest backup that ever passed a restore test; the newest whose last test passed (the former may
- * be damaged since, and must not be the reason to remove this one); the newest of these whose test
- * found nothing suspicious; backups that somebody keeps; and backups that a running command needs.
+ * Decides about a source's backups, in the order given. Whatever the rules say, these stay: what
+ * `keptByTests` names, backups that somebody keeps, and backups that a running command needs.
  * Without a rule all stay.
  */
 export function planRetention({ backups, rules, zone, needed }: PlanInput): Decision[] {
   if (!hasRules(rules)) return backups.map((backup) => ({ backup, reasons: [{ rule: "no_rule" }] }));
   const kept = keepReasons(backups, rules, zone);
-  const proven = backups.filter(({ provenAt }) => provenAt !== null).toSorted(byTime);
-  const newestProven = new Set([proven.at(-1)?.id, proven.findLast(isStillProven)?.id]);
-  const newestClean = proven.findLast(isClean)?.id;
+  const tested = keptByTests(backups, {
+    ever: ({ provenAt }) => provenAt !== null,
+    lately: isStillProven,
+    clean: isClean,
+  });
   return backups.map((backup) => {
     const reasons = [...(kept.get(backup.id) ?? [])];
-    if (newestProven.has(backup.id)) reasons.push({ rule: "newest_proven" });
-    else if (backup.id === newestClean) reasons.push({ rule: "newest_clean" });
+    const test = tested.get(backup.id);
+    if (test !== undefined) reasons.push({ rule: test === "proven" ? "newest_proven" : "newest_clean" });
     if (backup.keptAt !== null) reasons.push({ rule: "kept" });
     if (needed.has(backup.id)) reasons.push({ rule: "running_command" });
     return { backup, reasons };
