@@ -1,8 +1,8 @@
+import type { Finding } from "@attestore/host/finding";
 import { layoutOf, makeLayout } from "../state/layout.ts";
 import type { Style } from "./terminal/terminal.ts";
 import type { Run } from "./command.ts";
 import { examine } from "./doctor/examine.ts";
-import type { Finding } from "./doctor/finding.ts";
 
 export const doctor: Run = async (call) => {
   const { terminal, flags } = call;
@@ -13,12 +13,22 @@ export const doctor: Run = async (call) => {
   await makeLayout(layout);
   const findings = await examine(call, resolved, layout);
   if (flags.isOn("json")) {
-    terminal.data(JSON.stringify({ root: resolved.path, branch: resolved.branch, findings }));
+    terminal.data(
+      JSON.stringify({ root: resolved.path, branch: resolved.branch, findings: findings.map(jsonOf) }),
+    );
   } else for (const finding of findings) terminal.data(describe(finding, terminal.onData));
-  return findings.some(({ result }) => result === "bad") ? 1 : 0;
+  return findings.some(({ level }) => level === "failed") ? 1 : 0;
 };
 
-function describe({ result, title, detail, next }: Finding, style: Style): string {
-  const mark = { good: style.good("✓"), warn: style.warn("!"), bad: style.bad("✗") }[result];
-  return `${mark} ${title.padEnd(16)} ${detail}${next === null ? "" : `\n${" ".repeat(19)}${style.strong(next)}`}`;
+/** The levels as `--json` has had them from the start. */
+const RESULTS = { ok: "good", warning: "warn", failed: "bad", skipped: "skipped" } as const;
+
+function jsonOf({ check, level, message, next }: Finding) {
+  return { title: check, result: RESULTS[level], detail: message, next: next ?? null };
+}
+
+function describe({ check, level, message, next }: Finding, style: Style): string {
+  const { good, warn, bad } = style;
+  const mark = { ok: good("✓"), skipped: "-", warning: warn("!"), failed: bad("✗") }[level];
+  return `${mark} ${check.padEnd(16)} ${message}${next === undefined ? "" : `\n${" ".repeat(19)}${style.strong(next)}`}`;
 }

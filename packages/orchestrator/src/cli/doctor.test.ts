@@ -12,7 +12,7 @@ import { postgresClient } from "../../test/postgres-client.ts";
 import { backupFileName } from "../features/service-backup/backup-files.ts";
 import { expiryFinding } from "./doctor/examine-certificate.ts";
 import { spaceFinding } from "./doctor/examine-disk.ts";
-import type { Finding } from "./doctor/finding.ts";
+import type { Finding } from "@attestore/host/finding";
 import { connectStandby } from "../../test/postgres/standby.ts";
 
 let server: TestServer;

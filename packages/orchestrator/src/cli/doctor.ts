@@ -3,7 +3,7 @@ import { readSettings } from "../platform/config/read-config.ts";
 import { readCommandConfig } from "../platform/config/served-address.ts";
 import { UserError } from "../platform/errors/user-error.ts";
 import { consoleCommand } from "./console-command.ts";
-import { failed, type Finding, ok } from "./doctor/finding.ts";
+import { failed, type Finding, ok } from "@attestore/host/finding";
 import { plainLine } from "@attestore/proof";
 
 /**

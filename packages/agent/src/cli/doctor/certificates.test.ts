@@ -11,15 +11,15 @@ const at = (beforeEnd_ms: number) =>
 it("doctor warns in the last fifth of a short-lived certificate's life, and says when one has expired", () => {
   // It is valid for two days.
   const HOUR_MS = 3_600_000;
-  expect(at(47 * HOUR_MS)).toMatchObject({ result: "good", next: null });
+  expect(at(47 * HOUR_MS)).toMatchObject({ level: "ok" });
   expect(at(9 * HOUR_MS)).toMatchObject({
-    result: "warn",
-    detail: expect.stringContaining("9 h"),
+    level: "warning",
+    message: expect.stringContaining("9 h"),
     next: "renew",
   });
-  expect(at(0)).toMatchObject({ result: "bad" });
+  expect(at(0)).toMatchObject({ level: "failed" });
   expect(at(-3 * HOUR_MS)).toMatchObject({
-    result: "bad",
-    detail: expect.stringContaining("ran out 3 h ago"),
+    level: "failed",
+    message: expect.stringContaining("ran out 3 h ago"),
   });
 });

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { formatDuration } from "@attestore/host/amounts";
 import { shownCertificates } from "../../transport/pin-certificate.ts";
-import { bad, good, warn, type Finding } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 const DAY_MS = 86_400_000;
 
@@ -39,7 +39,7 @@ export function examineCertificate(
   const left_ms = validToDate.getTime() - now;
   const lifetime_ms = validToDate.getTime() - validFromDate.getTime();
   const until = validToDate.toISOString().slice(0, 10);
-  if (left_ms <= 0) return bad(title, `ran out ${formatDuration(-left_ms)} ago (${until})`, next);
+  if (left_ms <= 0) return failed(title, `ran out ${formatDuration(-left_ms)} ago (${until})`, next);
   const detail = `valid until ${until} (${formatDuration(left_ms)})`;
-  return left_ms < Math.min(14 * DAY_MS, lifetime_ms / 5) ? warn(title, detail, next) : good(title, detail);
+  return left_ms < Math.min(14 * DAY_MS, lifetime_ms / 5) ? warning(title, detail, next) : ok(title, detail);
 }

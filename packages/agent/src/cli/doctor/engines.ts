@@ -8,7 +8,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { isolationHere } from "../../sandboxes/isolation/open-isolated-place.ts";
 import { kindOf } from "../../config/sandbox-config.ts";
 import { readSourceIds } from "../../state/source-ids.ts";
-import { bad, good, warn, type Finding } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 /**
  * Examines where the declared sources are restored: this host's programs, once for each engine, and
@@ -34,23 +34,20 @@ async function examineIsolation(layout: Layout): Promise<Finding> {
   try {
     switch (await isolationHere(layout.scratch)) {
       case "unit":
-        return good(
+        return ok(
           "isolation",
           "restores run in the unit attestore-sandbox: no network, no keys, limited resources",
         );
       case "namespaces":
-        return good(
-          "isolation",
-          "restores run in namespaces: no network, no keys, limited disk and processes",
-        );
+        return ok("isolation", "restores run in namespaces: no network, no keys, limited disk and processes");
       case "user":
-        return warn(
+        return warning(
           "isolation",
           "restores run as another user, with access to the network: this host does not allow namespaces",
           remedy,
         );
       case "none":
-        return warn(
+        return warning(
           "isolation",
           "restores run as the agent's own user: code in a dump can read keys/ and reach the network",
           remedy,
@@ -58,7 +55,7 @@ async function examineIsolation(layout: Layout): Promise<Finding> {
     }
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
-    return bad("isolation", error.message, remedy);
+    return failed("isolation", error.message, remedy);
   }
 }
 
@@ -81,12 +78,12 @@ async function examineSandbox(
       runtime.kind === "process"
         ? ""
         : ` in a ${runtime.kind === "uri" ? "database that you provide" : "container"}`;
-    return good(title, `restores into ${runtime.engine} ${runtime.engine_version}${where}`);
+    return ok(title, `restores into ${runtime.engine} ${runtime.engine_version}${where}`);
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     if (metadata === null && error.code === "sandbox_lacks")
-      return good(title, `${kindOf(source.sandbox)}: the required version is known after the first backup`);
-    return bad(
+      return ok(title, `${kindOf(source.sandbox)}: the required version is known after the first backup`);
+    return failed(
       title,
       error.message,
       "install what is missing, or run the restore tests on another host (test_agent_id)",

@@ -2,7 +2,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { Layout } from "../../state/layout.ts";
 import { SYSTEM_ROOT } from "../../state/trusted-root.ts";
-import { good, warn, type Finding } from "./finding.ts";
+import { type Finding, ok, warning } from "@attestore/host/finding";
 
 /**
  * Whether the file that systemd reads as root for the packaged unit belongs to root. For other
@@ -14,8 +14,8 @@ export async function examineEnvironment(layout: Layout): Promise<Finding[]> {
   const isKept = directory.uid === 0 && (directory.mode & 0o1000) !== 0 && file?.uid === 0;
   return [
     isKept
-      ? good("env", "only root can change it")
-      : warn(
+      ? ok("env", "only root can change it")
+      : warning(
           "env",
           `the agent's user can replace ${layout.environment}, which root's systemd reads`,
           "as root: /usr/lib/attestore/migrate",

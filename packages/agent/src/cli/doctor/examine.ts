@@ -12,7 +12,7 @@ import { examineRelease } from "./release.ts";
 import { examineRoot } from "./root.ts";
 import { examineStorage } from "./storage.ts";
 import { examineService } from "./service.ts";
-import { bad, good, type Finding } from "./finding.ts";
+import { failed, type Finding, ok } from "@attestore/host/finding";
 import { examineSpool } from "./spool.ts";
 
 /**
@@ -24,11 +24,11 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
   let config: Config | null = null;
   try {
     config = await readConfig(layout.config, layout.root);
-    findings.push(good("config.yaml", plural(config.sources.size, "source")));
+    findings.push(ok("config.yaml", plural(config.sources.size, "source")));
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const detail = error instanceof ConfigError ? error.shown : error.message;
-    findings.push(bad("config.yaml", detail, `edit ${layout.config}`));
+    findings.push(failed("config.yaml", detail, `edit ${layout.config}`));
   }
   findings.push(...(await examineFiles(layout, config)), ...(await examineEnvironment(layout)));
   if (config !== null) {

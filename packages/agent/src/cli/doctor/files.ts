@@ -16,7 +16,7 @@ import { heldRecipients } from "../../signer-client/remote-identities.ts";
 import { UserError } from "../../errors/user-error.ts";
 import { EngineApiError } from "../../sandboxes/container/engine-api.ts";
 import { describeLeftover, reapLeftovers } from "../../sandboxes/leftovers.ts";
-import { bad, good, warn, type Finding } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 const LOW_BYTES = 1e9;
 
@@ -39,24 +39,24 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
     if (mode === null && isIdentity && !identities.includes(path)) continue;
     if (mode === null && isIdentity)
       findings.push(
-        warn(
+        warning(
           "keys",
           `the identity ${path} is missing${isCredential(path) ? " in this call: systemd gives it only to the agent's unit" : ""}`,
           "restore tests need it; if another host runs them, remove it from identity_files",
         ),
       );
-    else if (mode === null) findings.push(bad("keys", `${path} is missing`, "attestore init"));
+    else if (mode === null) findings.push(failed("keys", `${path} is missing`, "attestore init"));
     // A credential from systemd is readable by its group, but nobody else can enter its directory.
     else if ((mode & 0o077) !== 0 && !isCredential(path)) {
       const shown = mode.toString(8).padStart(3, "0");
-      findings.push(bad("keys", `${path} can be read by others (mode ${shown})`, `chmod go= ${path}`));
+      findings.push(failed("keys", `${path} can be read by others (mode ${shown})`, `chmod go= ${path}`));
     } else if (!(await isReadable(path))) {
       findings.push(
-        bad("keys", `${path} can't be read by this user`, "run attestore as the owner of its root"),
+        failed("keys", `${path} can't be read by this user`, "run attestore as the owner of its root"),
       );
     }
   }
-  if (findings.length === 0) findings.push(good("keys", "present, and no other user can read them"));
+  if (findings.length === 0) findings.push(ok("keys", "present, and no other user can read them"));
   return [...findings, ...(await examineSigningKey(layout))];
 }
 
@@ -68,7 +68,7 @@ async function examineSigningKey(layout: Layout): Promise<Finding[]> {
   try {
     const { fingerprint } = await readSigningKey(layout);
     return [
-      good("signing key", fingerprint),
+      ok("signing key", fingerprint),
       await examineSigner(layout, signer),
       ...(await examineIdentity(layout, signer)),
     ];
@@ -78,7 +78,7 @@ async function examineSigningKey(layout: Layout): Promise<Finding[]> {
       signer === null
         ? "restore the file from a copy, or attach this host again"
         : "systemctl status attestore-signer";
-    return [bad("signing key", error.message, next)];
+    return [failed("signing key", error.message, next)];
   }
 }
 
@@ -95,7 +95,7 @@ async function examineIdentity(layout: Layout, signer: string | null): Promise<F
   }
   if (own.length > 0)
     return [
-      warn(
+      warning(
         "identity",
         `this user can read and copy ${own.map((name) => join(layout.keys, name)).join(", ")}`,
         `as root: ${MIGRATE}`,
@@ -105,8 +105,8 @@ async function examineIdentity(layout: Layout, signer: string | null): Promise<F
   const count = (await heldRecipients(signer)).length;
   return [
     count === 0
-      ? bad("identity", "the signing process holds no identity", "restore its files: docs/keys.md")
-      : good("identity", `a separate process decrypts backups, for ${plural(count, "recipient")}`),
+      ? failed("identity", "the signing process holds no identity", "restore its files: docs/keys.md")
+      : ok("identity", `a separate process decrypts backups, for ${plural(count, "recipient")}`),
   ];
 }
 
@@ -115,22 +115,26 @@ async function examineSigner({ root, signingKey }: Layout, signer: string | null
   const isThere = (await modeOf(signingKey)) !== null;
   // A move that did not finish left it, or somebody restored it from a copy.
   if (signer !== null && isThere)
-    return warn("signer", `${signingKey} is not in use, and this user can read it`, `as root: ${MIGRATE}`);
-  if (signer !== null) return good("signer", `a separate process holds the signing key, at ${signer}`);
+    return warning("signer", `${signingKey} is not in use, and this user can read it`, `as root: ${MIGRATE}`);
+  if (signer !== null) return ok("signer", `a separate process holds the signing key, at ${signer}`);
   const told = "the agent itself signs: this user can read the key";
   return root === SYSTEM_ROOT && (await modeOf(SIGNER_SOCKET)) !== null
-    ? warn("signer", told, `as root: ${MIGRATE}`)
-    : good("signer", told);
+    ? warning("signer", told, `as root: ${MIGRATE}`)
+    : ok("signer", told);
 }
 
 async function examineDisk(layout: Layout): Promise<Finding> {
   const { free, all, isFull } = await freeSpace(layout);
   const detail = `${formatBytes(free)} free of ${formatBytes(all)}`;
   if (isFull)
-    return bad("disk", `${detail} on the disk of ${layout.root}: no run can be recorded`, "make room there");
+    return failed(
+      "disk",
+      `${detail} on the disk of ${layout.root}: no run can be recorded`,
+      "make room there",
+    );
   const next =
     "a backup needs space for its ciphertext; a restore test also needs space for the restored data";
-  return free < LOW_BYTES ? warn("disk", detail, next) : good("disk", detail);
+  return free < LOW_BYTES ? warning("disk", detail, next) : ok("disk", detail);
 }
 
 async function examineScratch(layout: Layout): Promise<Finding> {
@@ -140,20 +144,20 @@ async function examineScratch(layout: Layout): Promise<Finding> {
     left = await reapLeftovers(layout.scratch);
   } catch (error) {
     if (!(error instanceof EngineApiError)) throw error;
-    return warn("sandboxes", error.message, "check that the container runtime works");
+    return warning("sandboxes", error.message, "check that the container runtime works");
   }
   const stuck = left.filter(({ problem }) => problem !== null);
   if (stuck.length > 0)
-    return warn("sandboxes", stuck.map(describeLeftover).join("; "), "inspect it as root (lsattr, mount)");
+    return warning("sandboxes", stuck.map(describeLeftover).join("; "), "inspect it as root (lsattr, mount)");
   if (left.length > 0) {
     const named = left.map(({ kind, name }) => `${kind} ${name}`).join(", ");
-    return warn(
+    return warning(
       "sandboxes",
       `removed leftovers of a killed run: ${named}`,
       "the system journal may show what killed it",
     );
   }
-  return good("sandboxes", isLocked(layout, "work") ? "one is in use now" : "no leftovers");
+  return ok("sandboxes", isLocked(layout, "work") ? "one is in use now" : "no leftovers");
 }
 
 function isCredential(path: string): boolean {

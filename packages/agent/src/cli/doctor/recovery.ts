@@ -2,12 +2,12 @@ import { formatAge } from "@attestore/host/amounts";
 import { readRecoveryState, recoveryGap } from "../../recovery/recovery-state.ts";
 import type { Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
-import { good, warn, type Finding } from "./finding.ts";
+import { type Finding, ok, warning } from "@attestore/host/finding";
 
 /** Whether the backups can be read once this host is gone, and whether somebody has tried. */
 export async function examineRecovery(layout: Layout, config: Config): Promise<Finding> {
   const state = await readRecoveryState(layout);
   const gap = recoveryGap(state, config.recipients);
-  if (gap !== null) return warn("recovery kit", gap.what, gap.next);
-  return good("recovery kit", `tested ${formatAge(state?.tested_at ?? "")}`);
+  if (gap !== null) return warning("recovery kit", gap.what, gap.next);
+  return ok("recovery kit", `tested ${formatAge(state?.tested_at ?? "")}`);
 }

@@ -7,7 +7,7 @@ import { isSea } from "node:sea";
 import { pipeline } from "node:stream/promises";
 import { RELEASE_KEY } from "@attestore/contract";
 import { verifyMinisign } from "../../crypto/minisign.ts";
-import { good, warn, type Finding } from "./finding.ts";
+import { type Finding, ok, warning } from "@attestore/host/finding";
 
 /**
  * Where the installer keeps the list that it verified, with its signature and key; it belongs to
@@ -27,7 +27,7 @@ export interface Installed {
 
 /** The signer of the running program. */
 export function examineRelease(): Promise<Finding> {
-  if (!isSea()) return Promise.resolve(good(TITLE, "runs from source, not from a release"));
+  if (!isSea()) return Promise.resolve(ok(TITLE, "runs from source, not from a release"));
   const name = `attestore-linux-${process.arch === "x64" ? "amd64" : process.arch}`;
   return examineInstalled({ program: process.execPath, name, directory: INSTALLED_FROM }, RELEASE_KEY);
 }
@@ -45,7 +45,7 @@ export async function examineInstalled(installed: Installed, releaseKey: string 
     await read("minisign.pub"),
   ];
   if (sums === null || signature === null || keyFile === null)
-    return warn(
+    return warning(
       TITLE,
       "unknown who signed this program: it was installed without install.sh",
       "to verify it, see docs/releasing.md",
@@ -57,13 +57,13 @@ export async function examineInstalled(installed: Installed, releaseKey: string 
     .find((line) => line.slice(66) === installed.name)
     ?.slice(0, 64);
   if (comment === null || listed === undefined || listed !== (await sha256Of(installed.program)))
-    return warn(
+    return warning(
       TITLE,
       `${installed.program} differs from the signed program`,
       "find out who replaced it, then reinstall it with install.sh",
     );
-  if (key === releaseKey) return good(TITLE, `${comment}, signed by Attestore's release key`);
-  return warn(
+  if (key === releaseKey) return ok(TITLE, `${comment}, signed by Attestore's release key`);
+  return warning(
     TITLE,
     `${comment}, signed by an operator's key ${key}: whoever holds that key decides what runs here`,
     releaseKey === null

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { shellWord } from "@attestore/proof";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { ResolvedRoot } from "../../state/resolve-root.ts";
-import { bad, good, type Finding } from "./finding.ts";
+import { failed, type Finding, ok } from "@attestore/host/finding";
 
 const WRITE_OF_OTHERS = 0o002;
 
@@ -12,11 +12,11 @@ export async function examineRoot({ path, branch }: ResolvedRoot): Promise<Findi
   for (const file of [path, join(path, "config.yaml")]) {
     const stats = await nullIfMissing(stat(file));
     if (stats === null || (stats.mode & WRITE_OF_OTHERS) === 0) continue;
-    return bad(
+    return failed(
       "root",
       `every user of this host may write to ${file}, and so decide what the agent runs`,
       `chmod o-w ${shellWord(file)}`,
     );
   }
-  return good("root", `${path} (from ${branch})`);
+  return ok("root", `${path} (from ${branch})`);
 }

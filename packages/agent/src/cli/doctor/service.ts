@@ -13,7 +13,7 @@ import { ServiceError } from "../../transport/service-error.ts";
 import { observeCheckpoint } from "../../log/witness.ts";
 import type { Call } from "../command.ts";
 import { examineCertificates } from "./certificates.ts";
-import { bad, good, warn, type Finding } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 /** Idempotency and receipts don't need exact clocks; people who compare times do. */
 const MAX_SKEW_MS = 60_000;
@@ -25,7 +25,7 @@ export async function examineService(call: Call, layout: Layout, config: Config)
     attachment = await openAttachment(layout, config);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return [bad("attachment", error.message, "attestore init")];
+    return [failed("attachment", error.message, "attestore init")];
   }
   const findings: Finding[] = [];
   const { service } = attachment;
@@ -33,7 +33,7 @@ export async function examineService(call: Call, layout: Layout, config: Config)
     const asked = Date.now();
     const { head, serverTime_ms } = await service.logHead({ signal: call.signal, once: true });
     findings.push(
-      good("service", `${service.url.origin} answers over TLS 1.3 in ${formatDuration(Date.now() - asked)}`),
+      ok("service", `${service.url.origin} answers over TLS 1.3 in ${formatDuration(Date.now() - asked)}`),
     );
     const { url, caFile } = config.service ?? {};
     if (url !== undefined)
@@ -41,17 +41,14 @@ export async function examineService(call: Call, layout: Layout, config: Config)
     if (serverTime_ms !== null) findings.push(examineClock(serverTime_ms - asked));
     await observeCheckpoint(attachment, head.checkpoint, call.signal);
     findings.push(
-      good(
-        "log",
-        `${plural(head.tree_size, "entry", "entries")}; extends every head that this agent has seen`,
-      ),
+      ok("log", `${plural(head.tree_size, "entry", "entries")}; extends every head that this agent has seen`),
     );
   } catch (error) {
-    if (error instanceof LogAlarmError) findings.push(bad("log", error.message, "attestore alarm"));
-    else if (error instanceof ServiceError) findings.push(bad("service", error.message, nextStep(error)));
+    if (error instanceof LogAlarmError) findings.push(failed("log", error.message, "attestore alarm"));
+    else if (error instanceof ServiceError) findings.push(failed("service", error.message, nextStep(error)));
     else if (error instanceof Error && errorCode(error) !== null)
       findings.push(
-        bad(
+        failed(
           "log",
           `the head that the service returned can't be recorded: ${error.message}`,
           "free some space on its disk",
@@ -61,8 +58,8 @@ export async function examineService(call: Call, layout: Layout, config: Config)
   } finally {
     service.close();
   }
-  if ((await readLogAlarm(layout)) !== null && !findings.some(({ title }) => title === "log"))
-    findings.push(bad("log", "there is an alarm, so nothing is signed", "attestore alarm"));
+  if ((await readLogAlarm(layout)) !== null && !findings.some(({ check }) => check === "log"))
+    findings.push(failed("log", "there is an alarm, so nothing is signed", "attestore alarm"));
   findings.push(await examineHeartbeat(layout));
   return findings;
 }
@@ -72,18 +69,18 @@ async function examineHeartbeat(layout: Layout): Promise<Finding> {
   const last = await readLastHeartbeat(layout);
   const heard = last === null ? "no heartbeat yet" : `last heartbeat ${formatAge(last.at)}`;
   return running
-    ? good("agent", `runs; ${heard}`)
-    : warn("agent", `not running; ${heard}`, "start its systemd unit, or run: attestore run");
+    ? ok("agent", `runs; ${heard}`)
+    : warning("agent", `not running; ${heard}`, "start its systemd unit, or run: attestore run");
 }
 
 function examineClock(offset_ms: number): Finding {
   const skew_ms = Math.abs(offset_ms);
   // The service reports whole seconds.
-  if (skew_ms < 2_000) return good("clock", "agrees with the service's");
+  if (skew_ms < 2_000) return ok("clock", "agrees with the service's");
   const off = `${formatDuration(skew_ms)} ${offset_ms > 0 ? "behind" : "ahead of"} the service's`;
   return skew_ms > MAX_SKEW_MS
-    ? warn("clock", off, "set this host's clock (timedatectl)")
-    : good("clock", off);
+    ? warning("clock", off, "set this host's clock (timedatectl)")
+    : ok("clock", off);
 }
 
 function nextStep(error: ServiceError): string {

@@ -9,7 +9,7 @@ import { newestBackup, newestRestoreTest } from "../../receipts/receipt-history.
 import { RunError } from "../../errors/run-error.ts";
 import { readSourceIds } from "../../state/source-ids.ts";
 import { unreadableSource } from "../../engines/unreadable-source.ts";
-import { bad, good, warn, type Finding } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 /**
  * Checks whether each source can be reached, and whether the program that dumps it is new enough
@@ -27,7 +27,7 @@ export async function examineSources(
     const met = pins.get(source.slug)?.met ?? null;
     if (met !== null)
       findings.push(
-        bad(
+        failed(
           title,
           `not the pinned database: this is ${formatIdentity(met.identity)}`,
           `check what it connects to; if it is right: attestore source confirm ${source.slug}`,
@@ -35,7 +35,7 @@ export async function examineSources(
       );
     if (source.engine === "restic" && source.as_agent)
       findings.push(
-        warn(
+        warning(
           title,
           "restic runs as the agent, with its files and the network (as_agent)",
           "whoever can write to the repository could use a hole in restic against this host: leave as_agent out if the agent itself can read the repository",
@@ -48,12 +48,12 @@ export async function examineSources(
       // A host that only tests another host's backups does not have to reach the source.
       findings.push(
         (await onlyTests(layout, source.slug))
-          ? warn(
+          ? warning(
               title,
               `can only be tested here: ${error.message}`,
               "nothing to do if another host makes the backups",
             )
-          : bad(title, error.message, "its backups fail until this is fixed"),
+          : failed(title, error.message, "its backups fail until this is fixed"),
       );
     }
   }
@@ -70,17 +70,17 @@ async function reach(
   const versions = await clientVersions(source, { scratchDir: layout.scratch, signal: within });
   if (versions !== null) {
     const detail = `${versions.server}, dumped by ${versions.client}`;
-    const { warning } = versions;
-    return warning === undefined
-      ? good(title, detail)
-      : warn(title, `${detail}; ${warning.text}`, warning.next);
+    const { warning: concern } = versions;
+    return concern === undefined
+      ? ok(title, detail)
+      : warning(title, `${detail}; ${concern.text}`, concern.next);
   }
   if (source.engine === "restic" && !source.as_agent)
-    return good(title, await requireRepository(source.repository, within));
-  if (!("path" in source)) return good(title, source.engine);
+    return ok(title, await requireRepository(source.repository, within));
+  if (!("path" in source)) return ok(title, source.engine);
   try {
     await access(source.path, constants.R_OK);
-    return good(title, source.path);
+    return ok(title, source.path);
   } catch (error) {
     throw unreadableSource(source.path, error);
   }

@@ -3,7 +3,7 @@ import type { Layout } from "../../state/layout.ts";
 import { listReceipts } from "../../receipts/receipt-files.ts";
 import { spoolDepth } from "../../receipts/spool-depth.ts";
 import { listEvents } from "../../receipts/spooled-event.ts";
-import { bad, good, warn, type Finding } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 /** Entries that wait for the service, and those that it refused. */
 export async function examineSpool(layout: Layout): Promise<Finding[]> {
@@ -13,12 +13,12 @@ export async function examineSpool(layout: Layout): Promise<Finding[]> {
   const waits = `${plural(backups, "backup")}, ${plural(receipts, "receipt")}, ${plural(events, "event")} waiting`;
   const findings = [
     backups + receipts + events === 0
-      ? good("spool", "nothing waits")
-      : warn("spool", waits, "attestore sync"),
+      ? ok("spool", "nothing waits")
+      : warning("spool", waits, "attestore sync"),
   ];
   if (refused > 0) {
     findings.push(
-      bad(
+      failed(
         "refused",
         plural(refused, "receipt or event", "receipts or events"),
         `read the .answer.json beside each in ${layout.receiptsRefused}`,

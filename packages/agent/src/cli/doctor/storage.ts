@@ -4,7 +4,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 import { openStore } from "../../backends/standalone/open-store.ts";
 import type { StandaloneConfig } from "../../config/storage-config.ts";
-import { bad, good, type Finding } from "./finding.ts";
+import { failed, type Finding, ok } from "@attestore/host/finding";
 
 /** Where a standalone root keeps its backups. */
 export async function examineStorage(
@@ -16,13 +16,13 @@ export async function examineStorage(
     const store = await openStore(storage, upload);
     try {
       await store.examine(signal);
-      return good("storage", store.where);
+      return ok("storage", store.where);
     } finally {
       store.close();
     }
   } catch (error) {
     if (!(error instanceof UserError || error instanceof ServiceError || error instanceof RunError))
       throw error;
-    return bad("storage", error.message, "see standalone.storage in config.yaml (docs/standalone.md)");
+    return failed("storage", error.message, "see standalone.storage in config.yaml (docs/standalone.md)");
   }
 }

@@ -19,7 +19,7 @@ import { examineObjects } from "./examine-objects.ts";
 import { examinePasskeys } from "./examine-passkeys.ts";
 import { examineRole } from "./examine-role.ts";
 import { examineService } from "./examine-service.ts";
-import { failed, type Finding, skipped } from "./finding.ts";
+import { failed, type Finding, skipped } from "@attestore/host/finding";
 
 /** The migration that created the service's roles. */
 const SERVICE_ROLES = 49;

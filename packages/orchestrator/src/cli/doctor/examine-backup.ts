@@ -4,7 +4,7 @@ import type { Pool } from "pg";
 import { listBackupFiles } from "../../features/service-backup/backup-files.ts";
 import type { Config } from "../../platform/config/read-config.ts";
 import { findClientPrograms } from "../../platform/postgres/client-programs.ts";
-import { failed, type Finding, ok, warning } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 /**
  * Whether the service backs itself up, how old the newest backup is, and whether another can be

@@ -6,7 +6,7 @@ import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { Pool } from "pg";
 import { fingerprintOf, recordedAuthority } from "../../platform/keys/recorded-authority.ts";
 import type { Config } from "../../platform/config/read-config.ts";
-import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
+import { failed, type Finding, ok, skipped, warning } from "@attestore/host/finding";
 
 const DAY_MS = 86_400_000;
 /** The service renews its own certificate 90 days before it ends, within a minute. */

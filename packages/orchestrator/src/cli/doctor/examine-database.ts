@@ -2,7 +2,7 @@ import { MAX_CLOCKS_APART_MS } from "../../log/clock-off.ts";
 import type { Pool } from "pg";
 import { readMigrations } from "../../platform/database/migrate.ts";
 import { countUnawaitedStandbys } from "../../platform/postgres/unawaited-standbys.ts";
-import { failed, type Finding, ok, warning } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 /**
  * Agents and S3 stores refuse times that are a quarter of an hour apart; the log's times should be

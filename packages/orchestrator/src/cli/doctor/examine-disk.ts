@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { errorMessage } from "@attestore/host/errno";
 import { formatBytes } from "@attestore/proof";
-import { failed, type Finding, ok, warning } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 const MIB = 1024 ** 2;
 /** The space that uploads leave free for the embedded database. With less, they are refused. */

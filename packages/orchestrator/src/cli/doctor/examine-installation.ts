@@ -10,7 +10,7 @@ import type { Config } from "../../platform/config/read-config.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import { objectStore } from "../../service/open-objects.ts";
-import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
+import { failed, type Finding, ok, skipped, warning } from "@attestore/host/finding";
 
 /**
  * Whether the objects belong to the database, whether it was set back, and what the sweep found.

@@ -4,7 +4,7 @@ import type { Pool } from "pg";
 import type { Config } from "../../platform/config/read-config.ts";
 import { requireIdentity } from "../../platform/keys/service-identity.ts";
 import { openServiceKeys } from "../../platform/keys/service-keys.ts";
-import { failed, type Finding, ok } from "./finding.ts";
+import { failed, type Finding, ok } from "@attestore/host/finding";
 
 /**
  * Whether the service's keys exist, only it can read them, and the database was written with them.

@@ -1,7 +1,7 @@
 import { errorMessage } from "@attestore/host/errno";
 import type { SmtpServer } from "../../platform/config/setting-types.ts";
 import { verifySmtp } from "../../platform/mail/smtp-transport.ts";
-import { failed, type Finding, ok, warning } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 /** Connects to the mail server and signs in, and sends nothing. */
 export async function examineMail(server: SmtpServer | undefined): Promise<Finding> {

@@ -8,7 +8,7 @@ import { silentLogger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { S3Store } from "../../platform/objects/s3-store.ts";
 import { openObjects } from "../../service/open-objects.ts";
-import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
+import { failed, type Finding, ok, skipped, warning } from "@attestore/host/finding";
 
 const WITHIN_MS = 20_000;
 

@@ -1,7 +1,7 @@
 import { hasOperator } from "../../features/operators/store.ts";
 import { GIVE_IT_A_NAME, knowsNoPasskeys } from "../../features/passkeys/relying-party.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { failed, type Finding, ok, warning } from "./finding.ts";
+import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 
 /**
  * Whether people can have passkeys for the service's address, and whether operators, who need one,

@@ -2,7 +2,7 @@ import { connectDatabase } from "../../platform/database/database.ts";
 import { readServicePrivileges, SEPARATE_THEM } from "../../platform/database/service-privileges.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
-import { type Finding, ok, warning } from "./finding.ts";
+import { type Finding, ok, warning } from "@attestore/host/finding";
 
 /** The role that the service connects as, and what it may do beyond what the service needs. */
 export async function examineRole(service: ConnectionSettings): Promise<Finding> {

@@ -3,7 +3,7 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { Config } from "../../platform/config/read-config.ts";
-import { failed, type Finding, ok, skipped } from "./finding.ts";
+import { failed, type Finding, ok, skipped } from "@attestore/host/finding";
 
 const WITHIN_MS = 5000;
 

@@ -1,15 +1,15 @@
-/** What was checked, and what to do about it. */
+/** What `doctor` checked, and what to do about it. */
 export interface Finding {
   /** E.g. `database`; several findings may be about one thing. */
-  check: string;
+  readonly check: string;
   /**
    * `warning`: it works, and somebody should look. `skipped`: it could not be checked, or does not
    * exist.
    */
-  level: "ok" | "warning" | "failed" | "skipped";
-  message: string;
+  readonly level: "ok" | "warning" | "failed" | "skipped";
+  readonly message: string;
   /** The next thing to do, if there is one. */
-  next?: string;
+  readonly next?: string;
 }
 
 export const ok = (check: string, message: string): Finding => ({ check, level: "ok", message });
