@@ -53,6 +53,18 @@ export function keyInProgress(): ApiError {
   );
 }
 
+/** Refusals after which a corrected request may use the same key (contract, section 3). */
+const FORGOTTEN = new Set([400, 401, 413, 415, 429]);
+
+/** Whether the same key gets this refusal again. */
+export function isRemembered(error: ApiError): boolean {
+  // An answer about the key itself is not an answer to its first request.
+  if (error.code === "idempotency_in_progress" || error.code === "idempotency_key_reused") return false;
+  // A full quota has room again once something is gone, or an operator has raised it.
+  if (error.code === "quota_exceeded") return false;
+  return error.status < 500 && !FORGOTTEN.has(error.status);
+}
+
 type Remembered = NonNullable<SubmissionRecord["idempotency"]>;
 
 export const ANSWER_PURPOSE = "idempotency";

@@ -24,13 +24,13 @@ import {
 } from "./rate-limit.ts";
 import type { ReadConcurrency } from "./read-concurrency.ts";
 import type { Call, Route, SubmissionRecord } from "./route.ts";
-import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
+import { rememberRefusal, runWrite } from "./run-write.ts";
 import type { Sealer } from "./sealer.ts";
 import { lineValidator, submitLines } from "./submit-lines.ts";
 import { connectionAuthenticated } from "./unauthenticated-connections.ts";
 import { isBodyOptional, schemaOf } from "./validate.ts";
 import { assertAllowed } from "./policy.ts";
-import { bodyFingerprint, idempotencyScope, readIdempotencyKey } from "./idempotency.ts";
+import { bodyFingerprint, idempotencyScope, isRemembered, readIdempotencyKey } from "./idempotency.ts";
 
 export interface PipelineDeps {
   db: Database;

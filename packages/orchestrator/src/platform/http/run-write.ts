@@ -11,19 +11,9 @@ import type { Call, SubmissionRecord, WriteRoute } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
 import { requireSession } from "./session-credentials.ts";
 import { assertAllowed } from "./policy.ts";
-import { claimKey, rememberAnswer } from "./idempotency.ts";
+import { claimKey, isRemembered, rememberAnswer } from "./idempotency.ts";
 
 const ATTEMPTS = 4;
-/** Refusals after which a corrected request may use the same key (contract, section 3). */
-const FORGOTTEN = new Set([400, 401, 413, 415, 429]);
-
-export function isRemembered(error: ApiError): boolean {
-  // An answer about the key itself is not an answer to its first request.
-  if (error.code === "idempotency_in_progress" || error.code === "idempotency_key_reused") return false;
-  // A full quota has room again once something is gone, or an operator has raised it.
-  if (error.code === "quota_exceeded") return false;
-  return error.status < 500 && !FORGOTTEN.has(error.status);
-}
 
 /**
  * Runs a handler that changes something. One transaction contains its effect, the remembered answer
