@@ -1,7 +1,7 @@
 import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { abortAbandonedUploads } from "../../packages/orchestrator/src/features/backups/abandoned-uploads.ts";
-import { insertUpload } from "../../packages/orchestrator/src/features/backups/store.ts";
+import { insertUpload } from "../../packages/orchestrator/src/features/backups/upload-store.ts";
 import { silentLogger } from "../../packages/orchestrator/src/platform/logging/logger.ts";
 import { S3Store } from "../../packages/orchestrator/src/platform/objects/s3-store.ts";
 import { heartbeat, startTestService, type TestService } from "../../packages/orchestrator/test/service.ts";

@@ -12,9 +12,9 @@ import { agentKeyRoutes } from "./agents/key-routes.ts";
 import { agentRoutes } from "./agents/routes.ts";
 import { authKeyRoutes } from "./auth-keys/routes.ts";
 import { backupRoutes } from "./backups/routes.ts";
-import { bootstrapReviewRoutes } from "./attach/review-routes.ts";
-import { bootstrapRoutes } from "./attach/routes.ts";
-import type { BootstrapDeps } from "./attach/attached-answer.ts";
+import { attachReviewRoutes } from "./attach/review-routes.ts";
+import { attachRoutes } from "./attach/routes.ts";
+import type { AttachDeps } from "./attach/attached-answer.ts";
 import { type CommandWaitDeps, commandWaitRoutes } from "./command-wait/routes.ts";
 import { commandProgressRoutes } from "./commands/progress-routes.ts";
 import { commandRoutes } from "./commands/routes.ts";
@@ -51,9 +51,8 @@ import { inviteUser } from "./users/invite-user.ts";
 import { orgsOf } from "./users/memberships.ts";
 import { userRoutes } from "./users/routes.ts";
 
-export interface FeatureDeps extends BootstrapDeps, CommandWaitDeps, HeartbeatDeps, NotificationDeps {
+export interface FeatureDeps extends AttachDeps, CommandWaitDeps, HeartbeatDeps, NotificationDeps {
   db: Database;
-  /** The same database, for plain SQL. */
   sequencer: Submissions;
   objects: ObjectStore;
   /** Of the whole service. */
@@ -91,8 +90,8 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...agentKeyRoutes(deps),
       ...authKeyRoutes(deps),
       ...auditorLinkRoutes(deps),
-      ...bootstrapReviewRoutes(deps),
-      ...bootstrapRoutes(deps.db, deps),
+      ...attachReviewRoutes(deps),
+      ...attachRoutes(deps.db, deps),
       ...heartbeatRoutes(deps),
       ...commandWaitRoutes(deps),
       ...commandProgressRoutes(deps),

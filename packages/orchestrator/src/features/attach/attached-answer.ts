@@ -5,7 +5,7 @@ import { logOrigin, logVerifier } from "../../log/log-keys.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import type { QuotaDefaults } from "../quotas/settings.ts";
 
-export interface BootstrapDeps {
+export interface AttachDeps {
   /** For the names and keys of the organisations' logs. */
   signer: CheckpointSigner;
   sealer: Sealer;
@@ -17,7 +17,7 @@ export interface BootstrapDeps {
 
 /** Settings that an agent gets when it is let in. */
 export function attached(
-  { signer, heartbeatInterval_s }: BootstrapDeps,
+  { signer, heartbeatInterval_s }: AttachDeps,
   agent: { agentId: string; orgId: string; apiToken: string },
 ): Attached {
   const origin = logOrigin(signer.identity.host, agent.orgId);

@@ -5,7 +5,7 @@ import type { Answer } from "../../platform/http/answer.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { tokenPurpose } from "./review.ts";
-import { attached, type BootstrapDeps } from "./attached-answer.ts";
+import { attached, type AttachDeps } from "./attached-answer.ts";
 import { type Bootstrap, findByPollToken } from "./store.ts";
 
 const LOOK_EVERY_MS = 1000;
@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 1000;
  */
 export async function pollBootstrap(
   db: Database,
-  deps: BootstrapDeps,
+  deps: AttachDeps,
   pollToken: string,
   signal: AbortSignal,
 ): Promise<Answer> {
@@ -34,7 +34,7 @@ export async function pollBootstrap(
 }
 
 /** Null until it is decided. */
-async function answerOf(deps: BootstrapDeps, bootstrap: Bootstrap): Promise<Answer | null> {
+async function answerOf(deps: AttachDeps, bootstrap: Bootstrap): Promise<Answer | null> {
   switch (bootstrap.status) {
     case "denied":
       throw new ApiError("attach_denied", "The attach was denied.");

@@ -10,13 +10,7 @@ import { approveBootstrap, denyBootstrap, reviewBootstrap } from "./review.ts";
 /** A text that can't be a code gets the same answer as an unknown code. */
 const ofCode = Type.Object({ orgID: Id("org"), code: Type.String({ maxLength: 32 }) });
 
-export function bootstrapReviewRoutes({
-  sealer,
-  quotas,
-}: {
-  sealer: Sealer;
-  quotas: QuotaDefaults;
-}): Route[] {
+export function attachReviewRoutes({ sealer, quotas }: { sealer: Sealer; quotas: QuotaDefaults }): Route[] {
   const review = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/bootstraps/:code",

@@ -17,12 +17,12 @@ import { useAuthKey } from "../auth-keys/use-auth-key.ts";
 import { newCode, newPollToken } from "../secrets.ts";
 import { readAttachRequest } from "./attach-request.ts";
 import { pollBootstrap } from "./poll.ts";
-import { attached, type BootstrapDeps } from "./attached-answer.ts";
+import { attached, type AttachDeps } from "./attached-answer.ts";
 import { insertBootstrap } from "./store.ts";
 
 const RETRY_AFTER_S = 5;
 
-export function bootstrapRoutes(db: Database, deps: BootstrapDeps): Route[] {
+export function attachRoutes(db: Database, deps: AttachDeps): Route[] {
   const attach = writeRoute({
     method: "POST",
     path: "/api/bootstrap/attach",

@@ -3,7 +3,7 @@ import { Cron } from "croner";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
-import { forgetUpload, isUploadAlive, listAbandoned } from "./store.ts";
+import { forgetUpload, isUploadAlive, listAbandoned } from "./upload-store.ts";
 
 interface AbandonedUploads {
   db: Database;

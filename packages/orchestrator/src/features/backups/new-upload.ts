@@ -1,7 +1,7 @@
 import { newId, PRESIGNED_URL_S, type UploadUrl, type UploadUrlRequest } from "@attestore/contract";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
-import type { Upload } from "./store.ts";
+import type { Upload } from "./upload-store.ts";
 
 export interface PreparedUpload {
   answer: UploadUrl;

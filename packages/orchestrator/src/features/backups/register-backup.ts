@@ -6,14 +6,8 @@ import { changesSinceNewest } from "../schema-changes/stored-changes.ts";
 import { linkBackup } from "../commands/link-outcome.ts";
 import { requireOwnedSource } from "../sources/owned-source.ts";
 import { recordBackupMade } from "../sources/record-backup-made.ts";
-import {
-  type Backup,
-  findBackupOfUpload,
-  findUpload,
-  holdUpload,
-  insertBackup,
-  type Upload,
-} from "./store.ts";
+import { type Backup, findBackupOfUpload, insertBackup } from "./store.ts";
+import { findUpload, holdUpload, type Upload } from "./upload-store.ts";
 import { mismatch } from "./stored-ciphertext.ts";
 
 interface Registrant {

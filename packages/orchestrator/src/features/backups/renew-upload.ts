@@ -1,7 +1,8 @@
 import type { UploadUrlRequest } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
 import { ApiError, invalidRequest, notFound } from "../../platform/errors/api-error.ts";
-import { findBackupOfUpload, findUpload, type Upload } from "./store.ts";
+import { findBackupOfUpload } from "./store.ts";
+import { findUpload, type Upload } from "./upload-store.ts";
 import { mismatch } from "./stored-ciphertext.ts";
 
 /**

@@ -27,7 +27,8 @@ import { withObjectStore } from "./with-object-store.ts";
 import { backupRecord, downloadedBackup } from "./serialize.ts";
 import { findRegistrable, registerBackup } from "./register-backup.ts";
 import { findRenewable } from "./renew-upload.ts";
-import { findBackup, insertUpload, listKept, renewUpload } from "./store.ts";
+import { findBackup, listKept } from "./store.ts";
+import { insertUpload, renewUpload } from "./upload-store.ts";
 import { requireStored } from "./stored-ciphertext.ts";
 
 /** How many backups one page of the kept ones is about. */

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DiskStore } from "../../platform/objects/disk-store.ts";
 import { requireStored } from "./stored-ciphertext.ts";
-import type { Upload } from "./store.ts";
+import type { Upload } from "./upload-store.ts";
 
 const KEY = "org_1/src_1/upl_1.age";
 const bytes = randomBytes(5000);

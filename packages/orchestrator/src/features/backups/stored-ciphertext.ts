@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { RegisterBackupRequest } from "@attestore/contract";
 import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
-import type { Upload } from "./store.ts";
+import type { Upload } from "./upload-store.ts";
 
 /** Less than the 30 s that an agent waits for an answer. */
 const ANSWER_WITHIN_MS = 20_000;

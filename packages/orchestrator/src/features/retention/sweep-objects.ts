@@ -1,7 +1,7 @@
 import { errorMessage } from "@attestore/host/errno";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { isOwnKey } from "../../platform/objects/object-key.ts";
-import { forgetUpload } from "../backups/store.ts";
+import { forgetUpload } from "../backups/upload-store.ts";
 import { isSmallShare } from "../installation/small-share.ts";
 import { endQuarantine, quarantine, type Quarantined, readQuarantine } from "./quarantine.ts";
 import type { RetentionDeps } from "./deps.ts";
