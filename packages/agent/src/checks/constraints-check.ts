@@ -1,9 +1,8 @@
-import { plural } from "@attestore/proof";
-import type { CheckOutcome } from "@attestore/proof";
+import { type CheckOutcome, plural } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import { evaluateCheck } from "./evaluate-check.ts";
-import { formatRow } from "./format-row.ts";
-import { foreignKeysCheckId } from "./inferred-checks.ts";
+import { formatRow, namesCells } from "./format-row.ts";
+import { inferredId } from "./inferred-id.ts";
 
 /** A constraint that rows of the restored copy break. */
 export interface BrokenConstraint {
@@ -61,16 +60,11 @@ export function constraintsCheck(
           ["not_met", ofSource.length],
           ["not_met_names", names(ofSource)],
         ] as const)),
-    ...(notChecked.length === 0
-      ? []
-      : ([
-          ["not_checked", notChecked.length],
-          ["not_checked_names", clip(notChecked.join(", "), MAX_NAMES)],
-        ] as const)),
+    ...namesCells("not_checked", "not_checked_names", notChecked, MAX_NAMES),
   ]);
   const outcome = evaluateCheck(
     {
-      id: foreignKeysCheckId(of),
+      id: inferredId("foreign_keys", of),
       query: "rows that break a foreign key or a check constraint",
       expect: "broken = 0",
     },

@@ -3,7 +3,7 @@ import { clip } from "./clip.ts";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { quoteText } from "./expectation/expression.ts";
 import { formatRow } from "./format-row.ts";
-import { contentCheckId } from "./inferred-checks.ts";
+import { inferredId } from "./inferred-id.ts";
 
 /**
  * The result for the tables that a backup has digests of, and for content that it has no digest of.
@@ -51,7 +51,7 @@ export function contentCheck(compared: ComparedContent): CheckOutcome {
   ]);
   const outcome = evaluateCheck(
     {
-      id: contentCheckId(of),
+      id: inferredId("content", of),
       query,
       expect: `differing = 0 and sha256 = ${quoteText(expectedSha256)}`,
     },

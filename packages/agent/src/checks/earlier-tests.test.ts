@@ -4,7 +4,7 @@ import { keptCheck } from "./kept-check.ts";
 import { lossText } from "./loss-texts.ts";
 import { EarlierTests } from "./earlier-tests.ts";
 import type { PassedBefore, PassedTest } from "./passed-tests.ts";
-import { totalRowsCheck } from "./total-rows.ts";
+import { totalRowsCheck } from "./total-check.ts";
 
 const NOW = Date.parse("2026-11-23T12:00:00.000Z");
 const DAY_MS = 24 * 3600 * 1000;

@@ -16,25 +16,21 @@ export { type BrokenConstraint, type CheckedConstraints, constraintsCheck } from
 export { type CheckedIndexes, indexesCheck } from "./indexes-check.ts";
 export { attributesCheck, type ComparedAttributes } from "./attributes-check.ts";
 export { contentCheck } from "./content-check.ts";
-export { objectsCheck, type ObjectsWords } from "./objects-check.ts";
+export { objectsCheck, type ObjectsGroup, type ObjectsWords } from "./objects-check.ts";
 export { notInTime } from "./not-in-time.ts";
 export { columnsOf } from "./expectation/columns-of.ts";
 export { parseExpectation } from "./expectation/parse.ts";
 export { ExpectationError, type ExpectationErrorCode } from "./expectation/expectation-error.ts";
 export { type DriverValue, formatRow } from "./format-row.ts";
 export { type QueryOutcome } from "./query-outcome.ts";
-export {
-  digestCheck,
-  foreignKeysCheck,
-  type ObjectsGroup,
-  restCheck,
-  rowCheckId,
-  rowCountCheck,
-  rowFloorCheck,
-  sqliteIntegrityCheck,
-  rolesPresentCheck,
-  tablesPresentCheck,
-} from "./inferred-checks.ts";
+export { digestCheck } from "./digest-check.ts";
+export { foreignKeysCheck } from "./foreign-keys-check.ts";
+export { rowCheckId } from "./inferred-id.ts";
+export { sqliteIntegrityCheck } from "./integrity-check.ts";
+export { restCheck } from "./rest-check.ts";
+export { rolesPresentCheck } from "./roles-check.ts";
+export { rowCountCheck, rowFloorCheck } from "./rows-check.ts";
+export { tablesPresentCheck } from "./tables-check.ts";
 export { negativeControl, negativeControlLines, type Tried } from "./negative-control.ts";
 export { checkId } from "./proposed/check-id.ts";
 export { type NotProposed, type Proposals, type ProposedCheck } from "./proposed/candidate.ts";
@@ -64,7 +60,8 @@ export { measureValue } from "./profile/measure-value.ts";
 export { kindsCheck } from "./kinds-check.ts";
 export { keptCheck, missedTables } from "./kept-check.ts";
 export { lossText, nextStep } from "./loss-texts.ts";
-export { FLOOR_DAYS, EarlierTests, STEADY_DAYS } from "./earlier-tests.ts";
+export { EarlierTests } from "./earlier-tests.ts";
+export { FLOOR_DAYS, STEADY_DAYS } from "./row-floors.ts";
 export type { AcceptedLoss, PassedTest, UnnamedTable } from "./passed-tests.ts";
 export { suspicionCheck } from "./suspicion-check.ts";
 export { meansTable } from "./table-pattern.ts";
@@ -77,5 +74,5 @@ export {
 } from "./templates/templates.ts";
 export { parseTimestamp } from "./timestamp.ts";
 export { clip } from "./clip.ts";
-export { totalRowsCheck } from "./total-rows.ts";
+export { totalRowsCheck } from "./total-check.ts";
 export { type Verdict, verdict } from "./verdict.ts";

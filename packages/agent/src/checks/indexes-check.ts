@@ -1,8 +1,8 @@
 import { type CheckOutcome, plural } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import { evaluateCheck } from "./evaluate-check.ts";
-import { formatRow } from "./format-row.ts";
-import { indexesCheckId } from "./inferred-checks.ts";
+import { formatRow, namesCells } from "./format-row.ts";
+import { inferredId } from "./inferred-id.ts";
 
 export interface CheckedIndexes {
   /** How many were looked at. */
@@ -24,21 +24,15 @@ export function indexesCheck(
   { indexes, unfit, notChecked }: CheckedIndexes,
   { of, duration_ms }: { readonly of?: string; readonly duration_ms: number },
 ): CheckOutcome {
-  const named = (names: readonly string[]): string => clip(names.join(", "), MAX_NAMES);
   const row = formatRow([
     ["indexes", indexes],
     ["unfit", unfit.length],
-    ...(unfit.length === 0 ? [] : [["unfit_names", named(unfit)] as const]),
-    ...(notChecked.length === 0
-      ? []
-      : ([
-          ["not_checked", notChecked.length],
-          ["not_checked_names", named(notChecked)],
-        ] as const)),
+    ...(unfit.length === 0 ? [] : [["unfit_names", clip(unfit.join(", "), MAX_NAMES)] as const]),
+    ...namesCells("not_checked", "not_checked_names", notChecked, MAX_NAMES),
   ]);
   const outcome = evaluateCheck(
     {
-      id: indexesCheckId(of),
+      id: inferredId("indexes", of),
       query: "B-tree indexes that do not fit their table (amcheck)",
       expect: "unfit = 0",
     },
@@ -47,7 +41,7 @@ export function indexesCheck(
   );
   if (unfit.length === 0) return outcome;
   const error =
-    `${plural(unfit.length, "index does", "indexes do")} not fit the table: ${named(unfit)}. Queries that use it give wrong rows. ` +
+    `${plural(unfit.length, "index does", "indexes do")} not fit the table: ${clip(unfit.join(", "), MAX_NAMES)}. Queries that use it give wrong rows. ` +
     "The usual cause is a function that is declared immutable and is not: correct it at the source, run REINDEX there, and back up again";
   return { ...outcome, observed: { error, ...outcome.observed } };
 }

@@ -2,7 +2,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import { entryOf } from "./evaluate-check.ts";
 import { observedRecord } from "./observed.ts";
 import { formatRow } from "./format-row.ts";
-import { rowCheckId } from "./inferred-checks.ts";
+import { rowCheckId, tableOfRowCheck } from "./inferred-id.ts";
 import { KINDS_ID } from "./kinds-check.ts";
 import { parseRow } from "./row.ts";
 import { goneText } from "./loss-texts.ts";
@@ -36,8 +36,6 @@ export function keptCheck(present: readonly string[], seen: EarlierTests): Check
   return entryOf(definition, definition.expect, decision, 0);
 }
 
-const ROWS = rowCheckId("");
-
 /**
  * The tables that a restore test missed, or found too few rows in, as far as its receipt names
  * them.
@@ -54,9 +52,10 @@ export function missedTables(checks: readonly Pick<CheckOutcome, "id" | "result"
   const names = typeof text === "string" ? text.split(", ") : [];
   // The last one is cut too.
   const whole = isCut ? names.slice(0, -1) : names;
-  const few = failed.flatMap(({ id, observed: { rows } }) =>
-    id.startsWith(ROWS) && typeof rows === "number" ? [{ table: id.slice(ROWS.length), rows }] : [],
-  );
+  const few = failed.flatMap(({ id, observed: { rows } }) => {
+    const table = tableOfRowCheck(id);
+    return table !== null && typeof rows === "number" ? [{ table, rows }] : [];
+  });
   // Content outside of tables belongs to the whole source, which is called `.`.
   const ofSource = failed.flatMap(({ id, observed: { files, objects, error } }) => {
     const rows = id === "inferred:files" ? files : id === KINDS_ID ? objects : undefined;

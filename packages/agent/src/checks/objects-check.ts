@@ -2,8 +2,12 @@ import type { CheckOutcome } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { quoteText } from "./expectation/expression.ts";
-import { formatRow } from "./format-row.ts";
-import { LESS_EXACTLY, objectsCheckId, type ObjectsGroup } from "./inferred-checks.ts";
+import { formatRow, namesCells } from "./format-row.ts";
+import { LESS_EXACTLY } from "./digest-check.ts";
+import { inferredId } from "./inferred-id.ts";
+
+/** Objects that are compared with each other, apart from the rest. */
+export type ObjectsGroup = "objects" | "privileges" | "unrestored";
 
 /** The result for the objects that a backup has digests of. */
 export interface ComparedObjects {
@@ -37,7 +41,10 @@ export interface ObjectsWords {
   readonly query: string;
   /** Where to look. */
   readonly hint: string;
-  /** If the objects are compared with a dump, and not with a source. */
+  /**
+   * If the objects are compared with another program's dump, and not with a source: the receipt has
+   * `compared_with: dump`.
+   */
   readonly isOfDump?: true;
 }
 
@@ -73,22 +80,12 @@ export function objectsCheck(compared: ComparedObjects): CheckOutcome {
     ...(differing.length === 0
       ? []
       : [["differing_objects", clip(differing.join(", "), MAX_NAMES)] as const]),
-    ...(notCompared.length === 0
-      ? []
-      : ([
-          ["not_compared", notCompared.length],
-          ["not_compared_objects", clip(notCompared.join(", "), MAX_NAMES)],
-        ] as const)),
-    ...(notLookedAt.length === 0
-      ? []
-      : ([
-          ["not_looked_at", notLookedAt.length],
-          ["not_looked_at_objects", clip(notLookedAt.join(", "), MAX_NAMES)],
-        ] as const)),
+    ...namesCells("not_compared", "not_compared_objects", notCompared, MAX_NAMES),
+    ...namesCells("not_looked_at", "not_looked_at_objects", notLookedAt, MAX_NAMES),
   ]);
   const outcome = evaluateCheck(
     {
-      id: objectsCheckId(of, what),
+      id: inferredId(what, of),
       query: words.query,
       expect: `differing = 0 and sha256 = ${quoteText(signedSha256)}`,
     },

@@ -1,6 +1,6 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { clip } from "./clip.ts";
-import { isInferred } from "./inferred-checks.ts";
+import { isInferred } from "./inferred-id.ts";
 
 const MAX_SHOWN = 200;
 

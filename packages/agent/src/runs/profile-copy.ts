@@ -28,7 +28,7 @@ export async function profileCopy(
   const { files } = found;
   if (files !== undefined) {
     // Ransom notes stand out in the first test, too.
-    const suspicious = seen === null ? notesIn(files) : seen.fileSuspicions(files);
+    const suspicious = seen === null ? notesIn(files) : seen.profiles.fileSuspicions(files);
     return { v: 1, tables: [], left_out: 0, suspicious, files };
   }
   const all = seen === null ? [] : suspicionsOf(found.tables, seen);
@@ -48,11 +48,11 @@ export async function profileCopy(
   return { v: 1, tables, left_out: found.left_out + found.tables.length - tables.length, suspicious };
 }
 
-function suspicionsOf(tables: readonly TableProfile[], seen: EarlierTests): Suspicion[] {
+function suspicionsOf(tables: readonly TableProfile[], { profiles }: EarlierTests): Suspicion[] {
   return [
-    ...tables.flatMap((table) => seen.suspicions(table)),
-    ...seen.standing(new Set(tables.map(({ name }) => name))),
-    ...(tables.length === 0 ? seen.noProfile() : []),
+    ...tables.flatMap((table) => profiles.suspicions(table)),
+    ...profiles.standing(new Set(tables.map(({ name }) => name))),
+    ...(tables.length === 0 ? profiles.noProfile() : []),
   ];
 }
 

@@ -217,7 +217,7 @@ export function alarmsOf(source: string, { seed, damage, until = DAYS - 1 }: Yea
     }
     const seen = new EarlierTests({ source: "simulated", tests, accepted, now });
     const profiles = tables.map(([name, table]) => profileOf(name, data.get(name) ?? [], table));
-    const suspicious = profiles.flatMap((table) => seen.suspicions(table));
+    const suspicious = profiles.flatMap((table) => seen.profiles.suspicions(table));
     alarms.push(...suspicious.map((each) => ({ ...each, day })));
     if (damage === undefined) accepted.push(...suspicious.map(({ table }) => ({ table, at, upTo: at })));
     const profile = { v: 1 as const, tables: profiles, left_out: 0, suspicious };

@@ -179,7 +179,7 @@ function alarmsOf({ starts, grows, changes }: Tree, damage?: Damage): Alarm[] {
     const profile = profiler.end();
     if (profile === null) throw new Error("a tree with too few files");
     const seen = new EarlierTests({ source: "simulated", tests, accepted, now });
-    const suspicious = seen.fileSuspicions(profile);
+    const suspicious = seen.profiles.fileSuspicions(profile);
     alarms.push(...suspicious.map((each) => ({ ...each, day })));
     if (tree.length < seen.filesFloor()) alarms.push({ ...LOSS, now: tree.length, day });
     if (damage === undefined && alarms.at(-1)?.day === day) accepted.push({ table: ".", at, upTo: at });

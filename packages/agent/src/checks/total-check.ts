@@ -1,10 +1,10 @@
-import { plural } from "@attestore/proof";
-import type { CheckOutcome } from "@attestore/proof";
+import { type CheckOutcome, plural } from "@attestore/proof";
 import { evaluateCheck } from "./evaluate-check.ts";
 import { formatRow } from "./format-row.ts";
-import { rowCheckId } from "./inferred-checks.ts";
+import { tableOfRowCheck } from "./inferred-id.ts";
 import { nextStep } from "./loss-texts.ts";
-import { moreThanHalf, type EarlierTests } from "./earlier-tests.ts";
+import type { EarlierTests } from "./earlier-tests.ts";
+import { moreThanHalf } from "./row-floors.ts";
 
 interface Observed {
   readonly id: string;
@@ -62,13 +62,12 @@ export function totalRowsCheck(
   return { ...held, observed: { error, ...held.observed } };
 }
 
-const ROWS = rowCheckId("");
-
 function totalsOf(checks: readonly Observed[], counts: (table: string) => boolean): Totals {
   let [rows, filled, empty] = [0, 0, 0];
   for (const { id, observed } of checks) {
-    if (id.startsWith(ROWS)) {
-      if (!counts(id.slice(ROWS.length))) continue;
+    const table = tableOfRowCheck(id);
+    if (table !== null) {
+      if (!counts(table)) continue;
       const count = numberOf(observed["rows"]);
       rows += count;
       if (count > 0) filled += 1;
