@@ -8,7 +8,7 @@ import type { Sources } from "./read-imports.ts";
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   proof: [],
   contract: ["proof"],
-  host: ["contract"],
+  host: [],
   orchestrator: ["contract", "host", "proof"],
   agent: ["contract", "host", "proof"],
   verifier: ["contract", "proof"],
