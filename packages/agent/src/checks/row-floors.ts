@@ -37,8 +37,8 @@ export interface FloorOptions {
 
 /**
  * The least number of rows that a table must have: more than half of the best in 30 days, and of a
- * steady table 95 % of the best in 90. `seen` is what tests saw of it, oldest first. Null if nothing
- * is known that it must have.
+ * steady table 95 % of the best in 90. `seen` is what tests saw of it, oldest first. Null if
+ * nothing is known that it must have.
  */
 export function rowFloor(seen: readonly SeenRows[], options: FloorOptions): Floor | null {
   const isSteady = isSteadyTable(seen, options, SLACK_SHARE);
@@ -55,8 +55,8 @@ export function rowFloor(seen: readonly SeenRows[], options: FloorOptions): Floo
 }
 
 /**
- * The least number of files that a tree must have: half of the best in 30 days, and of a steady tree
- * 92 % of the best in 90. 0 if nothing is known.
+ * The least number of files that a tree must have: half of the best in 30 days, and of a steady
+ * tree 92 % of the best in 90. 0 if nothing is known.
  */
 export function filesFloor(
   seen: readonly SeenRows[],
