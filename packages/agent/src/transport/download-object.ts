@@ -10,6 +10,7 @@ import { connectionError, refuseUpgrade } from "./exchange.ts";
 import { watchPace } from "./pace.ts";
 import { requireHttps } from "./object-url.ts";
 import { isTransient, ServiceError } from "./service-error.ts";
+import { REFUSAL_BYTES, storeRefusal } from "./store-refusal.ts";
 
 export interface DownloadRequest {
   /** Presigned, so it is a credential and never part of a message. */
@@ -93,13 +94,7 @@ async function receive(
   try {
     const status = incoming.statusCode ?? 0;
     if (status !== 200 && status !== 206) {
-      throw new ServiceError(
-        "object_refused",
-        `the object store ${url.host} refused the download (status ${status})`,
-        {
-          status,
-        },
-      );
+      throw storeRefusal(url, { status, body: await beginningOf(incoming) }, "download");
     }
     if (status === 206 && !incoming.headers["content-range"]?.startsWith(`bytes ${state.bytes}-`))
       throw new ServiceError("invalid_response", `${url.host} sent another range than requested`, {
@@ -125,6 +120,15 @@ async function receive(
     pace.end();
     incoming.destroy();
   }
+}
+
+async function beginningOf(incoming: AsyncIterable<Buffer>): Promise<Buffer> {
+  let body = Buffer.alloc(0);
+  for await (const chunk of incoming) {
+    body = Buffer.concat([body, chunk]);
+    if (body.length >= REFUSAL_BYTES) break;
+  }
+  return body;
 }
 
 /** A disk that fills up writes a part, and only reports it at the next write. */

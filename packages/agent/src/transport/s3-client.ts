@@ -1,9 +1,8 @@
 import type { Agent } from "node:https";
 import { signS3Headers, type S3Credentials } from "@attestore/host/s3/signature";
-import { xmlText } from "@attestore/host/s3/xml";
 import { retrying, type Backoff } from "./backoff.ts";
 import { exchange, type Answer } from "./exchange.ts";
-import { ServiceError } from "./service-error.ts";
+import { storeRefusal } from "./store-refusal.ts";
 
 export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -73,7 +72,7 @@ export function s3Client(
           signal: request.signal,
         });
         if (request.expected.includes(answer.status)) return answer;
-        throw refusal(request.url, answer);
+        throw storeRefusal(request.url, answer);
       }),
   };
 }
@@ -84,13 +83,4 @@ function uriEncode(text: string): string {
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-}
-
-/** A refusal by S3. Its code says what to do; its message may quote the request and is left out. */
-function refusal(url: URL, answer: Answer): ServiceError {
-  const code = xmlText(answer.body.toString("utf8"), "Code");
-  const known = code === null || !/^[A-Za-z0-9]{1,64}$/.test(code) ? "" : `, ${code}`;
-  return new ServiceError("object_refused", `${url.host} refused (status ${answer.status}${known})`, {
-    status: answer.status,
-  });
 }

@@ -9,6 +9,7 @@ import { connectionError, refuseUpgrade } from "./exchange.ts";
 import { watchPace } from "./pace.ts";
 import { requireHttps } from "./object-url.ts";
 import { ServiceError } from "./service-error.ts";
+import { REFUSAL_BYTES, storeRefusal } from "./store-refusal.ts";
 import { throttled } from "./throttle.ts";
 
 export interface UploadRequest {
@@ -51,6 +52,8 @@ async function headersOf({ headers }: UploadRequest): Promise<Readonly<Record<st
 
 interface StoreAnswer {
   status: number;
+  /** Its beginning: of a refusal, all of it. */
+  body: Buffer;
   etag: string | null;
 }
 
@@ -67,8 +70,11 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     outgoing.on("response", (incoming) => {
       const { etag } = incoming.headers;
       incoming.on("error", reject);
-      incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, etag: etag ?? null }));
-      incoming.resume();
+      let body = Buffer.alloc(0);
+      incoming.on("data", (chunk: Buffer) => {
+        if (body.length < REFUSAL_BYTES) body = Buffer.concat([body, chunk]);
+      });
+      incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, etag: etag ?? null, body }));
     });
     outgoing.on("error", reject);
     refuseUpgrade(outgoing, reject);
@@ -85,23 +91,21 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
   );
   try {
     const early = await answerBeforeBody(outgoing, answered);
-    if (early !== null) throw refusal(url, early.status);
+    if (early !== null) throw storeRefusal(url, early, "upload");
     sending = sendBody(outgoing, upload, {
       onGiven: (bytes) => (given = bytes),
       onSent: (bytes) => (sent = bytes),
     }).then(() => void (isSent = true));
     // A store that refuses may answer and close before it has read the body: its answer says more
     // than the broken pipe.
-    const { status, etag } = await Promise.race([answered, sending.then(() => answered)]).catch(
-      () => answered,
-    );
-    if (status < 200 || status >= 300) throw refusal(url, status);
+    const answer = await Promise.race([answered, sending.then(() => answered)]).catch(() => answered);
+    if (answer.status < 200 || answer.status >= 300) throw storeRefusal(url, answer, "upload");
     // A store that answers at the last byte and closes the connection may do so before Node knows
     // that there is no more to send. Then the body was not cut: the store has all of it.
     await sending.catch((error: unknown) => {
       if (given < sizeBytes) throw error;
     });
-    return etag;
+    return answer.etag;
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof ServiceError ? error : connectionError(url, error);
@@ -162,13 +166,5 @@ async function sendBody(
       }
     },
     outgoing,
-  );
-}
-
-function refusal(url: URL, status: number): ServiceError {
-  return new ServiceError(
-    "object_refused",
-    `the object store ${url.host} refused the upload (status ${status})`,
-    { status },
   );
 }
