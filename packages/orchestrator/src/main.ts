@@ -2,6 +2,7 @@
 import cluster from "node:cluster";
 import { serverProgram } from "./cli/program.ts";
 import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
+import { fileTrouble } from "./platform/errors/file-trouble.ts";
 import { UserError } from "./platform/errors/user-error.ts";
 import { WORKER_OPTION } from "./service/workers/protocol.ts";
 import { WorkerNotStarted } from "./service/workers/worker-not-started.ts";
@@ -30,8 +31,9 @@ try {
   // It has said why itself.
   if (error instanceof WorkerNotStarted && error.end.code !== null) process.exit(error.end.code);
   const expected = error instanceof UserError ? error : asDatabaseUnavailable(error);
-  if (expected === null) throw error;
-  process.stderr.write(`attestore-server: ${expected.message}\n`);
+  const message = expected?.message ?? fileTrouble(error);
+  if (message === null) throw error;
+  process.stderr.write(`attestore-server: ${message}\n`);
   process.exitCode =
     expected instanceof UserError && expected.code === "key_token_pin" ? PIN_REFUSED : CANNOT_BEGIN;
 }

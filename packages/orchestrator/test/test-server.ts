@@ -138,6 +138,12 @@ export class TestServer {
   }
 
   async remove(): Promise<void> {
+    await this.end();
+    await rm(join(this.data, ".."), { recursive: true, force: true });
+  }
+
+  /** Kills what was started, and leaves the files. */
+  async end(): Promise<void> {
     this.connections.destroy();
     for (const child of this.#started) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -145,7 +151,6 @@ export class TestServer {
       await once(child, "close");
     }
     while ((await processesWorkingIn(this.cluster).catch(() => [])).length > 0) await delay(20);
-    await rm(join(this.data, ".."), { recursive: true, force: true });
   }
 }
 

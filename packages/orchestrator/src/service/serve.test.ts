@@ -1,16 +1,25 @@
+import { execFile } from "node:child_process";
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readdir, readFile, rename, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { Agent } from "node:https";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readMigrations } from "../platform/database/migrate.ts";
 import { DiskStore } from "../platform/objects/disk-store.ts";
 import { processesWorkingIn } from "../platform/postgres/process-state.ts";
 import { answerTo, TestServer } from "../../test/test-server.ts";
+
+const command = promisify(execFile);
+
+async function usedBytes(disk: string): Promise<number> {
+  const { blocks, bfree, bsize } = await statfs(disk);
+  return (blocks - bfree) * bsize;
+}
 
 let server: TestServer;
 beforeEach(async () => {
@@ -81,6 +90,11 @@ test("the database away: 503 with Retry-After, then all is well again without a 
   const before = await postmasterPid();
   process.kill(before, "SIGKILL");
   await running.said("could not be started again");
+  const doctor = await server.run(["doctor", "--json"]).finished;
+  const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; message: string }[] };
+  const found = new Map(findings.map(({ check, message }) => [check, message]));
+  expect(found.get("service")).toMatch(/is not ready: The database (is not running|cannot be reached)/);
+  expect(found.get("database")).toMatch(/its PostgreSQL does not answer.*Often the disk is full/);
   const answer = await server.send("POST", "/api/bootstrap/start", startBody());
   expect([answer.status, errorOf(answer.body)]).toEqual([503, "unavailable"]);
   expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
@@ -92,6 +106,36 @@ test("the database away: 503 with Retry-After, then all is well again without a 
   expect((await server.send("POST", "/api/bootstrap/start", startBody())).status).toBe(201);
   running.process.kill("SIGTERM");
   expect((await running.finished).exitCode).toBe(0);
+});
+
+test("a start on a disk without room says how much there is, and works when there is more", async () => {
+  const disk = join(server.data, "..", "disk");
+  await mkdir(disk);
+  const resize = (size: string): Promise<unknown> => command("mount", ["-o", `remount,size=${size}`, disk]);
+  await command("mount", ["-t", "tmpfs", "-o", "size=1m,mode=0711", "tmpfs", disk]);
+  const small = new TestServer(disk, server.port);
+  const refused = async (): Promise<string> => {
+    const { exitCode, stderr } = await small.run(["serve"]).finished;
+    expect(exitCode, stderr).toBe(2);
+    return stderr;
+  };
+  const startAndStop = async (): Promise<void> => {
+    const running = await small.serve();
+    running.process.kill("SIGTERM");
+    expect((await running.finished).exitCode).toBe(0);
+  };
+  try {
+    expect(await refused()).toMatch(/initdb failed.* has \S+ \S+ free: make room there\.\n$/s);
+    await resize("200m");
+    await startAndStop();
+    await resize(String(await usedBytes(disk)));
+    expect(await refused()).toMatch(/No space left on device\. .* has 0 B free: make room there\.\n$/);
+    await resize("200m");
+    await startAndStop();
+  } finally {
+    await small.end();
+    await command("umount", ["--lazy", disk]);
+  }
 });
 
 test("a stop lets an upload finish and ends a poll that is held", async () => {
@@ -219,6 +263,22 @@ test("a database without the keys it was written with is not served", async () =
   await rename(`${key}.away`, join(server.data, "keys", "log-cosigning.pem"));
   const exchanged = await server.run(["serve"]).finished;
   expect([exchanged.exitCode, exchanged.stderr]).toEqual([2, expect.stringContaining("is not the key")]);
+});
+
+test.each([
+  ["signed-heads", "directory", /must be a file/],
+  ["tls/ca.key", "empty", /ca\.key is damaged or empty\. Restore the directory tls\/ from a backup/],
+  ["tls/ca.pem", "empty", /ca\.pem is damaged or empty\. Restore the directory tls\/ from a backup/],
+] as const)("a start with %s as a %s file says what to do, and shows no stack", async (file, how, says) => {
+  const running = await server.serve();
+  running.process.kill("SIGTERM");
+  await running.finished;
+  const path = join(server.data, file);
+  await rm(path);
+  await (how === "empty" ? writeFile(path, "", { mode: 0o600 }) : mkdir(path));
+  const { exitCode, stderr } = await server.run(["serve"]).finished;
+  expect([exitCode, stderr]).toEqual([2, expect.stringMatching(says)]);
+  expect(stderr).not.toMatch(/\n\s+at /);
 });
 
 test("commands work beside the service, and without it", async () => {

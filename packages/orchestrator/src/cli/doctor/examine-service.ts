@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { Config } from "../../platform/config/read-config.ts";
 import { failed, type Finding, ok, skipped } from "@attestore/host/finding";
@@ -17,10 +18,14 @@ export async function examineService({ listen, data, publicUrl, tlsCertificate }
       : undefined;
   try {
     const servername = new URL(publicUrl).hostname;
-    const status = await ask({ host, port: listen.port, servername, ca });
+    const { status, reason } = await ask({ host, port: listen.port, servername, ca });
     return status === 200
       ? ok("service", `It runs on ${where}, and is ready.`)
-      : failed("service", `It runs on ${where} but is not ready: /readyz returns ${status}.`, "See its log.");
+      : failed(
+          "service",
+          `It runs on ${where} but is not ready: ${reason ?? `/readyz returns ${status}.`}`,
+          "See its log.",
+        );
   } catch (error) {
     if (errorCode(error) === "ECONNREFUSED") return skipped("service", `Nothing listens on ${where}.`);
     return failed(
@@ -31,12 +36,39 @@ export async function examineService({ listen, data, publicUrl, tlsCertificate }
   }
 }
 
+interface Readiness {
+  status: number;
+  /** A sentence of the service's own. */
+  reason: string | null;
+}
+
+/** Whoever answers there need not be a service. */
+const ANSWER_BYTES = 64 * 1024;
+
+async function* limited(answer: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES) return;
+    yield chunk;
+  }
+}
+
+function reasonIn(body: string): string | null {
+  try {
+    const { message } = JSON.parse(body) as { message?: unknown };
+    return typeof message === "string" ? message : null;
+  } catch {
+    return null;
+  }
+}
+
 function ask(to: {
   host: string;
   port: number;
   servername: string;
   ca: Buffer | undefined;
-}): Promise<number> {
+}): Promise<Readiness> {
   const { ca, servername, ...address } = to;
   return new Promise((resolve, reject) => {
     const asked = request(
@@ -50,9 +82,8 @@ function ask(to: {
         signal: AbortSignal.timeout(WITHIN_MS),
       },
       (answer) => {
-        answer.resume();
-        answer.on("end", () => resolve(answer.statusCode ?? 0));
-        answer.on("error", reject);
+        const status = answer.statusCode ?? 0;
+        text(limited(answer)).then((body) => resolve({ status, reason: reasonIn(body) }), reject);
       },
     );
     asked.on("error", reject);

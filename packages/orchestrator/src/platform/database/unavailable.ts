@@ -27,6 +27,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
   53100: "The database's disk is full. Free some space, and try again.",
   "25P03": "The database ended a transaction that stood still for too long. Try again.",
   57014: "The database took too long, and the statement was ended. Try again.",
+  // The embedded one's socket, which it removes when it ends.
+  ENOENT: "The database is not running. The service's log says why.",
   ETIMEDOUT: "The database does not answer. Try again.",
 };
 const SYSTEM_CODES = new Set([

@@ -2,13 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "@attestore/host/durable-files";
-import { errorCode } from "@attestore/host/errno";
+import { errorCode, errorMessage } from "@attestore/host/errno";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { HeldLock } from "@attestore/host/process-lock";
 import pg from "pg";
 import { requireOwnSessions } from "../database/pooling.ts";
 import { parseServers } from "../database/servers.ts";
 import { asDatabaseUnavailable, DatabaseUnavailable } from "../database/unavailable.ts";
+import { fileTrouble } from "../errors/file-trouble.ts";
 import { UserError } from "../errors/user-error.ts";
 import { SERVICE_ROLE } from "../database/roles.ts";
 import { tryLockDirectory } from "../files/directory-lock.ts";
@@ -80,7 +81,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDa
     if (code === null || !UNUSABLE_DIRECTORY.has(code)) throw error;
     throw new UserError(
       "data_directory",
-      `The data directory ${options.dataDirectory} cannot be used (${code}). Run this as the service's user or as root, or choose another directory with ATTESTORE_DATA.`,
+      `The data directory ${options.dataDirectory} cannot be used. ${fileTrouble(error) ?? `${errorMessage(error)}.`} Or choose another directory with ATTESTORE_DATA.`,
       { cause: error },
     );
   }
@@ -212,7 +213,12 @@ async function lockOrJoin(
       const connection = await connectionOfRunning(options.dataDirectory);
       if (connection !== null) return { connection };
     }
-    if (performance.now() > until) throw inUse(options.dataDirectory, holder);
+    if (performance.now() <= until) continue;
+    const isEmbedded =
+      (await nullIfMissing(stat(clusterDirectory(join(options.dataDirectory, "postgres"))))) !== null;
+    throw holder?.role === "serve" && isEmbedded
+      ? withoutDatabase(options.dataDirectory, holder)
+      : inUse(options.dataDirectory, holder);
   }
 }
 
@@ -240,6 +246,14 @@ async function connectionOfRunning(dataDirectory: string): Promise<ConnectionSet
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+/** The service's log names the reason; a command only sees that nobody answers. */
+function withoutDatabase(directory: string, { pid }: DirectoryHolder): DatabaseUnavailable {
+  return new DatabaseUnavailable(
+    null,
+    `The service (process ${pid}) runs on ${directory}, but its PostgreSQL does not answer: it does not start, or is still starting. The service's log says why. Often the disk is full. If the service runs with DATABASE_URL, set the same DATABASE_URL here.`,
+  );
 }
 
 function inUse(directory: string, holder: DirectoryHolder | null): UserError {

@@ -16,6 +16,7 @@ import {
 import type { ConnectionSettings } from "../database/connection-settings.ts";
 import { requireDurableEmbedded } from "./durability.ts";
 import { clearOrphan } from "./orphan.ts";
+import { lacksRoom } from "./lacks-room.ts";
 import { place } from "./cluster-location.ts";
 import type { ClusterLocation } from "./cluster-location.ts";
 import { choosePostgresUser } from "./postgres-user.ts";
@@ -104,7 +105,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
         { exit_code: end.exitCode, signal: end.signal },
         "PostgreSQL stopped unexpectedly; starting it again",
       );
-      const next = await startAgain(start, stopping.signal, log);
+      const next = await startAgain(start, home, stopping.signal, log);
       if (next === null) return;
       server = next;
     }
@@ -120,7 +121,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     if (error instanceof ServerStartFailed) {
       throw new UserError(
         "database_unusable",
-        `PostgreSQL does not start in ${cluster}: ${error.complaint}`,
+        `PostgreSQL does not start in ${cluster}: ${error.complaint}.${await lacksRoom(home)}`,
         { cause: error },
       );
     }
@@ -166,6 +167,7 @@ async function startPatiently(
  */
 async function startAgain(
   start: () => Promise<Server>,
+  home: string,
   signal: AbortSignal,
   log: Logger,
 ): Promise<Server | null> {
@@ -179,7 +181,10 @@ async function startAgain(
       return null;
     } catch (error) {
       log.error(
-        { reason: errorMessage(error), retry_in_ms: pause * 2 },
+        {
+          reason: `${errorMessage(error)}.${await lacksRoom(home)}`,
+          retry_in_ms: Math.min(pause * 2, BACKOFF_MS.most),
+        },
         "PostgreSQL could not be started again",
       );
     }

@@ -67,7 +67,7 @@ async function ensureAuthority(
   if ((await nullIfMissing(readFile(caFile, "utf8"))) === null)
     await createFile(caFile, `${await selfSign(key, now)}\n`, { mode: 0o644 });
   const certificatePem = await readFile(caFile, "utf8");
-  const { publicKey } = new X509Certificate(certificatePem);
+  const { publicKey } = readable(caFile, () => new X509Certificate(certificatePem));
   if (!publicKey.export({ format: "der", type: "spki" }).equals(key.spki))
     throw new UserError(
       "certificate",
@@ -87,7 +87,21 @@ async function fileKey(directory: string, caFile: string): Promise<AuthorityKey>
     }
     await createFile(keyFile, await generateKeyPem());
   }
-  return heldAuthorityKey(await readFile(keyFile, "utf8"));
+  const pem = await readFile(keyFile, "utf8");
+  return readable(keyFile, () => heldAuthorityKey(pem));
+}
+
+/** A copy may have been cut short. A new key would be an authority that no agent knows. */
+function readable<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new UserError(
+      "certificate",
+      `${file} is damaged or empty. Restore the directory tls/ from a backup, or move it away to start with a new authority, which every agent then needs.`,
+      { cause: error },
+    );
+  }
 }
 
 function isUsable(pem: string, ca: CertificateAuthority, names: ServerNames, now: Date): boolean {
