@@ -35,7 +35,9 @@ import { leafHash, rootOf } from "./harness/merkle.ts";
 import { restoreTestStatement } from "../../packages/proof/test/receipt-fixture.ts";
 import type { CheckedReceipt } from "../../packages/verifier/src/pack/check-receipt.ts";
 import { keptStatement } from "../../packages/verifier/src/pack/kept-statement.ts";
-import { checkChains } from "../../packages/verifier/src/pack/check-chains.ts";
+import { Chains, linkOf } from "../../packages/verifier/src/pack/chains.ts";
+import { RunDecisions } from "../../packages/verifier/src/pack/run-decisions.ts";
+import { SourceTraces } from "../../packages/verifier/src/pack/source-traces.ts";
 import { checkRuns } from "../../packages/verifier/src/pack/check-runs.ts";
 import { sizesToCompare } from "../../packages/verifier/src/pack/log-sizes.ts";
 import { answerOfPacks } from "../../packages/verifier/src/pack/answer-of-packs.ts";
@@ -499,15 +501,24 @@ describe("a scheduled run", () => {
     const opened = (await PackFiles.open(zip, findings)) ?? expect.unreachable();
     const policy = JSON.parse(String(good.get("policy.json"))) as PackPolicy;
     policy.sources = policy.sources.slice(0, 1).map((source) => ({ ...source, id: SOURCE, removed_at }));
-    const entries = {
-      receipts: [...receipts],
-      events: new Map(),
-      signedEvents: [],
-      otherEvents: new Set<string>(),
-      unread: [],
-    };
+    const decisions = new RunDecisions();
+    // Files are numbered by their ids.
+    const byId = receipts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    for (const [file, each] of byId.entries()) decisions.add({ ...each, file });
     // The log need not tell yet of what was removed as the pack ends.
-    await checkRuns(opened, findings, entries, policy, removed_at ?? exported_at);
+    const bodiesUntil = removed_at ?? exported_at;
+    await checkRuns(
+      opened,
+      findings,
+      {
+        decisions,
+        removed: new SourceTraces(policy, bodiesUntil).removed(),
+        missed: () => [],
+        event: () => Promise.resolve(undefined),
+        idOf: (file) => byId[file]?.id ?? expect.unreachable(),
+      },
+      { policy, bodiesUntil },
+    );
     await zip.close();
     return findings.lines().find(({ id }) => id === "runs")?.detail ?? "";
   }
@@ -521,6 +532,7 @@ describe("a scheduled run", () => {
     const statement = restoreTestStatement();
     Object.assign(statement.predicate, { source_id: SOURCE, result, finished_at });
     return {
+      file: 0,
       id: receiptId(digit),
       logIndex: 0,
       recordedAt,
@@ -651,12 +663,13 @@ test("a receipt of an agent that has lost its source since is as true as others"
   expect(outcome.summary?.totals.restore_tests).toMatchObject({ passed: 2, failed: 0 });
 });
 
-test("a receipt whose predecessor is not in the log shows a gap, even if it is the agent's first in the pack", () => {
+test("a receipt whose predecessor is not in the log shows a gap, even if it is the agent's first in the pack", async () => {
   const chain = (id: string, previous: string | null, bodySha256: string): CheckedReceipt => {
     const statement = restoreTestStatement();
     statement.predicate.previous_receipt_sha256 = previous;
     const [recordedAt, keyFingerprint] = ["2026-11-20T03:00:00.000Z", ""];
     return {
+      file: 0,
       id,
       logIndex: 0,
       recordedAt,
@@ -666,18 +679,23 @@ test("a receipt whose predecessor is not in the log shows a gap, even if it is t
       isEarlier: false,
     };
   };
-  const detailOf = (receipts: CheckedReceipt[], otherBodies: string[] = []): string => {
+  const detailOf = async (receipts: CheckedReceipt[], otherBodies: string[] = []): Promise<string> => {
     const findings = new Findings();
-    const times = { attachedAt: new Map(), revokedAt: new Map(), inUseFrom: new Map() };
-    const known = new Set([...otherBodies, ...receipts.map(({ bodySha256 }) => bodySha256)]);
-    checkChains(findings, receipts, known, times);
+    const chains = new Chains((file) => receipts[file]?.id ?? expect.unreachable());
+    for (const [file, each] of receipts.entries())
+      chains.add(linkOf({ ...each, file }) ?? expect.unreachable());
+    await chains.check(findings, [...otherBodies, ...receipts.map(({ bodySha256 }) => bodySha256)]);
     const { result, detail } = findings.lines().find(({ id }) => id === "chains") ?? expect.unreachable();
     return `${result}: ${detail}`;
   };
-  expect(detailOf([chain("a", null, "a"), chain("b", "a", "b")])).toBe("held: of 1 agent");
-  expect(detailOf([chain("b", "a", "b"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipt refers/);
-  expect(detailOf([chain("b", "a", "b")], ["a"])).toBe("held: of 1 agent");
-  expect(detailOf([chain("a", null, "a"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipt refers/);
+  expect(await detailOf([chain("a", null, "a"), chain("b", "a", "b")])).toBe("held: of 1 agent");
+  expect(await detailOf([chain("b", "a", "b"), chain("c", "b", "c")])).toMatch(
+    /^not_checked: 1 receipt refers/,
+  );
+  expect(await detailOf([chain("b", "a", "b")], ["a"])).toBe("held: of 1 agent");
+  expect(await detailOf([chain("a", null, "a"), chain("c", "b", "c")])).toMatch(
+    /^not_checked: 1 receipt refers/,
+  );
 });
 
 test.each([

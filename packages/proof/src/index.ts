@@ -1,4 +1,4 @@
-export { sha256 } from "#sha256";
+export { sha256, Sha256 } from "#sha256";
 export { ProofError, type ProofErrorCode } from "./proof-error.ts";
 export { concatBytes, equalBytes, fromUtf8, HASH_SIZE, utf8, type Hash } from "./bytes.ts";
 export { fromHex, hashFromHex, toHex } from "./hex.ts";
@@ -211,6 +211,7 @@ export {
   MANIFEST_END,
   manifestBegin,
   manifestLine,
+  ManifestReader,
   parseManifest,
   UnknownFormat,
   type Manifest,

@@ -37,17 +37,14 @@ export const CLOCK_BEHIND_MS = 300_000;
 /**
  * Whether a receipt counts for a run. It must be recorded between the run's time and its deadline,
  * and the work must not have finished before the run's time. A receipt that was queued on its host
- * while the service was away belongs to an earlier run, whenever it arrives.
+ * while the service was away belongs to an earlier run, whenever it arrives. Times are milliseconds
+ * since 1970.
  */
 export function countsForRun(
-  { scheduled_at, deadline_at }: Pick<ScheduledRun, "scheduled_at" | "deadline_at">,
-  { recordedAt, finished_at }: { recordedAt: string; finished_at: string },
+  { scheduled, deadline }: { scheduled: number; deadline: number },
+  { recorded, finished }: { recorded: number; finished: number },
 ): boolean {
-  return (
-    recordedAt >= scheduled_at &&
-    recordedAt <= deadline_at &&
-    Date.parse(finished_at) >= Date.parse(scheduled_at) - CLOCK_BEHIND_MS
-  );
+  return recorded >= scheduled && recorded <= deadline && finished >= scheduled - CLOCK_BEHIND_MS;
 }
 
 const RUN = members({

@@ -20,23 +20,55 @@ const INITIAL = Int32Array.from(primes(8), (p) => fraction(Math.sqrt(p)));
 
 const rotate = (x: number, n: number): number => (x >>> n) | (x << (32 - n));
 
-function padded(bytes: Uint8Array): DataView {
-  const message = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
-  message.set(bytes);
-  message[bytes.length] = 0x80;
-  const view = new DataView(message.buffer);
-  view.setBigUint64(message.length - 8, BigInt(bytes.length) * 8n);
-  return view;
-}
+const BLOCK = 64;
+const at = (array: Int32Array, i: number): number => array[i] ?? 0;
 
 export function sha256(bytes: Uint8Array): Uint8Array {
-  const message = padded(bytes);
-  const state = Int32Array.from(INITIAL);
-  const w = new Int32Array(64);
-  const at = (array: Int32Array, i: number): number => array[i] ?? 0;
+  const hash = new Sha256();
+  hash.update(bytes);
+  return hash.digest();
+}
 
-  for (let block = 0; block < message.byteLength; block += 64) {
-    for (let i = 0; i < 16; i++) w[i] = message.getInt32(block + i * 4);
+/** The digest of bytes that come some at a time. */
+export class Sha256 {
+  readonly #state = Int32Array.from(INITIAL);
+  readonly #w = new Int32Array(64);
+  /** What does not fill a block yet. */
+  readonly #rest = new Uint8Array(BLOCK);
+  #length = 0;
+
+  update(bytes: Uint8Array): void {
+    let from = 0;
+    const held = this.#length % BLOCK;
+    this.#length += bytes.length;
+    if (held > 0) {
+      from = Math.min(BLOCK - held, bytes.length);
+      this.#rest.set(bytes.subarray(0, from), held);
+      if (held + from < BLOCK) return;
+      this.#compress(this.#rest, 0);
+    }
+    for (; from + BLOCK <= bytes.length; from += BLOCK) this.#compress(bytes, from);
+    this.#rest.set(bytes.subarray(from));
+  }
+
+  /** Ends it. */
+  digest(): Uint8Array {
+    const bits = BigInt(this.#length) * 8n;
+    const padding = new Uint8Array(BLOCK - ((this.#length + 8) % BLOCK) + 8);
+    padding[0] = 0x80;
+    new DataView(padding.buffer).setBigUint64(padding.length - 8, bits);
+    this.update(padding);
+    const digest = new DataView(new ArrayBuffer(32));
+    this.#state.forEach((word, i) => {
+      digest.setInt32(i * 4, word);
+    });
+    return new Uint8Array(digest.buffer);
+  }
+
+  #compress(bytes: Uint8Array, block: number): void {
+    const [state, w] = [this.#state, this.#w];
+    const message = new DataView(bytes.buffer, bytes.byteOffset + block, BLOCK);
+    for (let i = 0; i < 16; i++) w[i] = message.getInt32(i * 4);
     for (let i = 16; i < 64; i++) {
       const w15 = at(w, i - 15);
       const w2 = at(w, i - 2);
@@ -63,9 +95,4 @@ export function sha256(bytes: Uint8Array): Uint8Array {
       state[i] = at(state, i) + word;
     });
   }
-  const digest = new DataView(new ArrayBuffer(32));
-  state.forEach((word, i) => {
-    digest.setInt32(i * 4, word);
-  });
-  return new Uint8Array(digest.buffer);
 }

@@ -1,8 +1,8 @@
-import { sha256 } from "#sha256";
+import { sha256, Sha256 } from "#sha256";
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../bytes.ts";
 import { toHex } from "../hex.ts";
-import { sha256 as written } from "./sha256.browser.ts";
+import { sha256 as written, Sha256 as Written } from "./sha256.browser.ts";
 
 /** FIPS 180-2 appendix B, and the empty message. */
 const vectors: [string, string][] = [
@@ -29,6 +29,19 @@ describe.each([
       expect(hash(message)).toEqual(new Uint8Array(await crypto.subtle.digest("SHA-256", message)));
     }
   });
+});
+
+it.each([
+  ["the platform's", Sha256],
+  ["the written out", Written],
+])("%s SHA-256 of bytes in pieces is that of all of them", (_name, Hash) => {
+  for (const length of [0, 1, 55, 56, 63, 64, 65, 128, 200, 1000])
+    for (const piece of [1, 3, 63, 64, 65, 130]) {
+      const message = Uint8Array.from({ length }, (_, i) => (i * 31 + length) & 0xff);
+      const hash = new Hash();
+      for (let at = 0; at < length; at += piece) hash.update(message.subarray(at, at + piece));
+      expect(hash.digest(), `${length} by ${piece}`).toEqual(sha256(message));
+    }
 });
 
 it("SHA-256 is our own code in a browser, and Node's in Node", () => {

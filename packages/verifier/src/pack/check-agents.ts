@@ -6,7 +6,6 @@ import {
   verifyKeyRotation,
   plural,
 } from "@attestore/proof";
-import type { CheckedEntries } from "./check-entries.ts";
 import type { Findings } from "./findings.ts";
 import type { GivenKeys } from "./given-keys.ts";
 import type { PackFiles } from "./pack-files.ts";
@@ -20,6 +19,17 @@ export interface AgentTimes {
   inUseFrom: Map<string, number>;
 }
 
+/** What the pack's events say of agents. */
+export interface AgentEvents {
+  /** Those of the kinds in `ABOUT_AGENTS`, in log order. */
+  all(): AsyncIterable<EventBundle>;
+  /** A valid event. */
+  get(id: string): Promise<EventBundle | undefined>;
+}
+
+/** Kinds of events that attach and revoke agents, and replace their keys. */
+export const ABOUT_AGENTS: readonly string[] = ["agent_attached", "agent_key_rotated", "agent_revoked"];
+
 /**
  * Checks keys and times against the log: `agent_attached` has the first key's fingerprint, each
  * `agent_key_rotated` shows the previous key vouching for the next, and `agent_revoked` ends the
@@ -29,11 +39,11 @@ export async function checkAgents(
   files: PackFiles,
   findings: Findings,
   agents: ReadonlyMap<string, KnownAgent>,
-  { events }: CheckedEntries,
+  events: AgentEvents,
   givenKeys: GivenKeys,
 ): Promise<AgentTimes> {
   const times: AgentTimes = { attachedAt: new Map(), revokedAt: new Map(), inUseFrom: new Map() };
-  for (const { leaf, event, inclusion_proof } of events.values()) {
+  for await (const { leaf, event, inclusion_proof } of events.all()) {
     const id = event.detail["agent_id"];
     if (typeof id !== "string") continue;
     if (leaf.kind === "agent_attached") times.attachedAt.set(id, inclusion_proof.log_index);
@@ -50,9 +60,9 @@ export async function checkAgents(
   for (const agent of agents.values()) {
     const isGiven = agent.keys.some(({ fingerprint }) => givenKeys.has(agent.id, fingerprint));
     if (agent.attached_event_id === null) unbound += isGiven ? 0 : 1;
-    else requireTold(findings, agent, "attached", events.get(agent.attached_event_id));
+    else requireTold(findings, agent, "attached", await events.get(agent.attached_event_id));
     if (agent.revoked_event_id !== null)
-      requireTold(findings, agent, "revoked", events.get(agent.revoked_event_id));
+      requireTold(findings, agent, "revoked", await events.get(agent.revoked_event_id));
     else if (agent.valid_until !== null)
       findings.fail("agents", `${agent.id} is listed as revoked, but the log has no event for it`);
     await requireRotations(files, findings, { agent, events, inUseFrom: times.inUseFrom });
@@ -97,18 +107,14 @@ function namesRotation(agent: KnownAgent | undefined, eventId: string): boolean 
 async function requireRotations(
   files: PackFiles,
   findings: Findings,
-  {
-    agent,
-    events,
-    inUseFrom,
-  }: { agent: KnownAgent; events: ReadonlyMap<string, EventBundle>; inUseFrom: Map<string, number> },
+  { agent, events, inUseFrom }: { agent: KnownAgent; events: AgentEvents; inUseFrom: Map<string, number> },
 ): Promise<void> {
   let since = agent.valid_from;
   for (const [
     n,
     { key_fingerprint, valid_from, valid_until, rotated_event_id },
   ] of agent.earlier_keys.entries()) {
-    const bundle = events.get(rotated_event_id);
+    const bundle = await events.get(rotated_event_id);
     const next = agent.keys[n + 1] ?? agent.inUse;
     const why =
       valid_from !== since

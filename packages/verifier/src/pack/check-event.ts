@@ -19,25 +19,27 @@ import { type Named, refuse, requirePlace, signingKey } from "./entry-place.ts";
 import type { PackFiles } from "./pack-files.ts";
 
 /** The largest event in bytes: a request's body has at most 1 MiB. */
-const MAX_EVENT = 4 * 1024 * 1024;
+export const MAX_EVENT = 4 * 1024 * 1024;
 
-/** A signed event, as a link of its agent's chain. */
-export interface SignedEvent {
-  id: string;
-  logIndex: number;
-  agentId: string;
-  bodySha256: string;
+/** What an agent signed about an event. */
+export interface EventSignature {
   previousSha256: string | null;
   /** Fingerprint of the key that signed it. */
   keyFingerprint: string;
-  isEarlier: boolean;
 }
 
-/** The valid events of a pack. */
-export interface CheckedEvents {
-  events: Map<string, EventBundle>;
-  /** In log order. */
-  signedEvents: SignedEvent[];
+/** A valid event. */
+export interface CheckedEvent {
+  /** The number of its file. */
+  file: number;
+  id: string;
+  logIndex: number;
+  recordedAt: string;
+  bundle: EventBundle;
+  /** Null if no agent signed it. */
+  signature: EventSignature | null;
+  /** Whether it is from outside the range of bodies. */
+  isEarlier: boolean;
 }
 
 /**
@@ -48,11 +50,12 @@ export async function checkEvent(
   files: PackFiles,
   log: PackLog,
   agents: ReadonlyMap<string, KnownAgent>,
-  { id, leaf: place }: Named,
-): Promise<{ bundle: EventBundle; signed: SignedEvent | null } | null> {
+  named: Named,
+): Promise<CheckedEvent | null> {
+  const { file, id, index } = named;
   return files.parsed("events", eventFile(id), MAX_EVENT, async (bytes) => {
     const bundle = parseEventBundle(bytes);
-    requirePlace(bundle, id, place, log);
+    requirePlace(bundle, named, log);
     if (bundle.log.verifier_key !== formatVerifierKey(log.key) || bundle.log.origin !== log.key.name)
       refuse("it names another log");
     if (!isLogOf(log.key.name, bundle.leaf.org_id)) refuse(`it belongs to ${bundle.leaf.org_id}`);
@@ -63,7 +66,15 @@ export async function checkEvent(
       rootHash: log.rootHash,
       hashes: bundle.inclusion_proof.hashes.map(hashFromHex),
     });
-    return { bundle, signed: await signedBy(agents, bundle, place === undefined) };
+    return {
+      file,
+      id,
+      logIndex: bundle.inclusion_proof.log_index,
+      recordedAt: bundle.leaf.recorded_at,
+      bundle,
+      signature: await signatureOf(agents, bundle),
+      isEarlier: index === undefined,
+    };
   });
 }
 
@@ -71,11 +82,10 @@ export async function checkEvent(
  * Checks that one of the agent's keys signed the envelope. The bundle's form has shown that it is
  * about this event. Throws ProofError.
  */
-async function signedBy(
+async function signatureOf(
   agents: ReadonlyMap<string, KnownAgent>,
-  { envelope: json, leaf, inclusion_proof }: EventBundle,
-  isEarlier: boolean,
-): Promise<SignedEvent | null> {
+  { envelope: json, leaf }: EventBundle,
+): Promise<EventSignature | null> {
   if (json === undefined) return null;
   const agent = agents.get(leaf.actor_id);
   if (agent === undefined) refuse(`the pack has no key of its signer ${leaf.actor_id}`);
@@ -84,13 +94,5 @@ async function signedBy(
   await verifyEnvelope(envelope, key.publicKey);
   const { occurred_at, previous_receipt_sha256 } = readEventStatement(envelope);
   if (!countsAt(key, occurred_at)) refuse("it is signed with a key that was replaced before it happened");
-  return {
-    id: leaf.id,
-    logIndex: inclusion_proof.log_index,
-    agentId: leaf.actor_id,
-    bodySha256: leaf.body_sha256,
-    previousSha256: previous_receipt_sha256,
-    keyFingerprint: key.fingerprint,
-    isEarlier,
-  };
+  return { previousSha256: previous_receipt_sha256, keyFingerprint: key.fingerprint };
 }

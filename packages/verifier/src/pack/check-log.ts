@@ -5,13 +5,13 @@ import {
   fromUtf8,
   isLogOf,
   keyOfGeneration,
-  type Manifest,
   manifestNoteText,
   noteVerifier,
   type NoteVerifier,
   openCheckpoint,
   openNote,
   PACK_FILES,
+  type PackHeader,
   parseVerifierKey,
   ProofError,
   readCosignatures,
@@ -97,7 +97,7 @@ export async function checkLog(
  * The key under the name of the pack's generation. For a pack of another log it is left as it is:
  * then nothing in the pack is signed by it.
  */
-function keyOfPack({ log }: Manifest, key: NoteVerifier): NoteVerifier {
+function keyOfPack({ log }: PackHeader, key: NoteVerifier): NoteVerifier {
   try {
     return keyOfGeneration(key, log.origin);
   } catch (error) {
@@ -163,7 +163,7 @@ async function checkManifestNote(files: PackFiles, findings: Findings, key: Note
 }
 
 function requireOfManifest(
-  { org_id, log }: Manifest,
+  { org_id, log }: PackHeader,
   origin: string,
   size: number,
   rootHash: Uint8Array,

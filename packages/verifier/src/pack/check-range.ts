@@ -1,15 +1,15 @@
 import {
+  CLOCK_WENT_BACK,
   CompactRange,
-  decodeEntryBundle,
   DRAW_DECLARED,
-  entriesFile,
   equalBytes,
   hashFromHex,
+  isServiceLeaf,
   type Leaf,
   leafHash,
   type LogRange,
-  type Manifest,
   PACK_FILES,
+  type PackHeader,
   parseLeaf,
   parseLogRange,
   ProofError,
@@ -20,32 +20,31 @@ import {
 import type { PackLog } from "./pack-log.ts";
 import { requireNamed } from "./check-generations.ts";
 import { checkPeriod } from "./check-period.ts";
-import { EntryTimes, readClockEvents } from "./entry-times.ts";
-import type { Findings } from "./findings.ts";
+import { type ClockLeaf, EntryTimes, readClockEvents } from "./entry-times.ts";
+import { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";
+import { fileOfLeaf, Placement, RootsByIndex } from "./placement.ts";
+import { leafBytes, leavesAgain, type RangeLeaf } from "./range-leaves.ts";
 
 const MAX_RANGE = 1024 * 1024;
-/** 256 leaves of the largest size. */
-const MAX_ENTRIES = TILE_WIDTH * (65_535 + 2);
-
-export interface RangeLeaf {
-  index: number;
-  leaf: Leaf;
-}
 
 export interface CheckedRange {
   range: LogRange;
-  /** Everything recorded from the period's beginning to bodies_until, by id, in log order. */
-  leaves: Map<string, RangeLeaf>;
-  /** What the range's other leaves cover. */
-  otherBodies: Set<string>;
+  /** The files of everything recorded from the period's beginning to bodies_until. */
+  placement: Placement;
+  /** How many leaves that is. */
+  count: number;
+  /** Those of these leaves whose files are missing. */
+  missing: Findings;
+  /** These leaves by id, in log order; null if no other pack is compared with this one. */
+  leaves: Map<string, RangeLeaf> | null;
   /**
    * Hex root of the log at the requested sizes that the range reaches, and at the checkpoint's
    * size.
    */
   roots: Map<number, string>;
-  /** The hex root of the tree that ends with a draw's declaration, by its index. */
-  drawRoots: Map<number, string>;
+  /** The tree that ends with a draw's declaration. */
+  drawRoots: RootsByIndex;
 }
 
 /**
@@ -65,49 +64,61 @@ export async function checkRange(
     return parsed;
   });
   if (range === null) return null;
-  const leaves = new Map<string, RangeLeaf>();
-  const otherBodies = new Set<string>();
-  const roots = new Map([[log.size, toHex(log.rootHash)]]);
-  const drawRoots = new Map<number, string>();
+  const checked: CheckedRange = {
+    range,
+    placement: new Placement(files.count, range.from_index),
+    count: 0,
+    missing: new Findings(),
+    leaves: sizes.size > 0 ? new Map() : null,
+    roots: new Map([[log.size, toHex(log.rootHash)]]),
+    drawRoots: new RootsByIndex(),
+  };
   try {
+    requireExpectedTiles(files, range);
     const tree = CompactRange.from(range.from_index, range.left_edge.map(hashFromHex));
     const times = new EntryTimes(range, files.manifest);
-    for (let first = range.from_index; first < range.to_index; first += TILE_WIDTH) {
-      const count = Math.min(TILE_WIDTH, range.to_index - first);
-      const path = entriesFile(first, count);
-      const entries = decodeEntryBundle(await files.read(path, MAX_ENTRIES), count);
-      for (const [n, bytes] of entries.entries()) {
-        tree.append(leafHash(bytes));
-        if (sizes.has(first + n + 1)) roots.set(first + n + 1, toHex(tree.root()));
-        const leaf = knownLeaf(bytes, first + n, files, findings);
-        if (leaf === null) continue;
-        if (leaf.kind === DRAW_DECLARED) drawRoots.set(first + n, toHex(tree.root()));
-        const placed = { index: first + n, leaf };
-        requireOfOrg(placed, files.manifest);
-        requireNamed(findings, log.generations, placed);
-        times.look(placed);
-        if (isRecordedWithin(placed.leaf, range, files.manifest)) add(leaves, placed);
-        else otherBodies.add(placed.leaf.body_sha256);
-      }
+    const clockLeaves: ClockLeaf[] = [];
+    for await (const { index, bytes } of leafBytes(files, range)) {
+      const hash = leafHash(bytes);
+      tree.append(hash);
+      if (sizes.has(index + 1)) checked.roots.set(index + 1, toHex(tree.root()));
+      const leaf = knownLeaf(bytes, index, files, findings);
+      if (leaf === null) continue;
+      if (leaf.kind === DRAW_DECLARED) checked.drawRoots.add(index, tree.root());
+      requireOfOrg({ index, leaf }, files.manifest);
+      requireNamed(findings, log.generations, { index, leaf });
+      times.look({ index, leaf });
+      if (leaf.kind === CLOCK_WENT_BACK && isServiceLeaf(leaf))
+        clockLeaves.push({ index, id: leaf.id, leafHash: toHex(hash) });
+      if (isRecordedWithin(leaf, range, files.manifest)) add(checked, files, { index, leaf });
     }
-    requireExpectedTiles(files, range);
     requireRoot(tree, range, log);
     findings.hold(
       "range",
       `leaves ${range.from_index} to ${range.to_index - 1} give root ${toHex(tree.root())}${range.to_index === log.size ? "" : ", the beginning of the log"}`,
     );
-    await checkPeriod(
-      files,
-      findings,
-      log,
-      range,
-      times.judge(await readClockEvents(files, times.clockEvents)),
-    );
-    return { range, leaves, otherBodies, roots, drawRoots };
+    await checkPeriod(files, findings, log, range, await judged(files, range, times, clockLeaves));
+    return checked;
   } catch (error) {
     files.refuse(findings, "range", "", error);
     return null;
   }
+}
+
+/**
+ * What an event explains lies before it. So the leaves are read again if there is such an event.
+ */
+async function judged(
+  files: PackFiles,
+  range: LogRange,
+  times: EntryTimes,
+  clockLeaves: readonly ClockLeaf[],
+): Promise<EntryTimes> {
+  const events = await readClockEvents(files, clockLeaves);
+  if (events.length === 0) return times;
+  const explained = new EntryTimes(range, files.manifest, events);
+  for await (const placed of leavesAgain(files, range)) explained.look(placed);
+  return explained;
 }
 
 /**
@@ -130,23 +141,36 @@ function requireBounds({ from_index, to_index, bodies_until }: LogRange, { size 
   if (bodies_until === "") refuse("it does not say up to when the pack has bodies");
 }
 
-function requireOfOrg({ index, leaf }: RangeLeaf, { org_id }: Manifest): void {
+function requireOfOrg({ index, leaf }: RangeLeaf, { org_id }: Pick<PackHeader, "org_id">): void {
   if (leaf.org_id !== org_id) refuse(`leaf ${index} belongs to ${leaf.org_id}`);
 }
 
-export function isRecordedWithin(leaf: Leaf, { bodies_until }: LogRange, { period }: Manifest): boolean {
+export function isRecordedWithin(
+  leaf: Leaf,
+  { bodies_until }: LogRange,
+  { period }: Pick<PackHeader, "period">,
+): boolean {
   return leaf.recorded_at >= period.from && leaf.recorded_at < bodies_until;
 }
 
-function add(leaves: Map<string, RangeLeaf>, placed: RangeLeaf): void {
-  if (leaves.has(placed.leaf.id)) refuse(`${placed.leaf.id} appears in two leaves`);
-  leaves.set(placed.leaf.id, placed);
+function add(checked: CheckedRange, files: PackFiles, placed: RangeLeaf): void {
+  const { index, leaf } = placed;
+  const path = fileOfLeaf(leaf.id);
+  const file = path === null ? -1 : files.find(path);
+  checked.count += 1;
+  if (file === -1)
+    checked.missing.fail(
+      "complete",
+      `leaf ${index} (${leaf.kind}, ${leaf.id}) of ${leaf.recorded_at} is missing`,
+    );
+  else if (!checked.placement.add(file, index)) refuse(`${leaf.id} appears in two leaves`);
+  checked.leaves?.set(leaf.id, placed);
 }
 
 /** Checks that the pack has no other tile, which somebody might take for part of the log. */
 function requireExpectedTiles(files: PackFiles, { from_index, to_index }: LogRange): void {
   const expected = Math.ceil((to_index - from_index) / TILE_WIDTH);
-  const found = files.paths().filter((path) => path.startsWith("log/tile/")).length;
+  const found = [...files.below("log/tile/")].length;
   if (found !== expected) refuse(`the pack has ${found} tiles, but the range needs ${expected}`);
 }
 

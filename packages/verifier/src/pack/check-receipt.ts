@@ -7,6 +7,8 @@ import { keptDraw, keptStatement, type KeptStatement } from "./kept-statement.ts
 import type { PackFiles } from "./pack-files.ts";
 
 export interface CheckedReceipt {
+  /** The number of its file. */
+  file: number;
   id: string;
   logIndex: number;
   recordedAt: string;
@@ -27,12 +29,13 @@ export async function checkReceipt(
   findings: Findings,
   log: PackLog,
   agents: ReadonlyMap<string, KnownAgent>,
-  { id, leaf: place }: Named,
+  named: Named,
 ): Promise<CheckedReceipt | "unread" | null> {
+  const { file, id, index } = named;
   const path = receiptFile(id);
   const bundle = await files.parsed("receipts", path, MAX_BUNDLE_SIZE, (bytes) => {
     const parsed = parseBundle(bytes);
-    requirePlace(parsed, id, place, log);
+    requirePlace(parsed, named, log);
     return parsed;
   });
   if (bundle === null) return null;
@@ -64,12 +67,13 @@ export async function checkReceipt(
     return null;
   }
   return {
+    file,
     id,
     logIndex: bundle.inclusion_proof.log_index,
     recordedAt: bundle.leaf.recorded_at,
     bodySha256: bundle.leaf.body_sha256,
     statement: keptStatement(statement, await keptDraw(statement, log.key)),
     keyFingerprint: key.fingerprint,
-    isEarlier: place === undefined,
+    isEarlier: index === undefined,
   };
 }

@@ -1,15 +1,18 @@
 import {
   canonicalJson,
   type EventBundle,
-  type Manifest,
+  type PackHeader,
   type PackPolicy,
   type ScheduledRun,
   type SourcePolicy,
   plural,
 } from "@attestore/proof";
-import type { CheckedEntries } from "./check-entries.ts";
+import { GrowingNumbers, sortedNumbers } from "../compact/growing-numbers.ts";
+import { Numbering } from "../compact/numbering.ts";
+import type { CheckedEvent } from "./check-event.ts";
 import { cronTimes, NotUnderstood } from "./cron-times.ts";
 import type { Findings } from "./findings.ts";
+import type { ListedRuns } from "./listed-runs.ts";
 
 /**
  * The service may notice a due run some minutes late. So none is expected in the ten minutes before
@@ -27,15 +30,56 @@ interface InForce {
 }
 
 interface Packed {
-  manifest: Manifest;
+  manifest: PackHeader;
   /**
    * Whether the pack's entries go up to the export, so that policy.json must agree with the last of
    * them.
    */
   endsWithExport: boolean;
   policy: PackPolicy;
-  entries: CheckedEntries;
-  runs: readonly ScheduledRun[];
+  changes: PolicyChanges;
+  /** Reads a checked event again, by its file's number. */
+  eventAt: (file: number) => Promise<EventBundle>;
+  runs: ListedRuns;
+}
+
+/** Which events of the log changed the policy of each source: 13 bytes of each. */
+export class PolicyChanges {
+  readonly #sources = new Numbering();
+  readonly #source = GrowingNumbers.uint32();
+  readonly #file = GrowingNumbers.uint32();
+  readonly #index = GrowingNumbers.float64();
+  readonly #isEarlier = GrowingNumbers.bytes();
+  #order: Uint32Array | null = null;
+
+  add({ file, logIndex, isEarlier, bundle: { leaf, event } }: CheckedEvent): void {
+    if (leaf.kind !== "source_configured" || event.source_id === undefined) return;
+    this.#source.push(this.#sources.add(event.source_id));
+    this.#file.push(file);
+    this.#index.push(logIndex);
+    this.#isEarlier.push(isEarlier ? 1 : 0);
+  }
+
+  /** The files of a source's events in log order. Once all were added. */
+  *of(id: string): Generator<{ file: number; isEarlier: boolean }> {
+    const source = this.#sources.get(id);
+    if (source === undefined) return;
+    this.#order ??= sortedNumbers(
+      this.#source.length,
+      (a, b) => this.#source.at(a) - this.#source.at(b) || this.#index.at(a) - this.#index.at(b),
+    );
+    let [low, high] = [0, this.#order.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#source.at(this.#order[middle] ?? 0) < source) low = middle + 1;
+      else high = middle;
+    }
+    for (; low < this.#order.length; low += 1) {
+      const n = this.#order[low] ?? 0;
+      if (this.#source.at(n) !== source) return;
+      yield { file: this.#file.at(n), isEarlier: this.#isEarlier.at(n) === 1 };
+    }
+  }
 }
 
 /**
@@ -43,23 +87,22 @@ interface Packed {
  * runs. So a missed run cannot be left out unnoticed, even if the log has no entry for it. Times
  * near a change of the clocks are not checked.
  */
-export function checkSchedules(findings: Findings, packed: Packed): void {
+export async function checkSchedules(findings: Findings, packed: Packed): Promise<void> {
   const { manifest, policy, runs } = packed;
-  const listed = new Set(runs.map((run) => `${run.source_id} ${run.kind} ${Date.parse(run.scheduled_at)}`));
   const from = Date.parse(manifest.period.from);
   const to = Math.min(Date.parse(manifest.period.to), Date.parse(manifest.exported_at) - LATE_MS);
   let expected = 0;
   const unknown: string[] = [];
   for (const source of policy.sources) {
-    if (packed.endsWithExport) requireLastChange(findings, source, packed);
-    const { inForce, isWhole } = schedulesOf(source, packed);
+    const { inForce, isWhole, last } = await schedulesOf(source, packed);
+    if (packed.endsWithExport && last !== null) requireSame(findings, source, last);
     if (!isWhole) unknown.push(source.slug);
     try {
       for (const kind of ["backup", "restore_test"] as const)
         for (const time of timesOf(inForce, kind, from, to)) {
           expected += 1;
           if (expected > MAX_TIMES) throw new NotUnderstood("more scheduled times than can be recomputed");
-          if (!listed.has(`${source.id} ${kind} ${time}`))
+          if (!runs.has({ source_id: source.id, kind }, time))
             findings.fail(
               "schedules",
               `${kind} of ${source.id} at ${new Date(time).toISOString()} is not among the runs`,
@@ -81,36 +124,44 @@ export function checkSchedules(findings: Findings, packed: Packed): void {
   );
 }
 
-/**
- * The source's schedules in the log. `isWhole` if they cover the whole period: the first change is
- * from before the pack's own entries, or no schedule was in force until then.
- */
-function schedulesOf(source: SourcePolicy, { entries }: Packed): { inForce: InForce[]; isWhole: boolean } {
-  const changes = [...entries.events.values()]
-    .filter(({ leaf, event }) => leaf.kind === "source_configured" && event.source_id === source.id)
-    .toSorted((a, b) => a.inclusion_proof.log_index - b.inclusion_proof.log_index);
-  const [first] = changes;
-  if (first === undefined) return { inForce: [], isWhole: source.schedule === null };
-  const inForce = changes.map((change) => ({
-    since: Date.parse(change.event.occurred_at),
-    schedule: scheduleIn(memberOf(change, "after")),
-  }));
-  if (source.removed_at !== null) inForce.push({ since: Date.parse(source.removed_at), schedule: null });
-  const before = memberOf(first, "before");
-  const isKnownBefore = entries.otherEvents.has(first.leaf.id);
-  const scheduleBefore = scheduleIn("schedule" in before ? before : memberOf(first, "after"));
-  return { inForce, isWhole: isKnownBefore || scheduleBefore === null };
+interface LoggedSchedules {
+  inForce: InForce[];
+  /**
+   * Whether they cover the whole period: the first change is from before the pack's own entries, or
+   * no schedule was in force until then.
+   */
+  isWhole: boolean;
+  /** The last change. */
+  last: EventBundle | null;
+}
+
+/** The source's schedules in the log. */
+async function schedulesOf(source: SourcePolicy, { changes, eventAt }: Packed): Promise<LoggedSchedules> {
+  const inForce: InForce[] = [];
+  let isWhole = source.schedule === null;
+  let last: EventBundle | null = null;
+  for (const { file, isEarlier } of changes.of(source.id)) {
+    const change = await eventAt(file);
+    if (last === null) {
+      const before = memberOf(change, "before");
+      const scheduleBefore = scheduleIn("schedule" in before ? before : memberOf(change, "after"));
+      isWhole = isEarlier || scheduleBefore === null;
+    }
+    last = change;
+    inForce.push({
+      since: Date.parse(change.event.occurred_at),
+      schedule: scheduleIn(memberOf(change, "after")),
+    });
+  }
+  if (last !== null && source.removed_at !== null)
+    inForce.push({ since: Date.parse(source.removed_at), schedule: null });
+  return { inForce, isWhole, last };
 }
 
 const LOGGED = ["agent_id", "test_agent_id", "name", "schedule", "retention", "objectives"] as const;
 
 /** Checks that policy.json has the values from the log's last change of this source. */
-function requireLastChange(findings: Findings, source: SourcePolicy, { entries }: Packed): void {
-  const last = [...entries.events.values()]
-    .filter(({ leaf, event }) => leaf.kind === "source_configured" && event.source_id === source.id)
-    .toSorted((a, b) => a.inclusion_proof.log_index - b.inclusion_proof.log_index)
-    .at(-1);
-  if (last === undefined) return;
+function requireSame(findings: Findings, source: SourcePolicy, last: EventBundle): void {
   const after = memberOf(last, "after");
   for (const name of LOGGED)
     if (canonicalJson(after[name] ?? null) !== canonicalJson(source[name]))

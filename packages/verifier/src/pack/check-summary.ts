@@ -1,6 +1,5 @@
 import {
   canonicalJson,
-  type EvidenceTally,
   type EvidenceSummary,
   fromUtf8,
   indexPage,
@@ -8,53 +7,22 @@ import {
   PACK_FILES,
   parseJson,
   ProofError,
-  type ScheduledRun,
 } from "@attestore/proof";
 import manifest from "../../package.json" with { type: "json" };
-import type { CheckedEntries } from "./check-entries.ts";
 import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";
 
 const MAX_SUMMARY = 64 * 1024 * 1024;
 const GENERATOR = `attestore-server ${manifest.version}`;
 
-/**
- * Recomputes every number, beginning with an empty tally, and compares the summary and the page
- * with it. Returns the recomputed summary.
- */
+/** Compares the summary and the page with numbers that were counted from the pack's contents. */
 export async function checkSummary(
   files: PackFiles,
   findings: Findings,
-  { receipts, events, otherEvents }: CheckedEntries,
-  tally: EvidenceTally,
-  runs: readonly ScheduledRun[],
-): Promise<EvidenceSummary> {
-  for (const { statement, isEarlier } of receipts) if (isEarlier) tally.addBackupBefore(statement);
-  for (const { add } of inOrder(tally, receipts, events, otherEvents)) add();
-  for (const run of runs) tally.addRun(run);
-  const counted = tally.finish();
+  counted: EvidenceSummary,
+): Promise<void> {
   await compareSummary(files, findings, counted);
   await comparePage(files, findings, counted);
-  return counted;
-}
-
-/** What belongs to the period, in log order. */
-function inOrder(
-  tally: EvidenceTally,
-  receipts: CheckedEntries["receipts"],
-  events: CheckedEntries["events"],
-  otherEvents: ReadonlySet<string>,
-): { logIndex: number; add: () => void }[] {
-  const ofReceipts = receipts
-    .filter(({ isEarlier, recordedAt }) => !isEarlier && tally.isInPeriod(recordedAt))
-    .map((receipt) => ({ logIndex: receipt.logIndex, add: () => tally.addReceipt(receipt) }));
-  const ofEvents = [...events.values()]
-    .filter(({ leaf }) => !otherEvents.has(leaf.id) && tally.isInPeriod(leaf.recorded_at))
-    .map(({ leaf: { id, recorded_at: recordedAt, actor_id: actorId }, event, inclusion_proof }) => ({
-      logIndex: inclusion_proof.log_index,
-      add: () => tally.addEvent({ id, recordedAt, actorId, event }),
-    }));
-  return [...ofReceipts, ...ofEvents].toSorted((a, b) => a.logIndex - b.logIndex);
 }
 
 async function compareSummary(files: PackFiles, findings: Findings, counted: EvidenceSummary): Promise<void> {

@@ -1,7 +1,7 @@
-import type { Manifest, ScheduledRun } from "@attestore/proof";
+import type { PackHeader, ScheduledRun } from "@attestore/proof";
 import type { CheckedLine } from "../outcome.ts";
 import type { CheckedGenerations } from "./check-generations.ts";
-import type { RangeLeaf } from "./check-range.ts";
+import type { RangeLeaf } from "./range-leaves.ts";
 
 /** The parts of a pack that are compared with other packs of the same time. */
 export interface Comparable {
@@ -13,7 +13,7 @@ export interface Comparable {
 
 export interface NamedPack {
   pack: string;
-  manifest: Manifest;
+  manifest: PackHeader;
   /** Null if not all of it could be read. */
   compared: Comparable | null;
   generations: Pick<CheckedGenerations, "rollbacks">;

@@ -7,26 +7,25 @@ import {
 } from "@attestore/proof";
 import type { KnownAgent } from "./read-agents.ts";
 import type { PackLog } from "./pack-log.ts";
-import type { RangeLeaf } from "./check-range.ts";
 
-/** A receipt or event by its file's name, and its leaf if that belongs to the range of bodies. */
+/** A receipt or event by its file, and the leaf's index if that belongs to the range of bodies. */
 export interface Named {
+  file: number;
   id: string;
-  leaf: RangeLeaf | undefined;
+  index: number | undefined;
 }
 
 /** All proofs of a pack lead to its one checkpoint. */
 export function requirePlace(
   { leaf, inclusion_proof, checkpoint }: ReceiptBundle | EventBundle,
-  id: string,
-  place: RangeLeaf | undefined,
+  { id, index }: Named,
   log: PackLog,
 ): void {
   if (leaf.id !== id) refuse(`it belongs to ${leaf.id}`);
   if (checkpoint !== log.checkpoint) refuse("its checkpoint is not the pack's");
   if (inclusion_proof.tree_size !== log.size) refuse("its proof is for another tree than the checkpoint's");
-  if (place !== undefined && place.index !== inclusion_proof.log_index)
-    refuse(`it says leaf ${inclusion_proof.log_index}, but is leaf ${place.index}`);
+  if (index !== undefined && index !== inclusion_proof.log_index)
+    refuse(`it says leaf ${inclusion_proof.log_index}, but is leaf ${index}`);
 }
 
 export function refuse(why: string): never {

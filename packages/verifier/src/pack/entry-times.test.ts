@@ -4,23 +4,25 @@ import { type ClockEvent, EntryTimes } from "./entry-times.ts";
 
 const HOUR_MS = 3_600_000;
 const START = Date.parse("2026-11-20T00:00:00.000Z");
-const times = (): EntryTimes =>
+const times = (events: readonly ClockEvent[]): EntryTimes =>
   new EntryTimes(
     { start: null, end: null, bodies_until: "" } as unknown as LogRange,
     {
       period: { from: new Date(START).toISOString() },
       exported_at: new Date(START + 24 * HOUR_MS).toISOString(),
     } as unknown as Manifest,
+    events,
   );
 
 /** Entries by the hours after the start at which they were recorded. */
 function judged(entries: readonly [hours: number, leaf?: Partial<Leaf>][], events: readonly ClockEvent[]) {
-  const all = times();
+  const all = times(events);
   for (const [index, [hours, more]] of entries.entries()) {
     const recorded_at = new Date(START + hours * HOUR_MS).toISOString();
     all.look({ index, leaf: { kind: "agent_silent", actor_id: "service", recorded_at, ...more } as Leaf });
   }
-  return all.judge(events);
+  const { odd, explained, by } = all;
+  return { odd, explained, by };
 }
 
 const says = (first_index: number, last_index: number, hours: number): ClockEvent => ({

@@ -1,16 +1,16 @@
 import {
-  CLOCK_WENT_BACK,
   type DatedTooLate,
-  equalBytes,
   eventFile,
   formatLeaf,
   isServiceLeaf,
   type Leaf,
+  leafHash,
   type LogRange,
-  type Manifest,
+  type PackHeader,
   parseEventBundle,
   ProofError,
   readDatedTooLate,
+  toHex,
 } from "@attestore/proof";
 import { ZipError } from "../zip/zip-error.ts";
 import type { PackFiles } from "./pack-files.ts";
@@ -20,9 +20,12 @@ const TOLERANCE_MS = 3_600_000 + 600_000;
 /** A few numbers. */
 const MAX_EVENT = 64 * 1024;
 
-interface Placed {
+/** The leaf of an event that may explain others. */
+export interface ClockLeaf {
   index: number;
-  leaf: Leaf;
+  id: string;
+  /** Hex. */
+  leafHash: string;
 }
 
 /** An event which says that entries right before it are dated later than it. */
@@ -48,55 +51,44 @@ export interface JudgedTimes {
  * period. So only the service's own entries can be explained by its clock: what an agent signed
  * counts as odd, whatever the service says of its clock.
  */
-export class EntryTimes {
-  readonly #range: LogRange;
+export class EntryTimes implements JudgedTimes {
+  readonly #range: Pick<LogRange, "start" | "end">;
   readonly #earliest: number;
   readonly #latest: number;
-  readonly #indexes: number[] = [];
-  readonly #recorded: number[] = [];
-  readonly #isOwn: boolean[] = [];
-  /** The leaves of events that may explain others, in log order. */
-  readonly clockEvents: Placed[] = [];
+  readonly #events: readonly ClockEvent[];
+  #next = 0;
+  #newest = -Infinity;
+  odd = 0;
+  explained = 0;
+  readonly by: string[] = [];
 
-  constructor(range: LogRange, { period, exported_at }: Manifest) {
+  /** `events` in log order. */
+  constructor(
+    range: Pick<LogRange, "start" | "end" | "bodies_until">,
+    { period, exported_at }: Pick<PackHeader, "period" | "exported_at">,
+    events: readonly ClockEvent[] = [],
+  ) {
     this.#range = range;
+    this.#events = events;
     this.#earliest = Date.parse(period.from) - TOLERANCE_MS;
     this.#latest = Date.parse(range.end === null ? exported_at : range.bodies_until) + TOLERANCE_MS;
   }
 
-  look(placed: Placed): void {
-    const { index, leaf } = placed;
-    this.#indexes.push(index);
-    this.#recorded.push(Date.parse(leaf.recorded_at));
-    this.#isOwn.push(isServiceLeaf(leaf));
-    if (leaf.kind === CLOCK_WENT_BACK && isServiceLeaf(leaf)) this.clockEvents.push(placed);
-  }
-
-  judge(events: readonly ClockEvent[]): JudgedTimes {
+  /** In log order. */
+  look({ index, leaf }: { index: number; leaf: Leaf }): void {
     const { start, end } = this.#range;
-    const judged: JudgedTimes = { odd: 0, explained: 0, by: [] };
-    let newest = -Infinity;
-    let next = 0;
-    for (const [n, index] of this.#indexes.entries()) {
-      const recorded = this.#recorded[n] ?? Number.NaN;
-      while ((events[next]?.last_index ?? Infinity) < index) next += 1;
-      const event = events[next];
-      if (
-        event !== undefined &&
-        this.#isOwn[n] === true &&
-        index >= event.first_index &&
-        recorded > event.at
-      ) {
-        judged.explained += 1;
-        if (judged.by.at(-1) !== event.id) judged.by.push(event.id);
-        continue;
-      }
-      const tooEarly = index >= (start?.tree_size ?? 0) && recorded < this.#earliest;
-      const tooLate = index < (end?.tree_size ?? Infinity) && recorded > this.#latest;
-      if (tooEarly || tooLate || recorded < newest - TOLERANCE_MS) judged.odd += 1;
-      newest = Math.max(newest, recorded);
+    const recorded = Date.parse(leaf.recorded_at);
+    while ((this.#events[this.#next]?.last_index ?? Infinity) < index) this.#next += 1;
+    const event = this.#events[this.#next];
+    if (event !== undefined && isServiceLeaf(leaf) && index >= event.first_index && recorded > event.at) {
+      this.explained += 1;
+      if (this.by.at(-1) !== event.id) this.by.push(event.id);
+      return;
     }
-    return judged;
+    const tooEarly = index >= (start?.tree_size ?? 0) && recorded < this.#earliest;
+    const tooLate = index < (end?.tree_size ?? Infinity) && recorded > this.#latest;
+    if (tooEarly || tooLate || recorded < this.#newest - TOLERANCE_MS) this.odd += 1;
+    this.#newest = Math.max(this.#newest, recorded);
   }
 }
 
@@ -104,13 +96,12 @@ export class EntryTimes {
  * What these events of the log say, in their order. One without its body explains nothing: whether
  * the body has to be there is another check.
  */
-export async function readClockEvents(files: PackFiles, leaves: readonly Placed[]): Promise<ClockEvent[]> {
+export async function readClockEvents(files: PackFiles, leaves: readonly ClockLeaf[]): Promise<ClockEvent[]> {
   const events: ClockEvent[] = [];
-  for (const { index, leaf } of leaves) {
-    const path = eventFile(leaf.id);
-    if (!files.has(path)) continue;
-    const dated = await readDated(files, path, { index, leaf });
-    if (dated !== null) events.push({ ...dated, id: leaf.id, at: Date.parse(leaf.recorded_at) });
+  for (const leaf of leaves) {
+    if (!files.has(eventFile(leaf.id))) continue;
+    const dated = await readDated(files, leaf);
+    if (dated !== null) events.push(dated);
   }
   return events;
 }
@@ -118,13 +109,13 @@ export async function readClockEvents(files: PackFiles, leaves: readonly Placed[
 /** The bundle's form has shown that its leaf covers the event. */
 async function readDated(
   files: PackFiles,
-  path: string,
-  { index, leaf }: Placed,
-): Promise<DatedTooLate | null> {
+  { index, id, leafHash: hash }: ClockLeaf,
+): Promise<ClockEvent | null> {
   try {
-    const bundle = parseEventBundle(await files.read(path, MAX_EVENT));
-    if (!equalBytes(formatLeaf(bundle.leaf), formatLeaf(leaf))) return null;
-    return readDatedTooLate(bundle.event.detail, index);
+    const { leaf, event } = parseEventBundle(await files.read(eventFile(id), MAX_EVENT));
+    if (toHex(leafHash(formatLeaf(leaf))) !== hash) return null;
+    const dated = readDatedTooLate(event.detail, index);
+    return dated === null ? null : { ...dated, id, at: Date.parse(leaf.recorded_at) };
   } catch (error) {
     if (error instanceof ProofError || error instanceof ZipError) return null;
     throw error;

@@ -62,6 +62,21 @@ export class Findings {
     this.#aside.set(id, detail);
   }
 
+  /** Adds what others found. */
+  takeOver(other: Findings): void {
+    for (const [id, { named, count }] of other.#failed) {
+      const failed = this.#failed.get(id) ?? { named: [], count: 0 };
+      const room = MAX_NAMED - failed.named.length;
+      this.#failed.set(id, {
+        named: [...failed.named, ...named.slice(0, room)],
+        count: failed.count + count,
+      });
+    }
+    for (const [id, { detail, hint }] of other.#open) this.leaveOpen(id, detail, hint);
+    for (const [id, detail] of other.#aside) this.#aside.set(id, detail);
+    for (const [id, detail] of other.#held) this.#held.set(id, detail);
+  }
+
   lines(): CheckedLine[] {
     return (Object.keys(TITLES) as PackCheckId[])
       .filter((id) => !IF_ASKED.includes(id) || this.#isLooked(id))

@@ -2,9 +2,8 @@ import { plural } from "@attestore/proof";
 import type { BasisKey } from "../basis.ts";
 import type { PinnedKey } from "../pinned-key.ts";
 import type { KnownAgent } from "./read-agents.ts";
-import type { SignedEvent } from "./check-event.ts";
-import type { CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";
+import type { KeyUse } from "./key-uses.ts";
 
 /**
  * Returns the pack's keys that do not depend on the operator's word: the given ones, and those that
@@ -45,21 +44,20 @@ export class GivenKeys {
     return this.#accepted.has(`${agentId} ${fingerprint}`);
   }
 
-  /** The keys that signed something in the pack, the given ones first. */
-  basis(receipts: readonly CheckedReceipt[]): BasisKey[] {
-    const counted = new Map<string, BasisKey>();
-    for (const { statement, keyFingerprint: fingerprint } of receipts) {
-      const { agent_id } = statement.predicate;
-      const id = `${agent_id} ${fingerprint}`;
-      const known = counted.get(id) ?? {
-        ...(this.#accepted.get(id) ?? { fingerprint, agent_id, from: "operator" as const, where: null }),
-        receipts: 0,
-      };
-      counted.set(id, { ...known, receipts: known.receipts + 1 });
-    }
-    return [...counted.values()].toSorted(
-      (a, b) => Number(a.from === "operator") - Number(b.from === "operator"),
-    );
+  /** The keys that signed receipts in the pack, the given ones first. */
+  basis(uses: readonly KeyUse[]): BasisKey[] {
+    return uses
+      .filter(({ receipts }) => receipts > 0)
+      .map(({ agentId: agent_id, fingerprint, receipts }) => ({
+        ...(this.#accepted.get(`${agent_id} ${fingerprint}`) ?? {
+          fingerprint,
+          agent_id,
+          from: "operator" as const,
+          where: null,
+        }),
+        receipts,
+      }))
+      .toSorted((a, b) => Number(a.from === "operator") - Number(b.from === "operator"));
   }
 
   /**
@@ -99,14 +97,18 @@ export class GivenKeys {
   }
 
   /** Checks that no event was signed with a key that only the operator attributes to an agent. */
-  checkEvents(findings: Findings, events: readonly SignedEvent[]): void {
-    const [first, ...others] = events.filter(
-      ({ agentId, keyFingerprint }) => !this.has(agentId, keyFingerprint),
+  checkEvents(findings: Findings, uses: readonly KeyUse[]): void {
+    const others = uses.filter(
+      ({ agentId, fingerprint, events }) => events > 0 && !this.has(agentId, fingerprint),
     );
+    const [first] = others.toSorted(
+      (a, b) => (a.firstEvent?.logIndex ?? Infinity) - (b.firstEvent?.logIndex ?? Infinity),
+    );
+    const count = others.reduce((sum, { events }) => sum + events, 0);
     if (first !== undefined)
       findings.leaveOpen(
         "events",
-        `${plural(others.length + 1, "event is", "events are")} signed with keys that you did not give, which the operator could have made: the first is ${first.id}, by ${first.keyFingerprint} of ${first.agentId}`,
+        `${plural(count, "event is", "events are")} signed with keys that you did not give, which the operator could have made: the first is ${first.firstEvent?.id}, by ${first.fingerprint} of ${first.agentId}`,
         "--key FILE for each, or --keys FILE, from the hosts or the organisation's owner",
       );
   }

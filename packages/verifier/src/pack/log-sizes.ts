@@ -1,4 +1,4 @@
-import { PACK_FILES, parseLogName, parseLogRange, parseManifest, ProofError } from "@attestore/proof";
+import { PACK_FILES, ManifestReader, parseLogName, parseLogRange, ProofError } from "@attestore/proof";
 import { CannotTell } from "../cannot-tell.ts";
 import { ZipError } from "../zip/zip-error.ts";
 import { ZipReader } from "../zip/zip-reader.ts";
@@ -22,7 +22,9 @@ export async function claimedLog(open: () => Promise<ZipSource>): Promise<Claime
   try {
     const zip = await ZipReader.open(await open());
     try {
-      const { log } = parseManifest(await zip.read(PACK_FILES.manifest, MAX_MANIFEST));
+      const reader = new ManifestReader();
+      for await (const bytes of zip.chunks(PACK_FILES.manifest, MAX_MANIFEST)) reader.add(bytes);
+      const { log } = reader.end();
       const { to_index } = parseLogRange(await zip.read(PACK_FILES.range, MAX_RANGE));
       return { origin: parseLogName(log.origin).first, sizes: [log.tree_size, to_index] };
     } finally {

@@ -1,52 +1,51 @@
 import {
-  type Manifest,
+  HASH_SIZE,
   PACK_FILES,
-  parseManifest,
-  type PackFileEntry,
-  ProofError,
-  UnknownFormat,
+  type PackHeader,
   plural,
+  ProofError,
   sha256,
-  toHex,
+  UnknownFormat,
 } from "@attestore/proof";
 import { ZipError } from "../zip/zip-error.ts";
 import type { ZipReader } from "../zip/zip-reader.ts";
 import type { Findings, PackCheckId } from "./findings.ts";
+import { type Listed, readManifest } from "./read-manifest.ts";
 
-/** A line of the manifest: a path of at most 200 characters, a size and a digest. */
-const MAX_LINE = 400;
-/** The JSON around the lines. */
-const MAX_HEADER = 4096;
 /** The size limit for files that nothing here parses. */
 const MAX_OTHER = 64 * 1024 * 1024;
 
-/** The files of a pack. Each is compared with the manifest when it is read. */
+/**
+ * The files of a pack. Each is compared with the manifest whenever it is read, so that what is read
+ * twice is the same. In memory a file takes the 32 bytes of its digest besides what the ZIP's
+ * reader has of it.
+ */
 export class PackFiles {
-  readonly manifest: Manifest;
+  readonly manifest: PackHeader;
   readonly manifestSha256: string;
   readonly #zip: ZipReader;
   readonly #findings: Findings;
-  readonly #entries: ReadonlyMap<string, PackFileEntry>;
-  readonly #read = new Set<string>();
+  readonly #listed: Listed;
+  readonly #isRead: Uint8Array;
+  readonly #isReported: Uint8Array;
   #isOfLaterVersion = false;
 
-  private constructor(zip: ZipReader, findings: Findings, bytes: Uint8Array) {
+  private constructor(zip: ZipReader, findings: Findings, header: PackHeader, listed: Listed) {
     this.#zip = zip;
     this.#findings = findings;
-    this.manifest = parseManifest(bytes);
-    this.manifestSha256 = toHex(sha256(bytes));
-    this.#entries = new Map(this.manifest.files.map((entry) => [entry.path, entry]));
+    this.manifest = header;
+    this.manifestSha256 = listed.manifestSha256;
+    this.#listed = listed;
+    this.#isRead = new Uint8Array(zip.count);
+    this.#isReported = new Uint8Array(zip.count);
   }
 
   /** Null, with a finding, if there is no readable manifest. */
   static async open(zip: ZipReader, findings: Findings): Promise<PackFiles | null> {
     try {
-      // No more than the pack's files need: hundreds of kilobytes may unpack to hundreds of
-      // megabytes, and as JSON these take gigabytes.
-      const limit = MAX_HEADER + MAX_LINE * zip.paths().length;
-      const files = new PackFiles(zip, findings, await zip.read(PACK_FILES.manifest, limit));
-      files.#compareNames();
-      return files;
+      const { header, listed, findings: found } = await readManifest(zip);
+      findings.takeOver(found);
+      return new PackFiles(zip, findings, header, listed);
     } catch (error) {
       if (error instanceof UnknownFormat) findings.leaveOpen("manifest", error.message);
       else findings.fail("manifest", reasonOf(error));
@@ -54,9 +53,23 @@ export class PackFiles {
     }
   }
 
-  /** In the order of the ZIP. */
-  paths(): string[] {
-    return this.#zip.paths();
+  /** How many files the pack has. Each has a number below that, in the order of the paths. */
+  get count(): number {
+    return this.#zip.count;
+  }
+
+  /** Numbers of the files whose paths begin like this. */
+  below(prefix: string): Iterable<number> {
+    return this.#zip.below(prefix);
+  }
+
+  pathAt(file: number): string {
+    return this.#zip.pathAt(file);
+  }
+
+  /** -1 if there is no such file. */
+  find(path: string): number {
+    return this.#zip.find(path);
   }
 
   has(path: string): boolean {
@@ -65,12 +78,13 @@ export class PackFiles {
 
   /** Throws ZipError. Adds a finding if the file differs from the manifest. */
   async read(path: string, limit: number): Promise<Uint8Array> {
-    this.#read.add(path);
+    const file = this.#zip.find(path);
+    if (file !== -1) this.#isRead[file] = 1;
     const bytes = await this.#zip.read(path, limit);
-    const entry = this.#entries.get(path);
-    if (path === PACK_FILES.manifestNote) return bytes;
-    if (entry !== undefined && (entry.size_bytes !== bytes.length || entry.sha256 !== toHex(sha256(bytes))))
+    if (path !== PACK_FILES.manifestNote && this.#differs(file, bytes) && this.#isReported[file] === 0) {
+      this.#isReported[file] = 1;
       this.#findings.fail("manifest", `${path} differs from the file in the manifest`);
+    }
     return bytes;
   }
 
@@ -114,25 +128,23 @@ export class PackFiles {
 
   /** Also compares the files that nobody read. */
   async compareRest(): Promise<void> {
-    for (const path of this.#entries.keys())
-      if (!this.#read.has(path) && this.#zip.has(path))
-        await this.parsed("manifest", path, MAX_OTHER, () => null);
+    for (let file = 0; file < this.count; file += 1)
+      if (this.#isRead[file] === 0 && this.#listed.isListed[file] === 1)
+        await this.parsed("manifest", this.pathAt(file), MAX_OTHER, () => null);
     this.#findings.hold(
       "manifest",
-      `${plural(this.#entries.size, "file matches", "files match")} the manifest's SHA-256`,
+      `${plural(this.#listed.count, "file matches", "files match")} the manifest's SHA-256`,
     );
   }
 
-  #compareNames(): void {
-    const besides: string[] = [PACK_FILES.manifest, PACK_FILES.manifestNote];
-    if (this.#entries.size !== this.manifest.files.length)
-      this.#findings.fail("manifest", "it lists a file twice");
-    for (const path of this.#entries.keys())
-      if (besides.includes(path) || !this.#zip.has(path))
-        this.#findings.fail("manifest", `${path} is in the manifest but not in the pack`);
-    for (const path of this.#zip.paths())
-      if (!besides.includes(path) && !this.#entries.has(path))
-        this.#findings.fail("manifest", `${path} is in the pack but not in the manifest`);
+  /** What the manifest does not list is another finding. */
+  #differs(file: number, bytes: Uint8Array): boolean {
+    const { isListed, hasOtherSize, digests } = this.#listed;
+    if (isListed[file] !== 1) return false;
+    if (hasOtherSize[file] === 1) return true;
+    const digest = sha256(bytes);
+    for (let at = 0; at < HASH_SIZE; at += 1) if (digest[at] !== digests[file * HASH_SIZE + at]) return true;
+    return false;
   }
 }
 

@@ -1,12 +1,10 @@
 import {
   firstGenerationKey,
-  EvidenceTally,
   type EvidenceSummary,
   formatVerifierKey,
-  generationSummaries,
-  type Manifest,
   type NoteVerifier,
   PACK_FILES,
+  type PackHeader,
   type PackPolicy,
   parsePolicy,
   type ScheduledRun,
@@ -22,21 +20,17 @@ import type { Comparable } from "./compare-overlaps.ts";
 import type { CheckedGenerations } from "./check-generations.ts";
 import { checkAgents } from "./check-agents.ts";
 import { readAgents } from "./read-agents.ts";
-import { checkChains, readPredecessors } from "./check-chains.ts";
-import { checkContent } from "./check-content.ts";
-import { checkDraws } from "./check-draws.ts";
 import { checkEntries } from "./check-entries.ts";
 import { checkLog } from "./check-log.ts";
-import { checkRange } from "./check-range.ts";
+import { checkRange, type CheckedRange } from "./check-range.ts";
 import { checkRuns } from "./check-runs.ts";
 import { checkSchedules } from "./check-schedules.ts";
-import { checkSources } from "./check-sources.ts";
 import { checkSummary } from "./check-summary.ts";
-import { basisOfEvents } from "./unsigned-events.ts";
+import { EntryChecks } from "./entry-checks.ts";
 import { Findings } from "./findings.ts";
 import { GivenKeys } from "./given-keys.ts";
-import type { PackLog } from "./pack-log.ts";
 import { PackFiles } from "./pack-files.ts";
+import { readPredecessors } from "./read-predecessors.ts";
 
 /** What the caller has from other sources. */
 export interface PackEvidence {
@@ -60,7 +54,7 @@ export interface PackOutcome {
   /** As it was named. */
   pack: string;
   verdict: Verdict;
-  manifest: Manifest | null;
+  manifest: PackHeader | null;
   /** The recomputed summary, not the pack's; null if it could not be computed. */
   summary: EvidenceSummary | null;
   checks: CheckedLine[];
@@ -112,7 +106,7 @@ export async function verifyPack(
   }
   try {
     const besides = zip.passedOver > 0 ? `; ignored: ${plural(zip.passedOver, "file")} that macOS added` : "";
-    findings.hold("zip", `${plural(zip.paths().length, "file")}${besides}`);
+    findings.hold("zip", `${plural(zip.count, "file")}${besides}`);
     const files = await PackFiles.open(zip, findings);
     const {
       summary = null,
@@ -171,11 +165,15 @@ async function checkAll(
   let basis: Basis | null = null;
   let compared: Comparable | null = null;
   if (log !== null && range !== null) {
-    const entries = await checkEntries(files, findings, log, agents, range);
+    const checks = new EntryChecks(files, log, range, policy);
+    for await (const body of readPredecessors(files, log)) checks.chains.addEarlier(body);
+    const counts = await checkEntries(files, findings, log, agents, range, (entry) => checks.see(entry));
+    checks.words.check(findings, counts.events, checks.idOf);
     // agents.json may refer to an unknown event.
     if (files.isOfLaterVersion) return leaveRest(files, findings, { basis: null, roots: range.roots });
-    const times = await checkAgents(files, findings, agents, entries, givenKeys);
-    const agentKeys = givenKeys.basis(entries.receipts);
+    const times = await checkAgents(files, findings, agents, checks.agentEvents(), givenKeys);
+    const uses = checks.keyUses.all();
+    const agentKeys = givenKeys.basis(uses);
     givenKeys.check(findings, agentKeys, {
       periodTo: files.manifest.period.to,
       isWitnessed: log.witnesses.length > 0,
@@ -189,29 +187,21 @@ async function checkAll(
       clock: clockOf(log.witnesses),
       witnesses: log.witnesses,
       witnesses_required: requireWitnesses,
-      events: basisOfEvents(entries),
+      events: checks.words.basis(),
     };
-    givenKeys.checkEvents(findings, entries.signedEvents);
-    if (entries.unread.length > 0 || files.isOfLaterVersion)
+    givenKeys.checkEvents(findings, uses);
+    if (counts.hasUnread || files.isOfLaterVersion)
       return leaveRest(files, findings, { basis, roots: range.roots });
-    const known = new Set([
-      ...entries.signedEvents.map(({ bodySha256 }) => bodySha256),
-      ...entries.receipts.map(({ bodySha256 }) => bodySha256),
-      ...range.otherBodies,
-      ...(await readPredecessors(files, log)),
-    ]);
-    checkContent(findings, entries.receipts);
-    await checkDraws(findings, entries, {
-      logKey: log.key,
-      rollbacks: log.generations.rollbacks,
-      roots: range.drawRoots,
-    });
-    checkChains(findings, entries.receipts, known, times, entries.signedEvents);
-    const counted = policy === null ? null : await count(files, findings, { log, range, entries, policy });
+    await checks.content.finish(findings, checks.idOf);
+    await checks.draws.finish(findings);
+    checks.chains.checkKeys(findings, times);
+    await checks.chains.check(findings, checks.bodies());
+    const counted = policy === null ? null : await count(files, findings, { range, checks, policy });
     summary = counted?.summary ?? null;
     // Kept only where there is another pack to compare it with.
-    if (counted !== null && (sizes?.size ?? 0) > 0)
-      compared = { bodiesUntil: range.range.bodies_until, leaves: range.leaves, runs: counted.runs };
+    const runs = counted?.runs ?? null;
+    if (runs !== null && range.leaves !== null)
+      compared = { bodiesUntil: range.range.bodies_until, leaves: range.leaves, runs };
   }
   await files.compareRest();
   return { summary, basis, roots: range?.roots ?? null, compared, generations: log?.generations ?? null };
@@ -235,37 +225,46 @@ async function leaveRest(
 async function count(
   files: PackFiles,
   findings: Findings,
-  {
-    log,
-    range,
-    entries,
-    policy,
-  }: {
-    log: PackLog;
-    range: NonNullable<Awaited<ReturnType<typeof checkRange>>>;
-    entries: Awaited<ReturnType<typeof checkEntries>>;
-    policy: PackPolicy;
-  },
-): Promise<{ summary: EvidenceSummary; runs: ScheduledRun[] } | null> {
+  { range, checks, policy }: { range: CheckedRange; checks: EntryChecks; policy: PackPolicy },
+): Promise<{ summary: EvidenceSummary; runs: ScheduledRun[] | null } | null> {
+  const { counted } = checks;
+  if (counted === null) return null;
   if (policy.org.id !== files.manifest.org_id)
     findings.fail(
       "summary",
       `the policy belongs to ${policy.org.id}, but the pack to ${files.manifest.org_id}`,
     );
-  const runs = await checkRuns(files, findings, entries, policy, range.range.bodies_until);
+  const kept: ScheduledRun[] | null = range.leaves === null ? null : [];
+  const runs = await checkRuns(
+    files,
+    findings,
+    {
+      decisions: checks.decisions,
+      removed: counted.sources.removed(),
+      missed: () => checks.missedEvents(),
+      event: (id) => checks.again.event(id),
+      idOf: checks.idOf,
+    },
+    { policy, bodiesUntil: range.range.bodies_until },
+    (run) => {
+      checks.addRun(run);
+      kept?.push(run);
+    },
+  );
   if (files.isOfLaterVersion) {
     await leaveRest(files, findings, { basis: null, roots: null });
     return null;
   }
-  checkSources(findings, { policy, entries, runs, bodiesUntil: range.range.bodies_until });
-  checkSchedules(findings, {
+  counted.sources.check(findings);
+  await checkSchedules(findings, {
     manifest: files.manifest,
     endsWithExport: range.range.end === null,
     policy,
-    entries,
+    changes: checks.policyChanges,
+    eventAt: (file) => checks.again.eventAt(file),
     runs,
   });
-  const { rollbacks, lost } = log.generations;
-  const tally = new EvidenceTally(files.manifest, policy, generationSummaries(rollbacks, lost));
-  return { summary: await checkSummary(files, findings, entries, tally, runs), runs };
+  const summary = counted.tally.finish();
+  await checkSummary(files, findings, summary);
+  return { summary, runs: kept };
 }

@@ -17,20 +17,27 @@ export function isOfMacos(name: string): boolean {
 // eslint-disable-next-line no-control-regex -- what is refused
 const TOP = /^[^/\\:\u0000-\u001f\u007f]{1,255}$/;
 
+/** The names of a ZIP's entries. */
+interface Names {
+  readonly count: number;
+  name(n: number): string;
+}
+
 /**
  * The folder that contains everything, with its slash, if somebody unpacked a pack and zipped the
  * folder; else empty. The manifest is in that folder.
  */
-export function topOf(names: readonly string[]): string {
-  const ours = names.filter((name) => !isOfMacos(name));
-  const first = ours[0] ?? "";
-  const top = first.slice(0, first.indexOf("/") + 1);
-  if (
-    top === "" ||
-    !ours.includes(`${top}${PACK_FILES.manifest}`) ||
-    !ours.every((name) => name.startsWith(top))
-  )
-    return "";
+export function topOf(names: Names): string {
+  let top: string | null = null;
+  let hasManifest = false;
+  for (let n = 0; n < names.count; n += 1) {
+    const name = names.name(n);
+    if (isOfMacos(name)) continue;
+    top ??= name.slice(0, name.indexOf("/") + 1);
+    if (top === "" || !name.startsWith(top)) return "";
+    if (name === `${top}${PACK_FILES.manifest}`) hasManifest = true;
+  }
+  if (top === null || !hasManifest) return "";
   const name = top.slice(0, -1);
   if (!TOP.test(name) || name === "..")
     fail(`${JSON.stringify(name.slice(0, 100))} is not the name of a folder`);
@@ -45,7 +52,13 @@ export function packPath(name: string, top: string): string {
     : fail(`${JSON.stringify(path.slice(0, 100))} is not the path of a file in a pack`);
 }
 
+/** A call has room for this many arguments. */
+const AT_ONCE = 1024;
+
 /** Each byte as the character of its number, as ZIP's oldest names have it. */
-function latin1(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+export function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += AT_ONCE)
+    text += String.fromCharCode(...bytes.subarray(at, at + AT_ONCE));
+  return text;
 }

@@ -12,10 +12,11 @@ import { expect, test } from "vitest";
 import { candidates, drawOf } from "../../../proof/test/draw-fixture.ts";
 import { backupStatement, ids, LOG_NAME, restoreTestStatement } from "../../../proof/test/receipt-fixture.ts";
 import { ed25519Key, verifierOf } from "../../../proof/test/signing-keys.ts";
-import { checkDraws } from "./check-draws.ts";
+import type { CheckedEntry } from "./check-entries.ts";
 import type { CheckedReceipt } from "./check-receipt.ts";
+import { DrawsCheck } from "./draws-check.ts";
 import { Findings } from "./findings.ts";
-import { keptDraw, keptStatement } from "./kept-statement.ts";
+import { isKeptTest, keptDraw, keptStatement } from "./kept-statement.ts";
 
 const log = await ed25519Key(3);
 const logKey = verifierOf(log, LOG_NAME);
@@ -32,13 +33,34 @@ interface Case {
 async function lineOf({ draws, receipts = [], others = [], roots = new Map(), rollbacks = [] }: Case) {
   const findings = new Findings();
   const bundles = [...draws.map(declared), ...others];
-  const events = new Map(bundles.map((bundle) => [bundle.leaf.id, bundle]));
-  await checkDraws(
-    findings,
-    { events, receipts: await Promise.all(receipts.map(async (one) => one)) },
+  const entries: CheckedEntry[] = [
+    ...bundles.map(eventOf),
+    ...(await Promise.all(receipts.map(async (one) => one))),
+  ];
+  const at = (file: number): CheckedEntry => entries[file] ?? expect.unreachable();
+  const check = new DrawsCheck(
     { logKey, rollbacks, roots },
+    {
+      idOf: (file) => at(file).id,
+      eventAt: (file) => Promise.resolve(bundles[file] ?? expect.unreachable()),
+      drawAt: (file) => {
+        const entry = at(file);
+        return Promise.resolve(
+          "statement" in entry && isKeptTest(entry.statement) ? entry.statement.draw : null,
+        );
+      },
+    },
   );
+  for (const [file, entry] of entries.entries()) check.add({ ...entry, file });
+  await check.finish(findings);
   return findings.lines().find(({ id }) => id === "draws");
+}
+
+function eventOf(bundle: EventBundle): CheckedEntry {
+  const { leaf, inclusion_proof } = bundle;
+  const { id, recorded_at: recordedAt } = leaf;
+  const logIndex = inclusion_proof.log_index;
+  return { file: 0, id, logIndex, recordedAt, bundle, signature: null, isEarlier: false };
 }
 
 function declared(draw: Draw): EventBundle {
@@ -61,6 +83,7 @@ function removal(kind: string, backup_id: string, recorded_at: string, n = 0): E
 }
 
 const receipt = (id: string, statement: Statement, more: object = {}): CheckedReceipt => ({
+  file: 0,
   id,
   logIndex: 0,
   recordedAt: "2026-11-20T02:00:42.000Z",

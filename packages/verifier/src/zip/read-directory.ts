@@ -1,8 +1,9 @@
 import type { DirectoryPlace } from "./end-record.ts";
-import { isOfMacos, nameOf, packPath, topOf } from "./entry-name.ts";
+import { nameOf } from "./entry-name.ts";
 import { wide, zip64Field } from "./extra-fields.ts";
 import { uint16, uint32, uint8 } from "./little-endian.ts";
 import { fail } from "./zip-error.ts";
+import type { ZipSource } from "./zip-source.ts";
 
 /** A file or folder in a ZIP, as the directory describes it. */
 export interface ZipEntry {
@@ -24,78 +25,44 @@ export interface ZipEntry {
   end: number;
 }
 
-export interface ZipTree {
-  /** By their paths in the pack, in this order. */
-  files: Map<string, ZipEntry>;
-  folders: ZipEntry[];
-  /** Files that macOS added. */
-  passedOver: ZipEntry[];
-}
-
-/**
- * Parses the entries of a directory (section 4.3.12), which may be in any order. It is strict. It
- * accepts only plain files, stored or deflated, and folders: not encrypted and without comments.
- * Paths must be those of a pack, below one folder at most, and unique whatever the letters' case,
- * and no file may be a folder of another path. The first entry begins where the ZIP does, and no
- * two begin at the same place, so none overlaps another.
- */
-export function parseDirectory(bytes: Uint8Array, { start, count }: DirectoryPlace): ZipTree {
-  const entries: ZipEntry[] = [];
-  let at = 0;
-  for (let n = 0; n < count; n += 1) {
-    const { entry, next } = parseEntry(bytes, at);
-    at = next;
-    entries.push(entry);
-  }
-  if (at !== bytes.length) fail("its directory lists more than its files");
-  setEnds(entries, start);
-  return treeOf(entries);
-}
-
-function setEnds(entries: readonly ZipEntry[], start: number): void {
-  const ordered = entries.toSorted((a, b) => a.offset - b.offset);
-  if ((ordered[0]?.offset ?? start) !== 0) fail("there is data before its first file");
-  for (const [n, entry] of ordered.entries()) {
-    entry.end = ordered[n + 1]?.offset ?? start;
-    if (entry.offset + LOCAL + entry.nameLength + entry.compressed > entry.end)
-      fail(`${entry.name} overlaps what follows it`);
-  }
-}
-
-function treeOf(entries: readonly ZipEntry[]): ZipTree {
-  const tree: ZipTree = { files: new Map(), folders: [], passedOver: [] };
-  const top = topOf(entries.map(({ name }) => name));
-  const [files, folders, named] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  const found: [string, ZipEntry][] = [];
-  for (const entry of entries) {
-    const { name } = entry;
-    if (isOfMacos(name)) {
-      tree.passedOver.push(entry);
-      continue;
-    }
-    const isFolder = name.endsWith("/");
-    const path = isFolder && name === top ? "" : packPath(isFolder ? name.slice(0, -1) : name, top);
-    const folded = path.toLowerCase();
-    if (files.has(folded) || named.has(folded)) fail(`it contains ${path} twice`);
-    if (isFolder) {
-      named.add(folded);
-      folders.add(folded);
-      tree.folders.push(entry);
-    } else {
-      files.add(folded);
-      found.push([path, entry]);
-    }
-    for (let cut = folded.indexOf("/"); cut !== -1; cut = folded.indexOf("/", cut + 1))
-      folders.add(folded.slice(0, cut));
-  }
-  for (const folder of folders) if (files.has(folder)) fail(`${folder} is both a file and a folder`);
-  found.sort(([a], [b]) => (a < b ? -1 : 1));
-  tree.files = new Map(found);
-  return tree;
-}
-
 export const LOCAL = 30;
 const CENTRAL = 46;
+/** Name, extra fields and comment have 16 bits each for their length. */
+const MAX_ENTRY = CENTRAL + 3 * 0xffff;
+/** How much of the directory is read at once. */
+const WINDOW = 1024 * 1024;
+
+/**
+ * Parses the entries of a directory (section 4.3.12) in its order, some at a time. It is strict. It
+ * accepts only plain files, stored or deflated, and folders: not encrypted and without comments.
+ * The entries' ends are not known yet.
+ */
+export async function* readDirectory(
+  source: ZipSource,
+  { start, size, count }: DirectoryPlace,
+): AsyncGenerator<ZipEntry[]> {
+  let window = new Uint8Array();
+  let [done, read] = [0, 0];
+  while (done < count) {
+    const more = Math.min(WINDOW, size - read);
+    const next = await source.read(start + read, more);
+    read += more;
+    const bytes = new Uint8Array(window.length + next.length);
+    bytes.set(window);
+    bytes.set(next, window.length);
+    const entries: ZipEntry[] = [];
+    let at = 0;
+    while (done < count && (bytes.length - at >= MAX_ENTRY || read === size)) {
+      const parsed = parseEntry(bytes, at);
+      at = parsed.next;
+      done += 1;
+      entries.push(parsed.entry);
+    }
+    window = bytes.slice(at);
+    yield entries;
+  }
+  if (window.length > 0 || read !== size) fail("its directory lists more than its files");
+}
 
 /**
  * These flags say how hard the compressor tried, that the sizes come after the data, and that a

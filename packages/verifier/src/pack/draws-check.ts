@@ -1,0 +1,218 @@
+import {
+  declaredDraw,
+  type DeclaredDraw,
+  DRAW_DECLARED,
+  envelopeFromJson,
+  type EventBundle,
+  type NoteVerifier,
+  openDraw,
+  plural,
+  ProofError,
+  type Rollback,
+  toBase64,
+} from "@attestore/proof";
+import { GrowingNumbers, sortedNumbers } from "../compact/growing-numbers.ts";
+import { TextIndex } from "../compact/text-index.ts";
+import type { CheckedEntry } from "./check-entries.ts";
+import type { CheckedEvent } from "./check-event.ts";
+import type { CheckedReceipt } from "./check-receipt.ts";
+import { Findings } from "./findings.ts";
+import { KeptBackups } from "./kept-backups.ts";
+import { isKeptTest, type KeptDraw } from "./kept-statement.ts";
+
+/** At most this many draws are named. */
+const MAX_NAMED = 5;
+
+/** The log whose heads decided. */
+interface DrawLog {
+  logKey: NoteVerifier;
+  rollbacks: readonly Rollback[];
+  /** Hex root of the tree that ends with a draw's declaration, by its index. */
+  roots: { get(index: number): string | undefined };
+}
+
+/** Reads checked entries again, by their files' numbers. */
+interface Read {
+  idOf(file: number): string;
+  eventAt(file: number): Promise<EventBundle>;
+  /** The draw in a test's receipt. */
+  drawAt(file: number): Promise<KeptDraw | null>;
+}
+
+/**
+ * Checks what a receipt with a draw cannot show alone: that no draw counts for two tests, that no
+ * agent drew again while a draw had no result, that no kept backup was left out, and that the head
+ * that decided is of the pack's log. Draws without a result are named.
+ *
+ * Memory has a few numbers of each draw. What it says is read again when it is needed.
+ */
+export class DrawsCheck {
+  readonly #log: DrawLog;
+  readonly #read: Read;
+  readonly #findings = new Findings();
+  readonly #backups = new KeptBackups();
+  readonly #draws = {
+    file: GrowingNumbers.uint32(),
+    index: GrowingNumbers.float64(),
+    group: GrowingNumbers.uint32(),
+  };
+  /** Source and agent of draws: only one of these may draw again. */
+  readonly #groups = new TextIndex();
+  /** The draws of a log that lost entries, by what their leaves cover. */
+  readonly #byBody = new TextIndex();
+  /** The test's file by the draw's id. */
+  readonly #used = new TextIndex();
+  /** Tests of draws whose place the log lost. */
+  readonly #lost = GrowingNumbers.uint32();
+
+  constructor(log: DrawLog, read: Read) {
+    this.#log = log;
+    this.#read = read;
+  }
+
+  /** In log order. */
+  add(entry: CheckedEntry): void {
+    if ("statement" in entry) this.#addReceipt(entry);
+    else this.#addEvent(entry);
+  }
+
+  async finish(findings: Findings): Promise<void> {
+    for (const file of this.#lost) await this.#useLost(file);
+    const { file, index } = this.#draws;
+    const order = sortedNumbers(index.length, (a, b) => index.at(a) - index.at(b));
+    if (order.length > 0 || this.#used.size > 0) {
+      for (const n of order) await this.#requireAll(file.at(n));
+      const open = await this.#requireGone(order);
+      const named = open.named.join(", ");
+      const more = open.count > open.named.length ? ` and ${open.count - open.named.length} more` : "";
+      const without = open.count === 0 ? "" : `; ${open.count} without a result: ${named}${more}`;
+      this.#findings.hold(
+        "draws",
+        `${plural(order.length, "draw")}, ${plural(this.#used.size, "test of a drawn backup", "tests of drawn backups")}${without}`,
+      );
+    }
+    findings.takeOver(this.#findings);
+  }
+
+  #addReceipt(receipt: CheckedReceipt): void {
+    this.#backups.addBackup(receipt);
+    const { file, id, statement } = receipt;
+    if (!isKeptTest(statement) || statement.draw === null) return;
+    if (this.#isLost(statement.draw)) return this.#lost.push(file);
+    const root = this.#log.roots.get(statement.draw.logIndex);
+    if (root !== undefined && root !== statement.draw.rootHash)
+      this.#findings.fail("draws", `${id}: the head that decided its draw is not of the pack's log`);
+    this.#use(statement.draw.eventId, file);
+  }
+
+  #addEvent(event: CheckedEvent): void {
+    this.#backups.addEvent(event);
+    const { file, id, logIndex, bundle } = event;
+    // A draw that its agent did not sign decides nothing.
+    if (bundle.leaf.kind !== DRAW_DECLARED || bundle.envelope === undefined) return;
+    try {
+      const { sourceId, agentId } = declarationIn(bundle).draw;
+      const group = this.#groups.get(`${sourceId} ${agentId}`) ?? this.#groups.size;
+      this.#groups.set(`${sourceId} ${agentId}`, group);
+      this.#draws.group.push(group);
+      this.#draws.file.push(file);
+      this.#draws.index.push(logIndex);
+      if (this.#log.rollbacks.length > 0) this.#byBody.set(bundle.leaf.body_sha256, file);
+    } catch (error) {
+      if (!(error instanceof ProofError)) throw error;
+      if (error.code === "unknown_version") this.#findings.leaveOpen("draws", `${id}: ${error.message}`);
+      else this.#findings.fail("draws", `${id}: ${error.message}`);
+    }
+  }
+
+  /** The receipt's own check has shown that the draw holds. */
+  #use(draw: string, file: number): void {
+    const other = this.#used.get(draw);
+    if (other !== undefined) {
+      const [id, before] = [this.#read.idOf(file), this.#read.idOf(other)];
+      this.#findings.fail("draws", `${id}: the draw ${draw} is that of ${before} already`);
+    }
+    this.#used.set(draw, file);
+  }
+
+  #isLost({ origin, logIndex }: KeptDraw): boolean {
+    return this.#log.rollbacks.some(({ ended, size }) => ended === origin && logIndex >= size);
+  }
+
+  /** The agent handed the declaration in again, and the draw is where it is now. */
+  async #useLost(file: number): Promise<void> {
+    const draw = await this.#read.drawAt(file);
+    if (draw === null) return;
+    const again = this.#byBody.get(draw.bodySha256);
+    this.#use(again === undefined ? draw.eventId : this.#read.idOf(again), file);
+  }
+
+  /** Checks that no backup is missing that the log has, and whose removal it did not announce. */
+  async #requireAll(file: number): Promise<void> {
+    const bundle = await this.#read.eventAt(file);
+    const missing = this.#backups.missingIn(bundle, declarationIn(bundle).draw);
+    if (missing !== null) this.#findings.fail("draws", `${bundle.leaf.id}: ${missing}`);
+  }
+
+  /**
+   * An agent that draws again while a draw has no result may do so until the result suits it. It
+   * may if it shows that the drawn backup is gone. Returns the draws without a result.
+   */
+  async #requireGone(order: Uint32Array): Promise<{ count: number; named: string[] }> {
+    const open = { count: 0, named: [] as string[] };
+    const { file, group } = this.#draws;
+    const nextOf = nextInGroup(order, (n) => group.at(n));
+    for (const n of order) {
+      const id = this.#read.idOf(file.at(n));
+      if (this.#used.has(id)) continue;
+      const draw = await this.#read.eventAt(file.at(n));
+      const { sourceId } = declarationIn(draw).draw;
+      open.count += 1;
+      if (open.named.length < MAX_NAMED) open.named.push(`${id} of ${sourceId}`);
+      const next = nextOf[n];
+      if (next === undefined || next === NONE) continue;
+      const again = await this.#read.eventAt(file.at(next));
+      if (await isShownGone(draw, again, this.#log.logKey)) continue;
+      this.#findings.leaveOpen(
+        "draws",
+        `${again.leaf.id} draws again for ${sourceId}, and ${id} has no result: whoever may repeat a draw can choose`,
+      );
+    }
+    return open;
+  }
+}
+
+const NONE = 0xffff_ffff;
+
+/** For each of these numbers, the next one of its group in this order. */
+function nextInGroup(order: Uint32Array, groupOf: (n: number) => number): Uint32Array {
+  const next = new Uint32Array(order.length).fill(NONE);
+  const last = new Map<number, number>();
+  for (const n of order) {
+    const before = last.get(groupOf(n));
+    if (before !== undefined) next[before] = n;
+    last.set(groupOf(n), n);
+  }
+  return next;
+}
+
+function declarationIn({ envelope }: EventBundle): { draw: DeclaredDraw; payload: Uint8Array } {
+  const { payload } = envelopeFromJson(envelope);
+  return { draw: declaredDraw(payload), payload };
+}
+
+async function isShownGone(draw: EventBundle, again: EventBundle, logKey: NoteVerifier): Promise<boolean> {
+  const { candidates, replaces } = declarationIn(again).draw;
+  if (replaces === null || replaces.event_id !== draw.leaf.id) return false;
+  const { hashes, checkpoint, secret, backup_id } = replaces;
+  const statement = toBase64(declarationIn(draw).payload);
+  const { leaf, inclusion_proof } = draw;
+  const { log_index } = inclusion_proof;
+  try {
+    const shown = await openDraw({ v: 1, statement, leaf, log_index, hashes, checkpoint, secret }, logKey);
+    return shown.backupId === backup_id && !candidates.includes(backup_id);
+  } catch (error) {
+    if (error instanceof ProofError) return false;
+    throw error;
+  }
+}

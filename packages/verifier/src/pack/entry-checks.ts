@@ -1,0 +1,135 @@
+import {
+  EvidenceTally,
+  generationSummaries,
+  type EventBundle,
+  type PackPolicy,
+  type ScheduledRun,
+} from "@attestore/proof";
+import { GrowingNumbers } from "../compact/growing-numbers.ts";
+import { Chains, linkOf } from "./chains.ts";
+import { ABOUT_AGENTS, type AgentEvents } from "./check-agents.ts";
+import { type CheckedEntry, idAt } from "./check-entries.ts";
+import type { CheckedRange } from "./check-range.ts";
+import { isRecordedWithin } from "./check-range.ts";
+import { missedKind } from "./check-runs.ts";
+import { PolicyChanges } from "./check-schedules.ts";
+import { ContentCheck } from "./content-check.ts";
+import { DrawsCheck } from "./draws-check.ts";
+import { KeyUses } from "./key-uses.ts";
+import { keptDraw, keptStatement } from "./kept-statement.ts";
+import type { PackFiles } from "./pack-files.ts";
+import type { PackLog } from "./pack-log.ts";
+import { leavesAgain } from "./range-leaves.ts";
+import { ReadAgain } from "./read-again.ts";
+import { RunDecisions } from "./run-decisions.ts";
+import { SourceTraces } from "./source-traces.ts";
+import { EventWords } from "./unsigned-events.ts";
+
+/**
+ * All checks of a pack's entries together. Each takes of an entry what it needs, as numbers, and
+ * none keeps the entry: a pack may be larger than the memory.
+ */
+export class EntryChecks {
+  readonly again: ReadAgain;
+  readonly keyUses = new KeyUses();
+  readonly words = new EventWords();
+  readonly chains: Chains;
+  readonly content: ContentCheck;
+  readonly draws: DrawsCheck;
+  readonly decisions = new RunDecisions();
+  readonly policyChanges = new PolicyChanges();
+  /** Null without a policy. */
+  readonly counted: { tally: EvidenceTally; sources: SourceTraces } | null;
+  readonly #aboutAgents = GrowingNumbers.uint32();
+  readonly #missed = GrowingNumbers.uint32();
+  readonly #files: PackFiles;
+  readonly #range: CheckedRange["range"];
+
+  constructor(files: PackFiles, log: PackLog, { range, drawRoots }: CheckedRange, policy: PackPolicy | null) {
+    const { rollbacks, lost } = log.generations;
+    const again = new ReadAgain(files);
+    this.again = again;
+    this.#files = files;
+    this.#range = range;
+    this.chains = new Chains(this.idOf);
+    this.content = new ContentCheck(async (file) => keptStatement(await again.statementAt(file)));
+    this.draws = new DrawsCheck(
+      { logKey: log.key, rollbacks, roots: drawRoots },
+      {
+        idOf: this.idOf,
+        eventAt: (file) => again.eventAt(file),
+        drawAt: async (file) => keptDraw(await again.statementAt(file), log.key),
+      },
+    );
+    this.counted =
+      policy === null
+        ? null
+        : {
+            tally: new EvidenceTally(files.manifest, policy, generationSummaries(rollbacks, lost)),
+            sources: new SourceTraces(policy, range.bodies_until),
+          };
+  }
+
+  /** The id of the receipt or event in a file. */
+  readonly idOf = (file: number): string => idAt(this.#files, file) ?? "";
+
+  /** As `checkEntries` gives them: first those from outside the range of bodies. */
+  async see(entry: CheckedEntry): Promise<void> {
+    this.keyUses.add(entry);
+    const link = linkOf(entry);
+    if (link !== null) this.chains.add(link);
+    this.draws.add(entry);
+    this.counted?.sources.addEntry(entry);
+    this.#count(entry);
+    if ("statement" in entry) {
+      this.decisions.add(entry);
+      await this.content.add(entry);
+      return;
+    }
+    const { file, bundle, isEarlier } = entry;
+    this.again.addValid(file);
+    this.words.add(entry);
+    this.policyChanges.add(entry);
+    if (ABOUT_AGENTS.includes(bundle.leaf.kind)) this.#aboutAgents.push(file);
+    if (missedKind(bundle.leaf.kind) !== null && !isEarlier) this.#missed.push(file);
+  }
+
+  addRun(run: ScheduledRun): void {
+    this.counted?.tally.addRun(run);
+    this.counted?.sources.addRun(run);
+  }
+
+  /** The events about agents, read again. */
+  agentEvents(): AgentEvents {
+    return { all: () => this.#eventsAt(this.#aboutAgents), get: (id) => this.again.event(id) };
+  }
+
+  /** The events of the period that report missed runs, read again. */
+  missedEvents(): AsyncGenerator<EventBundle> {
+    return this.#eventsAt(this.#missed);
+  }
+
+  /**
+   * SHA-256 of what the range's leaves cover and an agent's receipt or event may follow on: in the
+   * period that is what an agent signed, and before it nobody knows.
+   */
+  async *bodies(): AsyncGenerator<string> {
+    for await (const { leaf } of leavesAgain(this.#files, this.#range))
+      if (leaf.signature !== undefined || !isRecordedWithin(leaf, this.#range, this.#files.manifest))
+        yield leaf.body_sha256;
+  }
+
+  #count(entry: CheckedEntry): void {
+    const tally = this.counted?.tally;
+    if (tally === undefined) return;
+    const { id, recordedAt, isEarlier } = entry;
+    if (isEarlier && "statement" in entry) tally.addBackupBefore(entry.statement);
+    if (isEarlier || !tally.isInPeriod(recordedAt)) return;
+    if ("statement" in entry) tally.addReceipt(entry);
+    else tally.addEvent({ id, recordedAt, actorId: entry.bundle.leaf.actor_id, event: entry.bundle.event });
+  }
+
+  async *#eventsAt(files: Iterable<number>): AsyncGenerator<EventBundle> {
+    for (const file of files) yield await this.again.eventAt(file);
+  }
+}
