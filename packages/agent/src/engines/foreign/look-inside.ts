@@ -39,15 +39,18 @@ async function* decompressed(
       yield* decompress(content);
       return;
     }
-    // A piece is valid only until the next one is requested, and a stream keeps what it was given.
-    const copied = (async function* () {
-      for await (const piece of content) yield Buffer.from(piece);
-    })();
-    const source = Readable.from(copied, { objectMode: true });
+    const copied = new Copied(content);
+    const pieces = copied.pieces();
+    const source = Readable.from(pieces, { objectMode: true });
     const gunzip = createGunzip({ chunkSize: 1 << 20 });
     source.once("error", (error) => gunzip.destroy(error));
     try {
       for await (const piece of source.pipe(gunzip)) yield piece as Buffer;
+      for await (const _ of pieces);
+      if (copied.end > gunzip.bytesWritten)
+        throw new RestoreRefused(
+          "the dump has more after its end than zeros (gzip): a part of it may be lost",
+        );
     } finally {
       // This closes the file that it reads from, even if nobody wants the rest.
       source.destroy();
@@ -56,5 +59,30 @@ async function* decompressed(
     const isOfGzip = (errorCode(error) ?? "").startsWith("Z_");
     if (!isOfGzip && !(error instanceof DamagedCiphertext && error.code !== "digest_mismatch")) throw error;
     throw new RestoreRefused(`the dump does not decompress to its end (${compression})`);
+  }
+}
+
+/**
+ * A piece is valid only until the next one is requested, and a stream keeps what it was given. Zeros
+ * may follow a file (RFC 1952 has none, gzip ignores them), but where they are followed by something
+ * they may have taken the place of a member's beginning.
+ */
+class Copied {
+  /** After the last byte that is not zero. */
+  end = 0;
+  readonly #content: AsyncIterable<Buffer>;
+
+  constructor(content: AsyncIterable<Buffer>) {
+    this.#content = content;
+  }
+
+  async *pieces(): AsyncGenerator<Buffer, void, undefined> {
+    let at = 0;
+    for await (const piece of this.#content) {
+      const last = piece.findLastIndex((byte) => byte !== 0);
+      if (last !== -1) this.end = at + last + 1;
+      at += piece.length;
+      yield Buffer.from(piece);
+    }
   }
 }

@@ -22,6 +22,9 @@ export const HEAD_BYTES = 4096;
 export function compressionOf(head: Buffer): Compression {
   if (head.subarray(0, 2).equals(Buffer.from([0x1f, 0x8b]))) return "gzip";
   if (head.subarray(0, 4).equals(Buffer.from([0x28, 0xb5, 0x2f, 0xfd]))) return "zstd";
+  // pzstd begins with a frame that decoders skip.
+  const isSkipped = (head[0] ?? 0) >>> 4 === 5 && head.subarray(1, 4).equals(Buffer.from([0x2a, 0x4d, 0x18]));
+  if (isSkipped) return "zstd";
   return "none";
 }
 
