@@ -224,6 +224,11 @@ test("damage to a tree in restic is noticed as the table says", async () => {
   const honest = await stored(() => run("echo more >>tree/7.pdf; rm tree/8.pdf; cp tree/9.pdf tree/new.pdf"));
   expect(honest.reason).toBeUndefined();
   resticTable.says("files added and changed, a few deleted", "passes");
+  const odd = await stored(() => run("mkfifo tree/pipe tree/other; touch tree/none; chmod 0 tree/none"));
+  expect(odd.reason).toBeUndefined();
+  expect(odd.checks).toContainEqual(expect.objectContaining({ id: "inferred:listing", result: "passed" }));
+  expect(comparedContentText(odd.checks)).toContain("2 pipes, devices and sockets (restic's archive has");
+  resticTable.says("pipes, and files that nobody may read", "passes");
 
   // Programs in the place of tar and restic that do their work, and then something else.
   const programs = join(place.dir, "programs");

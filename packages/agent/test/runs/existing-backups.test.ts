@@ -704,6 +704,17 @@ describe("a restic repository", () => {
     expect(readdirSync(outside)).toEqual(["key"]);
   });
 
+  test("an extended attribute that restic cannot archive is named as the reason, without its value", async () => {
+    run(`python3 -c "import os; os.setxattr('tree/numbers', 'user.a=b', b'a hidden value')"`);
+    cli("backup tree");
+    const error: unknown = await testIt(restic(), await back(restic())).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: "sandbox_lacks",
+      message: expect.stringContaining("an extended attribute with = in its name"),
+    });
+    expect(String(error)).not.toContain("hidden");
+  });
+
   test("damaged packs, a missing snapshot, a wrong password and no match do not pass", async () => {
     const backup = await back(restic());
     await expect(back(restic({ tags: ["other"] }))).rejects.toMatchObject({ code: "source_missing" });

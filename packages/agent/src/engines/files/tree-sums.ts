@@ -78,9 +78,18 @@ export class TreeSums {
     this.#add("owners", [path, String(user), String(group)]);
   }
 
-  finish(): TreeSummed {
+  /** `more`: of the same tree and under the same key, with other paths. */
+  finish(more?: TreeSums): TreeSummed {
+    const totals = new Map<Aspect, { count: number; readonly sum: DigestSum }>();
+    for (const sums of more === undefined ? [this.#sums] : [this.#sums, more.#sums])
+      for (const [aspect, { count, sum }] of sums) {
+        const total = totals.get(aspect) ?? { count: 0, sum: new DigestSum() };
+        total.count += count;
+        total.sum.add(Buffer.from(sum.hex(), "hex"));
+        totals.set(aspect, total);
+      }
     return Object.fromEntries(
-      [...this.#sums].map(([aspect, { count, sum }]) => [aspect, { count, sum: sum.hex() }]),
+      [...totals].map(([aspect, { count, sum }]) => [aspect, { count, sum: sum.hex() }]),
     );
   }
 

@@ -23,7 +23,7 @@ const MODE_BITS: readonly (readonly [go: number, system: number])[] = [
  */
 export async function listedTree(restic: Restic, snapshot: string, key: Buffer): Promise<ListedTree> {
   const child = await restic.start(["ls", "--json", snapshot]);
-  const sums = new TreeSums(key);
+  const [sums, asFiles] = [new TreeSums(key), new TreeSums(key)];
   sums.name("directory", ".");
   let others = 0;
   let why: string | null = null;
@@ -37,11 +37,11 @@ export async function listedTree(restic: Restic, snapshot: string, key: Buffer):
       if (node["struct_type"] === "snapshot") continue;
       const kind = KINDS[String(node["type"])];
       if (kind === undefined) others += 1;
-      else why ??= add(sums, kind, node);
+      why ??= kind === undefined ? add(asFiles, "file", node) : add(sums, kind, node);
     }
     const exit = await child.exited;
     if (exit.code !== 0) throw restic.failed(exit, "listing the snapshot");
-    return { summed: sums.finish(), why, others };
+    return { summed: sums.finish(), othersAsFiles: sums.finish(asFiles), why, others };
   } finally {
     await child.stop();
   }
@@ -53,7 +53,8 @@ function add(
   kind: "file" | "directory" | "symlink",
   node: Readonly<Record<string, unknown>>,
 ): string | null {
-  const { path: listed, mode, mtime, uid, gid, size = 0 } = node;
+  // restic leaves out a mode or a size that is 0.
+  const { path: listed, mode = 0, mtime, uid, gid, size = 0 } = node;
   if (typeof listed !== "string" || !listed.startsWith("/")) return "a line of it is not understood";
   // JSON has no other bytes.
   if (listed.includes("\uFFFD")) return "a name is not UTF-8";

@@ -161,6 +161,8 @@ type StartRestic = (
 const DAMAGED =
   /ciphertext verification failed|hash(?:es)? (?:does|do) not match|invalid data returned|not found in (?:index|repository)|unable to load|load blob|loadBlob|no such file or directory|file does not exist|unexpected EOF|wrong size|truncated|invalid character|size mismatch|short read|no matching ID found|errors? found|There were [0-9]+ errors/i;
 const RETRYING = /returned error, retrying/;
+/** Go's tar, which restic uses. The rest of its line has a file's attributes with their values. */
+const NOT_ARCHIVED = /archive\/tar: cannot encode header/;
 const OF_THE_PLACE =
   /wrong password|no key found|unable to open config|Is there a repository|connection refused|no such host|permission denied|timeout|no space left/i;
 
@@ -171,6 +173,12 @@ function resticFailed(exit: Exit, what: string, damaged: string | null): RunErro
     return new RunError(
       "disk_full",
       "the scratch directory's file system filled up during the restore: give it more space",
+    );
+  if (NOT_ARCHIVED.test(exit.stderr))
+    return new RunError(
+      "sandbox_lacks",
+      `restic cannot put all files of the snapshot into an archive (${what}): mostly one has an extended attribute with = in its name. ` +
+        "Remove that attribute (getfattr -R shows it, setfattr -x removes it) and make another snapshot, or test one file of it (file:)",
     );
   const hasEnded = exit.signal === null || RETRYING.test(exit.stderr);
   if (hasEnded && !OF_THE_PLACE.test(exit.stderr) && (damaged !== null || DAMAGED.test(exit.stderr)))

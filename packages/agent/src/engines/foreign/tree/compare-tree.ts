@@ -33,11 +33,12 @@ export function treeKey(contentKey: Buffer): Buffer {
 
 /** Compares what an archive held with the tree that came of it, and with what its maker lists. */
 export function compareTree(
-  { archived, restored, keepsFractions, listed }: FoundTree,
+  { archived, restored, keepsFractions, listed: found }: FoundTree,
   key: Buffer,
   duration: () => number,
 ): CheckOutcome[] {
   const { summed, links, acls, xattrs } = archived;
+  const listed = found === null ? null : asArchived(found, summed);
   // A listing does not say which names are of the same file.
   const whyNotListed = listed?.why ?? (links.length > 0 ? "restic's archive has hard links" : null);
   const manifest = digestOf("manifest", "restored tree is not what its archive holds", {
@@ -81,11 +82,23 @@ export function compareTree(
 
 type Compared = [kind: string, count: number, is: string, shouldBe: string];
 
+interface Listed extends ListedTree {
+  readonly hasEmptyFiles: boolean;
+}
+
+/** Some versions of restic archive an empty file for each pipe, device and socket, others nothing. */
+function asArchived(listed: ListedTree, archived: TreeSummed): Listed {
+  const { othersAsFiles } = listed;
+  const hasEmptyFiles =
+    listed.others > 0 && LISTED.every((aspect) => isSame(aspect, othersAsFiles, archived));
+  return hasEmptyFiles ? { ...listed, summed: othersAsFiles, hasEmptyFiles } : { ...listed, hasEmptyFiles };
+}
+
 /**
  * Where restic's archive differs from its listing: some versions of restic round times, or leave
  * out what an archive need not contain. The snapshot itself has it.
  */
-function notListedAlike({ summed: listed, others }: ListedTree, archived: TreeSummed): string[] {
+function notListedAlike({ summed: listed, others, hasEmptyFiles }: Listed, archived: TreeSummed): string[] {
   // The archive's times are whole seconds then.
   const isRounded = listed.rounded?.sum === archived.seconds?.sum;
   return [
@@ -99,7 +112,7 @@ function notListedAlike({ summed: listed, others }: ListedTree, archived: TreeSu
         ]),
     ...(others > 0 && archived.others === undefined
       ? [
-          `${plural(others, "pipe, device or socket", "pipes, devices and sockets")} (restic's archive has none)`,
+          `${plural(others, "pipe, device or socket", "pipes, devices and sockets")} (restic's archive has ${hasEmptyFiles ? "empty files" : "none"})`,
         ]
       : []),
   ];
