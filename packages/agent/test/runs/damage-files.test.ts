@@ -8,6 +8,7 @@ import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { archiveOf } from "../files/archive.ts";
+import { holdSysfs, SYSFS } from "../files/hold-sysfs.ts";
 import { dumpTree } from "../files/round-trip.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
@@ -139,6 +140,13 @@ test("files deleted at the source are noticed as the table says", async () => {
   const some = await atSource("rm scan-*5.pdf letters/*5.txt");
   table.noticed("10 % of a steady tree's files deleted at the source", some, "accept shop .");
   expect((await atSource("rm scan-1.pdf letters/2.txt")).reason).toBeUndefined();
+});
+
+test("no backup is made of a file whose content its file system calls a hole", async () => {
+  const held = holdSysfs();
+  const backingUp = back(SYSFS).finally(() => held.close());
+  await expect(backingUp).rejects.toMatchObject({ code: "dump_failed" });
+  table.says("a file whose content its file system calls a hole", "no backup is made");
 });
 
 test("files made worthless at the source: the profile tells, and the test still passes", async () => {

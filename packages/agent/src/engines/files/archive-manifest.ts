@@ -4,8 +4,9 @@ import { stopIfAborted } from "../../errors/run-error.ts";
 import { beyondLimit } from "../enforce-limits.ts";
 import type { SourceLimits } from "../../config/source-limits.ts";
 import { type ArchivedAttributes, AttributeDigests } from "./attribute-digests.ts";
-import type { Attributes } from "./attributes.ts";
+import type { Attributes, Moment } from "./attributes.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
+import type { SourceHoles } from "./source-holes.ts";
 import type { TarSink } from "./tar-reader.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
@@ -23,11 +24,17 @@ export class ArchiveManifest implements TarSink {
   #content: Hash | null = null;
   readonly #limits: SourceLimits;
   readonly #signal: AbortSignal;
+  readonly #holes: SourceHoles | null;
+  #modified: Moment = 0n;
+  /** In the current file. */
+  #position = 0;
   #logicalBytes = 0;
 
-  constructor(limits: SourceLimits, signal: AbortSignal) {
+  /** `holes`: of the directory that is archived. */
+  constructor(limits: SourceLimits, signal: AbortSignal, holes: SourceHoles | null = null) {
     this.#limits = limits;
     this.#signal = signal;
+    this.#holes = holes;
   }
 
   /** @throws RunError `limit_exceeded` */
@@ -42,15 +49,21 @@ export class ArchiveManifest implements TarSink {
       );
     }
     this.#entry = entry;
+    this.#modified = attributes.modified;
+    this.#position = 0;
     this.#attributes.add(entry, attributes);
     this.#content = entry.kind === "file" ? createHash("sha256") : null;
   }
 
   content(piece: Buffer): void {
+    this.#position += piece.length;
     this.#content?.update(piece);
   }
 
   async hole(bytes: number): Promise<void> {
+    const [path, modified, offset] = [this.#entry?.path ?? "", this.#modified, this.#position];
+    await this.#holes?.check({ path, modified, offset, bytes });
+    this.#position += bytes;
     for (let left = bytes; left > 0; left -= ZEROS.length) {
       stopIfAborted(this.#signal);
       this.#content?.update(left < ZEROS.length ? ZEROS.subarray(0, left) : ZEROS);

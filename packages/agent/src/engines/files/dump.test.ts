@@ -9,6 +9,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -25,6 +26,8 @@ import {
   makePlace,
   restoreTree,
 } from "../../../test/files/round-trip.ts";
+import { holdSysfs, SYSFS } from "../../../test/files/hold-sysfs.ts";
+import { SourceHoles } from "./source-holes.ts";
 import { treeManifest } from "./tree-manifest.ts";
 
 const LARGE = Buffer.alloc(8 << 20, "large");
@@ -173,6 +176,33 @@ it("a file that is written to while it is not being read is backed up", async ()
     expect(await inferred(restored, metadata)).toEqual(ALL_PASSED);
     expect(readdirSync(join(tree, "a"))).toEqual(["before"]);
   });
+});
+
+it("no backup of files is made where a file system calls a hole what has content", async () => {
+  const held = holdSysfs();
+  try {
+    const error = await failureOf(SYSFS);
+    expect(error.code).toBe("dump_failed");
+    expect(error.message).toMatch(/^tar would store zeros in place of content of [/a-z_]+: its file system/);
+  } finally {
+    held.close();
+  }
+});
+
+it("what is written into a hole after tar read it does no harm, and zeros do none", async () => {
+  const path = join(source, "file");
+  writeFileSync(path, Buffer.concat([Buffer.alloc(4096), Buffer.from("x")]));
+  const { mtimeNs: modified } = statSync(path, { bigint: true });
+  const { signal } = new AbortController();
+  const holes = new SourceHoles(source, signal);
+  const hole = { path: "file", modified, offset: 0, bytes: 4096 };
+  await holes.check(hole);
+  await holes.check({ ...hole, bytes: 8192 });
+  await holes.check({ ...hole, path: "gone" });
+  await holes.close();
+  const mounted = new SourceHoles(SYSFS, signal);
+  await mounted.check({ ...hole, path: "panic", modified: 1n });
+  await mounted.close();
 });
 
 it("sockets, which have no content, are left out of a backup", async () => {

@@ -13,6 +13,7 @@ import { ARCHIVING, gnuTarVersion, TAR } from "./gnu-tar.ts";
 import { namesDigest } from "./names-digest.ts";
 import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
 import { signAttributes } from "./signed-attributes.ts";
+import { SourceHoles } from "./source-holes.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
 import { unreadableFiles } from "./unreadable-files.ts";
@@ -37,9 +38,15 @@ export async function dumpFiles(
   return {
     origin,
     content: (async function* () {
-      const archived = yield* archiveOf(child, source.path, new ArchiveManifest(limits, signal), signal);
-      if ((await namesOf(source.path, signal)) !== names) throw namesChanged(source.path);
-      manifest = archived;
+      const holes = new SourceHoles(source.path, signal);
+      try {
+        const archive = new ArchiveManifest(limits, signal, holes);
+        const archived = yield* archiveOf(child, source.path, archive, signal);
+        if ((await namesOf(source.path, signal)) !== names) throw namesChanged(source.path);
+        manifest = archived;
+      } finally {
+        await holes.close();
+      }
     })(),
     expectedBytes: null,
     metadata: () =>
