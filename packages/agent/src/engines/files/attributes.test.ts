@@ -409,6 +409,30 @@ describe("ACLs that name users", () => {
   });
 });
 
+it.each([
+  "tar: ./file: Warning: Cannot fgetxattr: Input/output error",
+  "tar: ./a\\: b: Warning: Cannot acl_get_file_at: Permission denied",
+  "tar: POSIX ACL support is not available",
+  "tar: XATTR support is not available",
+])("what tar could not read at the source is named: %s", async (line) => {
+  const tree = treeOf(MEMBERS);
+  const programs = join(place.path, "programs");
+  mkdirSync(programs);
+  const { PATH } = process.env;
+  const script = `#!/bin/sh\nPATH=${PATH}\ncase "$*" in *--create*) echo '${line}' >&2;; esac\nexec tar "$@"\n`;
+  writeFileSync(join(programs, "tar"), script, { mode: 0o755 });
+  process.env["PATH"] = `${programs}:${PATH}`;
+  const { archive, metadata } = await dumpTree(tree, { contentKey: KEY }).finally(
+    () => (process.env["PATH"] = PATH),
+  );
+  expect((await test(archive, metadata)).attributes).toMatchObject({
+    result: "passed",
+    observed: {
+      not_compared_kinds: `ACLs and extended attributes that tar could not read at the source, ${ON_DISK}`,
+    },
+  });
+});
+
 it("a further name of a file that came back as a copy is noticed", async () => {
   const { metadata } = await dump(MEMBERS);
   const path = treeOf(MEMBERS.filter(({ name }) => name !== "./second"));

@@ -20,6 +20,10 @@ import { unreadableFiles } from "./unreadable-files.ts";
 import { unreadableSource } from "../unreadable-source.ts";
 import type { FilesSettings } from "../../config/engines/files.ts";
 
+/** What tar says where it archives a file without its attributes, and ends as if it had them. */
+const UNREAD =
+  /^tar: (?:.*: Warning: Cannot (?:acl_|[a-z]*xattr)|(?:POSIX ACL|XATTR) support is not available)/m;
+
 /**
  * Archives a directory with GNU tar. The manifest is computed from that archive while it passes.
  */
@@ -34,7 +38,7 @@ export async function dumpFiles(
   const args = [...ARCHIVING, `--directory=${source.path}`, "."];
   const child = await startChild({ command: TAR, args, signal, isDump: true });
   child.stdin.end();
-  let manifest: ArchiveSummary | null = null;
+  let manifest: Archived | null = null;
   return {
     origin,
     content: (async function* () {
@@ -60,7 +64,7 @@ export async function dumpFiles(
 }
 
 function describe(
-  { sha256, files, directories, bytes, attributes }: ArchiveSummary,
+  { sha256, files, directories, bytes, attributes, hasUnreadAttributes }: Archived,
   version: string,
   key: Buffer | undefined,
 ): SourceMetadata {
@@ -73,7 +77,7 @@ function describe(
     files,
     directories,
     bytes,
-    ...(key === undefined ? {} : { attributes: signAttributes(attributes, key) }),
+    ...(key === undefined ? {} : { attributes: signAttributes(attributes, key, hasUnreadAttributes) }),
   };
 }
 
@@ -108,12 +112,17 @@ async function failureOf(exit: Exit, path: string, signal: AbortSignal): Promise
   return unreadable ?? tarFailed(exit, path);
 }
 
+interface Archived extends ArchiveSummary {
+  readonly hasUnreadAttributes: boolean;
+}
+
 async function* archiveOf(
   child: Child,
   path: string,
   manifest: ArchiveManifest,
   signal: AbortSignal,
-): AsyncGenerator<Buffer, ArchiveSummary, undefined> {
+): AsyncGenerator<Buffer, Archived, undefined> {
+  let hasUnreadAttributes: boolean;
   const reader = new TarReader(manifest);
   try {
     for await (const piece of releasing(child.stdout)) {
@@ -124,6 +133,7 @@ async function* archiveOf(
     stopIfAborted(signal);
     if (exit.code !== 0) throw await failureOf(exit, path, signal);
     reader.end();
+    hasUnreadAttributes = UNREAD.test(exit.stderr);
   } catch (error) {
     if (!(error instanceof MalformedArchive)) throw error;
     throw new RunError(
@@ -131,5 +141,5 @@ async function* archiveOf(
       `tar made an archive of ${path} that could not be restored: ${error.message}`,
     );
   }
-  return manifest.finish();
+  return { ...manifest.finish(), hasUnreadAttributes };
 }

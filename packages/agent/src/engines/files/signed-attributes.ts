@@ -28,9 +28,15 @@ export interface SignedAttributes {
   /** Those outside of `user.`, as the archive has them. */
   readonly outside_xattrs?: { readonly count: number; readonly tag: string };
   readonly unwritable: number;
+  /** Present if tar could not read all ACLs and extended attributes, so that the archive lacks some. */
+  readonly unread?: true;
 }
 
-export function signAttributes(archived: ArchivedAttributes, key: Buffer): SignedAttributes {
+export function signAttributes(
+  archived: ArchivedAttributes,
+  key: Buffer,
+  hasUnread = false,
+): SignedAttributes {
   const { times, owners, acls, xattrs, escapedXattrs: escaped, otherXattrs: others, unwritable } = archived;
   return {
     times: {
@@ -58,6 +64,7 @@ export function signAttributes(archived: ArchivedAttributes, key: Buffer): Signe
     other_xattrs: others.count + escaped.count,
     outside_xattrs: { count: others.count, tag: attributesTag(key, "outside_xattrs", others.sha256) },
     unwritable,
+    ...(hasUnread ? { unread: true } : {}),
   };
 }
 
