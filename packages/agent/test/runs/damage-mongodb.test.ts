@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Db, Document } from "mongodb";
+import { Binary, type Db, type Document, Long } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
@@ -41,6 +41,8 @@ const documents = (count = 100): Document[] =>
     n,
     note: `please leave parcel ${n} with the neighbours`,
     inside: { a: 1, b: 2 },
+    none: null,
+    bytes: new Binary(Buffer.from([n]), 0),
   }));
 
 /** The same each time. */
@@ -123,6 +125,27 @@ test("damage on the way is noticed as the table says", async () => {
   table.noticed("a document lost on the way", rows, "emptied");
   table.noticed("one value changed on the way", rows, "shop.changed");
   table.noticed("the order of a document's fields changed on the way", rows, "shop.halved");
+  const types = await onTheWay(async () => {
+    const one = (name: string, $set: Document) => shop.collection(name).updateOne({ n: 7 }, { $set });
+    await one("steady", { "inside.a": Long.fromNumber(1) });
+    await one("emptied", { bytes: new Binary(Buffer.from([7]), 128) });
+    await shop.collection("changed").updateOne({ n: 7 }, { $unset: { none: 1 } });
+    await shop.collection("dropped").deleteOne({ _id: 7 as never });
+    await shop.collection("dropped").insertOne({ ...documents()[7], _id: Long.fromNumber(7) as never });
+  });
+  table.noticed("a number of the same value in another type on the way", types, "shop.steady");
+  table.noticed("bytes of another subtype on the way", types, "shop.emptied");
+  table.noticed("a field that is null lost on the way", types, "shop.changed");
+  table.noticed("an _id of another type on the way", types, "shop.dropped");
+  const options = await onTheWay(async () => {
+    await shop.collection("changed").dropIndex("by_n");
+    await shop.collection("changed").createIndex({ n: -1 }, { name: "by_n" });
+    await shop.collection("log").drop();
+    await shop.createCollection("log", { capped: true, size: 131_072 });
+    await shop.collection("log").insertOne({ _id: 1 as never, started: true });
+  });
+  table.noticed("the direction of an index changed on the way", options, "index shop.changed by_n (other)");
+  table.noticed("a capped collection's size changed on the way", options, "collection shop.log (other)");
   const objects = await onTheWay(async () => {
     await shop.collection("changed").dropIndex("by_n");
     await shop.collection("log").drop();
