@@ -8,8 +8,12 @@ import { formatIdentity, readSourcePins } from "../../receipts/source-pins.ts";
 import { newestBackup, newestRestoreTest } from "../../receipts/receipt-history.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { readSourceIds } from "../../state/source-ids.ts";
+import { unreadableFiles } from "../../engines/files/unreadable-files.ts";
 import { unreadableSource } from "../../engines/unreadable-source.ts";
 import { failed, type Finding, ok, warning } from "@attestore/host/finding";
+
+/** In a large tree, as many files as it can look at in this time. */
+const LOOKING_MS = 5_000;
 
 /**
  * Checks whether each source can be reached, and whether the program that dumps it is new enough
@@ -80,8 +84,12 @@ async function reach(
   if (!("path" in source)) return ok(title, source.engine);
   try {
     await access(source.path, constants.R_OK);
+    const unreadable =
+      source.engine === "files" ? await unreadableFiles(source.path, within, LOOKING_MS) : null;
+    if (unreadable !== null) throw unreadable;
     return ok(title, source.path);
   } catch (error) {
+    if (error instanceof RunError) throw error;
     throw unreadableSource(source.path, error);
   }
 }

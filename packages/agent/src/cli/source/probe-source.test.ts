@@ -1,9 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { parseSourceConfig } from "../../config/source-config.ts";
+import type { Config } from "../../config/config.ts";
+import { layoutOf } from "../../state/layout.ts";
+import { examineSources } from "../doctor/sources.ts";
 import { probeSource } from "./probe-source.ts";
 
 let base: string;
@@ -45,3 +48,24 @@ it.each(["sqlite", "files"])(
     expect(readdirSync(scratchDir)).toEqual([]);
   },
 );
+
+it("a directory of which the agent may not read everything is refused when it is tried", async () => {
+  const path = join(base, "data");
+  mkdirSync(path);
+  writeFileSync(join(path, "a"), Buffer.alloc(8 * 2 ** 20, "x"));
+  writeFileSync(join(path, "z"), "", { mode: 0 });
+  chmodSync(base, 0o755);
+  const signal = new AbortController().signal;
+  const source = parseSourceConfig("tried", { engine: "files", path }, base);
+  const config = { sources: new Map([["tried", source]]) } as unknown as Config;
+  const isRoot = process.geteuid?.() === 0;
+  const message = `cannot read 1 file or directory of ${path}, first ${path}/z: let it read`;
+  if (isRoot) process.seteuid?.("nobody");
+  try {
+    await expect(probeSource(source, { scratchDir: base, signal })).rejects.toThrow(message);
+    const findings = await examineSources(layoutOf(join(base, "root")), config, signal);
+    expect(findings).toMatchObject([{ level: "failed", message: expect.stringContaining(message) }]);
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+});

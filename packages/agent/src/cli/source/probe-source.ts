@@ -1,3 +1,4 @@
+import { unreadableFiles } from "../../engines/files/unreadable-files.ts";
 import { dumpSource } from "../../engines/index.ts";
 import type { SourceMetadata } from "../../engines/engine.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
@@ -8,6 +9,9 @@ export interface Probed {
   /** Parts of the configuration that were not tried. */
   readonly untried: string | null;
 }
+
+/** In a large tree, as many files as it can look at in this time. */
+const LOOKING_MS = 5_000;
 
 /** Engines that can describe themselves before their dump has ended. */
 const DESCRIBES_EARLY: ReadonlySet<string> = new Set(["postgresql", "mariadb", "mysql", "sqlite"]);
@@ -27,6 +31,9 @@ export async function probeSource(
   const content = dump.content[Symbol.asyncIterator]();
   try {
     const first = await content.next();
+    const unreadable =
+      tried.engine === "files" ? await unreadableFiles(tried.path, signal, LOOKING_MS) : null;
+    if (unreadable !== null) throw unreadable;
     const describes = first.done === true || DESCRIBES_EARLY.has(tried.engine);
     return { metadata: describes ? await dump.metadata() : null, untried };
   } finally {

@@ -3,20 +3,24 @@ import { lstat, open, opendir } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { errorCode } from "@attestore/host/errno";
 import { plainLine, plural } from "@attestore/proof";
-import { RunError } from "../../errors/run-error.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { TreePaths } from "../../trees/tree-paths.ts";
 
-/** A tree may have millions of names, and its backup has failed anyway. */
+/** A tree may have millions of names. */
 const LOOKING_MS = 20_000;
 
 /**
  * The error for a tree that this process may not read to its end; null if it may. tar names what it
  * could not read, but not how much that is, and not what to do.
  */
-export async function unreadableFiles(root: string, signal: AbortSignal): Promise<RunError | null> {
-  const look = new Look(AbortSignal.any([signal, AbortSignal.timeout(LOOKING_MS)]));
+export async function unreadableFiles(
+  root: string,
+  signal: AbortSignal,
+  looking_ms = LOOKING_MS,
+): Promise<RunError | null> {
+  const look = new Look(AbortSignal.any([signal, AbortSignal.timeout(looking_ms)]));
   await look.at(root);
-  signal.throwIfAborted();
+  stopIfAborted(signal);
   const { count, first, mayBeMore } = look;
   if (first === null) return null;
   const many = plural(count, "file or directory", "files and directories");
