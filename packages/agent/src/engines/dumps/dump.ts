@@ -13,6 +13,7 @@ import { formatHash, formatReference } from "../foreign/reference.ts";
 import { newestDump } from "./newest-dump.ts";
 import { type FoundDump } from "./place.ts";
 import { openPlace } from "./open-place.ts";
+import { whatToDo } from "../unreadable-source.ts";
 import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
 async function originOfPlace(place: DumpsSettings["place"]): Promise<Origin> {
@@ -142,5 +143,6 @@ async function digestOf(path: string, name: string, signal: AbortSignal): Promis
 function unreadable(name: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code === null) return error;
-  return new RunError("source_missing", `the dump ${name} cannot be read (${code})`, { cause: error });
+  const message = `the dump ${name} cannot be read (${code}): ${whatToDo(code)}`;
+  return new RunError("source_missing", message, { cause: error });
 }

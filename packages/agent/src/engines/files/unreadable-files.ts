@@ -1,9 +1,9 @@
 import { constants, type Dirent } from "node:fs";
 import { lstat, open, opendir } from "node:fs/promises";
-import { userInfo } from "node:os";
 import { errorCode } from "@attestore/host/errno";
 import { plainLine, plural } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
+import { agentsUser } from "../agents-user.ts";
 import { TreePaths } from "../../trees/tree-paths.ts";
 
 /** A tree may have millions of names. */
@@ -25,7 +25,7 @@ export async function unreadableFiles(
   if (first === null) return null;
   const many = plural(count, "file or directory", "files and directories");
   const path = first === "." ? root : `${root}/${Buffer.from(first, "latin1").toString("utf8")}`;
-  const user = nameOfUser();
+  const user = agentsUser();
   return new RunError(
     "dump_failed",
     `the agent's user ${user} cannot read ${mayBeMore ? "at least " : ""}${many} of ${root}, first ${plainLine(path.slice(0, 400))}: ` +
@@ -115,13 +115,4 @@ async function canOpen(file: Buffer): Promise<boolean> {
 
 function isDenied(error: unknown): boolean {
   return errorCode(error) === "EACCES";
-}
-
-function nameOfUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // No account has its number.
-    return String(process.geteuid?.());
-  }
 }
