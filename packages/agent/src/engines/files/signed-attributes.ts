@@ -28,7 +28,7 @@ export interface SignedAttributes {
   /** Those outside of `user.`, as the archive has them. */
   readonly outside_xattrs?: { readonly count: number; readonly tag: string };
   readonly unwritable: number;
-  /** Present if tar could not read all ACLs and extended attributes, so that the archive lacks some. */
+  /** Present if tar could not read all ACLs and extended attributes: the archive lacks some. */
   readonly unread?: true;
 }
 

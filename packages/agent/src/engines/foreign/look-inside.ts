@@ -63,9 +63,9 @@ async function* decompressed(
 }
 
 /**
- * A piece is valid only until the next one is requested, and a stream keeps what it was given. Zeros
- * may follow a file (RFC 1952 has none, gzip ignores them), but where they are followed by something
- * they may have taken the place of a member's beginning.
+ * A piece is valid only until the next one is requested, and a stream keeps what it was given.
+ * Zeros may follow a file: gzip ignores them. Where something follows them, they may have taken
+ * the place of a member's beginning.
  */
 class Copied {
   /** After the last byte that is not zero. */

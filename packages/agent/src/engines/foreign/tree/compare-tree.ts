@@ -86,7 +86,7 @@ interface Listed extends ListedTree {
   readonly hasEmptyFiles: boolean;
 }
 
-/** Some versions of restic archive an empty file for each pipe, device and socket, others nothing. */
+/** For each pipe, device and socket, some versions of restic archive an empty file. */
 function asArchived(listed: ListedTree, archived: TreeSummed): Listed {
   const { othersAsFiles } = listed;
   const hasEmptyFiles =
