@@ -5,7 +5,7 @@ export { fromHex, hashFromHex, toHex } from "./hex.ts";
 export { fromBase64, fromEitherBase64, toBase64 } from "./base64.ts";
 
 export { canonicalJson } from "./json/canonical-json.ts";
-export { parseJson, type Json, type JsonObject } from "./json/strict-json.ts";
+export { hasRepeatedMember, parseJson, type Json, type JsonObject } from "./json/strict-json.ts";
 
 export { EMPTY_ROOT, leafHash, nodeHash } from "./merkle/hashing.ts";
 export { CompactRange, type NodeVisitor } from "./merkle/compact-range.ts";

@@ -22,10 +22,17 @@ export function parseJson(source: string | Uint8Array): Json {
   // Fast path: text that serializes back to itself has no duplicate members. All our own texts pass
   // here.
   if (JSON.stringify(value) === text) return value;
-  // The parser keeps one of two duplicate members, so duplicates leave fewer members than colons.
-  if (members !== countColons(text))
+  if (hasRepeatedMember(text, members))
     throw new ProofError("malformed_json", "an object has the same member twice");
   return value;
+}
+
+/**
+ * Whether an object in this valid JSON has the same member twice, if what was parsed from it has
+ * `members` in all. The parser keeps one of two, so fewer members are left than colons.
+ */
+export function hasRepeatedMember(text: string, members: number): boolean {
+  return members !== countColons(text);
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -31,7 +31,6 @@ export function receiptRoutes({ sequencer, db }: { sequencer: Submissions; db: D
       lines: { most: MAX_RECEIPTS_AT_ONCE, bytes: MAX_RECEIPTS_AT_ONCE_BYTES },
       rateLimits: ["default"],
       idempotencyWindow_s: RECEIPT_IDEMPOTENCY_WINDOW_S,
-      strictJson: true,
       handle({ principal, body, rawBody }, record) {
         const findKey: FindKey = (agentId, fingerprint) =>
           readInOrg(db, principal.orgId, (tx) => findSigningKey(tx, agentId, fingerprint));

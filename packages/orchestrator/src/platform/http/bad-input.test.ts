@@ -187,6 +187,9 @@ describe.each(Object.entries(ENDPOINTS))("POST %s", (name, endpoint) => {
     ["half a surrogate pair", '{"a":"\\ud800"}'],
     ["NUL in a name", '{"a\\u0000":1}'],
     ["a number beyond all", '{"a":1e999}'],
+    ["a member twice", '{"a":1,"a":1}'],
+    ["a member twice, once with an escape", '{"a":1,"\\u0061":1}'],
+    ["a member twice, further inside", '{"a":[{"b":1,"b":2}]}'],
   ])("refuses %s as JSON", (_what, body) =>
     refused(
       send(body),
@@ -210,6 +213,14 @@ describe.each(Object.entries(ENDPOINTS))("POST %s", (name, endpoint) => {
     }
     for (const field of ["extra", "id", "constructor", "toString", "hasOwnProperty", ""])
       await refused(send(JSON.stringify({ ...good, [field]: "x" })), "invalid_request");
+  });
+
+  test("refuses each of its fields twice, though both say the same", async () => {
+    const good = endpoint.good();
+    for (const [field, value] of Object.entries(good)) {
+      const twice = JSON.stringify(good).replace("{", `{${JSON.stringify(field)}:${JSON.stringify(value)},`);
+      await refused(send(twice), "invalid_json");
+    }
   });
 
   test("coerces nothing: every field of every other type", async () => {

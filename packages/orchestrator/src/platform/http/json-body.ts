@@ -1,5 +1,4 @@
 import { LINES_TYPE, MAX_BODY_BYTES } from "@attestore/contract";
-import { parseJson, ProofError } from "@attestore/proof";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "../errors/api-error.ts";
 import { problemOf } from "./json-values.ts";
@@ -10,12 +9,9 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /**
  * Accepts application/json, and for routes that take several submissions in one body also
  * application/x-ndjson, whose lines are read one by one later. The body's bytes are kept for the
- * idempotency fingerprint. Refuses as `invalid_json`: bytes that are not UTF-8, a byte order mark,
- * keys that would reach an object's prototype, and the values that json-values.ts names; with
- * `strictJson` also what `readStrictly` refuses.
+ * idempotency fingerprint. Refuses as `invalid_json` what `readStrictly` refuses.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
     // parseAs makes it a Buffer; the type allows for text
@@ -25,14 +21,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
       assertPlainUtf8(request);
       const limit = request.state.route?.bodyLimit ?? MAX_BODY_BYTES;
       if (bytes.length > limit) throw tooLarge("The body", limit);
-      if (bytes.length === 0) done(null, undefined);
-      else if (request.state.route?.strictJson === true) done(null, readStrictly(bytes, "The body"));
-      else
-        void parse(request, textOf(bytes, "The body"), (error: Error | null, value?: unknown) => {
-          const problem = error ? "is not JSON" : problemOf(value);
-          if (problem === null) done(null, value);
-          else done(invalidJson(`The body ${problem}.`));
-        });
+      done(null, bytes.length === 0 ? undefined : readStrictly(bytes, "The body"));
     } catch (error) {
       done(error as Error);
     }
@@ -53,8 +42,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
 }
 
 /**
- * Reads JSON that is stored as evidence: refuses anything that two parsers could read differently,
- * such as a repeated member.
+ * Reads JSON that has only one reading: refuses bytes that are not UTF-8, a byte order mark, and what
+ * json-values.ts names.
  * @param what begins the sentence about it: "The body"
  * @throws ApiError `invalid_json`
  */
@@ -62,12 +51,11 @@ export function readStrictly(bytes: Buffer, what: string): unknown {
   const text = textOf(bytes, what);
   let value: unknown;
   try {
-    value = parseJson(text);
-  } catch (error) {
-    if (error instanceof ProofError) throw invalidJson(`${what} is rejected: ${error.message}.`);
-    throw error;
+    value = JSON.parse(text);
+  } catch {
+    throw invalidJson(`${what} is not JSON.`);
   }
-  const problem = problemOf(value);
+  const problem = problemOf(value, text);
   if (problem !== null) throw invalidJson(`${what} ${problem}.`);
   return value;
 }
@@ -79,7 +67,6 @@ function textOf(bytes: Buffer, what: string): string {
   } catch {
     throw invalidJson(`${what} is not UTF-8.`);
   }
-  // Fastify's parser would skip it.
   if (text.startsWith("\ufeff")) throw invalidJson(`${what} begins with a byte order mark.`);
   return text;
 }

@@ -1,12 +1,16 @@
+import { hasRepeatedMember } from "@attestore/proof";
+
 const MAX_DEPTH = 64;
 
 /**
- * Finds faults of a parsed JSON value that JSON allows but that would fail later as a bug of ours:
- * text with NUL or half a surrogate pair (PostgreSQL stores neither), numbers that JavaScript reads
- * as infinite, nesting that exhausts the stack, names that reach an object's prototype. Null if
- * there are none.
+ * Finds faults of a value that was parsed from `text`, which JSON allows but which would fail later
+ * as a bug of ours: text with NUL or half a surrogate pair (PostgreSQL stores neither), numbers that
+ * JavaScript reads as infinite, nesting that exhausts the stack, names that reach an object's
+ * prototype, and a member twice, of which another parser may keep the other one. Null if there are
+ * none.
  */
-export function problemOf(value: unknown): string | null {
+export function problemOf(value: unknown, text: string): string | null {
+  let members = 0;
   // A stack of our own, because the caller decides how deep it nests.
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -20,18 +24,19 @@ export function problemOf(value: unknown): string | null {
       } else if (Array.isArray(item)) {
         for (const element of item) next.push(element);
       } else if (typeof item === "object" && item !== null) {
-        const members = item as Record<string, unknown>;
+        const object = item as Record<string, unknown>;
         // Twice as fast as Object.entries, which matters with a hundred thousand names.
-        for (const key of Object.keys(members)) {
+        for (const key of Object.keys(object)) {
           if (!isStorable(key)) return "holds a name with NUL or half of a surrogate pair";
-          if (reachesPrototype(key, members[key])) return "holds a name that reaches an object's prototype";
-          next.push(members[key]);
+          if (reachesPrototype(key, object[key])) return "holds a name that reaches an object's prototype";
+          members += 1;
+          next.push(object[key]);
         }
       }
     }
     level = next;
   }
-  return null;
+  return hasRepeatedMember(text, members) ? "holds an object with the same member twice" : null;
 }
 
 /** Whether a parsed JSON value, with at most the nesting above, contains more than `max` values. */

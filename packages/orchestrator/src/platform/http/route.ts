@@ -103,11 +103,6 @@ interface RouteShape<Kind extends CredentialKind, B extends TSchema, Q extends T
   answers: Readonly<Record<number, TSchema | string>>;
   /** Its own errors, besides those that follow from its credential, parameters, body and limits. */
   errors?: readonly ErrorCode[];
-  /**
-   * The body is stored as evidence, so anything that two JSON parsers could read differently is
-   * refused as `invalid_json`.
-   */
-  strictJson?: true;
   bodyLimit?: number;
   /** Limits that this call counts against; none by default. */
   rateLimits: readonly RateLimitName[];
