@@ -314,6 +314,34 @@ test("a receipt with texts that PostgreSQL cannot hold is recorded, or refused, 
   ]);
 });
 
+test.each([
+  ["no member", {}, "/payload"],
+  ["a payload that is no base64", { payload: "§" }, "/payload"],
+  ["no signature", { signatures: [] }, "/signatures"],
+])("a refusal names the fault of an envelope with %s, and its place", async (_what, more, place) => {
+  const good = requestOf(signedEnvelope(agent, restoreTestStatement(agent, backup)));
+  const body = Object.keys(more).length === 0 ? {} : { ...good, ...more };
+  const error = await verifySubmission(body as EnvelopeRequest, principalOf(agent)).catch(
+    (thrown: unknown) => thrown as ApiError,
+  );
+  const message = expect.stringContaining(place) as string;
+  expect(error).toMatchObject({
+    code: "invalid_request",
+    details: { issues: [{ path: "", message }] },
+  });
+});
+
+test("a keyid of another key is a mismatch of that field", async () => {
+  const body = signedEnvelope(
+    { ...agent, keyFingerprint: tester.keyFingerprint },
+    restoreTestStatement(agent, backup),
+  );
+  await expect(verifySubmission(requestOf(body), principalOf(agent))).rejects.toMatchObject({
+    code: "statement_mismatch",
+    details: { field: "keyid" },
+  });
+});
+
 test("a refusal names the fault of a statement, and its place", async () => {
   const payload = Buffer.from(
     JSON.stringify({ ...restoreTestStatement(agent, backup, { checks: [] }), extra: 1 }),

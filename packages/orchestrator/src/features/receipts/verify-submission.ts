@@ -85,6 +85,7 @@ export async function verifySigned(
     throw new ApiError(
       "statement_mismatch",
       `The envelope's keyid is not the fingerprint of this agent's key (${agent.keyFingerprint}).`,
+      { field: "keyid" },
     );
   return { replacement: other?.replacement ?? null };
 }
@@ -99,7 +100,7 @@ function readEnvelope(body: EnvelopeRequest): Envelope {
     return envelopeFromJson(body);
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
-    throw invalidRequest(`Not an envelope: ${error.message}.`, []);
+    throw invalidRequest(`Not an envelope: ${error.message}.`, [{ path: "", message: error.message }]);
   }
 }
 

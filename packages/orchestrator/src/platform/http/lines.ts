@@ -11,13 +11,16 @@ export function splitLines(body: Buffer, { most }: { most: number }): Buffer[] {
   const lines: Buffer[] = [];
   for (let start = 0; start < body.length;) {
     if (lines.length === most)
-      throw invalidRequest(`The body has more than ${most} lines. Send the others in another call.`, []);
+      throw invalidRequest(`The body has more than ${most} lines. Send the others in another call.`, [
+        { path: "", message: `must not have more than ${most} lines` },
+      ]);
     const found = body.indexOf(NEWLINE, start);
     const end = found === -1 ? body.length : found;
     lines.push(body.subarray(start, end));
     start = end + 1;
   }
-  if (lines.length === 0) throw invalidRequest("The body has no line.", []);
+  if (lines.length === 0)
+    throw invalidRequest("The body has no line.", [{ path: "", message: "must have a line" }]);
   return lines;
 }
 
