@@ -42,8 +42,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
 }
 
 /**
- * Reads JSON that has only one reading: refuses bytes that are not UTF-8, a byte order mark, and what
- * json-values.ts names.
+ * Reads JSON that has only one reading: refuses bytes that are not UTF-8, a byte order mark, and
+ * what json-values.ts names.
  * @param what begins the sentence about it: "The body"
  * @throws ApiError `invalid_json`
  */

@@ -4,8 +4,8 @@ const MAX_DEPTH = 64;
 
 /**
  * Finds faults of a value that was parsed from `text`, which JSON allows but which would fail later
- * as a bug of ours: text with NUL or half a surrogate pair (PostgreSQL stores neither), numbers that
- * JavaScript reads as infinite, nesting that exhausts the stack, names that reach an object's
+ * as a bug of ours: text with NUL or half a surrogate pair (PostgreSQL stores neither), numbers
+ * that JavaScript reads as infinite, nesting that exhausts the stack, names that reach an object's
  * prototype, and a member twice, of which another parser may keep the other one. Null if there are
  * none.
  */
