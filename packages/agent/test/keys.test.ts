@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -229,6 +238,25 @@ it("the agent rotates the signing key: both keys vouch for it, receipts before a
     { number: 1 },
   ]);
   expect(newest?.number).toBe(2);
+});
+
+it("receipts verify names a receipt that was taken away between two others, but not one before all", async () => {
+  for (const _run of [1, 2, 3]) await json(["backup"]);
+  const { receipts } = await json<{ receipts: { file: string }[] }>(["receipts"]);
+  const [, second, first] = receipts.map(({ file }) => file);
+  renameSync(first ?? "", at("first.json"));
+  expect(await json(["receipts", "verify"])).toEqual({ verified: 2, wrong: [] });
+  renameSync(at("first.json"), first ?? "");
+  rmSync(second ?? "");
+  expect(await json(["receipts", "verify"], 1)).toMatchObject({
+    verified: 2,
+    wrong: [
+      {
+        number: 3,
+        faults: ["the receipt or event before it is missing: the newest one before it here is number 1"],
+      },
+    ],
+  });
 });
 
 it("a backup that waited for its turn is encrypted to the keys that config.yaml names by then", async () => {

@@ -35,11 +35,11 @@ export const receiptsVerify: Run = async (call, wanted) => {
   const { layout, config } = openRoot(call);
   const logKey = config.standalone === null && config.service !== null ? await readLogKey(layout) : null;
   const files = wanted === undefined ? await listAllReceipts(layout) : await findReceipts(layout, wanted);
-  const previous = await digestsOf(layout);
+  const chain = await digestsOf(layout);
   const keys = await ownPublicKeys(layout);
   const verified: Verified[] = [];
   for (const file of files) {
-    const faults = await faultsOf(file, { keys, logKey, previous });
+    const faults = await faultsOf(file, { keys, logKey, chain });
     verified.push({
       number: file.sequence,
       file: file.path,
@@ -63,14 +63,20 @@ export const receiptsVerify: Run = async (call, wanted) => {
   return wrong.length === 0 ? 0 : 1;
 };
 
+/** A signed statement on this host. */
+interface Digest {
+  readonly sequence: number;
+  /** SHA-256 (hex) of its payload; null if it cannot be read. */
+  readonly sha256: string | null;
+}
+
 interface Known {
   readonly keys: Awaited<ReturnType<typeof ownPublicKeys>>;
   readonly logKey: NoteVerifier | null;
-  /** The digest of the payload of each readable receipt or signed event, by number. */
-  readonly previous: ReadonlyMap<number, string>;
+  readonly chain: readonly Digest[];
 }
 
-async function faultsOf(file: ReceiptFile, { keys, logKey, previous }: Known): Promise<string[]> {
+async function faultsOf(file: ReceiptFile, { keys, logKey, chain }: Known): Promise<string[]> {
   try {
     const envelope = await readEnvelope(file);
     const publicKey = keys.get(envelope.keyid ?? "");
@@ -89,10 +95,10 @@ async function faultsOf(file: ReceiptFile, { keys, logKey, previous }: Known): P
     if (verdict !== "true" && faults.length === 0)
       faults.push(`its signature is not valid under ${sshFingerprint(publicKey)}`);
     const said = (await readStatement(file))?.predicate.previous_receipt_sha256 ?? null;
-    const expected = previous.get(file.sequence - 1) ?? null;
-    // If older receipts were moved away, the first one here names one that is missing.
-    if (expected !== null && said !== expected)
-      faults.push("it does not chain to the receipt or event before it");
+    // Newest first. If older receipts were moved away, the first one here names one that is missing.
+    const before = chain.find(({ sequence }) => sequence < file.sequence);
+    if (before !== undefined && before.sha256 !== null && said !== before.sha256)
+      faults.push(chainFault(file.sequence, before.sequence));
     return faults;
   } catch (error) {
     if (error instanceof ProofError || error instanceof SyntaxError) return [error.message];
@@ -100,14 +106,20 @@ async function faultsOf(file: ReceiptFile, { keys, logKey, previous }: Known): P
   }
 }
 
-async function digestsOf(layout: Layout): Promise<Map<number, string>> {
-  const digests = new Map<number, string>();
+function chainFault(sequence: number, before: number): string {
+  if (before === sequence - 1) return "it does not chain to the receipt or event before it";
+  return `the receipt or event before it is missing: the newest one before it here is number ${before}`;
+}
+
+async function digestsOf(layout: Layout): Promise<Digest[]> {
+  const digests: Digest[] = [];
   for (const { sequence, envelope } of await listChain(layout)) {
     try {
-      digests.set(sequence, toHex(sha256((await envelope()).payload)));
+      digests.push({ sequence, sha256: toHex(sha256((await envelope()).payload)) });
     } catch (error) {
-      // This is reported where that receipt itself is verified.
       if (!(error instanceof ProofError || error instanceof SyntaxError)) throw error;
+      // This is reported where that receipt itself is verified.
+      digests.push({ sequence, sha256: null });
     }
   }
   return digests;
