@@ -131,7 +131,7 @@ function once(name: string, values: string[] | undefined): string | undefined {
 
 function wholeNumber(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^(0|[1-9]\d?)$/.test(text)) throw usage(`--${name} takes a whole number, not ${text}`);
+  if (!/^[1-9]\d?$/.test(text)) throw usage(`--${name} takes a whole number from 1 to 99, not ${text}`);
   return Number(text);
 }
 

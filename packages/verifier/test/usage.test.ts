@@ -104,6 +104,7 @@ describe("an unusable call exits with 2, with a message on standard error and no
     ["a log's key as a witness's", [passed, "--witness-key", vkey], "a log's key"],
     ["more witnesses than keys", [passed, "--witnesses", "1"], "but only 0 were given"],
     ["a number of witnesses that is none", [passed, "--witnesses", "some"], "whole number"],
+    ["no witness at all as enough", [passed, "--witnesses", "0"], "whole number from 1"],
     ["a service without TLS", [passed, "--prove", "http://localhost"], "https://"],
     ["a service and no token", [passed, "--prove", "https://localhost"], "ATTESTORE_TOKEN"],
     ["to be quiet, and JSON", [passed, "--quiet", "--json"], "leave out --quiet"],
