@@ -43,7 +43,7 @@ export function commandGroup(name: string, summary: string, commands: readonly C
  * A wrong call ends with 2, a call for help with 0. Set on each command, because added commands
  * inherit nothing.
  */
-function withExitCodes(command: Command): Command {
+export function withExitCodes(command: Command): Command {
   return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 }
 

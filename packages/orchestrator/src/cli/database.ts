@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { UserError } from "../platform/errors/user-error.ts";
-import { consoleCommand } from "./console-command.ts";
+import { consoleCommand, withExitCodes } from "./console-command.ts";
 import { printOutcome } from "./outcome.ts";
 import { readConfig } from "../platform/config/read-config.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
@@ -12,7 +12,7 @@ import { makeRoles } from "../platform/database/roles.ts";
  * can be dumped or filled while no service uses it. Prints a line when it accepts connections.
  */
 export function databaseCommand(): Command {
-  const command = new Command("database")
+  const command = withExitCodes(new Command("database"))
     .description("Run only the embedded database, to dump or load it, until stopped (SIGTERM, Ctrl-C)")
     .action(async () => {
       const stopped = new Promise<void>((resolve) => {

@@ -6,6 +6,7 @@ import { createStreamLogger, type LogFormat } from "../platform/logging/stream-l
 import type { Service } from "../service/start-service.ts";
 import { WORKER_OPTION } from "../service/workers/protocol.ts";
 import { workersOf } from "../service/workers/worker-count.ts";
+import { withExitCodes } from "./console-command.ts";
 
 /**
  * `npm start` passes a Ctrl-C on to us that the terminal has already sent us. An impatient person
@@ -15,7 +16,7 @@ const SAME_SIGNAL_MS = 1000;
 
 /** `attestore-server serve` */
 export function serveCommand(): Command {
-  return new Command("serve")
+  return withExitCodes(new Command("serve"))
     .description("Run the service until stopped (SIGTERM, Ctrl-C)")
     .addOption(new Option(WORKER_OPTION).hideHelp())
     .action(({ worker }: { worker?: true }) =>

@@ -238,6 +238,9 @@ test("mistakes of the person who starts it: exit code 2, one message, no stack",
       says: "/none",
     },
     { end: await server.run(["sevre"]).finished, says: "unknown command" },
+    { end: await server.run(["serve", "--data", "x"]).finished, says: "unknown option" },
+    { end: await server.run(["database", "--data", "x"]).finished, says: "unknown option" },
+    { end: await server.run(["database", "upgrade"]).finished, says: "--from" },
   ];
   for (const { end, says } of attempts) {
     expect(end.exitCode, says).toBe(2);
