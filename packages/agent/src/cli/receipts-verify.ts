@@ -95,7 +95,8 @@ async function faultsOf(file: ReceiptFile, { keys, logKey, chain }: Known): Prom
     if (verdict !== "true" && faults.length === 0)
       faults.push(`its signature is not valid under ${sshFingerprint(publicKey)}`);
     const said = (await readStatement(file))?.predicate.previous_receipt_sha256 ?? null;
-    // Newest first. If older receipts were moved away, the first one here names one that is missing.
+    // Newest first. If older receipts were moved away, the first one here names one that is
+    // missing.
     const before = chain.find(({ sequence }) => sequence < file.sequence);
     if (before !== undefined && before.sha256 !== null && said !== before.sha256)
       faults.push(chainFault(file.sequence, before.sequence));
