@@ -187,6 +187,7 @@ export {
   MAX_KEY_ROTATION_SIZE,
   parseKeyRotation,
   PREDICATE_KEY_ROTATION,
+  isEncryptionKeyRotation,
   verifyKeyRotation,
   type KeyRotation,
   type KeyRotationJson,

@@ -71,7 +71,7 @@ async function runPacks(options: Options, packs: readonly boolean[]): Promise<0 
 async function ask(options: Options): Promise<Answer> {
   const evidence: Evidence = {
     pinned: await readPinnedKeys(options),
-    rotations: await Promise.all(options.rotations.map(readRotation)),
+    rotations: (await Promise.all(options.rotations.map(readRotation))).filter((each) => each !== null),
     logKey: options.logKey === undefined ? undefined : await readLogKey(options.logKey),
     witnessKeys: await Promise.all(options.witnessKeys.map(readWitnessKey)),
     requireWitnesses: options.witnesses,

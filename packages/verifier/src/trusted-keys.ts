@@ -9,6 +9,7 @@ import {
   parseVerifierKey,
   ProofError,
   sshFingerprint,
+  isEncryptionKeyRotation,
   verifyKeyRotation,
   type NoteVerifier,
   type PublicKey,
@@ -91,11 +92,14 @@ function otherKindOf(bytes: Uint8Array): string | null {
   return kind === null ? null : KINDS[kind];
 }
 
-/** Reads a key rotation and verifies both keys' signatures over it. Throws CannotTell. */
-export async function readRotation(path: string): Promise<KeyRotation> {
+/**
+ * Reads a key rotation and verifies both keys' signatures over it; null for one of a key that
+ * decrypts, which leads to no signing key. Throws CannotTell.
+ */
+export async function readRotation(path: string): Promise<KeyRotation | null> {
   const bytes = await readSmallFile(path, MAX_KEY_ROTATION_SIZE);
   try {
-    return await verifyKeyRotation(parseKeyRotation(bytes));
+    return isEncryptionKeyRotation(bytes) ? null : await verifyKeyRotation(parseKeyRotation(bytes));
   } catch (error) {
     if (error instanceof ProofError) throw new CannotTell("rotation_unreadable", `${path}: ${error.message}`);
     throw error;

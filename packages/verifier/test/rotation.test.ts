@@ -70,6 +70,21 @@ it("a rotation that one of the two keys did not sign is refused", async () => {
   expect(stderr).toContain("forged.json");
 });
 
+it("a rotation of the key that decrypts leads to no key and is ignored, as all of a host's are given", async () => {
+  const statement = rotationStatement(first, second, END);
+  const of = async (key: string, name: string): Promise<string> => {
+    const predicate = { ...(statement["predicate"] as object), key, before: ["age1old"], after: ["age1new"] };
+    const { by_old } = await signedByBoth({ ...statement, predicate }, first, second);
+    return files.writeJson(name, { v: 1, by_old, by_new: null });
+  };
+  const encryption = await of("encryption", "0002-encryption.json");
+  expect((await ask(bySecond, firstKey, inTime, encryption)).verdict).toBe("true");
+  expect((await ask(bySecond, firstKey, encryption)).verdict).toBe("false");
+  const unsigned = await of("signing", "unsigned.json");
+  const { code } = await attestoreVerify([bySecond, "--key", firstKey, "--rotation", unsigned]);
+  expect(code).toBe(2);
+});
+
 it("a rotation file cannot be given for an evidence pack", async () => {
   const pack = files.write("pack.zip", Uint8Array.of(0x50, 0x4b, 3, 4));
   const { code, stderr } = await attestoreVerify([pack, "--key", firstKey, "--rotation", inTime]);

@@ -3,8 +3,8 @@ import { equalBytes, isLongerThan } from "../bytes.ts";
 import { envelopeFromJson, type Envelope, type EnvelopeJson } from "../dsse/envelope.ts";
 import { verifyEnvelope } from "../dsse/verify.ts";
 import { toHex } from "../hex.ts";
-import { anyObject, listOf, members, oneOf, requireKnownShape } from "../json/shape.ts";
-import { parseJson } from "../json/strict-json.ts";
+import { anyObject, listOf, matching, members, oneOf, requireKnownShape } from "../json/shape.ts";
+import { isObject, parseJson } from "../json/strict-json.ts";
 import { publicKeyFromSpki, publicKeyToSpki, type PublicKey } from "../keys/public-key.ts";
 import { ProofError } from "../proof-error.ts";
 import { PAYLOAD_TYPE, STATEMENT_TYPE } from "../receipts/statement.ts";
@@ -42,6 +42,16 @@ export const MAX_KEY_ROTATION_SIZE = 32 * 1024;
 
 const ROTATION = members({ by_old: anyObject, by_new: anyObject }, { v: oneOf(1) });
 
+const OF_EITHER_KEY = members(
+  { by_old: anyObject, by_new: matching((value) => value === null || isObject(value), "is not an object") },
+  { v: oneOf(1) },
+);
+
+const OF_ENCRYPTION_KEY = members({
+  predicateType: oneOf(PREDICATE_KEY_ROTATION),
+  predicate: members({ key: oneOf("encryption") }),
+});
+
 const PREDICATE = members({
   org_id: typeId("org"),
   agent_id: typeId("agent"),
@@ -72,6 +82,23 @@ export function parseKeyRotation(source: Uint8Array | string): KeyRotationJson {
   if (isLongerThan(source, MAX_KEY_ROTATION_SIZE))
     throw malformed(`it is larger than ${MAX_KEY_ROTATION_SIZE} bytes`);
   return keyRotationFromJson(parseJson(source));
+}
+
+/**
+ * Whether this is the rotation of a key that decrypts, which signs nothing and therefore leads to
+ * no signing key. Throws `malformed_json`, `malformed_utf8`, `malformed_rotation`,
+ * `malformed_envelope` or `unknown_version`.
+ */
+export function isEncryptionKeyRotation(source: Uint8Array | string): boolean {
+  if (isLongerThan(source, MAX_KEY_ROTATION_SIZE))
+    throw malformed(`it is larger than ${MAX_KEY_ROTATION_SIZE} bytes`);
+  const value = parseJson(source);
+  requireKnownShape(value, OF_EITHER_KEY, "malformed_rotation", "the rotation");
+  const { by_old, by_new } = value as unknown as { by_old: EnvelopeJson; by_new: EnvelopeJson | null };
+  if (by_new !== null) return false;
+  const statement = parseJson(envelopeFromJson(by_old).payload);
+  requireKnownShape(statement, OF_ENCRYPTION_KEY, "malformed_rotation", "the rotation's statement");
+  return true;
 }
 
 /**
