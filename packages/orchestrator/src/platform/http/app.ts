@@ -1,9 +1,11 @@
 import { fastify, type FastifyInstance } from "fastify";
 import { MAX_BODY_BYTES, newId } from "@attestore/contract";
+import type { IncomingMessage } from "node:http";
 import type { ServerOptions } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
+import { invalidRequest } from "../errors/api-error.ts";
 import { AgentCredentials } from "./agent-credentials.ts";
 import { ApiLogBuffer } from "./api-log-buffer.ts";
 import { apiLogRow } from "./api-log-row.ts";
@@ -85,6 +87,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     https: {
       ...options.tls,
       maxHeaderSize: MAX_HEADER_BYTES,
+      // Refused below: Node's own refusal is not in the contract.
+      requireHostHeader: false,
       handshakeTimeout: options.connections?.within_ms ?? UNAUTHENTICATED_MS,
     },
     bodyLimit: MAX_BODY_BYTES,
@@ -156,7 +160,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if ((request.method === "GET" || request.method === "HEAD") && announcesBody(request.raw))
       reply.header("connection", "close");
     // Answered before any body is read.
-    if (request.is404) sendError(reply, request, paths.refuse(request));
+    if (lacksHost(request.raw))
+      sendError(reply.header("connection", "close"), request, invalidRequest("The request has no Host.", []));
+    else if (request.is404) sendError(reply, request, paths.refuse(request));
     else done();
   });
   logImpersonatedCalls(app, deps);
@@ -180,6 +186,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) => sendError(reply, request, paths.refuse(request)));
   for (const route of options.routes) mountRoute(app, deps, route);
   return app;
+}
+
+/** RFC 9112 section 3.2: HTTP/1.1 requires a Host, earlier versions do not. */
+function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === "1.1" && headers.host === undefined;
 }
 
 /** Few enough for one of many workers, and still enough for the agents behind one address. */

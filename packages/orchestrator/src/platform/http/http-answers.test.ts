@@ -83,6 +83,8 @@ describe("every answer names its request", () => {
 
   test.each([
     ["what is not HTTP", "hello\r\n\r\n"],
+    ["no Host", "GET /v1/log/head HTTP/1.1\r\n\r\n"],
+    ["no Host on an unknown path", "GET /v1/nothing HTTP/1.1\r\n\r\n"],
     ["an unknown method", "BREW /pot HTTP/1.1\r\nHost: x\r\n\r\n"],
     ["two lengths", "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"],
     [
