@@ -60,6 +60,16 @@ const MORE = `
     create table parts (d date) partition by range (d);
     create table parts_1 partition of parts for values from ('2026-01-01') to ('2027-01-01');
   create index parts_at on parts (d);
+  create trigger of_parts before insert on parts for each row execute function touch(); alter table parts_1 disable trigger of_parts;
+    create table spread (k int, x text, y text) partition by range (k);
+  create sequence unused; select setval('unused', 500, false);
+  create type names as range (subtype = text, subtype_opclass = text_pattern_ops);
+  create aggregate added(int) (sfunc = int4pl, stype = int, sspace = 100);
+  create index by_sum on lines ((n + id)); alter index by_sum alter column 1 set statistics 400;
+  create conversion narrower for 'UTF8' to 'LATIN1' from utf8_to_iso8859_1; create conversion wider for 'LATIN1' to 'UTF8' from iso8859_1_to_utf8;
+  create extension postgres_fdw; create server away foreign data wrapper postgres_fdw options (port '5432', host '192.0.2.1');
+  create user mapping for pg_monitor server away options (user 'u', password 'never-to-be-seen'); create user mapping for public server away;
+    create foreign table there (a int, b text) server away;
     create table letters (id int primary key, mail text, note text);
   insert into letters select i, 'customer' || i || '@example.com', 'please leave parcel number ' || i || ' with the neighbours, thanks' from generate_series(1, 2000) i;
   do $$ begin for i in 1..30 loop
@@ -360,8 +370,69 @@ const OF_POSTGRESQL: typeof ON_THE_WAY = [
   ],
 ];
 
+/** What nothing but the third version of the list of objects has. */
+const RARER: typeof ON_THE_WAY = [
+  [
+    [
+      "the value that an unused sequence gives next reset on the way",
+      "alter sequence unused restart with 1",
+      "sequence start public.unused (other)",
+    ],
+    [
+      "a trigger that is off in one partition turned on again on the way",
+      "alter table parts_1 enable trigger of_parts",
+      "partition trigger public.parts_1.of_parts (missing)",
+    ],
+    [
+      "columns of a partitioned table in another order",
+      "alter table spread drop x; alter table spread add x text",
+      "column order public.spread (other)",
+    ],
+    [
+      "columns of a foreign table in another order",
+      "alter foreign table there drop a; alter foreign table there add a int",
+      "column order public.there (other)",
+    ],
+    ["a conversion lost on the way", "drop conversion narrower", "conversion public.narrower (missing)"],
+  ],
+  [
+    [
+      "a user mapping lost on the way",
+      "drop user mapping for public server away",
+      "user mapping public away (missing)",
+    ],
+    [
+      "the operator class of a range type changed on the way",
+      "drop type names; create type names as range (subtype = text)",
+      "range public.names (other)",
+    ],
+    [
+      "the space that an aggregate needs changed on the way",
+      "drop aggregate added(int); create aggregate added(int) (sfunc = int4pl, stype = int)",
+      "aggregate public.added(integer) (other)",
+    ],
+    [
+      "the statistics target of an index's column lost on the way",
+      "alter index by_sum alter column 1 set statistics -1",
+      "index column public.by_sum 1 (missing)",
+    ],
+  ],
+];
+
 /** Rights are granted to roles that every server has. */
 const PRIVILEGES: typeof ON_THE_WAY = [
+  [
+    [
+      "the password of a user mapping changed on the way",
+      "alter user mapping for pg_monitor server away options (set password 'other')",
+      "user mapping options pg_monitor away (other)",
+    ],
+    [
+      "the owner of a conversion changed on the way",
+      "alter conversion wider owner to pg_monitor",
+      "conversion owner public.wider (other)",
+    ],
+  ],
   [
     [
       "a grant lost on the way",
@@ -386,7 +457,7 @@ const PRIVILEGES: typeof ON_THE_WAY = [
   ],
 ];
 
-const CASES = [...ON_THE_WAY, ...OF_POSTGRESQL, ...PRIVILEGES];
+const CASES = [...ON_THE_WAY, ...OF_POSTGRESQL, ...RARER, ...PRIVILEGES];
 
 test.each(CASES.map((each) => [each]))("on the way: %#", async (damages) => {
   const dump = await damaged(damages.map((each) => each[1]).join(";\n"), (name) =>
@@ -395,6 +466,7 @@ test.each(CASES.map((each) => [each]))("on the way: %#", async (damages) => {
   const tested = await testIt(backup, await reseal(place, dump));
   const held = ON_THE_WAY.includes(damages) ? table : own;
   for (const [what, , names] of damages) held.noticed(what, tested, names);
+  expect(JSON.stringify([tested, backup.sourceMetadata])).not.toContain("never-to-be-seen");
 });
 
 test("another database's dump, bytes that are lost or other, and another order of the tables", async () => {

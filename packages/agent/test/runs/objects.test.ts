@@ -10,6 +10,7 @@ import {
   WRITES_OPTIONS,
 } from "../../src/engines/postgresql/content/earlier-objects.ts";
 import { lookIntoArchive } from "../../src/engines/postgresql/archive-start.ts";
+import { databaseObjects, RESTORED_OBJECTS } from "../../src/engines/postgresql/content/objects.ts";
 import { LIST_PRIVILEGES, privilegesOf } from "../../src/engines/postgresql/privileges/list-privileges.ts";
 import { tryPrivileges } from "../../src/engines/postgresql/privileges/try-privileges.ts";
 import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
@@ -242,9 +243,11 @@ test("with something of every kind, all of it is compared and the test passes", 
   };
   expect(Object.keys(content.objects.kinds).toSorted()).toEqual(
     [
+      "aggregate",
       "cast",
       "collation",
       "column",
+      "column_order",
       "comment",
       "constraint",
       "extension",
@@ -254,8 +257,10 @@ test("with something of every kind, all of it is compared and the test passes", 
       "materialized_view",
       "operator",
       "policy",
+      "range",
       "rule",
       "sequence",
+      "sequence_start",
       "sequence_value",
       "statistics",
       "table",
@@ -465,6 +470,27 @@ test("a backup by an earlier agent is compared as it was then, and the receipt s
   );
   expect(objectsOf(failed)?.observed["differing_objects"]).toBe("index public.of_three (missing)");
   expect(objectsOf(failed, "inferred:schema")).toMatchObject({ result: "failed" });
+});
+
+test("a backup that lists objects as agents did before the third version is compared with these alone", async () => {
+  server.sql(`create database second template template0;
+    \\connect second
+    create table few (id serial); alter sequence few_id_seq restart with 7;
+    create conversion narrower for 'UTF8' to 'LATIN1' from utf8_to_iso8859_1`);
+  const whole = await back({}, "second");
+  const { content } = whole.sourceMetadata as unknown as { content: { objects: { total: number } } };
+  const key = await openContentKey(whole.sourceMetadata, [place.identity]);
+  const settings = PRINTING.map((each) => `set ${each};`).join("\n");
+  const listed = databaseObjects(server.sql(`\\connect second\n${settings}\n${RESTORED_OBJECTS};`));
+  expect(listed).toHaveLength(content.objects.total - 2);
+  const objects = exactObjectsMetadata(listed, key!);
+  const sourceMetadata = { ...whole.sourceMetadata, content: { ...content, objects } };
+  const tested = await testIt({ ...whole, sourceMetadata } as unknown as MadeBackup);
+  expect(tested.reason).toBeUndefined();
+  expect(objectsOf(tested)).toMatchObject({ result: "passed", observed: { objects: listed.length } });
+  const reset = await dumpedAfter("alter sequence few_id_seq restart with 1", "second");
+  const failed = await testIt(whole, reset);
+  expect(objectsOf(failed)?.observed["differing_objects"]).toBe("sequence start public.few_id_seq (other)");
 });
 
 test("an extension that this host has in another version is named", async () => {

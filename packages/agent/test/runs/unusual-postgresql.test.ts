@@ -1,6 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { backUp, testBackup } from "./back-and-test.ts";
-import { makeTestPlace, type TestPlace } from "./scratch.ts";
+import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 /** What real databases hold and few tests do comes back, and is compared. */
@@ -46,6 +49,16 @@ afterAll(async () => {
   await place?.remove();
 });
 
+const of = (database: string) => ({
+  ...server.source,
+  connection: { kind: "url", url: server.url("postgres", "", database) } as const,
+});
+
+const dumpOf = (database: string): Buffer =>
+  execFileSync(join(server.bin, "pg_dump"), ["--format=custom", "--compress=0", database], {
+    env: { ...process.env, ...server.environment, PGTZ: "UTC" },
+  });
+
 const TABLES = 7;
 
 test("domains over arrays, values of several MB, and partitions in another order come back and are compared", async () => {
@@ -83,4 +96,59 @@ test("a role from whom a policy hides rows makes no backup; one that sees all ro
   expect(sourceMetadata).toMatchObject({
     tables: expect.arrayContaining([expect.objectContaining({ name: "public.hidden", rows: 20 })]) as unknown,
   });
+});
+
+/** What a database is like in which words of ours would mean something else. */
+const SETTINGS = (database: string): string => `
+  alter database ${database} set quote_all_identifiers = on;
+  alter database ${database} set search_path = public, pg_catalog;`;
+
+test("a database that quotes every name and has a count of its own is compared, and loses no row unnoticed", async () => {
+  server.sql(`create database renamed template template0;
+    ${SETTINGS("renamed")}
+    \\connect renamed
+    create table parent (id int); create table child (more int) inherits (parent); insert into child values (1, 1), (2, 2), (3, 3);
+    create function stays(int8) returns int8 language sql immutable as 'select $1';
+    create aggregate public.count(*) (sfunc = stays, stype = int8, initcond = '3');
+    create table public.pg_class (oid int, relname text);`);
+  const made = await backUp(place, of("renamed"));
+  const tested = await testBackup(place, server.source, made);
+  expect(tested.reason).toBeUndefined();
+  expect(tested.checks.find(({ id }) => id === "inferred:content")?.observed).toMatchObject({ tables: 2 });
+  server.sql(`create database fewer template renamed; ${SETTINGS("fewer")}
+    \\connect fewer
+    delete from child where id = 2`);
+  // The content of a table that inherits columns is not compared, so only the count tells.
+  const fewer = await testBackup(place, server.source, made, {
+    instead: await reseal(place, dumpOf("fewer")),
+  });
+  expect(fewer.reason).toMatch(/^check inferred:rows:public.child failed/);
+});
+
+test("options that a dump has in another order pass, and comments and grants that a restore does not bring back are named", async () => {
+  server.sql(`create role asker; create database in_order template template0;
+    \\connect in_order
+    create table base (id int primary key); insert into base values (1);
+    create view checked with (check_option = local, security_barrier) as select * from base;
+    create extension postgres_fdw;
+    create server away foreign data wrapper postgres_fdw options (port '5432', host '192.0.2.1', dbname 'x');
+    create user mapping for asker server away options (user 'u', password 'p');
+    create foreign table there (a int options (column_name 'z')) server away options (table_name 'a', schema_name 'b');
+    create table parts (id int constraint above check (id > 0), base int references base, at int) partition by range (id);
+    create table parts_1 partition of parts for values from (1) to (9);
+    create function touch() returns trigger language plpgsql as 'begin return new; end';
+    create trigger touched before insert on parts for each row execute function touch();
+    create type span as range (subtype = float8);`);
+  const undumped = `comment on constraint above on parts_1 is 'of a parent'; comment on constraint parts_base_fkey on parts_1 is 'of a parent';
+    comment on trigger touched on parts_1 is 'of a parent'; comment on function span(float8, float8) is 'of a type'; comment on type span_multirange is 'of a type'; comment on type base is 'of a table'`;
+  const summaryOf = async (sql: string): Promise<string | null> => {
+    server.sql(`\\connect in_order\n${sql}`);
+    const tested = await testBackup(place, server.source, await backUp(place, of("in_order")));
+    expect(tested.reason).toBeUndefined();
+    return comparedContentText(tested.checks);
+  };
+  expect(await summaryOf("")).toMatch(/; \d+ objects compared; owners and grants of \d+ objects compared$/);
+  const named = await summaryOf(`${undumped}; revoke execute on function pg_sleep(float8) from public`);
+  expect(named).toMatch(/objects compared, not compared: comments that no dump has; owners/);
+  expect(named).toMatch(/objects compared, not compared: all of the kind grants on system objects$/);
 });

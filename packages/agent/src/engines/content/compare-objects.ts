@@ -6,6 +6,7 @@ import { recordOf } from "./expected-content.ts";
 import {
   countOf,
   type DatabaseObject,
+  type ExactObjectsMetadata,
   objectsDigest,
   taggedKinds,
   type TaggedKinds,
@@ -14,7 +15,7 @@ import {
 /** What a backup's metadata say about the objects. */
 export interface ExpectedObjects {
   /** 2 and more for `ExactObjectsMetadata`. */
-  readonly version: 1 | 2 | 3 | 4;
+  readonly version: 1 | ExactObjectsMetadata["v"];
   readonly count: number;
   readonly sha256: string;
   /** Empty if only the digest over everything is known. */
@@ -24,6 +25,13 @@ export interface ExpectedObjects {
   /** See `ObjectsMetadata`. */
   readonly leftOut: readonly (readonly [kind: string, name: string | null])[];
 }
+
+/** A later agent's version may mean anything, so it is not compared. */
+const VERSIONS: Readonly<Record<ObjectsGroup, readonly ExpectedObjects["version"][]>> = {
+  objects: [1, 2, 3],
+  privileges: [1, 2, 3, 4, 5],
+  unrestored: [1, 2],
+};
 
 const SHA256 = /^[0-9a-f]{64}$/;
 const KIND = /^[a-z_]{1,40}$/;
@@ -35,8 +43,8 @@ export function expectedObjects(
 ): ExpectedObjects | null {
   const signed = recordOf(recordOf(metadata["content"])[what]);
   const { v, sha256, kinds, named, left_out } = signed;
-  if (v !== undefined && v !== 2 && !((v === 3 || v === 4) && what === "privileges")) return null;
-  const version = v ?? 1;
+  const version = VERSIONS[what].find((each) => each === (v ?? 1));
+  if (version === undefined) return null;
   const count = signed[version === 1 ? "count" : "total"];
   if (!isCount(count) || typeof sha256 !== "string" || !SHA256.test(sha256)) return null;
   const ofKinds = Object.entries(recordOf(kinds)).map(([kind, value]) => ({ kind, ...recordOf(value) }));

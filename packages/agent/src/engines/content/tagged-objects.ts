@@ -21,10 +21,11 @@ export interface ObjectsMetadata extends ObjectDigests {
  */
 export interface ExactObjectsMetadata extends ObjectDigests {
   /**
+   * Of `objects`. 3: with those of PostgreSQL's `more-objects.ts`.
    * Of `privileges`. 3: with large objects and the owner of the schema `public`. 4: without
-   * functions that a type brings with it.
+   * functions that a type brings with it. 5: with conversions and the options of user mappings.
    */
-  readonly v: 2 | 3 | 4;
+  readonly v: 2 | 3 | 4 | 5;
   readonly total: number;
 }
 

@@ -31,6 +31,8 @@ const BEGINNING = [
   "idle_in_transaction_session_timeout = 0",
   "search_path = pg_catalog, pg_temp",
   "standard_conforming_strings = on",
+  // Names are compared as texts.
+  "quote_all_identifiers = off",
 ]
   .map((setting) => `set ${setting};\n`)
   .join("");

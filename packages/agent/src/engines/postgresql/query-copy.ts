@@ -40,10 +40,11 @@ export async function askInTransaction(
   // Names in the query are looked up with the restored database's own search_path.
   ownOutput(await session.run("reset search_path"));
   const inner = text.replace(/[;\s]+$/, "");
-  // The line break ends a comment at the end of the query.
+  // The line break ends a comment at the end of the query. Our own words must be the server's, also
+  // where the database has a function or an operator of the same name.
   const statement = await session.runForeign(
     `with q as materialized (select * from (${inner}\n) q limit 2)
-     select (select count(*) from q) || ' ' || coalesce((select left(row_to_json(q)::text, ${MAX_ROW}) from q limit 1), '')`,
+     select pg_catalog.concat((select pg_catalog.count(*) from q), ' ', (select pg_catalog.left(pg_catalog.row_to_json(q)::pg_catalog.text, ${MAX_ROW}) from q limit 1))`,
   );
   const read = statement.ok ? ownOutput(await session.run(TABLES_READ)).trim() : "";
   return { outcome: await outcomeOf(server, statement, timeout_s), read };
@@ -69,6 +70,10 @@ export async function outcomeOf(
 export function ownOutput(statement: Statement): string {
   if (statement.ok) return statement.output;
   throw notOfTheQuery(statement.sqlstate);
+}
+
+export function isTimedOut(statement: Statement): boolean {
+  return !statement.ok && statement.sqlstate === TIMED_OUT;
 }
 
 function notOfTheQuery(sqlstate: string): RunError {

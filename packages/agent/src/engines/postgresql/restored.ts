@@ -253,5 +253,5 @@ export class RestoredPostgresql implements Restored {
 }
 
 function countQuery(table: string): string {
-  return `select count(*) as rows from ${table}`;
+  return `select pg_catalog.count(*) as rows from ${table}`;
 }

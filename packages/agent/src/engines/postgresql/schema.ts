@@ -21,6 +21,10 @@ export const OWN_SCHEMAS = "n.nspname !~ '^pg_' and n.nspname <> 'information_sc
 export const notOfExtension = (catalog: string, oid: string): string =>
   `not exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`;
 
+/** Options of a foreign server and the like. A dump has them in this order. */
+export const SORTED = (options: string): string =>
+  `(select array_agg(o order by o collate "C") from unnest(${options}) o)`;
+
 /**
  * Lists schemas, tables, columns, types, constraints, indexes and extensions, which a restored copy
  * must have too. Each row is a JSON array of kind, relation, name, definition, and the

@@ -4,17 +4,18 @@ import { recordOf } from "../../content/expected-content.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { ContentComparison, ForeignMetadata } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { isOfThirdVersion, isOfType, PRIVILEGES_WORDS } from "../privileges/list-privileges.ts";
+import { isListedBy, isOfType, PRIVILEGES_WORDS } from "../privileges/list-privileges.ts";
 import type { PsqlSession, Statement } from "../psql-session.ts";
 import type { Loaded } from "../run-pg-restore.ts";
 import { EXTENSIONS, PRINTING, rowsOf } from "../schema.ts";
-import { ownOutput } from "../query-copy.ts";
+import { isTimedOut, ownOutput } from "../query-copy.ts";
 import { isUnrestored, UNRESTORED_WORDS } from "../unrestored/unrestored-objects.ts";
 import { majorOf } from "../version.ts";
 import { compareContent } from "./compare-content.ts";
 import { compareDump, UNCERTAIN_TABLES } from "./compare-dump.ts";
 import { EARLIER_OBJECTS, earlierObjects, listedThen, WRITES_OPTIONS } from "./earlier-objects.ts";
 import { expectedRows } from "./expected-content.ts";
+import { moreRestored } from "./more-objects.ts";
 import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS } from "./objects.ts";
 import type { ArchiveContent } from "./read-archive.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./tables.ts";
@@ -34,8 +35,6 @@ export interface Copy {
   /** Called when its objects were listed, or will not be. */
   readonly onListed: () => void;
 }
-
-const TIMED_OUT = "57014";
 
 /**
  * Compares a copy with its backup's metadata. Another major version may print the same value in
@@ -74,21 +73,25 @@ async function compareItsObjects(
     if (isFirst && ownOutput(await session.run(WRITES_OPTIONS)).trim() === "t") return null;
     return {
       objects: await session.run(isFirst ? EARLIER_OBJECTS : RESTORED_OBJECTS),
+      more: expected.version < 3 ? [] : await moreRestored(session),
       extensions: await session.run(EXTENSIONS),
     };
   });
   if (listed === null) return [];
   // Without an answer in time nothing is known about the objects. The receipt shows this by
   // having no such check.
-  if (!listed.objects.ok && listed.objects.sqlstate === TIMED_OUT) return [];
+  const { objects, more } = listed;
+  if (isTimedOut(objects) || more === null) return [];
   const unrestored = expectedObjects(metadata, "unrestored");
+  const found = [...listedLike(expected, unrestored !== null, objects, key), ...more];
   return [
-    compareObjects(listedLike(expected, unrestored !== null, listed.objects, key), expected, key, {
+    compareObjects(found, { ...expected, leftOut: [] }, key, {
       of,
       duration_ms: performance.now() - started,
       words: OBJECTS_WORDS,
       isExact: expected.version !== 1,
       notLookedAt: [
+        ...(expected.leftOut.length === 0 ? [] : ["comments that no dump has"]),
         ...(unrestored === null ? [] : notInAnyCheck(unrestored, loaded.unrestored)),
         ...ownersNotCompared(metadata, loaded.privileges),
         ...otherVersions(metadata["extensions"], rowsOf(ownOutput(listed.extensions))),
@@ -162,7 +165,7 @@ function comparePrivileges({ of, loaded }: Copy, { metadata, key }: ContentCompa
     (each) =>
       !isOfType(each) &&
       (!lacksPublic || each.name !== "schema public") &&
-      (expected.version >= 3 || !isOfThirdVersion(each)),
+      isListedBy(expected.version, each),
   );
   const context = { of, words: PRIVILEGES_WORDS, what: "privileges" as const };
   return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];

@@ -99,8 +99,8 @@ test("each table's rows are hashed, wherever the pieces of the script begin and 
       encoding: "UTF8",
       tables: TABLES,
       sequences: [
-        { schema: "public", sequence: HOSTILE, value: "3" },
-        { schema: "s", sequence: "it's", value: null },
+        { schema: "public", sequence: HOSTILE, value: "3", start: null },
+        { schema: "s", sequence: "it's", value: null, start: "-5" },
       ],
       largeObjects: LARGE_OBJECTS,
     });

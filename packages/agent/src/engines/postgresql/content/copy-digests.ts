@@ -6,8 +6,10 @@ import { unquotedName } from "../../quoted-name.ts";
 export interface SequenceValue {
   readonly schema: string;
   readonly sequence: string;
-  /** Null if the sequence was never used. */
+  /** Null if the sequence gave no value yet. */
   readonly value: string | null;
+  /** The value that such a sequence gives next. */
+  readonly start: string | null;
 }
 
 /** The rows that a dump loads into one table. */
@@ -189,5 +191,6 @@ function sequenceOf(statement: string): SequenceValue | null {
     schema: unquotedName(schema),
     sequence: unquotedName(sequence),
     value: isCalled === "true" ? value : null,
+    start: isCalled === "true" ? null : value,
   };
 }

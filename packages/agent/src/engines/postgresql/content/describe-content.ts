@@ -82,8 +82,8 @@ export function withContent(
   const unrestored = describeUnrestored(before.unrestored, after.unrestored, key);
   const apart = unrestored !== null;
   const objects = describeObjects(
-    apart ? withoutUnrestored(before.objects) : before.objects,
-    apart ? withoutUnrestored(after.objects) : after.objects,
+    apart ? withoutUnrestored(before) : before,
+    apart ? withoutUnrestored(after) : after,
     archive?.sequences ?? null,
     key,
   );

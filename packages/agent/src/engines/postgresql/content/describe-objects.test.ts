@@ -4,6 +4,7 @@ import { compareObjects, expectedObjects } from "../../content/compare-objects.t
 import { type DatabaseObject, MAX_NAMED, objectsMetadata } from "../../content/tagged-objects.ts";
 import { describeObjects } from "./describe-objects.ts";
 import { listedThen } from "./earlier-objects.ts";
+import { valueDefinition } from "./more-objects.ts";
 import { databaseObjects, OBJECTS_WORDS as words } from "./objects.ts";
 
 const key = randomBytes(32);
@@ -14,8 +15,10 @@ const object = (kind: string, name: string, definition = "as it is"): DatabaseOb
   definition,
 });
 
+const listed = (objects: readonly DatabaseObject[] | null) => ({ objects, more: [] });
+
 function compare(source: readonly DatabaseObject[], restored: readonly DatabaseObject[]) {
-  const objects = describeObjects(source, source, [], key);
+  const objects = describeObjects(listed(source), listed(source), [], key);
   const expected = expectedObjects(JSON.parse(JSON.stringify({ content: { objects } })) as never);
   if (expected === null) throw new Error("nothing to compare with");
   return compareObjects(restored, expected, key, { of: null, duration_ms: 1, words });
@@ -40,11 +43,13 @@ test("an unexpected kind is a difference too", () => {
 });
 
 test("an object that somebody changed during the dump is not compared", () => {
-  const [before, after] = [[object("view", "v")], [object("view", "v", "another")]];
+  const [before, after] = [listed([object("view", "v")]), listed([object("view", "v", "another")])];
   expect(describeObjects(before, after, [], key)).toBeNull();
+  expect(describeObjects(before, { ...before, more: [object("range", "r")] }, [], key)).toBeNull();
   expect(describeObjects(before, before, [], key)).not.toBeNull();
   // Nothing is known either if the server or the dump did not tell.
-  expect(describeObjects(null, before, [], key)).toBeNull();
+  expect(describeObjects(listed(null), before, [], key)).toBeNull();
+  expect(describeObjects(before, { ...before, more: null }, [], key)).toBeNull();
   expect(describeObjects(before, before, null, key)).toBeNull();
 });
 
@@ -61,21 +66,37 @@ test("an earlier backup that lists no extensions is compared without them, also 
     }
 });
 
-test("a sequence has the value of the dump, whatever it is at by now", () => {
-  const sequence = { schema: "s", sequence: "ids", value: "41" };
-  const listed = (value: string) => databaseObjects(`["sequence_value", "s.ids", "${value}", ""]\n`);
-  const sha256 = "898d1890c30286031226763feed8e4dd9a13d71f4ce47ea02b492a4b307c3e2d";
-  const objects = describeObjects(listed("x"), listed("x"), [sequence], key);
+test("a value has the definition that the query for the copy gives it", () => {
+  const digest = "898d1890c30286031226763feed8e4dd9a13d71f4ce47ea02b492a4b307c3e2d";
+  expect(databaseObjects(`["sequence_value", "s.ids", "${digest}", ""]\n`)).toEqual([
+    { kind: "sequence_value", name: "s.ids", definition: valueDefinition("41") },
+  ]);
+});
+
+test.each([
+  ["its last value", { value: "41", start: null }, ["sequence_value"]],
+  ["the one that it gives next", { value: null, start: "500" }, ["sequence_value", "sequence_start"]],
+])("a sequence has the value of the dump, whatever it is at by now: %s", (_, known, kinds) => {
+  const inCopy = (value: string) =>
+    databaseObjects(kinds.map((kind) => `["${kind}", "s.ids", "${value}", ""]`).join("\n"));
+  const atSource = listed(inCopy("x").slice(0, 1));
+  const objects = describeObjects(atSource, atSource, [{ schema: "s", sequence: "ids", ...known }], key);
   const expected = expectedObjects({ content: { objects } } as never);
   if (expected === null) throw new Error("nothing to compare with");
   const context = { of: null, duration_ms: 1, words };
-  expect(compareObjects(listed(sha256), expected, key, context)).toMatchObject({ result: "passed" });
-  expect(compareObjects(listed("x"), expected, key, context)).toMatchObject({ result: "failed" });
+  const digests = [known.value ?? "", known.start ?? ""].map((each) => valueDefinition(each).trim());
+  const found = inCopy("x").map((each, at) => ({ ...each, definition: `${digests[at]} ` }));
+  expect(compareObjects(found, expected, key, context)).toMatchObject({ result: "passed" });
+  expect(compareObjects(inCopy("x"), expected, key, context)).toMatchObject({
+    result: "failed",
+    observed: { differing: kinds.length },
+  });
 });
 
 test("a tester that knows only the first version finds no count, so it compares nothing", () => {
-  const objects = describeObjects([object("view", "v")], [object("view", "v")], [], key);
-  expect(objects).toMatchObject({ v: 2, total: 1 });
+  const source = listed([object("view", "v")]);
+  const objects = describeObjects(source, source, [], key);
+  expect(objects).toMatchObject({ v: 3, total: 1 });
   expect(objects).not.toHaveProperty("count");
 });
 
@@ -87,7 +108,7 @@ test("metadata that make no sense are not compared", () => {
     { count: -1, sha256: "a".repeat(64) },
     { count: 1, sha256: "a" },
     { v: 2, count: 1, sha256: "a".repeat(64) },
-    { v: 3, count: 1, total: 1, sha256: "a".repeat(64) },
+    { v: 4, count: 1, total: 1, sha256: "a".repeat(64) },
   ])
     expect(expectedObjects({ content: { objects } } as never)).toBeNull();
   const odd = { count: 1, sha256: "a".repeat(64), kinds: { "": 1, view: null }, named: [1, ["view"], {}] };

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   type DatabaseObject,
   exactObjectsMetadata,
@@ -10,9 +9,11 @@ import {
   TYPE_GRANTS_LEFT_OUT,
   isOfLargeObject,
   HAS_LARGE_OBJECTS,
+  HAS_SYSTEM_GRANTS,
   LARGE_OBJECTS_LEFT_OUT,
   LIST_PRIVILEGES,
   privilegesOf,
+  SYSTEM_GRANTS_LEFT_OUT,
 } from "../privileges/list-privileges.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import type { SequenceValue } from "./copy-digests.ts";
@@ -25,6 +26,7 @@ import {
 import { isUnrestored } from "../unrestored/unrestored-objects.ts";
 import { rowsOf } from "../schema.ts";
 import { majorOf } from "../version.ts";
+import { MORE_OBJECTS, sequenceStart, UNDUMPED_COMMENT, valueDefinition } from "./more-objects.ts";
 import { databaseObjects, SEQUENCE_VALUE, SOURCE_OBJECTS } from "./objects.ts";
 
 const LISTING_MS = 60_000;
@@ -34,12 +36,16 @@ const LOCKED_MS = 2_000;
 /** Each list is null if it is unknown. */
 export interface ListedObjects {
   readonly objects: readonly DatabaseObject[] | null;
+  /** Those of `more-objects.ts`, which only the third version lists. */
+  readonly more: readonly DatabaseObject[] | null;
   readonly privileges: readonly DatabaseObject[] | null;
   readonly unrestored: Unrestored | null;
   /** Whether the source has large objects and `privileges` has none of them. */
   readonly hasMoreLargeObjects: boolean;
   /** Whether a function that a range type brings with it has grants of its own. */
   readonly hasTypeGrants: boolean;
+  /** Whether one of the server's own objects has other grants than when it was set up. */
+  readonly hasSystemGrants: boolean;
 }
 
 /** The source's objects that a restore test does not create. */
@@ -51,10 +57,12 @@ export interface Unrestored {
 
 export const NOTHING_LISTED: ListedObjects = {
   objects: null,
+  more: null,
   privileges: null,
   unrestored: null,
   hasMoreLargeObjects: false,
   hasTypeGrants: false,
+  hasSystemGrants: false,
 };
 
 /**
@@ -74,14 +82,18 @@ export async function listObjects(
     return listed.ok ? read(listed.output) : null;
   };
   const objects = await list(SOURCE_OBJECTS, databaseObjects);
+  const more = await list(MORE_OBJECTS, databaseObjects);
   const all = await list(LIST_PRIVILEGES, privilegesOf);
   const privileges = all === null ? null : dumpedPrivileges(all, majorOf(dumpVersion));
   const [[hasLargeObjects] = []] = (await list(HAS_LARGE_OBJECTS, rowsOf)) ?? [];
+  const [[hasSystemGrants] = []] = (await list(HAS_SYSTEM_GRANTS, rowsOf)) ?? [];
   return {
     objects,
-    privileges: hasLargeObjects === undefined ? null : privileges,
+    more,
+    privileges: hasLargeObjects === undefined || hasSystemGrants === undefined ? null : privileges,
     unrestored: await unrestored(list, majorOf(version)),
     hasTypeGrants: all?.some(isGrantOfType) === true,
+    hasSystemGrants: hasSystemGrants === "true",
     hasMoreLargeObjects: hasLargeObjects === "true" && privileges?.some(isOfLargeObject) !== true,
   };
 }
@@ -106,23 +118,26 @@ async function unrestored(
  * contain either. Sequences get the dump's values.
  */
 export function describeObjects(
-  before: readonly DatabaseObject[] | null,
-  after: readonly DatabaseObject[] | null,
+  before: Pick<ListedObjects, "objects" | "more">,
+  after: Pick<ListedObjects, "objects" | "more">,
   sequences: readonly SequenceValue[] | null,
   key: Buffer,
 ): ExactObjectsMetadata | null {
   if (sequences === null) return null;
-  const listed = unchanged(before, after);
-  if (listed === null) return null;
-  const values = new Map<string, string>(
-    sequences.map(({ schema, sequence, value }) => [`${schema}.${sequence}`, value ?? ""]),
-  );
+  const listed = unchanged(before.objects, after.objects);
+  const more = unchanged(before.more, after.more);
+  if (listed === null || more === null) return null;
+  const values = new Map(sequences.map((each) => [`${each.schema}.${each.sequence}`, each]));
   const inDump = listed.flatMap((object) => {
     if (object.kind !== SEQUENCE_VALUE) return [object];
-    const value = values.get(object.name);
-    return value === undefined ? [] : [{ ...object, definition: valueDefinition(value) }];
+    const sequence = values.get(object.name);
+    if (sequence === undefined) return [];
+    const valued = { ...object, definition: valueDefinition(sequence.value ?? "") };
+    return sequence.start === null ? [valued] : [valued, sequenceStart(object.name, sequence.start)];
   });
-  return exactObjectsMetadata(inDump, key);
+  const dumped = more.filter(({ kind }) => kind !== UNDUMPED_COMMENT);
+  const signed = { ...exactObjectsMetadata([...inDump, ...dumped], key), v: 3 as const };
+  return dumped.length === more.length ? signed : { ...signed, left_out: [[UNDUMPED_COMMENT, null]] };
 }
 
 /** The same for owners and grants. */
@@ -136,8 +151,9 @@ export function describePrivileges(
   const left_out = [
     ...(after.hasMoreLargeObjects ? [LARGE_OBJECTS_LEFT_OUT] : []),
     ...(before.hasTypeGrants || after.hasTypeGrants ? [TYPE_GRANTS_LEFT_OUT] : []),
+    ...(before.hasSystemGrants || after.hasSystemGrants ? [SYSTEM_GRANTS_LEFT_OUT] : []),
   ];
-  const signed = { ...exactObjectsMetadata(listed, key), v: 4 as const };
+  const signed = { ...exactObjectsMetadata(listed, key), v: 5 as const };
   return left_out.length === 0 ? signed : { ...signed, left_out };
 }
 
@@ -154,10 +170,8 @@ export function describeUnrestored(
 }
 
 /** Without the objects that `unrestored` lists. */
-export function withoutUnrestored(
-  objects: readonly DatabaseObject[] | null,
-): readonly DatabaseObject[] | null {
-  return objects?.filter((object) => !isUnrestored(object)) ?? null;
+export function withoutUnrestored(listed: ListedObjects): ListedObjects {
+  return { ...listed, objects: listed.objects?.filter((object) => !isUnrestored(object)) ?? null };
 }
 
 function unchanged(
@@ -166,13 +180,6 @@ function unchanged(
 ): readonly DatabaseObject[] | null {
   if (before === null || after === null) return null;
   return listing(before) === listing(after) ? before : null;
-}
-
-/** The definition of a value as `objects.ts` lists it in a restored copy. */
-function valueDefinition(value: string): string {
-  return `${createHash("sha256")
-    .update(JSON.stringify([value]))
-    .digest("hex")} `;
 }
 
 function listing(objects: readonly DatabaseObject[]): string {

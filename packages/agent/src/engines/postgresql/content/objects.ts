@@ -1,7 +1,7 @@
 import type { ObjectsWords } from "../../../checks/index.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { asReadBack } from "../printed/printed-sql.ts";
-import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
+import { notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
 
 /**
  * The definition of this kind is a value. Only the dump knows it, because a sequence changes even
@@ -9,11 +9,11 @@ import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
  */
 export const SEQUENCE_VALUE = "sequence_value";
 
-const OWN_RELATION = (kinds: string): string =>
+export const OWN_RELATION = (kinds: string): string =>
   `c.relkind in (${kinds}) and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}`;
 
 /** Objects with oids from here on were created after the cluster. */
-const FIRST_OWN_OID = 16_384;
+export const FIRST_OWN_OID = 16_384;
 
 /**
  * A column's options, without the one that PostgreSQL 17.12 writes into every column itself. A dump
@@ -22,7 +22,24 @@ const FIRST_OWN_OID = 16_384;
 const OPTIONS =
   "(select array_agg(o order by at) from unnest(a.attoptions) with ordinality own(o, at) where o not like 'pg!_attver=%' escape '!')";
 
-const LISTING =
+/** A dump names the check option of a view apart from its other options, and a restore puts it last. */
+const VIEW_OPTIONS =
+  "(select array_agg(o order by o like 'check_option=%', at) from unnest(r.reloptions) with ordinality own(o, at))";
+
+/**
+ * A comment `d` that no dump has: pg_dump leaves out what a table gets from its parents, and what
+ * the server makes along with a type or a view, with the comments on it.
+ */
+export const IS_UNDUMPED = `(case d.classoid
+    when 'pg_constraint'::regclass then exists (select from pg_constraint c where c.oid = d.objoid and ((c.contype in ('c', 'n') and c.conrelid <> 0 and not c.conislocal) or (c.contype = 'f' and c.conparentid <> 0)))
+    when 'pg_trigger'::regclass then exists (select from pg_trigger t where t.oid = d.objoid and (t.tgisinternal or coalesce(to_jsonb(t)->>'tgparentid', '0') <> '0'))
+    when 'pg_rewrite'::regclass then exists (select from pg_rewrite w where w.oid = d.objoid and w.rulename = '_RETURN')
+    when 'pg_proc'::regclass then exists (select from pg_depend i where i.classid = d.classoid and i.objid = d.objoid and i.deptype = 'i')
+    when 'pg_type'::regclass then exists (select from pg_type t left join pg_class c on c.oid = t.typrelid where t.oid = d.objoid
+      and (c.relkind <> 'c' or t.typtype = 'm' or exists (select from pg_type e where e.typarray = t.oid)))
+    else false end)`;
+
+export const LISTING =
   "select json_build_array(kind, name, encode(sha256(convert_to(exact::text, 'UTF8')), 'hex'), coalesce(printed, '')) from object";
 
 /** The roles of a list of oids, by name; PUBLIC has the oid 0. */
@@ -42,7 +59,7 @@ const OBJECTS = (sequenceValue: string, listing = LISTING): string => `
     where ${OWN_RELATION("'r', 'p', 'f', 'm', 'v', 'S'")}
   ), object(kind, name, exact, printed) as (
     select case relkind when 'v' then 'view' else 'materialized_view' end, name,
-      json_build_array(case when relkind = 'm' then relispopulated end, reloptions, (select amname from pg_am where oid = r.relam)), pg_get_viewdef(oid)
+      json_build_array(case when relkind = 'm' then relispopulated end, ${VIEW_OPTIONS}, (select amname from pg_am where oid = r.relam)), pg_get_viewdef(oid)
     from relation r where relkind in ('v', 'm')
     union all
     select 'table', name, json_build_array(relkind, relpersistence, relreplident, relrowsecurity, relforcerowsecurity, reloptions,
@@ -52,7 +69,7 @@ const OBJECTS = (sequenceValue: string, listing = LISTING): string => `
     from relation r where relkind in ('r', 'p', 'f')
     union all
     select 'column', format('%s.%I', r.name, a.attname),
-      json_build_array(a.attstorage, to_jsonb(a)->>'attcompression', to_jsonb(a)->>'attstattarget', ${OPTIONS}, a.attfdwoptions), ''
+      json_build_array(a.attstorage, to_jsonb(a)->>'attcompression', to_jsonb(a)->>'attstattarget', ${OPTIONS}, ${SORTED("a.attfdwoptions")}), ''
     from relation r join pg_attribute a on a.attrelid = r.oid join pg_type t on t.oid = a.atttypid
     where a.attnum > 0 and not a.attisdropped and (a.attstorage <> t.typstorage or coalesce(to_jsonb(a)->>'attcompression', '') <> ''
       or coalesce((to_jsonb(a)->>'attstattarget')::int, -1) <> -1 or ${OPTIONS} is not null or a.attfdwoptions is not null)
@@ -127,17 +144,17 @@ const OBJECTS = (sequenceValue: string, listing = LISTING): string => `
       json_build_array((select tmplname from pg_ts_template where oid = t.dicttemplate), t.dictinitoption), ''
     from pg_ts_dict t join pg_namespace n on n.oid = t.dictnamespace where ${OWN_SCHEMAS} and ${notOfExtension("pg_ts_dict", "t.oid")}
     union all
-    select 'foreign_table', r.name, json_build_array(s.srvname, f.ftoptions), ''
+    select 'foreign_table', r.name, json_build_array(s.srvname, ${SORTED("f.ftoptions")}), ''
     from relation r join pg_foreign_table f on f.ftrelid = r.oid join pg_foreign_server s on s.oid = f.ftserver
     union all
-    select 'foreign_server', quote_ident(s.srvname), json_build_array(w.fdwname, s.srvtype, s.srvversion, s.srvoptions), ''
+    select 'foreign_server', quote_ident(s.srvname), json_build_array(w.fdwname, s.srvtype, s.srvversion, ${SORTED("s.srvoptions")}), ''
     from pg_foreign_server s join pg_foreign_data_wrapper w on w.oid = s.srvfdw where ${notOfExtension("pg_foreign_server", "s.oid")}
     union all
     select 'comment', concat_ws(' ', of.type, of.identity), json_build_array(d.description), ''
     from pg_description d, pg_identify_object(d.classoid, d.objoid, d.objsubid) of
     where d.objoid >= ${FIRST_OWN_OID} and d.classoid not in ('pg_extension'::regclass, 'pg_publication'::regclass, 'pg_subscription'::regclass)
       and of.identity is not null and (of.type, of.identity) <> ('schema', 'public')
-      and not exists (select from pg_depend e where e.classid = d.classoid and e.objid = d.objoid and e.deptype = 'e')
+      and not exists (select from pg_depend e where e.classid = d.classoid and e.objid = d.objoid and e.deptype = 'e') and not ${IS_UNDUMPED}
     union all
     select 'extension', quote_ident(x.extname), json_build_array(n.nspname), '' from pg_extension x join pg_namespace n on n.oid = x.extnamespace
     union all

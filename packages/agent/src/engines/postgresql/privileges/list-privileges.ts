@@ -1,7 +1,7 @@
 import type { ObjectsWords } from "../../../checks/index.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { LOADING_ROLE } from "../loading-role.ts";
-import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
+import { notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
 
 /**
  * The grants of an object, as JSON: whether the grantee is the owner, the grantee's name, the
@@ -36,12 +36,23 @@ const OF_TYPES_GRANTED_KIND = "type_function_grants";
 const IS_OF_TYPE = `exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'i')`;
 const LARGE_OBJECTS_KIND = "large_object_privileges";
 const PUBLIC_KIND = "schema_owner";
+const CONVERSIONS_KIND = "conversion_owner";
+/** As whom a role is known to a foreign server, with its password. Only a superuser sees all. */
+const MAPPINGS_KIND = "user_mapping_options";
 /** Each is locked until all are compared. */
 const MAX_LARGE_OBJECTS = 1_000;
 
-/** Whether only the third version of `content.privileges` has it. */
-export function isOfThirdVersion({ kind }: DatabaseObject): boolean {
-  return kind === LARGE_OBJECTS_KIND || kind === PUBLIC_KIND;
+/** The version of `content.privileges` from which on each kind is listed, where that is not 2. */
+const SINCE: ReadonlyMap<string, number> = new Map([
+  [LARGE_OBJECTS_KIND, 3],
+  [PUBLIC_KIND, 3],
+  [CONVERSIONS_KIND, 5],
+  [MAPPINGS_KIND, 5],
+]);
+
+/** Whether that version of `content.privileges` has it. */
+export function isListedBy(version: number, { kind }: DatabaseObject): boolean {
+  return version >= (SINCE.get(kind) ?? 2);
 }
 
 /** Whether only the first three versions have it, although its owner depends on the server. */
@@ -72,8 +83,33 @@ export function isOfLargeObject({ kind }: DatabaseObject): boolean {
 /** For `left_out` of the metadata. */
 export const LARGE_OBJECTS_LEFT_OUT = [LARGE_OBJECTS_KIND, null] as const;
 export const TYPE_GRANTS_LEFT_OUT = [OF_TYPES_GRANTED_KIND, null] as const;
+export const SYSTEM_GRANTS_LEFT_OUT = ["grants_on_system_objects", null] as const;
 
 export const HAS_LARGE_OBJECTS = "select json_build_array(exists (select from pg_largeobject_metadata))";
+
+/** Grants without those to the owner, whose name is another on each server. */
+const OTHERS_GRANTS = (acl: string): string => `(
+  select json_agg(json_build_array(a.grantee, a.privilege_type, a.is_grantable) order by a.grantee, a.privilege_type)::text from aclexplode(${acl}) a where a.grantee <> a.grantor)`;
+
+/** Whether the grants are others than the server was set up with; a null stands for these. */
+const IS_CHANGED = (acl: string, kind: string, owner: string): string =>
+  `${acl} is not null and ${OTHERS_GRANTS(acl)} is distinct from ${OTHERS_GRANTS(`coalesce(i.initprivs, acldefault('${kind}', ${owner}))`)}`;
+
+const OF_SYSTEM = (catalog: string, oid: string, sub = "0"): string =>
+  `left join pg_init_privs i on i.classoid = '${catalog}'::regclass and i.objoid = ${oid} and i.objsubid = ${sub} where ${oid} < 16384`;
+
+/**
+ * Whether somebody granted or revoked something on the server's own objects. A dump has such
+ * grants, but another server may lack the objects or the roles. It has none on `information_schema`.
+ */
+export const HAS_SYSTEM_GRANTS = `
+  select json_build_array(
+    exists (select from pg_proc p ${OF_SYSTEM("pg_proc", "p.oid")} and p.pronamespace = 'pg_catalog'::regnamespace and ${IS_CHANGED("p.proacl", "f", "p.proowner")})
+    or exists (select from pg_class c ${OF_SYSTEM("pg_class", "c.oid")} and c.relnamespace = 'pg_catalog'::regnamespace and ${IS_CHANGED("c.relacl", "r", "c.relowner")})
+    or exists (select from pg_attribute a join pg_class c on c.oid = a.attrelid ${OF_SYSTEM("pg_class", "c.oid", "a.attnum")} and c.relnamespace = 'pg_catalog'::regnamespace and ${IS_CHANGED("a.attacl", "c", "c.relowner")})
+    or exists (select from pg_language l ${OF_SYSTEM("pg_language", "l.oid")} and ${IS_CHANGED("l.lanacl", "l", "l.lanowner")})
+    or exists (select from pg_type t ${OF_SYSTEM("pg_type", "t.oid")} and t.typnamespace = 'pg_catalog'::regnamespace and ${IS_CHANGED("t.typacl", "T", "t.typowner")})
+    or exists (select from pg_namespace n ${OF_SYSTEM("pg_namespace", "n.oid")} and n.nspname = 'pg_catalog' and ${IS_CHANGED("n.nspacl", "n", "n.nspowner")}))`;
 
 /**
  * Each row is a JSON array: kind, name, and the SHA-256 of a JSON array of the owner and the
@@ -118,6 +154,11 @@ export const LIST_PRIVILEGES = `
     union all
     select '${LARGE_OBJECTS_KIND}', l.oid::text, json_build_array(pg_get_userbyid(l.lomowner), ${GRANTS("l.lomacl", "L", "l.lomowner")})
     from pg_largeobject_metadata l where (select count(*) from pg_largeobject_metadata) <= ${MAX_LARGE_OBJECTS}
+    union all
+    select '${CONVERSIONS_KIND}', format('%I.%I', n.nspname, v.conname), json_build_array(pg_get_userbyid(v.conowner)) ${OWN("v", "pg_conversion", "connamespace")}
+    union all
+    select '${MAPPINGS_KIND}', concat_ws(' ', quote_ident(u.usename), quote_ident(u.srvname)), json_build_array(${SORTED("u.umoptions")})
+    from pg_user_mappings u where ${notOfExtension("pg_foreign_server", "u.srvid")}
     union all
     select '${PUBLIC_KIND}', 'public', json_build_array(pg_get_userbyid(n.nspowner)) from pg_namespace n
     where n.nspname = 'public' and current_setting('server_version_num')::int >= 150000 and pg_get_userbyid(n.nspowner) not in ('pg_database_owner', '${LOADING_ROLE}')

@@ -12,7 +12,7 @@ export interface PrivilegeStatements {
  * Objects that may get an owner. Those that a restore test does not create are compared elsewhere.
  */
 const OWNED =
-  /^(?:TABLE|VIEW|MATERIALIZED VIEW|FOREIGN TABLE|SEQUENCE|TYPE|DOMAIN|SCHEMA|COLLATION|STATISTICS|SERVER|TEXT SEARCH CONFIGURATION|TEXT SEARCH DICTIONARY)$/;
+  /^(?:TABLE|VIEW|MATERIALIZED VIEW|FOREIGN TABLE|SEQUENCE|TYPE|DOMAIN|SCHEMA|COLLATION|CONVERSION|STATISTICS|SERVER|TEXT SEARCH CONFIGURATION|TEXT SEARCH DICTIONARY)$/;
 /** Here, the arguments' types follow the name. */
 const OWNED_WITH_TYPES = /^(?:FUNCTION|PROCEDURE|AGGREGATE|OPERATOR)$/;
 /** Without quotes, a name has no capital letters, and a keyword has no others. */

@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
+import type { PsqlSession } from "../psql-session.ts";
+import { isTimedOut, ownOutput } from "../query-copy.ts";
+import { notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
+import { databaseObjects, FIRST_OWN_OID, IS_UNDUMPED, LISTING, OWN_RELATION } from "./objects.ts";
+
+/** What the third version of `content.objects` lists besides `objects.ts`. */
+
+/** The definition of this kind is the next value of a sequence that gave none yet. */
+export const SEQUENCE_START = "sequence_start";
+/** No dump has these: a test says that there are some, and compares none. */
+export const UNDUMPED_COMMENT = "undumped_comment";
+
+const OWN = (from: string, catalog: string, namespace: string): string =>
+  `from ${catalog} ${from} join pg_namespace n on n.oid = ${from}.${namespace} where ${OWN_SCHEMAS} and ${notOfExtension(catalog, `${from}.oid`)}`;
+
+/**
+ * The digest of a table's content covers the order of its columns, so only tables without rows of
+ * their own are listed for it. A restore gives a table that inherits columns its parents' first.
+ * Most of the others only a superuser may create. None has an expression that the
+ * server prints.
+ */
+export const MORE_OBJECTS = `
+  with relation as (
+    select c.*, format('%I.%I', n.nspname, c.relname) as name
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where ${OWN_RELATION("'r', 'p', 'f', 'm'")}
+  ), object(kind, name, exact, printed) as (
+    select 'column_order', name, json_build_array((select json_agg(attname order by attnum) from pg_attribute a where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped)), ''
+    from relation r where relkind in ('p', 'f') and (relispartition or not exists (select from pg_inherits where inhrelid = r.oid))
+    union all
+    select 'index_column', format('%I.%I %s', n.nspname, i.relname, a.attnum), json_build_array(to_jsonb(a)->>'attstattarget'), ''
+    from relation r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid join pg_namespace n on n.oid = i.relnamespace join pg_attribute a on a.attrelid = i.oid
+    where (x.indisvalid or i.relkind = 'I') and not x.indisexclusion and coalesce((to_jsonb(a)->>'attstattarget')::int, -1) <> -1
+    union all
+    select 'partition_trigger', format('%s.%I', r.name, t.tgname), json_build_array(t.tgenabled), ''
+    from relation r join pg_trigger t on t.tgrelid = r.oid join pg_trigger p on p.oid = (to_jsonb(t)->>'tgparentid')::oid where t.tgenabled <> p.tgenabled and not p.tgisinternal
+    union all
+    select 'replica_identity', name, json_build_array(relreplident), '' from relation where relkind = 'm' and relreplident <> 'd'
+    union all
+    select 'aggregate', p.oid::regprocedure::text, json_build_array(a.aggtransspace, a.aggmtransspace, a.aggfinalextra, a.aggmfinalextra), ''
+    from pg_aggregate a join pg_proc p on p.oid = a.aggfnoid join pg_namespace n on n.oid = p.pronamespace where ${OWN_SCHEMAS} and ${notOfExtension("pg_proc", "p.oid")}
+    union all
+    select 'comment', concat_ws(' ', 'large object', d.objoid), json_build_array(d.description), '' from pg_description d
+    where d.classoid = 'pg_largeobject'::regclass and d.objoid < ${FIRST_OWN_OID}
+    union all
+    select '${UNDUMPED_COMMENT}', concat_ws(' ', of.type, of.identity), json_build_array(d.description), ''
+    from pg_description d, pg_identify_object(d.classoid, d.objoid, d.objsubid) of where d.objoid >= ${FIRST_OWN_OID} and ${IS_UNDUMPED}
+      and not exists (select from pg_depend e where e.classid = d.classoid and e.objid = d.objoid and e.deptype = 'e')
+    union all
+    select 'user_mapping', concat_ws(' ', quote_ident(u.usename), quote_ident(u.srvname)), json_build_array(), '' from pg_user_mappings u where ${notOfExtension("pg_foreign_server", "u.srvid")}
+    union all
+    select 'range', format('%I.%I', n.nspname, t.typname), json_build_array(ons.nspname, o.opcname), ''
+    from pg_range g join pg_type t on t.oid = g.rngtypid join pg_namespace n on n.oid = t.typnamespace join pg_opclass o on o.oid = g.rngsubopc join pg_namespace ons on ons.oid = o.opcnamespace
+    where ${OWN_SCHEMAS} and ${notOfExtension("pg_type", "t.oid")}
+    union all
+    select 'conversion', format('%I.%I', n.nspname, v.conname), json_build_array(pg_encoding_to_char(v.conforencoding), pg_encoding_to_char(v.contoencoding), v.conproc::regprocedure::text, v.condefault), ''
+    ${OWN("v", "pg_conversion", "connamespace")}
+    union all
+    select 'operator_class', format('%I.%I using %s', n.nspname, o.opcname, (select amname from pg_am where oid = o.opcmethod)),
+      json_build_array(o.opcintype::regtype::text, nullif(o.opckeytype, 0)::regtype::text, o.opcdefault, (select format('%I.%I', fns.nspname, f.opfname) from pg_opfamily f join pg_namespace fns on fns.oid = f.opfnamespace where f.oid = o.opcfamily)), ''
+    ${OWN("o", "pg_opclass", "opcnamespace")}
+    union all
+    select 'operator_family', format('%I.%I using %s', n.nspname, f.opfname, (select amname from pg_am where oid = f.opfmethod)), json_build_array(
+      (select json_agg(json_build_array(amoplefttype::regtype::text, amoprighttype::regtype::text, amopstrategy, amoppurpose, amopopr::regoperator::text) order by amopstrategy, amoplefttype::regtype::text, amoprighttype::regtype::text, amoppurpose) from pg_amop where amopfamily = f.oid),
+      (select json_agg(json_build_array(amproclefttype::regtype::text, amprocrighttype::regtype::text, amprocnum, amproc::regprocedure::text) order by amprocnum, amproclefttype::regtype::text, amprocrighttype::regtype::text) from pg_amproc where amprocfamily = f.oid)), ''
+    ${OWN("f", "pg_opfamily", "opfnamespace")}
+    union all
+    select 'text_search', format('%I.%I (parser)', n.nspname, s.prsname), json_build_array(s.prsstart::text, s.prstoken::text, s.prsend::text, s.prsheadline::text, s.prslextype::text), ''
+    ${OWN("s", "pg_ts_parser", "prsnamespace")}
+    union all
+    select 'text_search', format('%I.%I (template)', n.nspname, s.tmplname), json_build_array(s.tmplinit::text, s.tmpllexize::text), ''
+    ${OWN("s", "pg_ts_template", "tmplnamespace")}
+    union all
+    select 'language', quote_ident(l.lanname), json_build_array(l.lanpltrusted, l.lanplcallfoid::regprocedure::text, l.laninline::regprocedure::text, l.lanvalidator::regprocedure::text), ''
+    from pg_language l where l.oid >= ${FIRST_OWN_OID} and ${notOfExtension("pg_language", "l.oid")}
+    union all
+    select 'transform', concat_ws(' for ', f.trftype::regtype::text, quote_ident(l.lanname)), json_build_array(f.trffromsql::regprocedure::text, f.trftosql::regprocedure::text), ''
+    from pg_transform f join pg_language l on l.oid = f.trflang where ${notOfExtension("pg_transform", "f.oid")}
+    union all
+    select 'access_method', quote_ident(a.amname), json_build_array(a.amtype, a.amhandler::regproc::text), '' from pg_am a where a.oid >= ${FIRST_OWN_OID} and ${notOfExtension("pg_am", "a.oid")}
+    union all
+    select 'foreign_data_wrapper', quote_ident(w.fdwname), json_build_array(nullif(w.fdwhandler, 0)::regprocedure::text, nullif(w.fdwvalidator, 0)::regprocedure::text, ${SORTED("w.fdwoptions")}), ''
+    from pg_foreign_data_wrapper w where ${notOfExtension("pg_foreign_data_wrapper", "w.oid")}
+  )
+  ${LISTING}`;
+
+/**
+ * Queries for the values of the copy's sequences that were never used, 100 each: the server tells
+ * them only to whoever reads the sequence itself.
+ */
+const SEQUENCES_TO_READ = `
+  select json_build_array(string_agg(format('select json_build_array(%L, last_value::text) from %I.%I where not is_called', nspname || '.' || relname, nspname, relname), ' union all '))
+  from (select n.nspname, c.relname, row_number() over (order by c.oid) / 100 as part
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where ${OWN_RELATION("'S'")} and case c.relkind when 'S' then pg_sequence_last_value(c.oid) is null end) unused
+  group by part`;
+
+/**
+ * All of these in a restored copy; null if the statement's time is not enough.
+ * @throws RunError, SessionEnded
+ */
+export async function moreRestored(session: PsqlSession): Promise<readonly DatabaseObject[] | null> {
+  const listed = await session.run(MORE_OBJECTS);
+  const unused = await session.run(SEQUENCES_TO_READ);
+  if (isTimedOut(listed) || isTimedOut(unused)) return null;
+  const starts: DatabaseObject[] = [];
+  for (const [query = ""] of rowsOf(ownOutput(unused))) {
+    const read = await session.runForeign(query);
+    if (isTimedOut(read)) return null;
+    for (const [name = "", value = ""] of rowsOf(ownOutput(read))) starts.push(sequenceStart(name, value));
+  }
+  const objects = databaseObjects(ownOutput(listed)).filter(({ kind }) => kind !== UNDUMPED_COMMENT);
+  return [...objects, ...starts];
+}
+
+export function sequenceStart(name: string, value: string): DatabaseObject {
+  return { kind: SEQUENCE_START, name, definition: valueDefinition(value) };
+}
+
+/** The definition of a value as the listings in SQL make it. */
+export function valueDefinition(value: string): string {
+  return `${createHash("sha256")
+    .update(JSON.stringify([value]))
+    .digest("hex")} `;
+}
