@@ -152,3 +152,23 @@ test("options that a dump has in another order pass, and comments and grants tha
   expect(named).toMatch(/objects compared, not compared: comments that no dump has; owners/);
   expect(named).toMatch(/objects compared, not compared: all of the kind grants on system objects$/);
 });
+
+test.each(["LATIN1", "EUC_JP"])(
+  "names that are not ASCII in a database in %s are compared",
+  async (encoding) => {
+    const [name, value] = encoding === "LATIN1" ? ["tä", "é"] : ["表", "日"];
+    const database = `in_${encoding.toLowerCase()}`;
+    server.sql(`create role reads_${encoding};
+    create database ${database} template template0 encoding '${encoding}' lc_collate 'C' lc_ctype 'C';
+    \\connect ${database}
+    set client_encoding = utf8;
+    create table "${name}" ("${value}" serial, note text); insert into "${name}" (note) values ('${value}');
+    grant select on "${name}" to reads_${encoding}; create publication "${name}" for table "${name}"`);
+    const made = await backUp(place, of(database));
+    const tested = await testBackup(place, server.source, made);
+    expect(tested.reason).toBeUndefined();
+    expect(comparedContentText(tested.checks)).toMatch(
+      /^content of 1 table compared; \d+ objects compared; owners and grants of \d+ objects compared; 3 objects that a test/,
+    );
+  },
+);

@@ -1,4 +1,5 @@
 import type { Child } from "../../processes/child.ts";
+import { decodeSql } from "./content/dump-encodings.ts";
 import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
@@ -139,7 +140,7 @@ async function beginningOf({ stdout }: Child): Promise<Beginning> {
     bytes += bytesOf.length;
   }
   const beginning = Buffer.concat(pieces);
-  return { sql: beginning.toString("utf8"), isWhole: beginning.length === bytes };
+  return { sql: decodeSql(beginning), isWhole: beginning.length === bytes };
 }
 
 async function* all(head: Buffer[], pieces: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void, undefined> {

@@ -81,9 +81,9 @@ const TABLES = [
   { schema: HOSTILE, table: HOSTILE, columns: [HOSTILE, "b"], sha256: sha256("one\ttwo\n") },
 ];
 
-function digestsOf(script: string, pieceBytes: number) {
+function digestsOf(script: string | Buffer, pieceBytes: number) {
   const digests = new CopyDigests();
-  const bytes = Buffer.from(script);
+  const bytes = typeof script === "string" ? Buffer.from(script) : script;
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     // As in a stream: a piece is overwritten once the next one comes.
     const piece = Buffer.from(bytes.subarray(at, at + pieceBytes));
@@ -133,4 +133,19 @@ test("a script that is cut short, or is not pg_restore's, gives no digests", () 
   expect(digestsOf(SCRIPT.replace("COPY public.empty (id)", "COPY (select 1)"), 64)).toBeNull();
   expect(digestsOf(`${SCRIPT}select 1`, 64)).toBeNull();
   expect(digestsOf("", 64)).toBeNull();
+});
+
+test("names are read in the dump's encoding", () => {
+  const script = (encoding: string, name: Buffer) =>
+    Buffer.concat([
+      Buffer.from(`SET client_encoding = '${encoding}';\nCOPY public."`),
+      name,
+      Buffer.from('" (id) FROM stdin;\n\\.\n\n'),
+    ]);
+  const tableIn = (encoding: string, name: Buffer) =>
+    digestsOf(script(encoding, name), 7)?.tables.map(({ table }) => table);
+  expect(tableIn("LATIN1", Buffer.from("tä", "latin1"))).toEqual(["tä"]);
+  expect(tableIn("EUC_JP", Buffer.from([0xc9, 0xbd]))).toEqual(["表"]);
+  expect(tableIn("WIN1251", Buffer.from([0xf2]))).toEqual(["т"]);
+  expect(tableIn("UTF8", Buffer.from("表"))).toEqual(["表"]);
 });

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { LargeObjectDigest, WRITE_END, WRITE_START } from "./large-object-digest.ts";
 import { unquotedName } from "../../quoted-name.ts";
+import { decoderOf } from "./dump-encodings.ts";
 
 /** The value that a dump gives to a sequence. */
 export interface SequenceValue {
@@ -50,6 +51,8 @@ export class CopyDigests {
   #sequences: SequenceValue[] | null = [];
   readonly #largeObjects = new LargeObjectDigest();
   #encoding: string | null = null;
+  /** Of the dump's names. */
+  #decode = decoderOf("UTF8");
   /**
    * Between tables: a statement that is not complete yet. Within rows: bytes that may begin their
    * end.
@@ -104,21 +107,27 @@ export class CopyDigests {
         continue;
       }
       const statement = text.slice(0, length);
-      this.#encoding ??= ENCODING.exec(statement)?.[1] ?? null;
+      if (this.#encoding === null) this.#readEncoding(statement);
       at += length;
       window = WINDOW;
       if (statement.startsWith("SELECT pg_catalog.setval(")) {
-        const sequence = sequenceOf(bytes.toString("utf8", at - length, at));
+        const sequence = sequenceOf(this.#decode(bytes.subarray(at - length, at)));
         if (sequence === null) this.#sequences = null;
         else this.#sequences?.push(sequence);
       }
       if (/^SELECT pg_catalog\.lo_(?:open|close)\(/.test(statement)) this.#largeObjects.add(statement);
       if (!statement.startsWith("COPY ")) continue;
-      const table = tableOf(bytes.toString("utf8", at - length, at));
+      const table = tableOf(this.#decode(bytes.subarray(at - length, at)));
       if (table === null) return this.#giveUp();
       this.#copying = { hash: createHash("sha256"), table, isFirst: true };
       return this.#go(bytes.subarray(at));
     }
+  }
+
+  #readEncoding(statement: string): void {
+    const [, encoding = null] = ENCODING.exec(statement) ?? [];
+    this.#encoding = encoding;
+    if (encoding !== null) this.#decode = decoderOf(encoding);
   }
 
   /** Returns what comes after the table; null if everything was rows. */

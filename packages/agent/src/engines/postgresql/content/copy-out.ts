@@ -38,7 +38,7 @@ export function batchesOf(tables: readonly CatalogueTable[]): CatalogueTable[][]
   const batches: CatalogueTable[][] = [];
   let room = 0;
   for (const table of tables) {
-    const bytes = Buffer.byteLength(copyStatement(table)) + 500;
+    const bytes = Buffer.byteLength(copyStatement(table, "")) + 500;
     if (bytes > MAX_BATCH_BYTES) continue;
     const last = batches.at(-1);
     if (last === undefined || last.length === MAX_BATCH || bytes > room) {
@@ -72,7 +72,7 @@ export async function copyDigests(
     // between, they would take four times as long.
     ...tables.flatMap((table, index) => [
       `--command=\\o |${sha256Command(table.bytes)}; echo ${index}`,
-      `--command=${copyStatement(table)}`,
+      `--command=${copyStatement(table, settings.client_encoding)}`,
       "--command=\\o",
       `--command=\\echo ${index} :ERROR`,
     ]),
@@ -83,7 +83,7 @@ export async function copyDigests(
       ...environment,
       ...(await largeWrites()),
       PGTZ: "UTC",
-      PGCLIENTENCODING: settings.client_encoding,
+      PGCLIENTENCODING: "UTF8",
       PGOPTIONS: optionsOf(settings),
     },
     signal,
@@ -104,10 +104,12 @@ export async function copyDigests(
   return digests;
 }
 
-function copyStatement({ name, schema, table, columns }: CatalogueTable): string {
-  if (name === LARGE_OBJECTS) return `copy (${LARGE_OBJECT_LINES}) to stdout`;
+/** The rows are in the dump's encoding. The names in the statement are in UTF-8, as all our texts. */
+function copyStatement({ name, schema, table, columns }: CatalogueTable, encoding: string): string {
+  const to = `to stdout (encoding '${encoding}')`;
+  if (name === LARGE_OBJECTS) return `copy (${LARGE_OBJECT_LINES}) ${to}`;
   const list = columns.length === 0 ? "" : ` (${columns.map(quotedName).join(", ")})`;
-  return `copy ${quotedName(schema)}.${quotedName(table)}${list} to stdout`;
+  return `copy ${quotedName(schema)}.${quotedName(table)}${list} ${to}`;
 }
 
 /** The settings that pg_dump makes for itself, and those of the dump's session. */
