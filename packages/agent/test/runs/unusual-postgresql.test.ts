@@ -172,3 +172,23 @@ test.each(["LATIN1", "EUC_JP"])(
     );
   },
 );
+
+test("a dump whose code adds a function and hides it in an extension fails the test", async () => {
+  server.sql(`create database hiding template template0;
+    \\connect hiding
+    create extension pg_trgm; create table kept (id int); insert into kept values (1);
+    create function ran() returns int language sql as 'select 1'; create materialized view runs as select ran() as x`);
+  const made = await backUp(place, of("hiding"));
+  server.sql(`create database hidden template hiding;
+    \\connect hidden
+    create function backdoor() returns int language sql security definer as 'select 1';
+    create or replace function ran() returns int language plpgsql as $$ begin
+      alter extension pg_trgm add function public.backdoor();
+      execute 'create or replace function public.ran() returns int language sql as ''select 1''';
+      return 1;
+    end $$`);
+  const tested = await testBackup(place, server.source, made, {
+    instead: await reseal(place, dumpOf("hidden")),
+  });
+  expect(tested.reason).toContain("extension member function public.backdoor() (not at the source)");
+});

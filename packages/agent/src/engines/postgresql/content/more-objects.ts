@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { PsqlSession } from "../psql-session.ts";
+import { LOADING_ROLE } from "../loading-role.ts";
 import { isTimedOut, ownOutput } from "../query-copy.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf, SORTED } from "../schema.ts";
 import { databaseObjects, FIRST_OWN_OID, IS_UNDUMPED, LISTING, OWN_RELATION } from "./objects.ts";
@@ -87,6 +88,18 @@ export const MORE_OBJECTS = `
   ${LISTING}`;
 
 /**
+ * What code of the dump made a part of an extension, so that no other list has it. No dump has such
+ * a statement. The parts that an extension's script makes belong to the server's superuser.
+ */
+const ADDED_TO_EXTENSIONS = `
+  select json_build_array('extension_member', concat_ws(' ', of.type, of.identity), '', '')
+  from pg_depend d join pg_extension x on x.oid = d.refobjid join pg_shdepend o on o.classid = d.classid and o.objid = d.objid and o.deptype = 'o',
+    pg_identify_object(d.classid, d.objid, 0) of
+  where d.refclassid = 'pg_extension'::regclass and d.deptype = 'e' and o.dbid = (select oid from pg_database where datname = current_database())
+    and o.refclassid = 'pg_authid'::regclass and pg_get_userbyid(o.refobjid) = '${LOADING_ROLE}'
+    and exists (select from pg_available_extension_versions v where v.name = x.extname and v.version = x.extversion and v.superuser)`;
+
+/**
  * Queries for the values of the copy's sequences that were never used, 100 each: the server tells
  * them only to whoever reads the sequence itself.
  */
@@ -103,7 +116,8 @@ const SEQUENCES_TO_READ = `
 export async function moreRestored(session: PsqlSession): Promise<readonly DatabaseObject[] | null> {
   const listed = await session.run(MORE_OBJECTS);
   const unused = await session.run(SEQUENCES_TO_READ);
-  if (isTimedOut(listed) || isTimedOut(unused)) return null;
+  const added = await session.run(ADDED_TO_EXTENSIONS);
+  if ([listed, unused, added].some(isTimedOut)) return null;
   const starts: DatabaseObject[] = [];
   for (const [query = ""] of rowsOf(ownOutput(unused))) {
     const read = await session.runForeign(query);
@@ -111,7 +125,7 @@ export async function moreRestored(session: PsqlSession): Promise<readonly Datab
     for (const [name = "", value = ""] of rowsOf(ownOutput(read))) starts.push(sequenceStart(name, value));
   }
   const objects = databaseObjects(ownOutput(listed)).filter(({ kind }) => kind !== UNDUMPED_COMMENT);
-  return [...objects, ...starts];
+  return [...objects, ...starts, ...databaseObjects(ownOutput(added))];
 }
 
 export function sequenceStart(name: string, value: string): DatabaseObject {
