@@ -307,6 +307,33 @@ test("objects that only MariaDB has, lost on the way", async () => {
   );
 });
 
+test("what a dump sets, lost on the way, and all that it has", async () => {
+  server.sql(`create database heads default character set utf8mb4; use heads;
+    create table zoned (id int primary key, at timestamp null); insert into zoned values (1, from_unixtime(1790000000));
+    create table spoken (id int primary key, word text); insert into spoken values (1, 'ü€😀');
+    create table keyed (n int, key by_n (n)) engine = MyISAM; insert into keyed values (1)`);
+  const made = await back({ databases: ["heads"] });
+  server.sql("drop database heads");
+  const whole = (await plaintext(made)).toString("latin1");
+  for (const [what, lost, names] of [
+    ["the time zone of a dump's times lost on the way", /^.*SET TIME_ZONE='\+00:00'.*\n/m, "heads.zoned"],
+    ["the character set of a dump's texts lost on the way", /^.*SET NAMES utf8mb4.*\n/m, "heads.spoken"],
+    [
+      "an index left switched off on the way",
+      /^.*ALTER TABLE `keyed` ENABLE KEYS.*\n/m,
+      "index heads.keyed.by_n (other)",
+    ],
+  ] as const) {
+    const without = whole.replace(lost, "");
+    expect(without, what).not.toBe(whole);
+    const instead = await reseal(place, Buffer.from(without, "latin1"));
+    table.noticed(what, await testIt(made, { instead }), names);
+  }
+  const last = await reseal(place, Buffer.from(whole.slice(whole.lastIndexOf("-- Dump completed"))));
+  expect(await testIt(made, { instead: last })).toMatchObject({ result: "failed", checks: [] });
+  table.says("an empty dump in its place", "refused");
+});
+
 test("another database's dump, bytes that are lost or other, FLOATs, and another order of rows", async () => {
   server.sql(
     `drop database shop; create database shop; use shop; ${filled("steady")} create table guests (id int);`,
@@ -342,6 +369,10 @@ test("another database's dump, bytes that are lost or other, FLOATs, and another
   const turned = await testIt(backup, { instead: insteadOf(await back()) });
   expect(turned.reason).toBeUndefined();
   table.says("the rows in another order", "passes");
+  server.sql("set global sql_select_limit = 40");
+  await expect(back()).rejects.toMatchObject({ code: "dump_failed" });
+  server.sql("set global sql_select_limit = default");
+  table.says("a server that returns only so many rows of a table", "no backup is made");
   server.sql("update shop.exact set f = 16777217");
   await expect(back()).rejects.toMatchObject({ code: "dump_failed" });
   table.says("a FLOAT that the dump program would round", "no backup is made");

@@ -14,6 +14,13 @@ export const LOADER = "attestore_load";
 export const READER = "attestore_read";
 /** What definers need, so that a check can read through their views and routines. */
 const OF_DEFINERS = "select, execute, show view, create temporary tables";
+/** The definer of MariaDB's own views and routines, which views of a dump may read through. */
+const OF_SYS = "mariadb.sys";
+/**
+ * The scratch server's own databases: to be read only if the source has views of them. They contain
+ * its accounts, which have no passwords.
+ */
+export type OwnDatabases = "hidden" | "readable";
 const OWN: readonly string[] = [LOADER, READER];
 
 export function openSession(
@@ -35,7 +42,11 @@ export function openSession(
  * stays under a random name. As a system account it cannot be named as a definer.
  * @throws RunError, SessionEnded
  */
-export async function limitAccounts(server: ScratchServer, signal: AbortSignal): Promise<MariadbSession> {
+export async function limitAccounts(
+  server: ScratchServer,
+  signal: AbortSignal,
+  own: OwnDatabases = "hidden",
+): Promise<MariadbSession> {
   const session = await openSession(server, "root", signal);
   const run = async (sql: string): Promise<readonly (readonly string[])[]> =>
     rowsOf(await session.run(sql), "making the accounts of the scratch server");
@@ -45,12 +56,13 @@ export async function limitAccounts(server: ScratchServer, signal: AbortSignal):
     if (isOlder(version, isMysql ? [8, 0, 16] : [10, 5, 2])) throw tooOld(version);
     const others = await run("select user, host from mysql.user order by user, host");
     for (const user of OWN) await run(`create user ${account(user, "localhost")}`);
-    await grant(run, account(LOADER, "localhost"), "all");
-    await grant(run, account(READER, "localhost"), "select, execute, show view");
+    await grant(run, account(LOADER, "localhost"), "all", own);
+    await grant(run, account(READER, "localhost"), "select, execute, show view", own);
     await mayNameDefiners(session, isMysql);
     if (!isMysql) {
       await run("set session wait_timeout = 31536000");
       for (const [user = "", host = ""] of others) await run(`drop user ${account(user, host)}`);
+      if (own === "readable") await createDefiners(session, [`${OF_SYS}@localhost`], own);
       return session;
     }
     const admin = `attestore_${randomBytes(8).toString("hex")}`;
@@ -68,7 +80,11 @@ export async function limitAccounts(server: ScratchServer, signal: AbortSignal):
 }
 
 /** A view or routine runs as its definer, and without that account it does not run. */
-export async function createDefiners(session: MariadbSession, definers: readonly string[]): Promise<void> {
+export async function createDefiners(
+  session: MariadbSession,
+  definers: readonly string[],
+  own: OwnDatabases = "hidden",
+): Promise<void> {
   for (const definer of definers) {
     const at = definer.lastIndexOf("@");
     const host = at === -1 ? "" : definer.slice(at + 1);
@@ -77,17 +93,23 @@ export async function createDefiners(session: MariadbSession, definers: readonly
     const [kind, who] = host === "" ? ["role", quoted(name)] : ["user", account(name, host)];
     // Skip a definer that has an invalid name. Whatever needs it fails later and says so.
     if (!(await session.runForeign(`create ${kind} if not exists ${who}`)).ok) continue;
-    await grant((sql) => session.runForeign(sql), who, OF_DEFINERS);
+    await grant((sql) => session.runForeign(sql), who, OF_DEFINERS, own);
   }
 }
 
 /**
  * Grants rights on every database except the server's own. If two grants match a database, only the
  * one with the more specific name counts. So the server's own databases get one that allows next to
- * nothing.
+ * nothing, or only to read.
  */
-async function grant(run: (sql: string) => Promise<unknown>, user: string, rights: string): Promise<void> {
-  for (const own of ["mysql", "sys"]) await run(`grant show view on ${own}.* to ${user}`);
+async function grant(
+  run: (sql: string) => Promise<unknown>,
+  user: string,
+  rights: string,
+  own: OwnDatabases,
+): Promise<void> {
+  const ofOwn = own === "hidden" ? "show view" : "select, execute, show view";
+  for (const each of ["mysql", "sys"]) await run(`grant ${ofOwn} on ${each}.* to ${user}`);
   await run(`grant ${rights} on \`%\`.* to ${user}`);
 }
 

@@ -12,6 +12,7 @@ import { productOf } from "./programs.ts";
 import {
   checkConstraints,
   definersOf,
+  hasViewsOfServer,
   historyName,
   type ListedTable,
   listedTable,
@@ -28,8 +29,9 @@ export async function schemaOf(
   session: MariadbSession,
   databases: readonly string[],
   version: string,
+  withAge = false,
 ): Promise<SchemaLine[]> {
-  const statements = schemaListing(databases);
+  const statements = schemaListing(databases, withAge);
   if (productOf(version) === "MariaDB") statements.push(checkConstraints(databases));
   // The server silently cuts the listing of an index or key to this length.
   rowsOf(await session.run("set session group_concat_max_len = 1000000"), "preparing the session");
@@ -51,6 +53,7 @@ export interface Look {
   readonly lines: readonly SchemaLine[];
   readonly tables: readonly ListedTable[];
   readonly definers: readonly string[];
+  readonly hasViewsOfServer: boolean;
   /** By the tables' names, and by `historyName`. */
   readonly counts: ReadonlyMap<string, bigint>;
   readonly floats: ExaminedColumns;
@@ -67,6 +70,7 @@ export async function look(
   const lines = await schemaOf(session, databases, version);
   const tables = await tablesOf(session, databases);
   const definers = await definersOf(session, databases);
+  const ofServer = await hasViewsOfServer(session, databases);
   const floats = await roundedFloats(session, databases, version);
   const texts = await lossyTexts(session, databases, version);
   const computed = await tablesComputed(session, databases);
@@ -83,7 +87,7 @@ export async function look(
     const text = counted.ok ? counted.rows[0]?.[0] : undefined;
     return text === undefined ? null : BigInt(text);
   });
-  return { lines, tables, definers, counts, floats, texts, computed };
+  return { lines, tables, definers, hasViewsOfServer: ofServer, counts, floats, texts, computed };
 }
 
 export interface Description {
@@ -145,6 +149,7 @@ export function describeDump({
     dump_version: dumper,
     databases: [...databases],
     definers: before.definers.slice(0, MAX_DEFINERS),
+    ...(before.hasViewsOfServer ? { has_views_of_server: true } : {}),
     storage_engines: [...new Set(before.tables.map(({ storageEngine }) => storageEngine))].toSorted(),
     non_transactional_tables: before.tables.filter(({ isTransactional }) => !isTransactional).length,
     ...describeTables(before.lines, counts, { budget_s: COUNTING_S }),

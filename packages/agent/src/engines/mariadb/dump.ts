@@ -23,6 +23,7 @@ import {
   rowLayoutOf,
 } from "./programs.ts";
 import { originOf } from "./origin.ts";
+import { refuseRowLimit } from "./row-limit.ts";
 import { type ListedTable, OWN_DATABASES } from "./schema.ts";
 import { MariadbSession, SessionEnded } from "./session.ts";
 import { connectionFailed, rowsOf } from "./session-error.ts";
@@ -83,6 +84,7 @@ export async function dumpMariadb(
   try {
     const older = await session();
     const version = await connect(older);
+    await refuseRowLimit(older);
     const dumper = await findDumper(productOf(version));
     requireNewEnough(dumper, version);
     const databases = await databasesOf(source, connection, older);

@@ -18,7 +18,10 @@ import { definersOf, OWN_DATABASES } from "./schema.ts";
 import { type MariadbSession, quoted, SessionEnded } from "./session.ts";
 import { connectionFailed, rowsOf } from "./session-error.ts";
 
-/** A dump without `CREATE DATABASE` is loaded into this database. */
+/**
+ * Another program's dump may have no `CREATE DATABASE`. It is loaded into this database. Our own
+ * dumps make theirs, and one of these may have the same name.
+ */
 const DATABASE = "restored";
 
 /**
@@ -39,23 +42,27 @@ export async function restoreInto(
   const made = readsDump === true ? new DeclaredSql(DATABASE) : null;
   let admin = null as MariadbSession | null;
   try {
-    admin = await limitAccounts(server, signal);
+    const own = metadata["has_views_of_server"] === true ? "readable" : "hidden";
+    admin = await limitAccounts(server, signal, own);
     await requireStorageEngines(admin, textsOf(metadata["storage_engines"], 64));
-    rowsOf(await admin.run(`create database ${quoted(DATABASE)}`), "preparing the scratch server");
-    await createDefiners(admin, textsOf(metadata["definers"], 400));
+    const named = textsOf(metadata["databases"], 64);
+    const into = named.length === 0 ? DATABASE : null;
+    if (into !== null)
+      rowsOf(await admin.run(`create database ${quoted(into)}`), "preparing the scratch server");
+    await createDefiners(admin, textsOf(metadata["definers"], 400), own);
     const asking = admin;
-    await load(server, read(content, dump, made), signal).catch(async (error: unknown) => {
+    await load(server, read(content, dump, made), { into, signal }).catch(async (error: unknown) => {
       throw (await raisedByItself(asking, error))
         ? new RestoreRefused("the dump cannot be loaded: code in it raised an error or closed the connection")
         : error;
     });
     if (made?.isCutShort === true) throw oneCutShort();
-    const databases = await restoredDatabases(admin);
-    await createDefiners(admin, await definersOf(admin, databases));
-    const named = textsOf(metadata["databases"], 64);
+    const databases = await restoredDatabases(admin, into);
     const missing = named.filter((name) => !databases.includes(name));
     if (missing.length > 0)
       throw new RestoreRefused(`the dump has no database ${missing.join(", ").slice(0, 200)}`);
+    if (databases.length === 0) throw new RestoreRefused("the dump has no database and no table");
+    await createDefiners(admin, await definersOf(admin, databases), own);
     const rows = dump?.tables().map((each) => ({ ...each, database: each.database || DATABASE })) ?? null;
     const held = rows === null ? null : { rows, objects: made?.end() ?? null };
     return new RestoredMariadb(server, admin, [...new Set([...named, ...databases])], held);
@@ -107,10 +114,16 @@ async function requireStorageEngines(session: MariadbSession, needed: readonly s
   );
 }
 
+/**
+ * Our own dumps set the character set and the time zone of their texts and times themselves. If one
+ * does not, this shows it: another server may have other settings than the one here.
+ */
+const UNLIKE_OURS = ["--default-character-set=latin1", "--init-command=set session time_zone = '-11:59'"];
+
 async function load(
   server: ScratchServer,
   content: AsyncIterable<Buffer>,
-  signal: AbortSignal,
+  { into, signal }: { readonly into: string | null; readonly signal: AbortSignal },
 ): Promise<void> {
   const client = await server.run("mariadb", {
     // In binary mode, the client has no commands. Otherwise it could take text of a dump for one,
@@ -121,9 +134,8 @@ async function load(
       // No statement of a dump may read files of the user who runs the client.
       "--local-infile=0",
       "--loose-sandbox",
-      "--default-character-set=utf8mb4",
       "--max-allowed-packet=1G",
-      `--database=${DATABASE}`,
+      ...(into === null ? UNLIKE_OURS : ["--default-character-set=utf8mb4", `--database=${into}`]),
     ],
     isFed: true,
     signal,
@@ -150,7 +162,8 @@ async function load(
     throw new RestoreRefused("the dump's last line is missing: it was cut short");
 }
 
-async function restoredDatabases(session: MariadbSession): Promise<string[]> {
+/** `into`: the database that was made for the dump. It counts if the dump filled it. */
+async function restoredDatabases(session: MariadbSession, into: string | null): Promise<string[]> {
   const tables = rowsOf(
     await session.run(`select count(*) from information_schema.tables where table_schema = '${DATABASE}'`),
     "listing the tables",
@@ -161,5 +174,5 @@ async function restoredDatabases(session: MariadbSession): Promise<string[]> {
   );
   return all
     .map(([name = ""]) => name)
-    .filter((name) => !OWN_DATABASES.includes(name) && (name !== DATABASE || tables[0]?.[0] !== "0"));
+    .filter((name) => !OWN_DATABASES.includes(name) && (name !== into || tables[0]?.[0] !== "0"));
 }

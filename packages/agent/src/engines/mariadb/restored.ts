@@ -71,12 +71,15 @@ export class RestoredMariadb implements Restored {
 
   /** Null for another release, which may print the same schema differently. */
   fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
-    const { engine_version: version } = metadata;
+    const { engine_version: version, schema_hash: signed } = metadata;
     const here = this.#server.runtime.engine_version;
     if (typeof version !== "string" || releaseOf(version) !== releaseOf(here)) return Promise.resolve(null);
-    return this.#guarded(signal, async () =>
-      schemaHash(await schemaOf(this.#admin, this.#databases, version)),
-    );
+    return this.#guarded(signal, async () => {
+      const hash = schemaHash(await schemaOf(this.#admin, this.#databases, version));
+      if (hash === signed) return hash;
+      const withAge = schemaHash(await schemaOf(this.#admin, this.#databases, version, true));
+      return withAge === signed ? withAge : hash;
+    });
   }
 
   query(text: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {

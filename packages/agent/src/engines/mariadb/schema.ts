@@ -32,16 +32,22 @@ const CREATE_OPTIONS = `if(engine = 'Aria' and create_options not like '%page_ch
  * Lists everything that a restored copy must have besides rows: databases, tables, columns,
  * indexes, constraints, partitions, views, routines, triggers and events. The rows of each
  * statement are kind, database, table or an empty text, name, and definition. They contain no
- * owner, no definer, no row count and no counter's next value.
+ * owner, no definer, no row count and no counter's next value. Nor do they contain what a restore
+ * at another time, by another server, makes otherwise: formats of old columns, row formats that no
+ * table names, partitions that the server adds, events that end. `withAge` they do, as in backups
+ * from before 27 November 2026.
  */
-export function schemaListing(databases: readonly string[]): string[] {
+export function schemaListing(databases: readonly string[], withAge = false): string[] {
+  const unless = (condition: string): string => (withAge ? "" : ` and not (${condition})`);
+  const format = withAge ? "row_format, " : "";
+  const type = withAge ? "column_type" : "replace(column_type, ' /* mariadb-5.3 */', '')";
   const of = (column: string): string => inList(column, databases);
   return [
     `select 'database', schema_name, '', schema_name, concat_ws(' ', default_character_set_name, default_collation_name)
      from information_schema.schemata where ${of("schema_name")}`,
-    `select 'table', table_schema, table_name, '', concat_ws(' ', table_type, engine, table_collation, row_format, nullif(replace(${CREATE_OPTIONS}, 'partitioned', ''), ''))
+    `select 'table', table_schema, table_name, '', concat_ws(' ', table_type, engine, table_collation, ${format}nullif(replace(${CREATE_OPTIONS}, 'partitioned', ''), ''))
      from information_schema.tables where ${of("table_schema")} and table_type <> 'VIEW'`,
-    `select 'column', table_schema, table_name, column_name, concat_ws(' ', lpad(ordinal_position, 4, '0'), column_type, collation_name,
+    `select 'column', table_schema, table_name, column_name, concat_ws(' ', lpad(ordinal_position, 4, '0'), ${type}, collation_name,
        if(is_nullable = 'NO', 'not null', null), if(column_default is null, null, concat('default ', column_default)), nullif(extra, ''),
        nullif(generation_expression, ''))
      from information_schema.columns where ${of("table_schema")}`,
@@ -57,7 +63,8 @@ export function schemaListing(databases: readonly string[]): string[] {
      where ${of("k.constraint_schema")} and k.referenced_table_name is not null
      group by k.constraint_schema, k.table_name, k.constraint_name`,
     `select 'partition', table_schema, table_name, partition_name, concat_ws(' ', partition_method, partition_expression, partition_description)
-     from information_schema.partitions where ${of("table_schema")} and partition_name is not null`,
+     from information_schema.partitions where ${of("table_schema")} and partition_name is not null
+       ${unless("partition_method = 'SYSTEM_TIME' and partition_description <> 'CURRENT'")}`,
     `select 'view', table_schema, table_name, '', concat_ws(' ', view_definition, check_option, security_type)
      from information_schema.views where ${of("table_schema")}`,
     `select lower(routine_type), routine_schema, '', routine_name, concat_ws(' ', dtd_identifier, routine_definition, is_deterministic, sql_data_access, security_type)
@@ -65,7 +72,8 @@ export function schemaListing(databases: readonly string[]): string[] {
     `select 'trigger', trigger_schema, event_object_table, trigger_name, concat_ws(' ', action_timing, event_manipulation, action_statement)
      from information_schema.triggers where ${of("trigger_schema")}`,
     `select 'event', event_schema, '', event_name, concat_ws(' ', event_definition, interval_value, interval_field)
-     from information_schema.events where ${of("event_schema")}`,
+     from information_schema.events where ${of("event_schema")}
+       ${unless("on_completion <> 'PRESERVE' and (event_type = 'ONE TIME' or ends is not null)")}`,
   ];
 }
 
@@ -156,6 +164,17 @@ export async function definersOf(session: MariadbSession, databases: readonly st
   return rowsOf(await session.run(`${sql} order by 1`), "listing who defined what").map(
     ([definer = ""]) => definer,
   );
+}
+
+/** Whether a view reads the server's own databases. A view that only names one counts too. */
+export async function hasViewsOfServer(
+  session: MariadbSession,
+  databases: readonly string[],
+): Promise<boolean> {
+  const found =
+    await session.run(`select count(*) from information_schema.views where ${inList("table_schema", databases)}
+    and (view_definition like '%\`mysql\`%' or view_definition like '%\`sys\`%')`);
+  return rowsOf(found, "listing the views")[0]?.[0] !== "0";
 }
 
 /** Lists generated columns: database, table, expression. */

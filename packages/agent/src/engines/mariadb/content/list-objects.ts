@@ -3,7 +3,7 @@ import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { inList, tableName } from "../schema.ts";
 import { type MariadbSession, quoted, SessionEnded, type Statement } from "../session.ts";
 import { isOfThePlace } from "../session-error.ts";
-import { counterOf, eventText, tableParts } from "./object-rules.ts";
+import { counterOf, eventText, tableParts, withoutAge } from "./object-rules.ts";
 
 /** The server's settings decide how it prints a definition. */
 const SETTINGS = [
@@ -25,7 +25,16 @@ export interface ListingLimits {
    * listing.
    */
   readonly unreadable?: string;
+  /** Of a backup from before 27 November 2026, whose tables were not compared `withoutAge`. */
+  readonly withAge?: boolean;
 }
+
+/** The definition of what a source has and no copy needs to have. It is named as not compared. */
+export const NOT_COMPARED = "";
+/** An event that a server removes when it ends. */
+export const EVENT_THAT_ENDS = "event_that_ends";
+/** Whether an event is on that a server switches off when it ends. */
+export const STATUS_OF_EVENT = "status_of_event";
 
 /**
  * Lists everything in the databases except rows, by what the server's own SHOW CREATE says. Each
@@ -73,12 +82,14 @@ class Listing {
   readonly #session: MariadbSession;
   readonly #deadline: number;
   readonly #unreadable: string | null;
+  readonly #withAge: boolean;
   readonly #objects: DatabaseObject[] = [];
 
-  constructor(session: MariadbSession, { budget_ms, unreadable }: ListingLimits) {
+  constructor(session: MariadbSession, { budget_ms, unreadable, withAge }: ListingLimits) {
     this.#session = session;
     this.#deadline = performance.now() + budget_ms;
     this.#unreadable = unreadable ?? null;
+    this.#withAge = withAge === true;
   }
 
   async everything(databases: readonly string[]): Promise<readonly DatabaseObject[]> {
@@ -99,6 +110,7 @@ class Listing {
           where ${inList("table_schema", databases)} and extra like '%auto_increment%'`)
       ).map(([database = "", table = "", column = ""]) => [tableName(database, table), column]),
     );
+    const switchedOff = await this.#indexesSwitchedOff(databases);
     const tables = await this.#own(`select table_schema, table_name, table_type from information_schema.tables
       where ${inList("table_schema", databases)} order by 1, 2`);
     for (const [database = "", table = "", type = ""] of tables) {
@@ -108,8 +120,11 @@ class Listing {
       else if (type === "SEQUENCE") await this.#sequence(name, place);
       else {
         const [text, ...more] = await this.#shown(`table ${place}`, 1);
-        for (const part of tableParts(name, text ?? ""))
-          this.#add(part.kind, part.name, [part.definition, ...more]);
+        const compared = this.#withAge ? (text ?? "") : withoutAge(text ?? "");
+        for (const part of tableParts(name, compared)) {
+          const isOff = part.kind === "index" && switchedOff.has(part.name);
+          this.#add(part.kind, part.name, [part.definition, ...more, ...(isOff ? ["switched off"] : [])]);
+        }
         const column = counters.get(name);
         if (column === undefined) continue;
         const all = type === "SYSTEM VERSIONED" ? " for system_time all" : "";
@@ -117,6 +132,20 @@ class Listing {
         this.#add("auto_increment", name, [counterOf(text ?? "", newest?.[0]?.[0] ?? "")]);
       }
     }
+  }
+
+  /**
+   * The indexes of a copy that the server does not use. A dump switches those of MyISAM and Aria
+   * off before it fills a table, and on afterwards. Those of a source are on in its copy.
+   */
+  async #indexesSwitchedOff(databases: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.#unreadable === null) return new Set();
+    const rows =
+      await this.#own(`select distinct table_schema, table_name, index_name from information_schema.statistics
+      where ${inList("table_schema", databases)} and comment = 'disabled'`);
+    return new Set(
+      rows.map(([database = "", table = "", index = ""]) => `${tableName(database, table)}.${index}`),
+    );
   }
 
   /** A dump does not say how often a sequence has restarted. */
@@ -150,6 +179,12 @@ class Listing {
     )) {
       const shown = await this.#shown(`event ${quoted(database)}.${quoted(name)}`, 1);
       const text = eventText(shown[EVENT_TEXT] ?? "", { keeps: keeps === "1", ends: ends === "1" });
+      if (ends === "1" && this.#unreadable === null)
+        this.#objects.push({
+          kind: text === null ? EVENT_THAT_ENDS : STATUS_OF_EVENT,
+          name: tableName(database, name),
+          definition: NOT_COMPARED,
+        });
       if (text === null) continue;
       this.#add("event", tableName(database, name), shown.with(EVENT_TEXT, text));
     }

@@ -9,8 +9,17 @@ interface Part {
 const KEY = /^ {2}(?:PRIMARY|(?:UNIQUE |FULLTEXT |SPATIAL |VECTOR )?KEY `((?:[^`]|``)+)`)/;
 const CONSTRAINT = /^ {2}CONSTRAINT `((?:[^`]|``)+)` /;
 const COUNTER = /^(\) ENGINE=\w+) AUTO_INCREMENT=(\d+)/m;
+/** A column in the format of before MariaDB 10.1. A restore makes it in today's. */
+const OLD_FORMAT = /^( {2}`(?:[^`]|``)+` (?:date)?time(?:stamp)?(?:\(\d\))?) \/\* mariadb-5\.3 \*\//gm;
+/** The server adds such partitions as time goes by. */
+const ADDED_BY_TIME = /(\n PARTITION BY SYSTEM_TIME [^\n]* AUTO)\n[^]*$/;
 /** A scratch server keeps all files in its own directory. */
 const PLACES_OF_FILES = / (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^'\\]|''|\\.)*'/gs;
+
+/** SHOW CREATE TABLE without what a restore at another time, by a newer server, makes otherwise. */
+export function withoutAge(text: string): string {
+  return text.replaceAll(OLD_FORMAT, "$1").replace(ADDED_BY_TIME, "$1");
+}
 
 /**
  * Splits the output of SHOW CREATE TABLE into the table with its columns, each index and each

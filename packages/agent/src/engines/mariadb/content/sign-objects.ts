@@ -1,3 +1,4 @@
+import { NOT_COMPARED } from "./list-objects.ts";
 import { type DatabaseObject, objectsMetadata, type ObjectsMetadata } from "../../content/tagged-objects.ts";
 
 /** More objects, or a longer name, and nothing of their kind is compared. */
@@ -6,7 +7,8 @@ const MAX_NAME = 200;
 
 /**
  * The objects as they were before the dump began and after it ended. What changed meanwhile is left
- * out, because nobody knows which of the two the dump has. Null if they could not be listed.
+ * out, because nobody knows which of the two the dump has, and so is what is not compared. Null if
+ * they could not be listed.
  */
 export function signObjects(
   before: readonly DatabaseObject[] | null,
@@ -15,6 +17,8 @@ export function signObjects(
 ): ObjectsMetadata | null {
   if (before === null || after === null) return null;
   const changed = changes(before, after);
+  for (const { kind, name, definition } of before)
+    if (definition === NOT_COMPARED) changed.set(kind, (changed.get(kind) ?? new Set<string>()).add(name));
   const leftOut = [...changed].flatMap(([kind, names]): (readonly [string, string | null])[] => {
     const isTooMuch = names.size > MAX_LEFT_OUT || [...names].some((name) => name.length > MAX_NAME);
     return isTooMuch ? [[kind, null]] : [...names].map((name) => [kind, name] as const);
@@ -30,7 +34,7 @@ export function signObjects(
 function changes(
   before: readonly DatabaseObject[],
   after: readonly DatabaseObject[],
-): ReadonlyMap<string, ReadonlySet<string>> {
+): Map<string, Set<string>> {
   const keyOf = ({ kind, name, definition }: DatabaseObject): string =>
     JSON.stringify([kind, name, definition]);
   const [older, newer] = [new Set(before.map(keyOf)), new Set(after.map(keyOf))];

@@ -1,0 +1,22 @@
+import { RunError } from "../../errors/run-error.ts";
+import type { MariadbSession } from "./session.ts";
+import { rowsOf } from "./session-error.ts";
+
+/** The setting's default: no limit. */
+const NONE = 2n ** 64n - 1n;
+
+/**
+ * A server may be set to return only so many rows of each SELECT. The dump programs would then
+ * leave out the rest of each table, without an error, and have no option against it.
+ * @throws RunError `dump_failed`, SessionEnded
+ */
+export async function refuseRowLimit(session: MariadbSession): Promise<void> {
+  const rows = rowsOf(await session.run("select @@global.sql_select_limit"), "asking for the row limit");
+  const limit = BigInt(rows[0]?.[0] ?? NONE);
+  if (limit >= NONE) return;
+  throw new RunError(
+    "dump_failed",
+    `the server's sql_select_limit is ${limit}, and a dump would contain no more rows of any table. No backup was made. ` +
+      "Set it for the sessions that need it, and not for the server: set global sql_select_limit = default",
+  );
+}

@@ -1,0 +1,98 @@
+import { setTimeout } from "node:timers/promises";
+import { comparedContentText } from "@attestore/proof";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { makeTestPlace, type TestPlace } from "./scratch.ts";
+import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
+
+/** Sources unlike the scratch server: an undamaged backup passes, with everything compared. */
+
+let place: TestPlace;
+let server: SourceMariadb;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourceMariadb(place.dir);
+});
+
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+const back = (databases: readonly string[]): Promise<MadeBackup> =>
+  backUp(place, { ...server.source, databases });
+
+/** Makes the database, backs it up and tests it. */
+async function madeAndTested(
+  sql: string,
+  databases: readonly string[] = ["shop"],
+): Promise<RestoreTestResult> {
+  for (const name of databases) server.sql(`create or replace database ${name} character set latin1`);
+  server.sql(`use ${databases[0] ?? ""}; ${sql}`);
+  return testBackup(place, server.source, await back(databases));
+}
+
+function passes(tested: RestoreTestResult, compared: RegExp): void {
+  expect(tested.reason).toBeUndefined();
+  expect(comparedContentText(tested.checks)).toMatch(compared);
+}
+
+test("a database with the name of the one that another program's dump is loaded into", async () => {
+  const tested = await madeAndTested(
+    "create table t (a int); insert into t values (1); create procedure restored.p() select 1",
+    ["shop", "restored"],
+  );
+  passes(tested, /^content of 1 table compared; 4 objects compared$/);
+});
+
+test("columns in the format of before MariaDB 10.1", async () => {
+  const tested = await madeAndTested(
+    `set global mysql56_temporal_format = off; create table old (d datetime(3), t time, ts timestamp null, n int comment ' /* mariadb-5.3 */');
+     set global mysql56_temporal_format = on; insert into old values ('2020-01-01 00:00:00.123', '-838:59:59', '2020-01-01', 1)`,
+  );
+  passes(tested, /^content of 1 table compared; 2 objects compared$/);
+});
+
+test("a server with another row format for tables that name none", async () => {
+  server.sql("set global innodb_default_row_format = compact");
+  const tested = await madeAndTested("create table t (a int); insert into t values (1)");
+  server.sql("set global innodb_default_row_format = default");
+  passes(tested, /^content of 1 table compared; 2 objects compared$/);
+});
+
+test("partitions that the server adds as time goes by", async () => {
+  const tested = await madeAndTested(
+    `set timestamp = unix_timestamp('2026-11-01'); create table v (id int primary key, a int) with system versioning
+       partition by system_time interval 1 day auto; insert into v values (1, 1); update v set a = 2`,
+  );
+  passes(tested, /^content of 1 table compared; 3 objects compared$/);
+});
+
+test("views that read the server's own databases", async () => {
+  const tested = await madeAndTested(
+    `create table t (a int); insert into t values (1); create view accounts as select user, host from mysql.user;
+     create view code as select name, body from mysql.proc; create view version as select * from sys.version; create view size as select sys.format_bytes(a) from t`,
+  );
+  passes(tested, /^content of 1 table compared; 6 objects compared$/);
+});
+
+test("events that ended since the backup, and whether one that will end is on, are named as not compared", async () => {
+  server.sql(
+    `create or replace database shop; use shop; create table t (a int); insert into t values (1);
+     create event soon on schedule at now() + interval 2 second do delete from t;
+     create event later on schedule at '2037-01-01 00:00:00' on completion preserve do delete from t`,
+  );
+  const made = await back(["shop"]);
+  const ends = Number(
+    server.sql("select unix_timestamp(execute_at) from information_schema.events where event_name = 'soon'"),
+  );
+  await setTimeout(Math.max(0, ends * 1000 + 1500 - Date.now()));
+  const tested = await testBackup(place, server.source, made);
+  passes(
+    tested,
+    /^content of 1 table compared; 3 objects compared, not compared: status of event shop\.later, event that ends shop\.soon$/,
+  );
+});
