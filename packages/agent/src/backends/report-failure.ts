@@ -1,6 +1,7 @@
 import { newId, type AgentEventKind } from "@attestore/contract";
 import { noSpace } from "../errors/no-space.ts";
 import { RunError } from "../errors/run-error.ts";
+import { DamagedFile } from "../state/damaged-file.ts";
 import type { Layout } from "../state/layout.ts";
 import { UserError } from "../errors/user-error.ts";
 import { ServiceError } from "../transport/service-error.ts";
@@ -42,6 +43,7 @@ export const INTERRUPTED = new RunError("interrupted", "the agent was stopped du
 function describe(error: unknown): { reason: string; message: string } {
   if (error instanceof RunError || error instanceof UserError || error instanceof ServiceError)
     return { reason: error.code, message: error.message };
+  if (error instanceof DamagedFile) return { reason: "root_damaged", message: error.message };
   const full = noSpace(error);
   if (full !== null) return { reason: "disk_full", message: full };
   // A defect of ours may contain anything, including what must not leave the host.

@@ -3,6 +3,7 @@ import { RunError } from "../errors/run-error.ts";
 import { noSpace } from "../errors/no-space.ts";
 import { SourceConfigError } from "../config/source-config.ts";
 import { UserError } from "../errors/user-error.ts";
+import { DamagedFile } from "../state/damaged-file.ts";
 import { ServiceError } from "../transport/service-error.ts";
 import type { ExitCode } from "./command.ts";
 
@@ -34,6 +35,7 @@ export function failureOf(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) return known(130, "interrupted", "interrupted");
   if (error instanceof UserError || error instanceof ServiceError || error instanceof SourceConfigError)
     return known(2, error.code, error.message);
+  if (error instanceof DamagedFile) return known(2, "root_damaged", error.message);
   const full = noSpace(error);
   if (full !== null) return known(2, "disk_full", full);
   const message = errorMessage(error);

@@ -1,14 +1,30 @@
 import { readFile } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
+import { DamagedFile } from "./damaged-file.ts";
 
 /**
- * A file of the root that the agent wrote itself; null if it is missing. Throws SyntaxError if it
- * is not JSON.
+ * A file of the root that the agent wrote itself; null if it is missing.
+ * @throws DamagedFile if it is not JSON
  */
 export async function readJson(path: string): Promise<unknown> {
   const text = await readText(path);
-  return text === null ? null : (JSON.parse(text) as unknown);
+  if (text === null) return null;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new DamagedFile(path, error);
+  }
+}
+
+/** A copy of what the service says with its next answer: null also if it is damaged. */
+export async function readCopy(path: string): Promise<unknown> {
+  try {
+    return await readJson(path);
+  } catch (error) {
+    if (error instanceof DamagedFile) return null;
+    throw error;
+  }
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { RegisteredSource } from "@attestore/contract";
 import { replaceJsonFile } from "@attestore/host/durable-files";
 import type { Layout } from "./layout.ts";
-import { readJson } from "./read-json.ts";
+import { readCopy } from "./read-json.ts";
 
 /** Slug to `src_…`, as the service last told it. */
 export async function readSourceIds(layout: Layout): Promise<ReadonlyMap<string, string>> {
-  const value = await readJson(layout.sources);
+  const value = await readCopy(layout.sources);
   return new Map(value === null ? [] : Object.entries(value as Record<string, string>));
 }
 

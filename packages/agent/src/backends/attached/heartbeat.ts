@@ -4,7 +4,7 @@ import { replaceFile } from "@attestore/host/durable-files";
 import type { Config } from "../../config/config.ts";
 import { reportEncryption } from "../../recovery/encryption-report.ts";
 import type { Layout } from "../../state/layout.ts";
-import { readJson } from "../../state/read-json.ts";
+import { readCopy } from "../../state/read-json.ts";
 import { journalRequest } from "../../journal/config-requests.ts";
 import { spoolDepth } from "../../receipts/spool-depth.ts";
 import type { Attachment } from "../../service/attachment.ts";
@@ -110,5 +110,5 @@ async function takeRequests(
 
 /** When the service last answered a heartbeat, by this host's clock and by the service's. */
 export async function readLastHeartbeat(layout: Layout): Promise<{ at: string; server_time: string } | null> {
-  return (await readJson(layout.lastHeartbeat)) as { at: string; server_time: string } | null;
+  return (await readCopy(layout.lastHeartbeat)) as { at: string; server_time: string } | null;
 }

@@ -4,6 +4,7 @@ import type { Layout } from "../../state/layout.ts";
 import type { ResolvedRoot } from "../../state/resolve-root.ts";
 import { UserError } from "../../errors/user-error.ts";
 import type { Call } from "../command.ts";
+import { examineDamaged, unlessDamaged } from "./damaged.ts";
 import { examineEnvironment } from "./environment.ts";
 import { examineFiles } from "./files.ts";
 import { examineProxy } from "./proxy.ts";
@@ -35,13 +36,15 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
     findings.push(await examineRecovery(layout, config));
     const { standalone, upload } = config;
     findings.push(...examineProxy());
-    if (standalone === null) findings.push(...(await examineService(call, layout, config)));
+    const known = config;
+    if (standalone === null)
+      findings.push(...(await unlessDamaged("service", () => examineService(call, layout, known))));
     else findings.push(await examineStorage(standalone, upload, call.signal));
     const { examineEngines } = await import("./engines.ts");
     findings.push(...(await examineEngines(layout, config)));
     const { examineSources } = await import("./sources.ts");
-    findings.push(...(await examineSources(layout, config, call.signal)));
+    findings.push(...(await unlessDamaged("sources", () => examineSources(layout, known, call.signal))));
   }
-  findings.push(...(await examineSpool(layout)));
+  findings.push(await examineDamaged(layout), ...(await unlessDamaged("spool", () => examineSpool(layout))));
   return findings;
 }

@@ -1,0 +1,19 @@
+import { errorMessage } from "@attestore/host/errno";
+
+/**
+ * A file of the root that is not what the agent wrote: a disk error, a full disk of an earlier
+ * version, or an editor. What is lost without it differs, so a person decides.
+ */
+export class DamagedFile extends SyntaxError {
+  readonly path: string;
+
+  constructor(path: string, cause: unknown) {
+    super(
+      `${path} is damaged (${errorMessage(cause)}). Put a copy of it back, or move it out of the root: ` +
+        `docs/agent.md, "A damaged file of the root", says what is lost then. \`attestore doctor\` lists all such files.`,
+      { cause },
+    );
+    this.name = "DamagedFile";
+    this.path = path;
+  }
+}
