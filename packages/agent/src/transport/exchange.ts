@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingHttpHeaders } from "node:http";
 import { request, type Agent } from "node:https";
+import { unreachable } from "./unreachable.ts";
 import { ServiceError } from "./service-error.ts";
 
 export interface Exchange {
@@ -126,10 +127,7 @@ export function connectionError(url: URL, error: unknown): ServiceError {
       },
     );
   }
-  // An AggregateError, for a host all of whose addresses failed, has no message of its own.
-  return new ServiceError("unreachable", `${url.host} can't be reached (${error.message || code})`, {
-    cause: error,
-  });
+  return unreachable(url, error);
 }
 
 const UNTRUSTED = new Set([
