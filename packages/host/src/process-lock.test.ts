@@ -91,6 +91,17 @@ test("a user who cannot read the file cannot lock it and gets a permission error
   await stranger.kill9();
 });
 
+test("a user who may read the file but not write to it does not hold the lock beside its holder", async () => {
+  chmodSync(directory, 0o777);
+  const mine = tryLock(path, "serve");
+  mine?.release();
+  // As after a restore as root, or `chmod -R a+rX`.
+  chmodSync(`${path}.lock`, 0o644);
+  const strangers = [await rival({ uid: 65534 }), await rival({ uid: 65534 })];
+  for (const stranger of strangers) await stranger.kill9();
+  expect(strangers.map(({ said }) => said)).toEqual(["EACCES", "EACCES"]);
+});
+
 test("a lock can be taken even if the holder's name cannot be written, such as on a full disk", () => {
   mkdirSync(`${path}.json`);
   const held = tryLock(path, "serve");

@@ -77,11 +77,13 @@ const CODES: Readonly<Record<number, string>> = { 8: "EACCES", 10: "ENOLCK", 13:
 
 // Keep the journal in memory: on disk it would fail when the disk is full, and there is nothing to
 // roll back.
-const TAKE = "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
+// SQLite opens a file that it may only read for reading, and its exclusive transaction there
+// excludes nobody. The change, which is never committed, fails for such a file.
+const TAKE = "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA user_version = 1";
 
 /**
- * @throws with the `code` of the system where the file cannot be used: EACCES, or ENOLCK for a file
- * system without locks
+ * @throws with the `code` of the system where the file cannot be used: EACCES where it can't be
+ * written, or ENOLCK for a file system without locks
  */
 function take(path: string): DatabaseSync | null {
   const file = `${path}.lock`;
@@ -101,6 +103,7 @@ function take(path: string): DatabaseSync | null {
     throw Object.assign(new Error(`${file} cannot be locked (${code})`, { cause: error }), {
       code,
       path: file,
+      syscall: "fcntl",
     });
   }
 }

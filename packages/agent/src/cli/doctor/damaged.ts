@@ -5,7 +5,7 @@ import { plural } from "@attestore/proof";
 import { DamagedFile } from "../../state/damaged-file.ts";
 import type { Layout } from "../../state/layout.ts";
 import { readJson } from "../../state/read-json.ts";
-import { bad, good, type Finding } from "./finding.ts";
+import { failed, type Finding, ok } from "@attestore/host/finding";
 
 const MOST_NAMED = 10;
 
@@ -27,9 +27,9 @@ export async function examineDamaged(layout: Layout): Promise<Finding> {
   for (const place of places)
     for (const name of (await nullIfMissing(readdir(place))) ?? [])
       if (name.endsWith(".json") && !(await isWhole(join(place, name)))) damaged.push(join(place, name));
-  if (damaged.length === 0) return good("records", "each can be read");
+  if (damaged.length === 0) return ok("records", "each can be read");
   const more = damaged.length > MOST_NAMED ? ` and ${damaged.length - MOST_NAMED} more` : "";
-  return bad(
+  return failed(
     "records",
     `${plural(damaged.length, "damaged file", "damaged files")}: ${damaged.slice(0, MOST_NAMED).join(", ")}${more}`,
     `put copies back, or move them out of the root: docs/agent.md, "A damaged file of the root", says what is lost then`,
@@ -55,6 +55,6 @@ export async function unlessDamaged(
     return await examine();
   } catch (error) {
     if (!(error instanceof DamagedFile)) throw error;
-    return [bad(title, `not examined: ${error.path} is damaged`, "see records")];
+    return [failed(title, `not examined: ${error.path} is damaged`, "see records")];
   }
 }
