@@ -2,13 +2,15 @@
  * What an evidence pack costs: the service's time and memory while it streams one, and
  * attestore-verify's over it.
  *
- *   node packages/orchestrator/bench/evidence.ts [--receipts 1000,10000] [--tables 0]
+ *   node packages/orchestrator/bench/evidence.ts [--receipts 1000,10000] [--tables 0] [--heap 16]
  *
  * Service, PostgreSQL and reader share the machine; the service runs in the reader's process, so
  * its memory counts the reader's too. Of each size the memory that the process has before the pack
  * is asked for stands beside the most that it had while it was read: what a pack adds is their
  * difference. With `--tables`, each receipt also has a profile of so many tables of ten columns.
- * Prints a table in Markdown.
+ * The verifier runs twice: as it is, and in a heap of `--heap` MiB, where the garbage collector may
+ * leave nothing. The most memory of a verifier that only says its version comes first. Prints a
+ * table in Markdown.
  */
 import { spawnSync } from "node:child_process";
 import { createWriteStream, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -29,6 +31,7 @@ const { values } = parseArgs({
   options: {
     receipts: { type: "string", default: "1000,10000" },
     tables: { type: "string", default: "0" },
+    heap: { type: "string", default: "16" },
   },
 });
 const AT_ONCE = 32;
@@ -54,9 +57,11 @@ const PROFILE: Profile = {
   suspicious: [],
 };
 
+const version = runVerifier(["--version"]);
+process.stdout.write(`attestore-verify --version: ${version.peak_mib.toFixed(0)} MiB\n\n`);
 process.stdout.write(
-  "| receipts | pack MiB | first byte s | whole s | CPU s: service | PostgreSQL | memory before MiB | peak MiB | verified in s | CPU s | peak MiB |\n" +
-    `|${" --- |".repeat(11)}\n`,
+  "| receipts | pack MiB | first byte s | whole s | CPU s: service | PostgreSQL | memory before MiB | peak MiB | verified in s | CPU s | peak MiB | in a small heap: CPU s | peak MiB |\n" +
+    `|${" --- |".repeat(13)}\n`,
 );
 for (const count of values.receipts.split(",").map(Number)) await measure(count);
 rmSync(directory, { recursive: true });
@@ -74,7 +79,9 @@ async function measure(count: number): Promise<void> {
     const taken = await take(service, owner.token, `/api/orgs/${org.id}/evidence`, path);
     const keyFile = join(directory, `${count}.pub`);
     writeFileSync(keyFile, `${agent.publicKeyWire}\n`);
-    const verified = verify(path, agent.log.verifier_key, keyFile);
+    const args = [path, "--log-key", agent.log.verifier_key, "--key", keyFile];
+    const verified = runVerifier(args);
+    const inSmallHeap = runVerifier(args, [`--max-old-space-size=${values.heap}`]);
     const cells = [
       String(count),
       (statSync(path).size / MIB).toFixed(1),
@@ -87,6 +94,8 @@ async function measure(count: number): Promise<void> {
       verified.whole_s.toFixed(1),
       verified.cpu_s.toFixed(1),
       verified.peak_mib.toFixed(0),
+      inSmallHeap.cpu_s.toFixed(1),
+      inSmallHeap.peak_mib.toFixed(0),
     ];
     process.stdout.write(`| ${cells.join(" | ")} |\n`);
   } finally {
@@ -175,10 +184,9 @@ async function take(
 }
 
 /** As a process of its own. Its peak is what the kernel counted of it. */
-function verify(
-  path: string,
-  vkey: string,
-  keyFile: string,
+function runVerifier(
+  args: readonly string[],
+  flags: readonly string[] = [],
 ): { whole_s: number; cpu_s: number; peak_mib: number } {
   const main = join(import.meta.dirname, "../../verifier/src/main.ts");
   const script = `const { run } = await import(${JSON.stringify(join(main, "../run.ts"))});
@@ -188,7 +196,7 @@ function verify(
   const begun = performance.now();
   const { stderr, stdout } = spawnSync(
     process.execPath,
-    ["--input-type=module", "-e", script, path, "--log-key", vkey, "--key", keyFile],
+    [...flags, "--input-type=module", "-e", script, "--", ...args],
     { encoding: "utf8", maxBuffer: 64 * MIB },
   );
   const whole_s = (performance.now() - begun) / 1000;

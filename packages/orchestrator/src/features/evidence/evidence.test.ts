@@ -23,6 +23,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { makeHistory, type History } from "../../../test/history.ts";
 import { endless } from "../../../test/endless-windows.ts";
 import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
+import { packFiles } from "./pack-files.ts";
+import { readSnapshot } from "./snapshot.ts";
 
 let service: TestService;
 let org: TestOrg;
@@ -87,6 +90,30 @@ describe("a pack", () => {
       backups: 2,
       restore_tests: { passed: 2, failed: 0 },
     });
+  });
+
+  test("is made of some receipts at a time: each may be large", async () => {
+    const other = await service.addOrg();
+    await makeHistory(service, other, { backups: 20 });
+    const asked: number[] = [];
+    const db = service.database.withPlugin({
+      transformQuery: ({ node }) => {
+        const ids = JSON.stringify(node).match(/rcpt_[0-9a-z]{26}/g) ?? [];
+        asked.push(ids.length);
+        return node;
+      },
+      transformResult: ({ result }) => Promise.resolve(result),
+    });
+    const now = new Date();
+    const period = { from: new Date(now.getTime() - 86_400_000), to: now };
+    const snapshot = await readInOrg(service.database, other.id, (tx) =>
+      readSnapshot(tx, service.signer, { orgId: other.id, period, now }),
+    );
+    const paths: string[] = [];
+    for await (const file of packFiles({ db, signer: service.signer }, snapshot)) paths.push(file.path);
+    expect(paths.filter((name) => name.startsWith("receipts/"))).toHaveLength(40);
+    expect(asked.reduce((sum, ids) => sum + ids, 0)).toBe(40);
+    expect(Math.max(...asked)).toBeLessThanOrEqual(32);
   });
 
   test("is a file to save, that nothing in between keeps", async () => {

@@ -54,6 +54,9 @@ export function packHeader({ orgId, period, exportedAt, head }: Snapshot): PackH
   };
 }
 
+/** Reads something of the organisation in a transaction of its own. */
+type Read = <T>(of: (tx: DatabaseTransaction) => Promise<T>) => Promise<T>;
+
 /**
  * All files of a pack except its manifest, in the order in which they are made. Each page is read
  * in a transaction of its own, which ends before the page's files are handed on. Memory holds one
@@ -65,8 +68,7 @@ export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGener
   const header = packHeader(snapshot);
   const tree = new TreeReader(snapshot.orgId, head.size);
   const tally = new EvidenceTally(header, policy, await summarize(generations, signer, head));
-  const read = <T>(of: (tx: DatabaseTransaction) => Promise<T>): Promise<T> =>
-    readInOrg(deps.db, snapshot.orgId, of);
+  const read: Read = (of) => readInOrg(deps.db, snapshot.orgId, of);
 
   yield textFile(PACK_FILES.readme, readme(header));
   yield jsonFile(PACK_FILES.policy, policy);
@@ -84,7 +86,7 @@ export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGener
   yield* predecessorLeaves(read, { signer, tree }, snapshot);
   yield* earlierEntries(read, { signer, tree, tally }, snapshot);
   for (let from = snapshot.range.from; from < snapshot.range.to; from += TILE_WIDTH)
-    yield* await read((tx) => logPage(tx, { signer, tree, tally }, snapshot, from));
+    yield* logPage(read, { signer, tree, tally }, snapshot, from);
 
   let position: RunPosition | null = null;
   for (let number = 0; number === 0 || position !== null; number += 1) {
@@ -106,22 +108,26 @@ interface Making {
   tally: EvidenceTally;
 }
 
-const EARLIER_PAGE = 200;
+/**
+ * How many receipts and events are in memory at once. A receipt may have 256 KiB, and takes several
+ * times that on its way into the pack.
+ */
+const AT_ONCE = 32;
 
 /**
  * Records that the period's entries refer to: the backup before each source's first, agents that
  * attached earlier, the policy at that time.
  */
 async function* earlierEntries(
-  read: <T>(of: (tx: DatabaseTransaction) => Promise<T>) => Promise<T>,
+  read: Read,
   { signer, tree, tally }: Making,
   snapshot: Snapshot,
 ): AsyncGenerator<PackFile> {
   const indexes = [...new Set([...snapshot.earlier.backups, ...snapshot.earlier.events])].toSorted(
     (a, b) => a - b,
   );
-  for (let at = 0; at < indexes.length; at += EARLIER_PAGE) {
-    const page = indexes.slice(at, at + EARLIER_PAGE);
+  for (let at = 0; at < indexes.length; at += AT_ONCE) {
+    const page = indexes.slice(at, at + AT_ONCE);
     yield* await read(async (tx) => {
       const leaves = await readLeavesAt(tx, snapshot.orgId, page);
       const files: PackFile[] = [];
@@ -134,17 +140,19 @@ async function* earlierEntries(
   }
 }
 
+const LEAVES_AT_ONCE = 200;
+
 /** The leaves that agents' first receipts in the period follow on, without the receipts. */
 async function* predecessorLeaves(
-  read: <T>(of: (tx: DatabaseTransaction) => Promise<T>) => Promise<T>,
+  read: Read,
   { signer, tree }: Pick<Making, "signer" | "tree">,
   snapshot: Snapshot,
 ): AsyncGenerator<PackFile> {
   const indexes = snapshot.predecessors.toSorted((a, b) => a - b);
-  for (let at = 0; at < indexes.length; at += EARLIER_PAGE)
+  for (let at = 0; at < indexes.length; at += LEAVES_AT_ONCE)
     yield* await read(async (tx) => {
       const files: PackFile[] = [];
-      for (const row of await readLeavesAt(tx, snapshot.orgId, indexes.slice(at, at + EARLIER_PAGE))) {
+      for (const row of await readLeavesAt(tx, snapshot.orgId, indexes.slice(at, at + LEAVES_AT_ONCE))) {
         const { logIndex, leaf } = placed(row);
         const proof: Predecessor = await proofInPack(tx, signer, tree, snapshot, { logIndex, leaf });
         files.push(jsonFile(predecessorFile(leaf.id), proof));
@@ -154,23 +162,27 @@ async function* predecessorLeaves(
 }
 
 /** 256 leaves of the log, with the entries that were recorded in the period. */
-async function logPage(
-  tx: DatabaseTransaction,
+async function* logPage(
+  read: Read,
   { signer, tree, tally }: Making,
   snapshot: Snapshot,
   from: number,
-): Promise<PackFile[]> {
+): AsyncGenerator<PackFile> {
   const { orgId, range, period, bodiesUntil } = snapshot;
-  const rows = await readLeaves(tx, orgId, from, Math.min(from + TILE_WIDTH, range.to));
+  const rows = await read((tx) => readLeaves(tx, orgId, from, Math.min(from + TILE_WIDTH, range.to)));
   const bundle = Buffer.from(encodeEntryBundle(rows.map(({ leaf }) => leaf)));
-  const files: PackFile[] = [{ path: entriesFile(from, rows.length), bytes: bundle }];
+  yield { path: entriesFile(from, rows.length), bytes: bundle };
   const [first, end] = [period.from.toISOString(), bodiesUntil.toISOString()];
   const wanted = rows.map(placed).filter(({ leaf }) => leaf.recorded_at >= first && leaf.recorded_at < end);
-  for (const entry of await readEntries(tx, orgId, wanted)) {
-    tallyEntry(tally, entry);
-    files.push(await bundleFile(tx, signer, tree, snapshot, entry));
-  }
-  return files;
+  for (let at = 0; at < wanted.length; at += AT_ONCE)
+    yield* await read(async (tx) => {
+      const files: PackFile[] = [];
+      for (const entry of await readEntries(tx, orgId, wanted.slice(at, at + AT_ONCE))) {
+        tallyEntry(tally, entry);
+        files.push(await bundleFile(tx, signer, tree, snapshot, entry));
+      }
+      return files;
+    });
 }
 
 async function logRange(
