@@ -11,6 +11,8 @@ export interface Program {
   readonly architecture: Architecture;
   /** Node's executable. */
   readonly node: string;
+  /** Options of Node besides those that all programs have. */
+  readonly options?: readonly string[];
 }
 
 const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
@@ -42,7 +44,7 @@ function strippedNode({ architecture, node }: Program, scratch: string): string 
   return stripped;
 }
 
-function makeBlob({ name, code }: Program, blob: string, scratch: string): void {
+function makeBlob({ name, code, options = [] }: Program, blob: string, scratch: string): void {
   // Relative, since the blob holds the name of its main file.
   const main = `${name}.cjs`;
   writeFileSync(join(scratch, main), code);
@@ -55,7 +57,7 @@ function makeBlob({ name, code }: Program, blob: string, scratch: string): void 
     useCodeCache: false,
     // A unit with MemoryDenyWriteExecute= kills a V8 that compiles to machine code. It must not be
     // switched back on.
-    execArgv: ["--jitless"],
+    execArgv: ["--jitless", ...options],
     execArgvExtension: "none",
   };
   writeFileSync(join(scratch, config), JSON.stringify(settings));
