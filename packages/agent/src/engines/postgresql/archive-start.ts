@@ -1,5 +1,5 @@
 import type { Child } from "../../processes/child.ts";
-import { decodeSql } from "./content/dump-encodings.ts";
+import { decodeSql } from "./dump-encodings.ts";
 import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";

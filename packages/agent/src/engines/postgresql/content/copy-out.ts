@@ -104,7 +104,9 @@ export async function copyDigests(
   return digests;
 }
 
-/** The rows are in the dump's encoding. The names in the statement are in UTF-8, as all our texts. */
+/**
+ * The rows are in the dump's encoding. The names in the statement are in UTF-8, as all our texts.
+ */
 function copyStatement({ name, schema, table, columns }: CatalogueTable, encoding: string): string {
   const to = `to stdout (encoding '${encoding}')`;
   if (name === LARGE_OBJECTS) return `copy (${LARGE_OBJECT_LINES}) ${to}`;

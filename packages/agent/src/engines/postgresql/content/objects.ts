@@ -22,7 +22,9 @@ export const FIRST_OWN_OID = 16_384;
 const OPTIONS =
   "(select array_agg(o order by at) from unnest(a.attoptions) with ordinality own(o, at) where o not like 'pg!_attver=%' escape '!')";
 
-/** A dump names the check option of a view apart from its other options, and a restore puts it last. */
+/**
+ * A dump names the check option of a view apart from its other options, and a restore puts it last.
+ */
 const VIEW_OPTIONS =
   "(select array_agg(o order by o like 'check_option=%', at) from unnest(r.reloptions) with ordinality own(o, at))";
 

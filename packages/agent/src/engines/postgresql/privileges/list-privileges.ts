@@ -100,7 +100,8 @@ const OF_SYSTEM = (catalog: string, oid: string, sub = "0"): string =>
 
 /**
  * Whether somebody granted or revoked something on the server's own objects. A dump has such
- * grants, but another server may lack the objects or the roles. It has none on `information_schema`.
+ * grants, but another server may lack the objects or the roles. It has none on
+ * `information_schema`.
  */
 export const HAS_SYSTEM_GRANTS = `
   select json_build_array(
