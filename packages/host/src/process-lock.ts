@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { errorCode } from "./errno.ts";
 
@@ -29,7 +29,7 @@ const held = new Set<DatabaseSync>();
  * @param path without its ending: `PATH.lock` is locked, `PATH.json` tells people who took it
  */
 export function tryLock(path: string, what: string): HeldLock | null {
-  const database = take(path);
+  const database = take(path, TAKE);
   if (database === null) return null;
   held.add(database);
   const holder: LockHolder = { pid: process.pid, what, since: new Date().toISOString() };
@@ -46,9 +46,14 @@ export function tryLock(path: string, what: string): HeldLock | null {
   return { release, [Symbol.dispose]: release };
 }
 
-/** Whether somebody holds the lock right now. Takes the lock for a moment to find out. */
+/**
+ * Whether somebody holds the lock right now. Takes the lock for a moment to find out; also where
+ * its file can only be read.
+ */
 export function isLocked(path: string): boolean {
-  const database = take(path);
+  // Nobody has taken it yet, and where nothing can be written nobody can.
+  if (!existsSync(`${path}.lock`)) return false;
+  const database = take(path, LOOK);
   database?.close();
   return database === null;
 }
@@ -73,38 +78,50 @@ export function lockHolder(path: string): LockHolder | null {
 
 /** SQLite's result codes (sqlite.org/rescode.html) that a lock can meet. */
 const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
 const CODES: Readonly<Record<number, string>> = { 8: "EACCES", 10: "ENOLCK", 13: "ENOSPC", 14: "EACCES" };
 
 // Keep the journal in memory: on disk it would fail when the disk is full, and there is nothing to
 // roll back.
+const LOOK = "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
 // SQLite opens a file that it may only read for reading, and its exclusive transaction there
 // excludes nobody. The change, which is never committed, fails for such a file.
-const TAKE = "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA user_version = 1";
+const TAKE = `${LOOK}; PRAGMA user_version = 1`;
 
 /**
- * @throws with the `code` of the system where the file cannot be used: EACCES where it can't be
- * written, or ENOLCK for a file system without locks
+ * @throws with the `code` of the system where the file cannot be used: EACCES or EROFS where it
+ * can't be written, or ENOLCK for a file system without locks
  */
-function take(path: string): DatabaseSync | null {
+function take(path: string, statements: string): DatabaseSync | null {
   const file = `${path}.lock`;
   makePrivate(file);
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(file, { timeout: 0 });
-    database.exec(TAKE);
+    database.exec(statements);
     return database;
   } catch (error) {
     database?.close();
     if (!(error instanceof Error) || !("errcode" in error)) throw error;
     const result = Number(error.errcode) & 0xff;
     if (result === SQLITE_BUSY) return null;
-    const code = CODES[result];
+    const code = result === SQLITE_READONLY && isReadOnly(file) ? "EROFS" : CODES[result];
     if (code === undefined) throw error;
     throw Object.assign(new Error(`${file} cannot be locked (${code})`, { cause: error }), {
       code,
       path: file,
       syscall: "fcntl",
     });
+  }
+}
+
+/** The file system, not the file: then nobody may write, not even root. */
+function isReadOnly(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK);
+    return false;
+  } catch (error) {
+    return errorCode(error) === "EROFS";
   }
 }
 

@@ -2,7 +2,7 @@
 import cluster from "node:cluster";
 import { serverProgram } from "./cli/program.ts";
 import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
-import { fileTrouble } from "./platform/errors/file-trouble.ts";
+import { fileTrouble } from "@attestore/host/file-trouble";
 import { UserError } from "./platform/errors/user-error.ts";
 import { WORKER_OPTION } from "./service/workers/protocol.ts";
 import { WorkerNotStarted } from "./service/workers/worker-not-started.ts";

@@ -1,4 +1,5 @@
 import { errorMessage } from "@attestore/host/errno";
+import { fileTrouble } from "@attestore/host/file-trouble";
 import { RunError } from "../errors/run-error.ts";
 import { noSpace } from "../errors/no-space.ts";
 import { SourceConfigError } from "../config/source-config.ts";
@@ -40,7 +41,7 @@ export function failureOf(error: unknown, signal: AbortSignal): Failure {
   if (full !== null) return known(2, "disk_full", full);
   const message = errorMessage(error);
   const system = error instanceof Error && "code" in error && "syscall" in error ? String(error.code) : null;
-  if (system !== null) return known(2, system.toLowerCase(), message);
+  if (system !== null) return known(2, system.toLowerCase(), fileTrouble(error) ?? message);
   return { exitCode: 2, code: "defect", message, shown: message, isDefect: true };
 }
 

@@ -7,7 +7,7 @@ import { listReceipts } from "../receipts/receipt-files.ts";
 import { formatIdentity, readSourcePins } from "../receipts/source-pins.ts";
 import { listEvents } from "../receipts/spooled-event.ts";
 import { readRecoveryState, recoveryGap } from "../recovery/recovery-state.ts";
-import { freeSpace } from "../state/free-space.ts";
+import { freeSpace, REMOUNT } from "../state/free-space.ts";
 import type { Layout } from "../state/layout.ts";
 import type { LogAlarm } from "../state/log-alarm.ts";
 import { sourceCheckLines } from "./source-check-lines.ts";
@@ -36,7 +36,14 @@ function untestedText({ because, rpo }: Pick<SourceStatus, "because" | "rpo">): 
 }
 
 export async function diskProblems(layout: Layout): Promise<Problem[]> {
-  const { free, isFull } = await freeSpace(layout);
+  const { free, isFull, isReadOnly } = await freeSpace(layout);
+  if (isReadOnly)
+    return [
+      {
+        what: `${layout.root} is on a read-only file system, so no run can be recorded`,
+        next: REMOUNT,
+      },
+    ];
   if (!isFull) return [];
   return [
     {

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
+import { fileTrouble } from "@attestore/host/file-trouble";
 import { UserError } from "../errors/user-error.ts";
 import { DamagedFile } from "./damaged-file.ts";
 
@@ -38,9 +39,12 @@ export async function readText(path: string): Promise<string | null> {
     const code = errorCode(error);
     if (code === "ENOENT") return null;
     if (code === null) throw error;
+    // Nothing is wrong with the file if the process or the disk is what fails.
+    const isFileFine = code === "EMFILE" || code === "ENFILE" || code === "EIO";
     throw new UserError(
       "root_unusable",
-      `${path} can't be read (${code}): it must be a file that attestore's user may read`,
+      (isFileFine ? fileTrouble(error) : null) ??
+        `${path} can't be read (${code}): it must be a file that attestore's user may read`,
       { cause: error },
     );
   }

@@ -5,7 +5,7 @@ import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { Config } from "../../config/config.ts";
 import { credentialPath } from "../../secrets/credential.ts";
 import type { Layout } from "../../state/layout.ts";
-import { freeSpace } from "../../state/free-space.ts";
+import { freeSpace, REMOUNT } from "../../state/free-space.ts";
 import { isLocked } from "../../state/lock.ts";
 import { readText } from "../../state/read-json.ts";
 import { readSigningKey, signerSocket } from "../../signer/open-signing-keys.ts";
@@ -124,7 +124,9 @@ async function examineSigner({ root, signingKey }: Layout, signer: string | null
 }
 
 async function examineDisk(layout: Layout): Promise<Finding> {
-  const { free, all, isFull } = await freeSpace(layout);
+  const { free, all, isFull, isReadOnly } = await freeSpace(layout);
+  if (isReadOnly)
+    return failed("disk", `${layout.root} is on a read-only file system: no run can be recorded`, REMOUNT);
   const detail = `${formatBytes(free)} free of ${formatBytes(all)}`;
   if (isFull)
     return failed(

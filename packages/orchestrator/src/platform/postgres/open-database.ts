@@ -9,7 +9,7 @@ import pg from "pg";
 import { requireOwnSessions } from "../database/pooling.ts";
 import { parseServers } from "../database/servers.ts";
 import { asDatabaseUnavailable, DatabaseUnavailable } from "../database/unavailable.ts";
-import { fileTrouble } from "../errors/file-trouble.ts";
+import { fileTrouble } from "@attestore/host/file-trouble";
 import { UserError } from "../errors/user-error.ts";
 import { SERVICE_ROLE } from "../database/roles.ts";
 import { tryLockDirectory } from "../files/directory-lock.ts";

@@ -1,8 +1,8 @@
-import { errorCode, errorMessage } from "@attestore/host/errno";
+import { errorCode, errorMessage } from "./errno.ts";
 
 const TEXTS: Readonly<Record<string, string>> = {
-  EACCES: "give it to the service's user (chown), or run this as that user or as root",
-  EPERM: "give it to the service's user (chown), or run this as that user or as root",
+  EACCES: "give it to the user that runs this (chown), or run this as its owner or as root",
+  EPERM: "give it to the user that runs this (chown), or run this as its owner or as root",
   EROFS: "its file system is read-only. Mount it so that it can be written (mount -o remount,rw)",
   ENOSPC: "there is no room left on its file system. Make room there, then try again",
   EDQUOT: "its owner's disk quota is used up. Make room, or raise the quota, then try again",
