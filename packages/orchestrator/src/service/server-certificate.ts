@@ -73,14 +73,14 @@ export class ServerCertificate {
   /** Looks for a replaced certificate from time to time. Returns what ends that. */
   renewFor(serve: (options: SecureContextOptions) => void): () => void {
     const renew = (): void => {
-      void loadServerTls(this.#settings, this.#log).then(
-        ({ options }) => {
+      void loadServerTls(this.#settings, this.#log)
+        .then(({ options }) => {
           serve(options);
           this.#options = options;
-        },
-        (error: unknown) =>
+        })
+        .catch((error: unknown) =>
           this.#log.error({ reason: errorMessage(error) }, "the server certificate could not be renewed"),
-      );
+        );
     };
     const timer = setInterval(renew, RENEWAL_EVERY_MS);
     process.on("SIGHUP", renew);

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { SecureContextOptions } from "node:tls";
+import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { errorMessage } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
@@ -39,8 +39,7 @@ export async function loadServerTls(
   now = new Date(),
 ): Promise<ServerTls> {
   if (settings.certificateFile !== undefined || settings.keyFile !== undefined) {
-    const { certificate, key } = await loadOwn(settings.certificateFile, settings.keyFile, log, now);
-    return { options: serverTlsOptions(certificate, key), caFile: null };
+    return { options: await loadOwn(settings.certificateFile, settings.keyFile, log, now), caFile: null };
   }
   const local = await ensureLocalCertificate(settings.directory, serverNames(settings.hostnames), now, {
     authority: settings.authority ?? null,
@@ -66,7 +65,7 @@ async function loadOwn(
   keyFile: string | undefined,
   log: Logger,
   now: Date,
-): Promise<{ certificate: string; key: string }> {
+): Promise<SecureContextOptions> {
   if (certificateFile === undefined || keyFile === undefined) {
     throw new UserError(
       "invalid_setting",
@@ -83,13 +82,16 @@ async function loadOwn(
       `The key in ${keyFile} (ATTESTORE_TLS_KEY) does not belong to the first certificate in ${certificateFile} (ATTESTORE_TLS_CERT). The server's own certificate comes first, its chain after it.`,
     );
   }
+  const options = serverTlsOptions(certificate, key);
+  // A file that is only half written has a whole first certificate, and no whole chain.
+  parse("ATTESTORE_TLS_CERT", certificateFile, () => createSecureContext(options));
   if (new Date(leaf.validTo) < now) {
     log.warn(
       { certificate: certificateFile, valid_to: leaf.validTo },
       "the server certificate has expired; clients will refuse it",
     );
   }
-  return { certificate, key };
+  return options;
 }
 
 async function readPem(setting: string, path: string): Promise<string> {
