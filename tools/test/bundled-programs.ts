@@ -63,7 +63,7 @@ const URL_OF_BUNDLE =
 export const childrenAreBundled: Vite.Plugin = {
   name: "children-are-bundled-where-there-is-a-bundle",
   transform(code, id) {
-    if (!id.endsWith("/packages/agent/src/sandboxes/bounds/own-program.ts")) return null;
+    if (!id.endsWith("/packages/agent/src/processes/own-program.ts")) return null;
     // Asked for as the test runs: what is transformed is kept for later runs, whose bundle is
     // elsewhere.
     return `import { inject } from "vitest";\n${code.replace("import.meta.url", URL_OF_BUNDLE)}`;

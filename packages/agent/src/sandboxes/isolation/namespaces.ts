@@ -10,7 +10,7 @@ import { unprivilegedUser, type User } from "../../processes/unprivileged-user.t
 import { SERVE_COMMAND } from "./commands.ts";
 import { DIRECT } from "./frames.ts";
 import { raiseOomScore } from "../process/oom-score.ts";
-import { ownProgramAt, programDirectory } from "../bounds/own-program.ts";
+import { ownProgramAt, programDirectory } from "../../processes/own-program.ts";
 import type { SandboxStream } from "./remote-place.ts";
 
 const INSIDE = "/run/attestore";

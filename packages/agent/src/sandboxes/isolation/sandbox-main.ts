@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { NAMESPACE_HOME, NAMESPACE_SOCKETS } from "./namespaces.ts";
-import { ownProgram } from "../bounds/own-program.ts";
+import { ownProgram } from "../../processes/own-program.ts";
 import { type ServedSandbox, serveSandbox } from "./serve-sandbox.ts";
 
 /** The package creates it; it owns nothing. */

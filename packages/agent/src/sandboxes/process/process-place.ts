@@ -5,7 +5,7 @@ import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
 import type { ReachedLimit } from "../bounds/confinement.ts";
 import type { SandboxLimits } from "../bounds/sandbox-limits.ts";
 import { hardLimit } from "../bounds/hard-limit.ts";
-import { ownProgram } from "../bounds/own-program.ts";
+import { ownProgram } from "../../processes/own-program.ts";
 import { measuredAtEnd } from "../bounds/measured-at-end.ts";
 import { watchDisk } from "../bounds/watch-disk.ts";
 import type { Place, PlaceProgram } from "../place.ts";

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { isSea } from "node:sea";
 import { fileURLToPath } from "node:url";
 
-const HERE = "packages/agent/src/sandboxes/bounds/own-program.ts";
+const HERE = "packages/agent/src/processes/own-program.ts";
 const MAIN = "packages/agent/src/single-executable.ts";
 
 /**
