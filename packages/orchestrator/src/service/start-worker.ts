@@ -1,25 +1,24 @@
-import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
-import { sweepTemporaryFiles } from "@attestore/host/durable-files";
+import type { FastifyInstance } from "fastify";
 import { dashboardPages } from "../features/dashboard/page-routes.ts";
 import { BUILT_HERE } from "../features/downloads/download-routes.ts";
 import { guardDeletions } from "../features/installation/guarded-store.ts";
-import { featureJobs } from "../features/jobs.ts";
+import { featureJobs, type JobDeps } from "../features/jobs.ts";
 import { measurePools, measureSurroundings } from "../features/metrics/measure-surroundings.ts";
 import { createMetrics, type ServiceMetrics } from "../features/metrics/service-metrics.ts";
 import { readWebhookCa } from "../features/notifications/channels/webhook-ca.ts";
-import { warnOfPasskeys } from "../features/operators/warn-of-passkeys.ts";
 import { quotaDefaults } from "../features/quotas/settings.ts";
 import { measureServiceBackups } from "../features/service-backup/backup-gauges.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { keepServedAddress } from "../platform/config/served-address.ts";
 import { warnOfPrivileges } from "../platform/database/service-privileges.ts";
-import { keySlots, leftFiles } from "../platform/keys/key-slots.ts";
+import type { Job } from "../platform/jobs/job.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
 import { openServiceKeys } from "../platform/keys/service-keys.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import { Cleanup } from "./cleanup.ts";
+import { announce, prepareDataDirectory } from "./first-worker.ts";
 import { drain, listen, sendElsewhere } from "./listen.ts";
 import { openPools } from "./open-databases.ts";
 import { openInstallation } from "./open-installation.ts";
@@ -29,6 +28,7 @@ import { rateLimitsOf } from "./configured-rate-limits.ts";
 import { ServerCertificate } from "./server-certificate.ts";
 import { ownMetrics, serviceApp } from "./service-app.ts";
 import { startBackground } from "./start-background.ts";
+import { WorkerEnd } from "./worker-end.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 
 export interface Worker {
@@ -48,13 +48,12 @@ export interface Worker {
  */
 export async function startWorker(config: Config, log: Logger, parts: WorkerParts): Promise<Worker> {
   const cleanup = new Cleanup();
-  const ending: Ending = { isReplaced: false, requestsUntil: 0 };
+  const end = new WorkerEnd(config.shutdown_s);
   try {
-    const { metrics } = await start(config, log, { parts, cleanup, ending });
+    const { metrics } = await start(config, log, { parts, cleanup, end });
     return {
       stop: (isReplaced = false) => {
-        ending.isReplaced = isReplaced;
-        ending.requestsUntil = performance.now() + (isReplaced ? REPLACED_MS : config.shutdown_s * 1000);
+        end.decide({ isReplaced });
         return cleanup.run();
       },
       measure: () => ownMetrics(metrics),
@@ -65,26 +64,16 @@ export async function startWorker(config: Config, log: Logger, parts: WorkerPart
   }
 }
 
-/** Running uploads and downloads may take this long while another worker serves. */
-const REPLACED_MS = 3_600_000;
-
-/** How the worker ends. A worker that was replaced may still be told to stop. */
-interface Ending {
-  isReplaced: boolean;
-  /** When requests that are still in flight are cut off. */
-  requestsUntil: number;
-}
-
-interface Started {
+interface Starting {
   parts: WorkerParts;
   cleanup: Cleanup;
-  ending: Ending;
+  end: WorkerEnd;
 }
 
 async function start(
   config: Config,
   log: Logger,
-  { parts, cleanup, ending }: Started,
+  { parts, cleanup, end }: Starting,
 ): Promise<{ metrics: ServiceMetrics }> {
   const { leads, isFirst, numbered } = parts;
   const databases = openPools(
@@ -92,29 +81,15 @@ async function start(
     { config, log, runsJobs: leads, signed: parts.signed },
     cleanup,
   );
-  const { connection, jobs: byClock } = databases;
-  const { database: db, pool } = databases.requests;
+  const { connection, requests, jobs: byClock } = databases;
+  const { database: db, pool } = requests;
   if (isFirst) await warnOfPrivileges(pool, log);
 
-  const keysDirectory = join(config.data, "keys");
   const keys = await openServiceKeys(config, (await readIdentity(pool)) === null ? "create" : "refuse");
   cleanup.add(() => keys.close());
   const identity = await requireIdentity(byClock.pool, keys, config);
   const certificate = await ServerCertificate.load(config, keys.authority, log);
-  if (isFirst) {
-    await warnOfPasskeys(db, config.publicUrl, log);
-    const left = await leftFiles(keySlots(config));
-    if (left.length > 0)
-      log.warn({ files: left }, "keys in the token also exist as files; see attestore-server keys move");
-    for (const directory of [
-      keysDirectory,
-      ...(certificate.caFile === null ? [] : [join(config.data, "tls")]),
-    ]) {
-      await sweepTemporaryFiles(directory);
-    }
-    await certificate.warnOfOtherAuthority(byClock.pool);
-  }
-  const downloads = config.downloads ?? BUILT_HERE;
+  if (isFirst) await prepareDataDirectory(config, databases, certificate, log);
   const { objects: store, routes: objectRoutes } = await openObjects(config, keys.objectUrls, parts, log);
 
   const { installation, signer, lookBack } = await openInstallation(
@@ -127,42 +102,12 @@ async function start(
   const sequencer = openSequencer(connection, signer, log, createMetrics(numbered?.worker ?? null));
   cleanup.add(() => sequencer.close());
 
-  const shutdown = new AbortController();
-  /** The whole service ends: the others do not continue either. */
-  const serviceEnds = new AbortController();
-  let stopUntil: number | null = null;
-  /** Begins the end, and says how long everything that still runs may take. */
-  const timeToStop_ms = (): number => {
-    if (!ending.isReplaced) serviceEnds.abort();
-    shutdown.abort();
-    stopUntil ??= performance.now() + config.shutdown_s * 1000;
-    return Math.max(0, stopUntil - performance.now());
-  };
   const { sealer } = keys.sealing;
   const webhookReach = { networks: config.webhookNetworks, http: config.webhookHttp };
   const rateLimits = rateLimitsOf(config);
-  const quotas = quotaDefaults(config);
-  const serviceBackup =
-    config.backupDirectory === undefined
-      ? null
-      : { directory: config.backupDirectory, every_h: config.backupEvery_h };
-  if (serviceBackup !== null && leads) measureServiceBackups(sequencer.metrics.surroundings, serviceBackup);
-  const jobList = featureJobs({
-    requireDeletable,
-    quotas,
-    quarantineDays: config.quarantineDays,
-    db: byClock.database,
-    objects,
-    clock: systemClock,
-    logger: log,
-    scheduleGrace_s: config.scheduleGrace_s,
-    scheduleJitter_s: config.scheduleJitter_s,
-    retentionDelay_s: config.retentionDelayDays * 86_400,
-    heartbeatInterval_s: config.heartbeatInterval_s,
-    silentAfterIntervals: config.silentAfterIntervals,
-    serviceBackup,
-  });
+  const jobs = jobsOf(config, log, { requireDeletable, db: byClock.database, objects });
   const app = serviceApp({
+    ...settingsOf(config),
     db,
     pool,
     connection,
@@ -175,48 +120,37 @@ async function start(
     logger: log,
     clock: systemClock,
     tls: certificate.options,
-    shutdown: shutdown.signal,
-    serviceEnds: serviceEnds.signal,
+    shutdown: end.shutdown,
+    serviceEnds: end.serviceEnds,
     workers: numbered?.of ?? 1,
-    publicUrl: config.publicUrl,
     caPem: certificate.caPem,
-    downloads,
-    signup: config.signup,
-    hasMail: config.smtpUrl !== undefined,
-    quotas,
     rateLimits,
     webhookReach,
-    heartbeatInterval_s: config.heartbeatInterval_s,
-    silentAfterIntervals: config.silentAfterIntervals,
-    jobs: jobList,
-    metricsToken: config.metricsToken,
+    jobs,
     installation: () => installation.state,
     ...(parts.gatherMetrics === undefined ? {} : { gatherMetrics: parts.gatherMetrics }),
     plugins: [dashboardPages(), ...(objectRoutes === null ? [] : [objectRoutes])],
-    ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),
   });
 
   const webhookCa = await readWebhookCa(config.webhookCa);
-  measurePools(sequencer.metrics.registry, { requests: pool, jobs: byClock.pool, log: sequencer.pool });
-  if (leads)
-    measureSurroundings(sequencer.metrics.surroundings, {
+  const { registry, surroundings } = sequencer.metrics;
+  measurePools(registry, { requests: pool, jobs: byClock.pool, log: sequencer.pool });
+  if (leads) {
+    const serviceBackup = serviceBackupOf(config);
+    if (serviceBackup !== null) measureServiceBackups(surroundings, serviceBackup);
+    measureSurroundings(surroundings, {
       dataDirectory: config.data,
       certificate: () => certificate.pem,
       log: lookBack,
       jobs: byClock.pool,
     });
+  }
   const endRenewals = certificate.renewFor((options) => {
     if (app.server instanceof TlsServer) app.server.setSecureContext(options);
   });
   cleanup.add(async () => {
     endRenewals();
-    // Held polls end, and from now on every answer closes its connection.
-    const began = performance.now();
-    const within_ms = timeToStop_ms();
-    if (ending.isReplaced) await sendElsewhere(app, within_ms);
-    const finished = await drain(app, () => ending.requestsUntil - performance.now());
-    const after_s = Math.round((performance.now() - began) / 1000);
-    if (!finished) log.warn({ after_s }, "requests still in flight were cut off");
+    await endRequests(app, end, log);
   });
   await listen(app, config.listen);
   if (leads)
@@ -229,12 +163,12 @@ async function start(
         signer,
         objects,
         installation,
-        jobs: jobList,
+        jobs,
         rateLimits,
         sequencer,
         webhooks: { ...webhookReach, ca: webhookCa },
       },
-      { signal: shutdown.signal, timeToStop_ms },
+      { signal: end.shutdown, timeToStop_ms: () => end.timeToStop_ms() },
       cleanup,
     );
   if (isFirst) {
@@ -244,22 +178,51 @@ async function start(
   return { metrics: sequencer.metrics };
 }
 
-function announce(config: Config, certificate: ServerCertificate, log: Logger): void {
-  log.info(
-    {
-      url: config.publicUrl,
-      address: `${config.listen.host}:${config.listen.port}`,
-      data: config.data,
-      ca_file: certificate.caFile ?? undefined,
-      certificate_until: certificate.validTo.toISOString(),
-      database: config.databaseUrl === undefined ? "embedded" : "DATABASE_URL",
-      objects: config.s3Bucket === undefined ? "disk" : `S3 bucket ${config.s3Bucket}`,
-    },
-    "listening",
-  );
-  if (certificate.caFile !== null)
-    log.info(
-      { ca_file: certificate.caFile },
-      "browsers warn about the certificate, because this service issued it itself: continue, or import ca_file as an authority for websites; attestore-server trust says how, and has this machine's other programs trust it",
-    );
+/** Held polls end, and from now on every answer closes its connection. */
+async function endRequests(app: FastifyInstance, end: WorkerEnd, log: Logger): Promise<void> {
+  const began = performance.now();
+  const within_ms = end.timeToStop_ms();
+  if (end.isReplaced) await sendElsewhere(app, within_ms);
+  const finished = await drain(app, () => end.timeForRequests_ms());
+  const after_s = Math.round((performance.now() - began) / 1000);
+  if (!finished) log.warn({ after_s }, "requests still in flight were cut off");
+}
+
+/** What the routes need of the settings. */
+function settingsOf(config: Config) {
+  return {
+    publicUrl: config.publicUrl,
+    downloads: config.downloads ?? BUILT_HERE,
+    signup: config.signup,
+    hasMail: config.smtpUrl !== undefined,
+    quotas: quotaDefaults(config),
+    heartbeatInterval_s: config.heartbeatInterval_s,
+    silentAfterIntervals: config.silentAfterIntervals,
+    metricsToken: config.metricsToken,
+    ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),
+  };
+}
+
+function serviceBackupOf({ backupDirectory, backupEvery_h }: Config): JobDeps["serviceBackup"] {
+  return backupDirectory === undefined ? null : { directory: backupDirectory, every_h: backupEvery_h };
+}
+
+function jobsOf(
+  config: Config,
+  logger: Logger,
+  parts: Pick<JobDeps, "requireDeletable" | "db" | "objects">,
+): Job[] {
+  return featureJobs({
+    ...parts,
+    quotas: quotaDefaults(config),
+    quarantineDays: config.quarantineDays,
+    clock: systemClock,
+    logger,
+    scheduleGrace_s: config.scheduleGrace_s,
+    scheduleJitter_s: config.scheduleJitter_s,
+    retentionDelay_s: config.retentionDelayDays * 86_400,
+    heartbeatInterval_s: config.heartbeatInterval_s,
+    silentAfterIntervals: config.silentAfterIntervals,
+    serviceBackup: serviceBackupOf(config),
+  });
 }
