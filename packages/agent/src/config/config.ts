@@ -1,17 +1,15 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { wrongKey } from "../errors/wrong-key.ts";
-import { nearestName } from "@attestore/host/nearest-name";
-
 import { Value } from "typebox/value";
 import { type Document, LineCounter, parseDocument, visit, type YAMLParseError } from "yaml";
 import { ConfigFile, type Defaults } from "./config-schema.ts";
-import { normalRecipient, recipientFrom } from "../crypto/recipient.ts";
-import { credentialPath, isCredentialName } from "../secrets/credential.ts";
+import { normalRecipient } from "../crypto/recipient.ts";
+import { credentialPath } from "../secrets/credential.ts";
 import { type ConfigIssue, excerptOf } from "./config-excerpt.ts";
 import { harmlessSpans, type Span } from "./harmless-spans.ts";
 import { positionOf, type ConfigPath } from "./config-position.ts";
-import { schemaIssues, suggestion } from "./schema-issues.ts";
+import { schemaIssues } from "./schema-issues.ts";
+import { reportContradictions } from "./contradictions.ts";
 import { layoutOf } from "../state/layout.ts";
 import { DEFAULT_LIMITS, parseLimits } from "./source-limits.ts";
 import { readText } from "../state/read-json.ts";
@@ -19,9 +17,6 @@ import { parseSourceConfig, SourceConfigError, type SourceConfig } from "./sourc
 import { standaloneConfig, type StandaloneConfig } from "./storage-config.ts";
 import { uploadConfig, type UploadConfig } from "./upload-config.ts";
 import { UserError } from "../errors/user-error.ts";
-
-/** Of a key, as `ssh-keygen -lf` prints it. */
-const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
 
 /** How every message about a field begins that this program does not know. */
 const UNKNOWN_FIELD = /^(is )?not a (known )?field/;
@@ -137,42 +132,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
       for (const issue of error.issues) report(sourcePath(slug, issue.path), issue.message);
     }
   }
-  for (const [slug, { keys }] of Object.entries(value.test_for ?? {})) {
-    if (!Object.hasOwn(value.sources ?? {}, slug)) {
-      const near = nearestName(slug, Object.keys(value.sources ?? {}));
-      report(
-        ["test_for", slug],
-        `is not a source under sources:, which says how it is tested${suggestion(near)}`,
-      );
-    }
-    for (const [at, key] of keys.entries())
-      if (!FINGERPRINT.test(key))
-        report(
-          ["test_for", slug, "keys", at],
-          `must be the fingerprint of a signing key, SHA256:…, as ssh-keygen -lf prints it${wrongKey(key)}`,
-        );
-  }
-  const chosen = value.defaults?.source;
-  if (typeof chosen === "string" && !Object.hasOwn(value.sources ?? {}, chosen)) {
-    const near = nearestName(chosen, Object.keys(value.sources ?? {}));
-    report(["defaults", "source"], `no source is named "${chosen}"${suggestion(near)}`);
-  }
-  if (value.service !== undefined && value.standalone !== undefined)
-    report(["standalone"], "can't be combined with service: backups go to one or the other");
-  for (const [at, recipient] of (value.encryption?.recipients ?? []).entries())
-    if (recipientFrom(recipient) === null)
-      report(
-        ["encryption", "recipients", at],
-        recipient.startsWith("AGE-SECRET-KEY")
-          ? "is a secret key: keep it in its own file, and put its age1… recipient here"
-          : `is neither an age1… key nor an ssh-ed25519 or ssh-rsa public key${wrongKey(recipient)}`,
-      );
-  for (const [at, file] of (value.encryption?.identity_files ?? []).entries())
-    if (file.startsWith("credential:") && !isCredentialName(file.slice("credential:".length)))
-      report(["encryption", "identity_files", at], "credential: takes the name of a systemd credential");
-  const storage = value.standalone?.storage;
-  if (storage?.path !== undefined && storage.s3 !== undefined)
-    report(["standalone", "storage"], "takes path or s3, not both");
+  reportContradictions(value, report);
   const upload = uploadConfig(value.upload ?? {}, (path, message) => report(["upload", ...path], message));
   if (issues.length > 0) throw new ConfigError(file, issues, text, harmlessSpans(document));
 
