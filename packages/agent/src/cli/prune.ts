@@ -87,11 +87,10 @@ function rulesOf({ flags }: Call, { config }: OpenRoot): KeepRules {
     monthly: count("keepMonthly"),
     yearly: count("keepYearly"),
   };
-  const none = { last: 0, days: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0 };
-  if (Object.values(given).every((value) => value === undefined)) return config.standalone?.retention ?? none;
-  return Object.fromEntries(
-    Object.entries(given).map(([rule, value]) => [rule, value ?? 0]),
-  ) as unknown as KeepRules;
+  const { last = 0, days = 0, daily = 0, weekly = 0, monthly = 0, yearly = 0 } = given;
+  const rules = { last, days, daily, weekly, monthly, yearly };
+  const isNoneGiven = Object.values(given).every((value) => value === undefined);
+  return isNoneGiven ? (config.standalone?.retention ?? rules) : rules;
 }
 
 async function judge(layout: Layout, rules: KeepRules, source: string | undefined): Promise<Judged[]> {
