@@ -3,7 +3,7 @@ import { backoffDelay, LONGEST_WAIT_MS } from "../../transport/backoff.ts";
 import { hasToHandInAgain } from "../../backends/attached/hand-in-again.ts";
 import { sendHeartbeat } from "../../backends/attached/heartbeat.ts";
 import { isUnauthenticated } from "../../transport/service-error.ts";
-import { journalCommand, openCommands } from "../../journal/command-journal.ts";
+import { CommandAcks } from "./command-acks.ts";
 import { CommandWait } from "./command-wait.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { transientFailure, type TransientFailure } from "./transient-failure.ts";
@@ -12,15 +12,13 @@ const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
 
 /**
  * Sends heartbeats at the service's interval, and as soon as the service has commands, until the
- * signal fires. A command is on disk before it is acknowledged, and acknowledged as often as it is
- * delivered: the journal knows whether it still runs.
+ * signal fires.
  */
 export async function heartbeatLoop(run: LoopContext): Promise<void> {
   const { attachment, signal, say } = run;
   const { layout } = attachment;
   const commands = new CommandWait(attachment.service);
-  const toAck = new Set<string>();
-  let inJournal = new Set<string>();
+  const commandAcks = new CommandAcks(layout);
   const unknown = new Set<string>();
   let failures = 0;
   let troubled: TransientFailure["of"] | null = null;
@@ -30,31 +28,23 @@ export async function heartbeatLoop(run: LoopContext): Promise<void> {
     let wait_ms: number;
     let isAnswered = false;
     try {
-      // Includes commands that were delivered to another process of this root, which asked the
-      // service something.
-      const open = new Set((await openCommands(layout)).map(({ command }) => command.id));
-      const handedOver = [...open].filter((id) => !inJournal.has(id));
-      inJournal = open;
-      for (const id of handedOver) toAck.add(id);
-      if (handedOver.length > 0) run.work.ring();
-      const acks = [...toAck].slice(0, 1000);
+      if (await commandAcks.findHandedOver()) run.work.ring();
+      const acks = commandAcks.next();
       const { response, unknownCommands, takenRequests, uninvited, checkpointProblem } = await sendHeartbeat(
         attachment,
         await run.config(),
         { signal, acks, once: true },
       );
-      for (const id of acks) toAck.delete(id);
+      commandAcks.sent(acks);
       commands.heard(response.commands.length + unknownCommands.length + takenRequests);
       if (takenRequests > 0) run.requests.ring();
       if (uninvited > 0 && !wasUninvited) say(UNINVITED);
       wasUninvited = uninvited > 0;
       let taken = 0;
       for (const command of response.commands) {
-        const isNew = await journalCommand(layout, command);
-        if (isNew) taken++;
-        if (isNew) say(`${command.id}: ${command.kind} of ${command.source.slug}`);
-        toAck.add(command.id);
-        inJournal.add(command.id);
+        if (!(await commandAcks.take(command))) continue;
+        taken++;
+        say(`${command.id}: ${command.kind} of ${command.source.slug}`);
       }
       for (const { id, kind } of unknownCommands) {
         // It comes again and again, because nobody acknowledges it.
