@@ -19,7 +19,7 @@ import { announcesBody, limitBodyTime } from "./body-deadline.ts";
 import { acceptJsonOnly } from "./json-body.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";
 import { letGoOfSlowReaders } from "./slow-readers.ts";
-import { mountRoute } from "./mount-route.ts";
+import { mountRoute, type PipelineDeps } from "./mount-route.ts";
 import {
   limitUnauthenticated,
   MOST_OF_ADDRESS,
@@ -82,7 +82,7 @@ export interface AppOptions {
  * the waiting API log rows.
  */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const { db, sealer, logger } = options;
+  const { db, logger } = options;
   const app = fastify({
     https: {
       ...options.tls,
@@ -117,6 +117,27 @@ export function buildApp(options: AppOptions): FastifyInstance {
   letGoOfSlowReaders(app.server, options.slowReaders);
 
   const apiLog = new ApiLogBuffer(db, logger);
+  const deps = pipelineDeps(options);
+  const paths = new KnownPaths();
+  app.addHook("onRoute", (route) => paths.add(route));
+  acceptJsonOnly(app);
+  app.setValidatorCompiler(validatorCompiler());
+  app.decorateRequest("state");
+  beginRequests(app, strictTransport(options.publicUrl), paths);
+  logImpersonatedCalls(app, deps);
+  endRequests(app, options.shutdown, apiLog);
+  app.addHook("onClose", () => apiLog.flush());
+  app.setErrorHandler((error, request, reply) =>
+    sendError(reply, request, toApiError(error, request, options)),
+  );
+  app.setNotFoundHandler((request, reply) => sendError(reply, request, paths.refuse(request)));
+  for (const route of options.routes) mountRoute(app, deps, route);
+  return app;
+}
+
+/** What every request needs on its way. */
+function pipelineDeps(options: AppOptions): PipelineDeps {
+  const { db, sealer, logger } = options;
   const table = options.rateLimits ?? RATE_LIMITS;
   const limiting = {
     table,
@@ -127,7 +148,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       process: new ProcessRateLimits(),
     },
   };
-  const deps = {
+  return {
     db,
     sealer,
     logger,
@@ -140,13 +161,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
     shutdown: options.shutdown,
     answerTo: options.answerTo,
   };
+}
 
-  const transport = strictTransport(options.publicUrl);
-  const paths = new KnownPaths();
-  app.addHook("onRoute", (route) => paths.add(route));
-  acceptJsonOnly(app);
-  app.setValidatorCompiler(validatorCompiler());
-  app.decorateRequest("state");
+/** Gives each request its state and the headers of its answer, before anything else. */
+function beginRequests(
+  app: FastifyInstance,
+  transport: ReturnType<typeof strictTransport>,
+  paths: KnownPaths,
+): void {
   app.addHook("onRequest", (request, reply, done) => {
     request.state = newRequestState(request);
     reply.headers({
@@ -165,10 +187,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
     else if (request.is404) sendError(reply, request, paths.refuse(request));
     else done();
   });
-  logImpersonatedCalls(app, deps);
+}
+
+function endRequests(app: FastifyInstance, shutdown: AbortSignal, apiLog: ApiLogBuffer): void {
   app.addHook("onSend", (_request, reply, payload, done) => {
     // Otherwise closing would wait until clients let their idle connections go.
-    if (options.shutdown.aborted) reply.header("connection", "close");
+    if (shutdown.aborted) reply.header("connection", "close");
     done(null, payload);
   });
   app.addHook("onResponse", (request, reply, done) => {
@@ -179,13 +203,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
       apiLog.record(apiLogRow(request, reply.statusCode));
     done();
   });
-  app.addHook("onClose", () => apiLog.flush());
-  app.setErrorHandler((error, request, reply) =>
-    sendError(reply, request, toApiError(error, request, options)),
-  );
-  app.setNotFoundHandler((request, reply) => sendError(reply, request, paths.refuse(request)));
-  for (const route of options.routes) mountRoute(app, deps, route);
-  return app;
 }
 
 /** RFC 9112 section 3.2: HTTP/1.1 requires a Host, earlier versions do not. */

@@ -44,7 +44,8 @@ export async function runWrite(
   }
   const run = async (tx: DatabaseTransaction): Promise<Answered> =>
     refusal === null ? attempt(tx, route, call, prepared) : refused(refusal, call);
-  return retried(() => commit(deps, route.secret === true, record, run, logImpersonation));
+  const isSecret = route.secret === true;
+  return retried(() => commit(deps, record, run, { isSecret, logImpersonation }));
 }
 
 /** Stores the refusal of a handler that commits by itself; an answer stored before wins over it. */
@@ -54,7 +55,7 @@ export async function rememberRefusal(
   record: SubmissionRecord,
   error: ApiError,
 ): Promise<WireAnswer> {
-  return retried(() => commit(deps, false, record, () => Promise.resolve(refused(error, call))));
+  return retried(() => commit(deps, record, () => Promise.resolve(refused(error, call))));
 }
 
 interface Answered {
@@ -103,10 +104,16 @@ async function readmit(tx: DatabaseTransaction, route: WriteRoute, principal: Pr
 
 async function commit(
   deps: { db: Database; sealer: Sealer },
-  secret: boolean,
   record: SubmissionRecord,
   run: (tx: DatabaseTransaction) => Promise<Answered>,
-  logImpersonation?: (tx: DatabaseTransaction, status: number) => Promise<void>,
+  {
+    isSecret = false,
+    logImpersonation,
+  }: {
+    /** The answer is stored sealed. */
+    isSecret?: boolean;
+    logImpersonation?: (tx: DatabaseTransaction, status: number) => Promise<void>;
+  } = {},
 ): Promise<WireAnswer> {
   return deps.db.transaction().execute(async (tx) => {
     if (record.idempotency !== null) {
@@ -117,7 +124,7 @@ async function commit(
     // Nothing to commit: the whole transaction is undone, and with it the claim on the key.
     if (error !== null && !isRemembered(error)) throw error;
     if (record.idempotency !== null)
-      await rememberAnswer(tx, record.idempotency, answer, secret && error === null ? deps.sealer : null);
+      await rememberAnswer(tx, record.idempotency, answer, isSecret && error === null ? deps.sealer : null);
     await writeApiLogRows(tx, [record.apiLogRow(answer.status)]);
     // Last, because it keeps the log locked until the commit.
     await logImpersonation?.(tx, answer.status);
