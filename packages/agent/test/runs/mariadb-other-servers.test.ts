@@ -1,10 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readCiphertext } from "../../src/crypto/ciphertext.ts";
+import { unseal } from "../../src/crypto/unseal.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
-import { makeTestPlace, type TestPlace } from "./scratch.ts";
+import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
 /** Sources unlike the scratch server: an undamaged backup passes, with everything compared. */
@@ -95,4 +97,60 @@ test("events that ended since the backup, and whether one that will end is on, a
     tested,
     /^content of 1 table compared; 3 objects compared, not compared: status of event shop\.later, event that ends shop\.soon$/,
   );
+});
+
+test("a server that prints expressions in another way", async () => {
+  server.sql("set global sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES', global div_precision_increment = 9");
+  const tested = await madeAndTested(
+    "create table t (a int default (1 + 1), b int as (a + 1) virtual); insert into t (a) values (1); create view v as select a / 3 as third from t",
+  );
+  server.sql("set global sql_mode = default, global div_precision_increment = default");
+  passes(tested, /^content of 1 table compared; 3 objects compared$/);
+});
+
+test("values of ENUM and SET that a dump cannot tell from others are named as not compared", async () => {
+  const tested = await madeAndTested(
+    `set sql_mode = ''; create table t (exact enum('', 'a'), e enum('', 'a'), s set('a', ''), twice enum('x', 'x'), plain enum('a', 'b'));
+     insert into t values ('a', 'none', 2, 2, 'none'), ('', 'a', 1, 1, 'a')`,
+  );
+  const named = ["e", "s", "twice"].map((column) => `shop\\.t\\.${column} \\(enum_ambiguous\\)`).join(", ");
+  passes(tested, new RegExp(`^content of 1 table compared; not compared: ${named}; 2 objects compared$`));
+});
+
+test("a function that a view needs is lost on the way: the dump is to blame, and not the scratch server", async () => {
+  server.sql(`create or replace database shop; use shop; create table t (a int); insert into t values (1);
+    create function twice(n int) returns int deterministic return 2 * n; create view v as select twice(a) from t`);
+  const made = await back(["shop"]);
+  const pieces: Buffer[] = [];
+  for await (const piece of unseal(readCiphertext({ path: made.path }), [place.identity]))
+    pieces.push(Buffer.from(piece));
+  const whole = Buffer.concat(pieces).toString("latin1");
+  const without = whole.replace(/^CREATE DEFINER=\S+ FUNCTION [^]*?;;\n/m, "");
+  expect(without).not.toBe(whole);
+  const instead = await reseal(place, Buffer.from(without, "latin1"));
+  expect(await testBackup(place, server.source, made, { instead })).toMatchObject({
+    result: "failed",
+    reason: expect.stringContaining("it lacks the function shop.twice") as string,
+  });
+});
+
+test("a server that ignores the case of names, and has larger pages for longer rows", async () => {
+  const other = await startSourceMariadb(
+    place.dir,
+    ["--skip-networking"],
+    ["--lower-case-table-names=1", "--innodb-page-size=64k"],
+  );
+  try {
+    const columns = Array.from({ length: 150 }, (_, at) => `c${at} char(100) not null default 'x'`).join(
+      ", ",
+    );
+    other.sql(`create database shop character set latin1; use shop; create table Orders (Id int primary key, ${columns});
+      create trigger Counted before insert on Orders for each row set new.Id = new.Id + 0; insert into orders (id) values (1);
+      create view Few as select Id from ORDERS`);
+    const made = await backUp(place, { ...other.source, databases: ["shop"] });
+    passes(await testBackup(place, other.source, made), /^content of 1 table compared; 5 objects compared$/);
+  } finally {
+    await other.close();
+    process.env["TEST_MARIADB_URL"] = server.url("root", "");
+  }
 });

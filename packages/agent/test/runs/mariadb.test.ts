@@ -40,6 +40,7 @@ import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
 const never = new AbortController().signal;
 const ROWS = 5_000;
+const SETTINGS = { ignoresCase: false, pageSize: null, memory_mb: 1024 };
 /** Everything that an option file or a URL could trip over. */
 const PASSWORD = `a"b'c#d\\e;f %40&ü\\n`;
 
@@ -382,7 +383,7 @@ test("all databases at once, odd names too", async () => {
 test("the clients of a scratch server go there, whatever else on the host names a server", async () => {
   const programs = await findServerPrograms("MariaDB");
   const scratch = await openProcessPlace(place.scratch);
-  const started = await startMariadbIn(scratch, programs, 1024, never);
+  const started = await startMariadbIn(scratch, programs, SETTINGS, never);
   try {
     const client = await scratch.start({
       command: programs.client,
@@ -401,7 +402,7 @@ test("the clients of a scratch server go there, whatever else on the host names 
 test("a scratch server loads no code, not even code that a dump's statements wrote where they may write", async () => {
   const programs = await findServerPrograms("MariaDB");
   const scratch = await openProcessPlace(place.scratch);
-  const started = await startMariadbIn(scratch, programs, 1024, never);
+  const started = await startMariadbIn(scratch, programs, SETTINGS, never);
   try {
     const written = join(scratch.sockets, "code.so");
     const client = await scratch.start({
@@ -424,7 +425,7 @@ test("a scratch server loads no code, not even code that a dump's statements wro
 test("the account that fills the databases may do nothing else, and no account may more", async () => {
   const programs = await findServerPrograms("MariaDB");
   const scratch = await openProcessPlace(place.scratch);
-  const started = await startMariadbIn(scratch, programs, 1024, never);
+  const started = await startMariadbIn(scratch, programs, SETTINGS, never);
   const { product, version } = programs.server;
   const limited = {
     runtime: {

@@ -17,17 +17,19 @@ export interface SourceMariadb {
 
 /**
  * A real MariaDB to back up, with users and passwords; a real MySQL where that is what the host
- * has. `network`: its arguments for that, where it is to be reached by more than a socket.
+ * has. `network`: its arguments for that, where it is to be reached by more than a socket. `made`:
+ * those that it is made with, and started.
  */
 export async function startSourceMariadb(
   dir: string,
   network: readonly string[] = ["--skip-networking"],
+  made: readonly string[] = [],
 ): Promise<SourceMariadb> {
   const never = new AbortController().signal;
   const place = await openProcessPlace(dir);
   const [data, socket] = [join(place.home, "source"), join(place.sockets, "source")];
   const { server: program, client, installer } = await findServerPrograms("MariaDB");
-  const common = ["--no-defaults", `--datadir=${data}`];
+  const common = ["--no-defaults", `--datadir=${data}`, ...made];
   const install = await place.start({
     ...(installer === null
       ? { command: program.path, args: [...common, "--initialize-insecure"] }

@@ -5,11 +5,13 @@ import type { ExaminedColumns } from "./examine-columns.ts";
 export interface ExaminedKinds {
   readonly floats: ExaminedColumns;
   readonly texts: ExaminedColumns;
+  readonly enums: ExaminedColumns;
 }
 
 /**
- * Columns that a dump may have changed, because at least one of the looks at the source did not get
- * to them: a value may have come and gone between the two.
+ * Columns with values that a dump cannot tell from others, and those that it may have changed,
+ * because at least one of the looks at the source did not get to them: a value may have come and
+ * gone between the two.
  */
 export function columnsNotExamined(looks: readonly ExaminedKinds[]): NotCompared[] {
   const named = (why: WhyNotCompared, names: readonly string[]): NotCompared[] =>
@@ -22,6 +24,14 @@ export function columnsNotExamined(looks: readonly ExaminedKinds[]): NotCompared
     ...named(
       "text_not_examined",
       looks.flatMap(({ texts }) => texts.notExamined),
+    ),
+    ...named(
+      "enum_ambiguous",
+      looks.flatMap(({ enums }) => enums.changed),
+    ),
+    ...named(
+      "enum_not_examined",
+      looks.flatMap(({ enums }) => enums.notExamined),
     ),
   ];
 }

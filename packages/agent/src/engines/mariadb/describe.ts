@@ -4,6 +4,7 @@ import { countEach, describeTables, type TableCount, COUNTING_S } from "../row-c
 import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
 import { tablesComputed } from "./content/computed-columns.ts";
 import type { DumpCounter } from "./content/dump-counter.ts";
+import { ambiguousEnums } from "./enum-columns.ts";
 import type { ExaminedColumns } from "./examine-columns.ts";
 import { roundedFloats } from "./float-columns.ts";
 import { limited } from "./limited.ts";
@@ -20,17 +21,22 @@ import {
   schemaListing,
   tablesBySize,
 } from "./schema.ts";
+import type { SettingsMetadata } from "./server-settings.ts";
 import { type MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 
 const MAX_DEFINERS = 100;
+/** A server's own settings decide how it prints expressions, and the types of a view's columns. */
+const PRINTING = ["set session sql_mode = ''", "set session div_precision_increment = 4"];
 
+/** Leaves the session with the settings that it needs: see `resetPrinting`. */
 export async function schemaOf(
   session: MariadbSession,
   databases: readonly string[],
   version: string,
   withAge = false,
 ): Promise<SchemaLine[]> {
+  for (const setting of PRINTING) rowsOf(await session.run(setting), "preparing the session");
   const statements = schemaListing(databases, withAge);
   if (productOf(version) === "MariaDB") statements.push(checkConstraints(databases));
   // The server silently cuts the listing of an index or key to this length.
@@ -39,6 +45,12 @@ export async function schemaOf(
   for (const sql of statements)
     lines.push(...rowsOf(await session.run(sql), "listing the schema").map(schemaLine));
   return lines;
+}
+
+/** Back to the server's own settings. */
+export async function resetPrinting(session: MariadbSession): Promise<void> {
+  for (const name of ["sql_mode", "div_precision_increment"])
+    await session.run(`set session ${name} = default`);
 }
 
 export async function tablesOf(
@@ -58,6 +70,7 @@ export interface Look {
   readonly counts: ReadonlyMap<string, bigint>;
   readonly floats: ExaminedColumns;
   readonly texts: ExaminedColumns;
+  readonly enums: ExaminedColumns;
   /** See `tablesComputed`. */
   readonly computed: ReadonlySet<string>;
 }
@@ -73,6 +86,7 @@ export async function look(
   const ofServer = await hasViewsOfServer(session, databases);
   const floats = await roundedFloats(session, databases, version);
   const texts = await lossyTexts(session, databases, version);
+  const enums = await ambiguousEnums(session, databases, version);
   const computed = await tablesComputed(session, databases);
   const places = new Map(
     tables.toReversed().flatMap(({ name, database, table, isVersioned }) => {
@@ -87,7 +101,7 @@ export async function look(
     const text = counted.ok ? counted.rows[0]?.[0] : undefined;
     return text === undefined ? null : BigInt(text);
   });
-  return { lines, tables, definers, hasViewsOfServer: ofServer, counts, floats, texts, computed };
+  return { lines, tables, definers, hasViewsOfServer: ofServer, counts, floats, texts, enums, computed };
 }
 
 export interface Description {
@@ -98,6 +112,7 @@ export interface Description {
   readonly before: Look;
   readonly after: Look;
   readonly dumped: DumpCounter;
+  readonly settings: SettingsMetadata;
 }
 
 /**
@@ -116,6 +131,7 @@ export function describeDump({
   before,
   after,
   dumped,
+  settings,
 }: Description): SourceMetadata {
   const schema = schemaHash(before.lines);
   if (schema !== schemaHash(after.lines)) {
@@ -149,6 +165,7 @@ export function describeDump({
     dump_version: dumper,
     databases: [...databases],
     definers: before.definers.slice(0, MAX_DEFINERS),
+    ...settings,
     ...(before.hasViewsOfServer ? { has_views_of_server: true } : {}),
     storage_engines: [...new Set(before.tables.map(({ storageEngine }) => storageEngine))].toSorted(),
     non_transactional_tables: before.tables.filter(({ isTransactional }) => !isTransactional).length,

@@ -24,6 +24,7 @@ import {
 } from "./programs.ts";
 import { originOf } from "./origin.ts";
 import { refuseRowLimit } from "./row-limit.ts";
+import { settingsOf } from "./server-settings.ts";
 import { type ListedTable, OWN_DATABASES } from "./schema.ts";
 import { MariadbSession, SessionEnded } from "./session.ts";
 import { connectionFailed, rowsOf } from "./session-error.ts";
@@ -85,6 +86,7 @@ export async function dumpMariadb(
     const older = await session();
     const version = await connect(older);
     await refuseRowLimit(older);
+    const settings = await settingsOf(older);
     const dumper = await findDumper(productOf(version));
     requireNewEnough(dumper, version);
     const databases = await databasesOf(source, connection, older);
@@ -133,6 +135,7 @@ export async function dumpMariadb(
         before,
         after,
         dumped: counter,
+        settings,
       });
       if (contentKey === undefined) return described;
       const again = objects === null ? null : await listSource(session, databases);

@@ -7,21 +7,24 @@ import { isFull, isOfThePlace } from "./session-error.ts";
 
 /**
  * Errors about something that the dump uses and the server here lacks: a character set, collation,
- * storage engine, plugin, or a feature of another version. They say nothing against the dump.
+ * storage engine, plugin, time zone, or a feature of another version. They say nothing against the
+ * dump.
  */
 const LACKING: ReadonlySet<number> = new Set([
-  1115, 1126, 1127, 1193, 1235, 1273, 1286, 1289, 1305, 1524, 4161,
+  1115, 1126, 1127, 1193, 1235, 1273, 1286, 1289, 1298, 1305, 1524, 4161,
 ]);
 
 /**
  * Decides what is to blame if a dump cannot be loaded: the dump, or the scratch server, which says
  * nothing about the backup. The client's messages quote rows, so only the error's number and the
- * dump's line are passed on.
+ * dump's line are passed on. `functions`: the source's stored functions, by which a missing one is
+ * told from one that a library brings.
  */
 export function refusalOf(
   exit: Exit,
   errors: string,
   server: Pick<ScratchServer, "runtime" | "hasRunFull" | "hasDied">,
+  functions: Iterable<string> = [],
 ): RunError | RestoreRefused {
   // The client prints the failed statement first, and that may contain anything.
   const last = errors.slice(Math.max(0, errors.lastIndexOf("\nERROR ")));
@@ -43,6 +46,11 @@ export function refusalOf(
       `the dump cannot be loaded (${where}): it fills a table whose default takes a value of a sequence, and locks only the table. ` +
         "Let the application take the value, or use AUTO_INCREMENT, and back up again",
     );
+  const lost = code === NO_ROUTINE ? [...functions].find((name) => saysMissing(last, name)) : undefined;
+  if (lost !== undefined)
+    return new RestoreRefused(
+      `the dump cannot be loaded (${where}): it lacks the function ${lost}, or makes it only afterwards`,
+    );
   if (LACKING.has(code)) {
     return new RunError(
       "sandbox_lacks",
@@ -50,4 +58,11 @@ export function refusalOf(
     );
   }
   return new RestoreRefused(`the dump cannot be loaded (${where})`);
+}
+
+const NO_ROUTINE = 1305;
+
+/** Whether the server says that this function is missing, which the backup's metadata names. */
+function saysMissing(message: string, name: string): boolean {
+  return message.includes(` FUNCTION ${name.replaceAll("`", "")} does not exist`);
 }

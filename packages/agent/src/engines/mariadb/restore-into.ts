@@ -6,6 +6,7 @@ import { textsOf } from "../foreign-texts.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { oneCutShort } from "../one-cut-short.ts";
 import { captureTail } from "../capture-tail.ts";
+import { expectedObjects } from "../content/compare-objects.ts";
 import { productOf, rowLayoutOf } from "./programs.ts";
 import { refusalOf } from "./refusal.ts";
 import { createDefiners, limitAccounts, LOADER } from "./accounts.ts";
@@ -51,11 +52,15 @@ export async function restoreInto(
       rowsOf(await admin.run(`create database ${quoted(into)}`), "preparing the scratch server");
     await createDefiners(admin, textsOf(metadata["definers"], 400), own);
     const asking = admin;
-    await load(server, read(content, dump, made), { into, signal }).catch(async (error: unknown) => {
-      throw (await raisedByItself(asking, error))
-        ? new RestoreRefused("the dump cannot be loaded: code in it raised an error or closed the connection")
-        : error;
-    });
+    await load(server, read(content, dump, made), { into, functions: functionsIn(metadata), signal }).catch(
+      async (error: unknown) => {
+        throw (await raisedByItself(asking, error))
+          ? new RestoreRefused(
+              "the dump cannot be loaded: code in it raised an error or closed the connection",
+            )
+          : error;
+      },
+    );
     if (made?.isCutShort === true) throw oneCutShort();
     const databases = await restoredDatabases(admin, into);
     const missing = named.filter((name) => !databases.includes(name));
@@ -114,16 +119,30 @@ async function requireStorageEngines(session: MariadbSession, needed: readonly s
   );
 }
 
+/** As far as the backup's metadata name them. */
+function functionsIn(metadata: ForeignMetadata): string[] {
+  const named = expectedObjects(metadata)?.named.get("function");
+  return [...(named?.keys() ?? [])];
+}
+
 /**
  * Our own dumps set the character set and the time zone of their texts and times themselves. If one
  * does not, this shows it: another server may have other settings than the one here.
  */
 const UNLIKE_OURS = ["--default-character-set=latin1", "--init-command=set session time_zone = '-11:59'"];
 
+interface Loading {
+  /** The database of a dump that makes none. */
+  readonly into: string | null;
+  /** The stored functions of the source. */
+  readonly functions: readonly string[];
+  readonly signal: AbortSignal;
+}
+
 async function load(
   server: ScratchServer,
   content: AsyncIterable<Buffer>,
-  { into, signal }: { readonly into: string | null; readonly signal: AbortSignal },
+  { into, functions, signal }: Loading,
 ): Promise<void> {
   const client = await server.run("mariadb", {
     // In binary mode, the client has no commands. Otherwise it could take text of a dump for one,
@@ -157,7 +176,7 @@ async function load(
   }
   const exit = await client.exited;
   stopIfAborted(signal);
-  if (exit.code !== 0) throw refusalOf(exit, errors, server);
+  if (exit.code !== 0) throw refusalOf(exit, errors, server, functions);
   if (!/^-- Dump completed/m.test(end.last()))
     throw new RestoreRefused("the dump's last line is missing: it was cut short");
 }

@@ -27,7 +27,7 @@ import { countKinds } from "./count-kinds.ts";
 import { checkForeignKeys } from "./foreign-keys.ts";
 import { profiledTables } from "./profile/profiled-tables.ts";
 import { profileTables } from "./profile/profile-tables.ts";
-import { schemaOf, tablesOf } from "./describe.ts";
+import { resetPrinting, schemaOf, tablesOf } from "./describe.ts";
 import { limited } from "./limited.ts";
 import { releaseOf } from "./programs.ts";
 import { ruinInTurn } from "./ruin.ts";
@@ -76,9 +76,10 @@ export class RestoredMariadb implements Restored {
     if (typeof version !== "string" || releaseOf(version) !== releaseOf(here)) return Promise.resolve(null);
     return this.#guarded(signal, async () => {
       const hash = schemaHash(await schemaOf(this.#admin, this.#databases, version));
-      if (hash === signed) return hash;
-      const withAge = schemaHash(await schemaOf(this.#admin, this.#databases, version, true));
-      return withAge === signed ? withAge : hash;
+      const isSame = hash === signed;
+      const older = isSame ? hash : schemaHash(await schemaOf(this.#admin, this.#databases, version, true));
+      await resetPrinting(this.#admin);
+      return older === signed ? older : hash;
     });
   }
 

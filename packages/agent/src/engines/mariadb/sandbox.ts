@@ -9,6 +9,7 @@ import { type Product, productOf, releaseOf } from "./programs.ts";
 import { restoreInto } from "./restore-into.ts";
 import { isDumper } from "./content/compare-rows.ts";
 import { startMariadbIn } from "./scratch-mariadb.ts";
+import { type ServerSettings, settingsIn } from "./server-settings.ts";
 
 /**
  * Finds a server of the backup's product, of the same release or a newer one: on this host, or in a
@@ -32,7 +33,12 @@ export async function findMariadbSandbox(
   return {
     runtime,
     restore: async (content, context) =>
-      restoreInto(await startServer(found, runtime, context), metadata, content, context),
+      restoreInto(
+        await startServer(found, runtime, settingsIn(metadata), context),
+        metadata,
+        content,
+        context,
+      ),
   };
 }
 
@@ -62,10 +68,11 @@ function runtimeOf({ engine }: ForeignMetadata, { kind, programs, imageDigest }:
 async function startServer(
   { programs, memory_mb, open }: FoundPlace,
   runtime: Runtime,
+  settings: ServerSettings,
   context: RunContext,
 ): Promise<ScratchServer> {
   const place = await open(context);
-  const scratch = await startMariadbIn(place, programs, memory_mb, context.signal);
+  const scratch = await startMariadbIn(place, programs, { ...settings, memory_mb }, context.signal);
   return {
     runtime,
     // Use the client that was found, whatever it is called.

@@ -210,6 +210,18 @@ export function textColumns(databases: readonly string[]): string {
     order by coalesce(t.data_length, 0), 1, 2, c.ordinal_position`;
 }
 
+/**
+ * Lists ENUM and SET columns, those of the smallest tables first: database, table, column, its type
+ * with all elements, and whether the table has earlier versions of rows.
+ */
+export function enumColumns(databases: readonly string[]): string {
+  return `select c.table_schema, c.table_name, c.column_name, c.column_type, t.table_type = 'SYSTEM VERSIONED' from information_schema.columns c
+    join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
+    where ${inList("c.table_schema", databases)} and c.data_type in ('enum', 'set') and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED')
+      and coalesce(c.generation_expression, '') = ''
+    order by coalesce(t.data_length, 0), 1, 2, c.ordinal_position`;
+}
+
 /** A table in a query, with the earlier versions of its rows. */
 export function allRowsOf(database: string, table: string, isVersioned: boolean): string {
   return `${quoted(database)}.${quoted(table)}${isVersioned ? " for system_time all" : ""}`;

@@ -4,6 +4,7 @@ import { type Child, endedWith } from "../../processes/child.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import type { ServerPrograms } from "./programs.ts";
+import { type ServerSettings, settingArguments } from "./server-settings.ts";
 
 /** Everything in this server is thrown away, so it needs no durability. */
 const SETTINGS = [
@@ -32,6 +33,11 @@ const MAX_BUFFERS_MB = 256;
 /** The server prints this. The client may get another error, such as one during COMMIT. */
 const FULL = /No space left on device|Disk quota exceeded|Errcode: 28|error (?:number )?28\b/;
 
+export interface ScratchSettings extends ServerSettings {
+  /** Of the place; infinite on the host. */
+  readonly memory_mb: number;
+}
+
 export interface ScratchMariadb {
   /** The client's arguments for connecting. They contain no secret. */
   readonly connection: readonly string[];
@@ -51,12 +57,12 @@ export interface ScratchMariadb {
 export async function startMariadbIn(
   place: Place,
   programs: ServerPrograms,
-  memory_mb: number,
+  settings: ScratchSettings,
   signal: AbortSignal,
 ): Promise<ScratchMariadb> {
   try {
-    await initialise(place, programs, signal);
-    const { child, hasRunFull } = await start(place, programs.server.path, memory_mb, signal);
+    await initialise(place, programs, settingArguments(settings), signal);
+    const { child, hasRunFull } = await start(place, programs.server.path, settings, signal);
     let ended = false;
     void child.exited.then(() => (ended = true));
     return {
@@ -87,7 +93,7 @@ const dataOf = (place: Place): string => join(place.home, "data");
 async function start(
   place: Place,
   command: string,
-  memory_mb: number,
+  settings: ScratchSettings,
   signal: AbortSignal,
 ): Promise<{ child: Child; hasRunFull: () => boolean }> {
   const child = await place.start({
@@ -100,8 +106,9 @@ async function start(
       `--tmpdir=${place.home}`,
       // The only directory where statements of a dump could read and write files. It contains none.
       `--secure-file-priv=${place.sockets}`,
-      `--innodb-buffer-pool-size=${Math.min(MAX_BUFFERS_MB, Math.floor(memory_mb / 8))}M`,
+      `--innodb-buffer-pool-size=${Math.min(MAX_BUFFERS_MB, Math.floor(settings.memory_mb / 8))}M`,
       ...SETTINGS,
+      ...settingArguments(settings),
     ],
     signal,
     diesWithUs: true,
@@ -142,13 +149,14 @@ export const installerArguments = (data: string): string[] => [
 async function initialise(
   place: Place,
   { server, installer }: ServerPrograms,
+  own: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   const data = dataOf(place);
   const child = await place.start({
     ...(installer === null
-      ? { command: server.path, args: [...inDirectory(data), "--initialize-insecure"] }
-      : { command: installer, args: installerArguments(data) }),
+      ? { command: server.path, args: [...inDirectory(data), "--initialize-insecure", ...own] }
+      : { command: installer, args: [...installerArguments(data), ...own] }),
     // At its start, a server deletes the temporary tables in this directory. In the usual one, they
     // belong to other servers.
     env: { TMPDIR: place.home },
