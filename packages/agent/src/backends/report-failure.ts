@@ -41,9 +41,13 @@ export async function reportFailure(
 export const INTERRUPTED = new RunError("interrupted", "the agent was stopped during the run");
 
 function describe(error: unknown): { reason: string; message: string } {
-  if (error instanceof RunError || error instanceof UserError || error instanceof ServiceError)
+  if (
+    error instanceof RunError ||
+    error instanceof UserError ||
+    error instanceof ServiceError ||
+    error instanceof DamagedFile
+  )
     return { reason: error.code, message: error.message };
-  if (error instanceof DamagedFile) return { reason: "root_damaged", message: error.message };
   const full = noSpace(error);
   if (full !== null) return { reason: "disk_full", message: full };
   // A defect of ours may contain anything, including what must not leave the host.

@@ -34,9 +34,13 @@ export function failureOf(error: unknown, signal: AbortSignal): Failure {
     return known(error.code === "dump_failed" ? 1 : 2, error.code, error.message);
   }
   if (signal.aborted) return known(130, "interrupted", "interrupted");
-  if (error instanceof UserError || error instanceof ServiceError || error instanceof SourceConfigError)
+  if (
+    error instanceof UserError ||
+    error instanceof ServiceError ||
+    error instanceof SourceConfigError ||
+    error instanceof DamagedFile
+  )
     return known(2, error.code, error.message);
-  if (error instanceof DamagedFile) return known(2, "root_damaged", error.message);
   const full = noSpace(error);
   if (full !== null) return known(2, "disk_full", full);
   const message = errorMessage(error);

@@ -5,6 +5,7 @@ import { errorMessage } from "@attestore/host/errno";
  * version, or an editor. What is lost without it differs, so a person decides.
  */
 export class DamagedFile extends SyntaxError {
+  readonly code = "root_damaged";
   readonly path: string;
 
   constructor(path: string, cause: unknown) {
