@@ -16,6 +16,9 @@ export type WhyNotCompared =
   /** MariaDB, MySQL: no time to see whether the dump program changes the column's values. */
   | "float_not_examined"
   | "text_not_examined"
+  | "enum_not_examined"
+  /** MariaDB, MySQL: values of ENUM or SET that a dump can't tell from others. */
+  | "enum_ambiguous"
   /** PostgreSQL computes it anew; MariaDB may compute it otherwise. */
   | "generated_column"
   | "materialized_view"
