@@ -205,6 +205,20 @@ it("what is written into a hole after tar read it does no harm, and zeros do non
   await mounted.close();
 });
 
+it("a hole that cannot be looked at makes no backup, and is named", async () => {
+  writeFileSync(join(source, "file"), "", { mode: 0 });
+  const hole = { path: "file", modified: 0n, offset: 0, bytes: 1 };
+  const { signal } = new AbortController();
+  await asNobody(async () => {
+    const holes = new SourceHoles(source, signal);
+    await expect(holes.check(hole)).rejects.toMatchObject({
+      code: "dump_failed",
+      message: expect.stringContaining(`${source}/file cannot be read (EACCES): let the agent's user`),
+    });
+    await holes.close();
+  });
+});
+
 it("sockets, which have no content, are left out of a backup", async () => {
   writeFileSync(join(source, "file"), "");
   const server = createServer();

@@ -4,6 +4,7 @@ import { errorCode } from "@attestore/host/errno";
 import { plainLine } from "@attestore/proof";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { TreePaths } from "../../trees/tree-paths.ts";
+import { whatToDo } from "../unreadable-source.ts";
 import type { Moment } from "./attributes.ts";
 
 /**
@@ -49,16 +50,23 @@ export class SourceHoles {
       if ((await file.stat({ bigint: true })).mtimeNs !== modified) return;
     } catch (error) {
       stopIfAborted(this.#signal);
+      const code = errorCode(error);
       // It is gone: then the names have changed too.
-      if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return;
-      throw error;
+      if (code === "ENOENT" || code === "ENOTDIR") return;
+      if (code === null || error instanceof RunError) throw error;
+      throw new RunError("dump_failed", `${this.#named(path)} cannot be read (${code}): ${whatToDo(code)}`, {
+        cause: error,
+      });
     }
-    const name = plainLine(Buffer.from(path, "latin1").toString("utf8").slice(0, 300));
     throw new RunError(
       "dump_failed",
-      `tar would store zeros in place of content of ${this.#root}/${name}: its file system says that there is a hole. ` +
+      `tar would store zeros in place of content of ${this.#named(path)}: its file system says that there is a hole. ` +
         "Back up the directory where it really is, or a copy of it",
     );
+  }
+
+  #named(path: string): string {
+    return `${this.#root}/${plainLine(Buffer.from(path, "latin1").toString("utf8").slice(0, 300))}`;
   }
 
   async close(): Promise<void> {
