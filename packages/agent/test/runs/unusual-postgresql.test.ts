@@ -192,3 +192,14 @@ test("a dump whose code adds a function and hides it in an extension fails the t
   });
   expect(tested.reason).toContain("extension member function public.backdoor() (not at the source)");
 });
+
+test("a name that is not UTF-8 in a database in SQL_ASCII makes no backup, and the reason says what to do", async () => {
+  server.sql(`create database in_ascii template template0 encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C';
+    \\connect in_ascii
+    do $$ begin
+      execute format('create table %I (id int)', convert_from('\\xe4'::bytea, 'SQL_ASCII'));
+    end $$`);
+  await expect(backUp(place, of("in_ascii"))).rejects.toThrow(
+    "SQLSTATE 22021: a name or definition in the database is not UTF-8. A database in the encoding SQL_ASCII takes any bytes: rename what has others, or move the data to a database in UTF8",
+  );
+});

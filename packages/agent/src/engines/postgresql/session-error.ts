@@ -24,6 +24,11 @@ export function outputOf(statement: Statement, what: string): string {
 function hint(sqlstate: string): string {
   if (sqlstate === "42501") return ": the role lacks a privilege, such as pg_read_all_data";
   if (sqlstate === "57014") return ": it was cancelled or timed out";
+  if (sqlstate === "22021")
+    return (
+      ": a name or definition in the database is not UTF-8. A database in the encoding SQL_ASCII takes any bytes: " +
+      "rename what has others, or move the data to a database in UTF8"
+    );
   return "";
 }
 
