@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "@attestore/contract";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -64,6 +64,36 @@ it("doctor lists every damaged file, and still examines the rest", async () => {
   expect(records).toContain("4 damaged files");
   for (const path of [command, waiting, spool, at("log/pinned.json")]) expect(records).toContain(path);
   for (const title of ["disk", "log", "spool"]) expect(findings.map((one) => one.title)).toContain(title);
+});
+
+it("doctor examines the rest over a damaged receipt, a damaged recovery kit and a file that cannot be read", async () => {
+  const shop = `  shop: { engine: postgresql, connection: "postgresql:///none?host=${root.layout.root}", sandbox: container }\n`;
+  appendFileSync(root.layout.config, shop);
+  writeFileSync(at("log/sources.json"), JSON.stringify({ shop: newId("source") }));
+  const receipt = at("receipts/00000001-backup.json");
+  const kept = at(`blobs/stored/${newId("backup")}.json`);
+  mkdirSync(at("blobs/stored"), { recursive: true });
+  for (const path of [receipt, kept, at("keys/recovery.json")]) writeFileSync(path, "{");
+  const unreadable = at("receipts/waiting/00000002-backup.json");
+  mkdirSync(unreadable);
+  const done = await cli("doctor", "--json");
+  expect(done.code, done.stderr).toBe(1);
+  const { findings } = JSON.parse(done.stdout) as { findings: { title: string; detail: string }[] };
+  const found = new Map(findings.map(({ title, detail }) => [title, detail]));
+  const records = found.get("records") ?? "";
+  expect(records).toContain("4 damaged files");
+  for (const path of [receipt, kept, at("keys/recovery.json"), `${unreadable} (EISDIR)`])
+    expect(records).toContain(path);
+  expect(found.get("recovery kit")).toContain(`not examined: ${at("keys/recovery.json")} is damaged`);
+  expect(found.get("engines")).toContain(`not examined: ${unreadable} can't be read (EISDIR)`);
+  for (const title of ["disk", "service", "spool"]) expect([...found.keys()]).toContain(title);
+});
+
+it("what a damaged file says is not in the message", async () => {
+  writeFileSync(at("log/pinned.json"), "secret");
+  const { stdout } = await cli("backup", "--json");
+  expect(stdout).toContain(`${at("log/pinned.json")} is damaged`);
+  expect(stdout).not.toContain("secret");
 });
 
 it("a running agent ends over a damaged command, names it, and takes commands once it is moved away", async () => {

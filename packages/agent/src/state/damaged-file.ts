@@ -1,5 +1,3 @@
-import { errorMessage } from "@attestore/host/errno";
-
 /**
  * A file of the root that is not what the agent wrote: a disk error, a full disk of an earlier
  * version, or an editor. What is lost without it differs, so a person decides.
@@ -10,7 +8,8 @@ export class DamagedFile extends SyntaxError {
 
   constructor(path: string, cause: unknown) {
     super(
-      `${path} is damaged (${errorMessage(cause)}). Put a copy of it back, or move it out of the root: ` +
+      // The parser quotes the file in its message, and that may be a secret.
+      `${path} is damaged: it is not JSON. Put a copy of it back, or move it out of the root: ` +
         `docs/agent.md, "A damaged file of the root", says what is lost then. \`attestore doctor\` lists all such files.`,
       { cause },
     );

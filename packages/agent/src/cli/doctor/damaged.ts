@@ -1,7 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "@attestore/host/errno";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { plural } from "@attestore/proof";
+import { UserError } from "../../errors/user-error.ts";
 import { DamagedFile } from "../../state/damaged-file.ts";
 import type { Layout } from "../../state/layout.ts";
 import { readJson } from "../../state/read-json.ts";
@@ -15,18 +17,25 @@ export async function examineDamaged(layout: Layout): Promise<Finding> {
     layout.log,
     layout.draws,
     layout.unnamedTables,
+    layout.keys,
+    join(layout.keys, "rotations"),
     layout.blobs,
+    layout.storedBackups,
     layout.commands,
     layout.configRequests,
     layout.receipts,
     layout.receiptsWaiting,
+    layout.receiptsRefused,
     layout.events,
     layout.eventsWaiting,
+    layout.eventsRefused,
   ];
   const damaged: string[] = [];
   for (const place of places)
-    for (const name of (await nullIfMissing(readdir(place))) ?? [])
-      if (name.endsWith(".json") && !(await isWhole(join(place, name)))) damaged.push(join(place, name));
+    for (const name of (await nullIfMissing(readdir(place))) ?? []) {
+      const trouble = name.endsWith(".json") ? await troubleOf(join(place, name)) : null;
+      if (trouble !== null) damaged.push(trouble);
+    }
   if (damaged.length === 0) return ok("records", "each can be read");
   const more = damaged.length > MOST_NAMED ? ` and ${damaged.length - MOST_NAMED} more` : "";
   return failed(
@@ -36,14 +45,20 @@ export async function examineDamaged(layout: Layout): Promise<Finding> {
   );
 }
 
-async function isWhole(path: string): Promise<boolean> {
+/** The file, and the system's code if that cannot read it; null if it is whole. */
+async function troubleOf(path: string): Promise<string | null> {
   try {
     await readJson(path);
-    return true;
+    return null;
   } catch (error) {
-    if (error instanceof DamagedFile) return false;
-    throw error;
+    if (error instanceof DamagedFile) return path;
+    if (!isUnreadable(error)) throw error;
+    return `${path} (${errorCode(error.cause)})`;
   }
+}
+
+function isUnreadable(error: unknown): error is UserError {
+  return error instanceof UserError && error.code === "root_unusable";
 }
 
 /** What a damaged file keeps a check from finding; the file itself is named by `examineDamaged`. */
@@ -54,7 +69,9 @@ export async function unlessDamaged(
   try {
     return await examine();
   } catch (error) {
-    if (!(error instanceof DamagedFile)) throw error;
-    return [failed(title, `not examined: ${error.path} is damaged`, "see records")];
+    if (error instanceof DamagedFile)
+      return [failed(title, `not examined: ${error.path} is damaged`, "see records")];
+    if (!isUnreadable(error)) throw error;
+    return [failed(title, `not examined: ${error.message}`, "see records")];
   }
 }

@@ -33,15 +33,17 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
   }
   findings.push(...(await examineFiles(layout, config)), ...(await examineEnvironment(layout)));
   if (config !== null) {
-    findings.push(await examineRecovery(layout, config));
-    const { standalone, upload } = config;
-    findings.push(...examineProxy());
     const known = config;
+    const { standalone, upload } = config;
+    findings.push(
+      ...(await unlessDamaged("recovery kit", async () => [await examineRecovery(layout, known)])),
+      ...examineProxy(),
+    );
     if (standalone === null)
       findings.push(...(await unlessDamaged("service", () => examineService(call, layout, known))));
     else findings.push(await examineStorage(standalone, upload, call.signal));
     const { examineEngines } = await import("./engines.ts");
-    findings.push(...(await examineEngines(layout, config)));
+    findings.push(...(await unlessDamaged("engines", () => examineEngines(layout, known))));
     const { examineSources } = await import("./sources.ts");
     findings.push(...(await unlessDamaged("sources", () => examineSources(layout, known, call.signal))));
   }
