@@ -93,8 +93,9 @@ async function otherFiles(files: PackFiles, placement: CheckedRange["placement"]
 async function claimedIndex(files: PackFiles, path: string): Promise<number> {
   try {
     const value = parseJson(await files.read(path, Math.max(MAX_EVENT, MAX_BUNDLE_SIZE)));
-    const { inclusion_proof } = value as { inclusion_proof?: { log_index?: unknown } };
-    return typeof inclusion_proof?.log_index === "number" ? inclusion_proof.log_index : 0;
+    const index = (value as { inclusion_proof?: { log_index?: unknown } | null } | null)?.inclusion_proof
+      ?.log_index;
+    return typeof index === "number" ? index : 0;
   } catch (error) {
     if (error instanceof ProofError || error instanceof ZipError) return 0;
     throw error;
