@@ -159,6 +159,14 @@ test("a draw whose place the log lost counts for the declaration that its agent 
   // Neither is the same declaration used twice that way.
   const twice = [tested(draw), tested(again, "rcpt_again")];
   expect((await of({ receipts: twice, rollbacks: rolledBack(4) }))?.result).toBe("failed");
+  // Not even if the log has the declaration twice: the first one counts.
+  const [lost, third] = [
+    await drawOf({ log, index: 20 }),
+    await drawOf({ log, index: 12, eventId: eventId("k") }),
+  ];
+  const receipts = [tested(lost), tested(again, "rcpt_again")];
+  const line = await of({ draws: [again, third], receipts, rollbacks: rolledBack(15) });
+  expect(line?.result).toBe("failed");
 });
 
 test("no kept backup is left out", async () => {

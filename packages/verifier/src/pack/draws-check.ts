@@ -58,7 +58,7 @@ export class DrawsCheck {
   };
   /** Source and agent of draws: only one of these may draw again. */
   readonly #groups = new TextIndex();
-  /** The draws of a log that lost entries, by what their leaves cover. */
+  /** The first draw of a log that lost entries, by what its leaf covers. */
   readonly #byBody = new TextIndex();
   /** The test's file by the draw's id. */
   readonly #used = new TextIndex();
@@ -117,7 +117,9 @@ export class DrawsCheck {
       this.#draws.group.push(group);
       this.#draws.file.push(file);
       this.#draws.index.push(logIndex);
-      if (this.#log.rollbacks.length > 0) this.#byBody.set(bundle.leaf.body_sha256, file);
+      const { body_sha256 } = bundle.leaf;
+      if (this.#log.rollbacks.length > 0 && !this.#byBody.has(body_sha256))
+        this.#byBody.set(body_sha256, file);
     } catch (error) {
       if (!(error instanceof ProofError)) throw error;
       if (error.code === "unknown_version") this.#findings.leaveOpen("draws", `${id}: ${error.message}`);
