@@ -2,6 +2,10 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { moreRestored } from "../../src/engines/postgresql/content/more-objects.ts";
+import { LOADING_ROLE } from "../../src/engines/postgresql/loading-role.ts";
+import { PsqlSession } from "../../src/engines/postgresql/psql-session.ts";
+import { programsIn } from "../../src/processes/run-program.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
 import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
@@ -202,4 +206,19 @@ test("a name that is not UTF-8 in a database in SQL_ASCII makes no backup, and t
   await expect(backUp(place, of("in_ascii"))).rejects.toThrow(
     "SQLSTATE 22021: a name or definition in the database is not UTF-8. A database in the encoding SQL_ASCII takes any bytes: rename what has others, or move the data to a database in UTF8",
   );
+});
+
+test("a language that belongs to whoever creates its extension, as PL/Perl does, is no addition", async () => {
+  server.sql(`create role ${LOADING_ROLE} login;
+    create database spoken template template0 owner ${LOADING_ROLE};
+    \\connect spoken
+    drop extension plpgsql; set role ${LOADING_ROLE}; create extension plpgsql`);
+  const environment = { ...server.environment, PGDATABASE: "spoken" };
+  const never = new AbortController().signal;
+  const session = await PsqlSession.open(programsIn(server.bin), environment, never);
+  try {
+    expect(await moreRestored(session)).toEqual([]);
+  } finally {
+    await session.close();
+  }
 });

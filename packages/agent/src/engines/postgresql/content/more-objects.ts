@@ -89,13 +89,15 @@ export const MORE_OBJECTS = `
 
 /**
  * What code of the dump made a part of an extension, so that no other list has it. No dump has such
- * a statement. The parts that an extension's script makes belong to the server's superuser.
+ * a statement. The parts that an extension's script makes belong to the server's superuser. Only a
+ * language may be given to whoever creates its extension, as PL/Perl's is, and nobody but a
+ * superuser makes one otherwise.
  */
 const ADDED_TO_EXTENSIONS = `
   select json_build_array('extension_member', concat_ws(' ', of.type, of.identity), '', '')
   from pg_depend d join pg_extension x on x.oid = d.refobjid join pg_shdepend o on o.classid = d.classid and o.objid = d.objid and o.deptype = 'o',
     pg_identify_object(d.classid, d.objid, 0) of
-  where d.refclassid = 'pg_extension'::regclass and d.deptype = 'e' and o.dbid = (select oid from pg_database where datname = current_database())
+  where d.refclassid = 'pg_extension'::regclass and d.deptype = 'e' and d.classid <> 'pg_language'::regclass and o.dbid = (select oid from pg_database where datname = current_database())
     and o.refclassid = 'pg_authid'::regclass and pg_get_userbyid(o.refobjid) = '${LOADING_ROLE}'
     and exists (select from pg_available_extension_versions v where v.name = x.extname and v.version = x.extversion and v.superuser)`;
 
