@@ -371,6 +371,24 @@ describe("one thing changed at a time", () => {
     }
   });
 
+  it("in a checkpoint is not looked for again only in the very one that was opened", async () => {
+    const { text, signatures } = parseNote(bundle.checkpoint);
+    const [line] = signatures;
+    if (!line) throw new Error("the checkpoint has a signature");
+    const invalid = noteSignatureLine(line, line.signature.with(0, (line.signature[0] ?? 0) ^ 1));
+    const changed = { ...bundle, checkpoint: formatNote(text, [invalid]) };
+    const verify = (note: string, key = logKey, of = changed) =>
+      verifyReceipt({ bundle: of, ...trusted, openedCheckpoint: { note, log: key } });
+    // Nobody opened it, so that it holds shows that its signature is not verified again.
+    expect((await verify(changed.checkpoint)).verdict).toBe("true");
+    expect(of(await verify(bundle.checkpoint), "failed")).toEqual(["checkpoint"]);
+    expect(of(await verify(changed.checkpoint, verifierOf(otherLog, LOG_NAME)), "failed")).toEqual([
+      "checkpoint",
+    ]);
+    const elsewhere = { ...changed, inclusion_proof: { ...bundle.inclusion_proof, log_index: 0 } };
+    expect(of(await verify(changed.checkpoint, logKey, elsewhere), "failed")).toEqual(["inclusion"]);
+  });
+
   it("the ciphertext", async () => {
     const other = toHex(sha256(utf8("other bytes")));
     const verdict = await verifyReceipt({ bundle, ...trusted, ciphertextSha256: other });

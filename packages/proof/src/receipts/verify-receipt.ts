@@ -9,7 +9,7 @@ import { checkCosignatures } from "./check-cosignatures.ts";
 import { checkDraw } from "./check-draw.ts";
 import { checkEnvelope } from "./check-envelope.ts";
 import { checkGeneration } from "./check-generation.ts";
-import { checkInclusion, checkLeaf, checkLogKey } from "./check-log.ts";
+import { checkInclusion, checkLeaf, checkLogKey, type KnownCheckpoint } from "./check-log.ts";
 import type { Statement } from "./statement.ts";
 
 export type VerifyReceiptInput = ({ envelope: Envelope } | { bundle: ReceiptBundle }) & {
@@ -38,6 +38,11 @@ export type VerifyReceiptInput = ({ envelope: Envelope } | { bundle: ReceiptBund
    * invalid one changes the verdict.
    */
   requireWitnesses?: number | undefined;
+  /**
+   * A checkpoint of which `openCheckpoint` has shown that `log` signed it. For a bundle with exactly
+   * this one, and if `log` is the same object as `logKey`, its signature is not verified again.
+   */
+  openedCheckpoint?: KnownCheckpoint | undefined;
   /** Hex SHA-256 of the ciphertext at hand, to compare with the subject's digest. */
   ciphertextSha256?: string | undefined;
   /**
@@ -74,7 +79,7 @@ export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptV
         checkLeaf(bundle, envelope, statement),
         checkLogKey(bundle, input.logKey),
         ...(generation?.checks ?? []),
-        ...(await checkInclusion(bundle, input.logKey)),
+        ...(await checkInclusion(bundle, input.logKey, input.openedCheckpoint)),
       ]
     : [notChecked("inclusion", "an envelope alone does not carry its proof: the receipt's bundle is needed")];
   const { witnessKeys = [], requireWitnesses = witnessKeys.length } = input;

@@ -49,6 +49,8 @@ export async function checkReceipt(
     bundle,
     publicKey: key.publicKey,
     logKey: log.key,
+    // `requirePlace` has compared it with the bundle's.
+    openedCheckpoint: { note: log.checkpoint, log: log.key },
     rollbacks: log.generations.rollbacks,
     requireLog: true,
   });
