@@ -3,10 +3,12 @@ import {
   entriesFile,
   type LogRange,
   parseLeaf,
+  ProofError,
   TILE_WIDTH,
   type Leaf,
 } from "@attestore/proof";
 import type { PackFiles } from "./pack-files.ts";
+import { refuseChanged } from "./refuse-changed.ts";
 
 /** 256 leaves of the largest size. */
 const MAX_ENTRIES = TILE_WIDTH * (65_535 + 2);
@@ -28,7 +30,26 @@ export async function* leafBytes(
   }
 }
 
-/** The leaves of a range that was checked, read again. */
+/**
+ * The leaves of a range that was checked, read again, without those of a later version. Throws
+ * CannotTell if the pack was changed meanwhile.
+ */
 export async function* leavesAgain(files: PackFiles, range: LogRange): AsyncGenerator<RangeLeaf> {
-  for await (const { index, bytes } of leafBytes(files, range)) yield { index, leaf: parseLeaf(bytes) };
+  try {
+    for await (const { index, bytes } of leafBytes(files, range)) {
+      const leaf = knownLeaf(bytes);
+      if (leaf !== null) yield { index, leaf };
+    }
+  } catch (error) {
+    refuseChanged("a file with leaves", error);
+  }
+}
+
+function knownLeaf(bytes: Uint8Array): Leaf | null {
+  try {
+    return parseLeaf(bytes);
+  } catch (error) {
+    if (error instanceof ProofError && error.code === "unknown_version") return null;
+    throw error;
+  }
 }

@@ -9,10 +9,9 @@ import {
   readStatement,
   type Statement,
 } from "@attestore/proof";
-import { CannotTell } from "../cannot-tell.ts";
-import { ZipError } from "../zip/zip-error.ts";
 import { MAX_EVENT } from "./check-event.ts";
 import type { PackFiles } from "./pack-files.ts";
+import { refuseChanged } from "./refuse-changed.ts";
 
 /**
  * Entries that were checked, read again from the pack: memory does not hold them. The manifest's
@@ -55,8 +54,7 @@ export class ReadAgain {
     try {
       return parse(await this.#files.read(path, limit));
     } catch (error) {
-      if (!(error instanceof ProofError || error instanceof ZipError)) throw error;
-      throw new CannotTell("file_unreadable", `${path} of the pack changed while it was read`);
+      return refuseChanged(path, error);
     }
   }
 }
