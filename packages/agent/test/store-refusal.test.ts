@@ -17,8 +17,13 @@ const { signal } = new AbortController();
 let directory: string;
 let file: string;
 let refusal = "";
+let isCut = false;
 const store = createServer(certificates, (request, response) => {
   request.resume();
+  if (isCut) {
+    response.writeHead(403, { "content-length": 1000 }).write("<Error>", () => response.destroy());
+    return;
+  }
   response.writeHead(503, { connection: "close" }).end(refusal);
 });
 beforeAll(async () => {
@@ -62,3 +67,12 @@ it.each([
       message: `the object store ${new URL(url()).host} refused the ${what}${says}`,
     });
 });
+
+it.each(Object.entries(ways))(
+  "a refusal of a transfer (%s) whose body is cut off is still a refusal",
+  async (_, transfer) => {
+    isCut = true;
+    await expect(transfer()).rejects.toMatchObject({ code: "object_refused", status: 403 });
+    isCut = false;
+  },
+);

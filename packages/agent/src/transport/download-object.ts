@@ -122,11 +122,16 @@ async function receive(
   }
 }
 
+/** Whatever becomes of the rest: the status alone is a refusal. */
 async function beginningOf(incoming: AsyncIterable<Buffer>): Promise<Buffer> {
   let body = Buffer.alloc(0);
-  for await (const chunk of incoming) {
-    body = Buffer.concat([body, chunk]);
-    if (body.length >= REFUSAL_BYTES) break;
+  try {
+    for await (const chunk of incoming) {
+      body = Buffer.concat([body, chunk]);
+      if (body.length >= REFUSAL_BYTES) break;
+    }
+  } catch {
+    // The caller looks whether it was told to stop.
   }
   return body;
 }

@@ -68,13 +68,15 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
   });
   const answered = new Promise<StoreAnswer>((resolve, reject) => {
     outgoing.on("response", (incoming) => {
-      const { etag } = incoming.headers;
-      incoming.on("error", reject);
+      const { statusCode: status = 0, headers } = incoming;
       let body = Buffer.alloc(0);
       incoming.on("data", (chunk: Buffer) => {
         if (body.length < REFUSAL_BYTES) body = Buffer.concat([body, chunk]);
       });
-      incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, etag: etag ?? null, body }));
+      const answer = (): void => resolve({ status, etag: headers.etag ?? null, body });
+      incoming.on("end", answer);
+      // The status alone is a refusal, whatever becomes of the rest.
+      incoming.on("error", (error) => (isSuccess(status) ? reject(error) : answer()));
     });
     outgoing.on("error", reject);
     refuseUpgrade(outgoing, reject);
@@ -99,7 +101,7 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     // A store that refuses may answer and close before it has read the body: its answer says more
     // than the broken pipe.
     const answer = await Promise.race([answered, sending.then(() => answered)]).catch(() => answered);
-    if (answer.status < 200 || answer.status >= 300) throw storeRefusal(url, answer, "upload");
+    if (!isSuccess(answer.status)) throw storeRefusal(url, answer, "upload");
     // A store that answers at the last byte and closes the connection may do so before Node knows
     // that there is no more to send. Then the body was not cut: the store has all of it.
     await sending.catch((error: unknown) => {
@@ -115,6 +117,10 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     await sending?.catch(() => undefined);
     await answered.catch(() => undefined);
   }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 /**
