@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,6 +24,15 @@ test("what the system refused is said with the file and what to do", () => {
   // Node does not say which directory it was.
   expect(fileTrouble(failure(() => readFileSync(directory)))).toMatch(/EISDIR.*must be a file/);
   expect(fileTrouble(failure(() => writeFileSync("/dev/full", "x")))).toMatch(/no room left.*Make room/);
+  rmSync(directory, { recursive: true });
+});
+
+test("a program or a process that this user may not use is no file to give away", () => {
+  const directory = mkdtempSync(join(tmpdir(), "file-trouble-"));
+  writeFileSync(join(directory, "program"), "", { mode: 0o644 });
+  const { error } = spawnSync(join(directory, "program"));
+  expect(error).toMatchObject({ code: "EACCES" });
+  expect(fileTrouble(error)).toBeNull();
   rmSync(directory, { recursive: true });
 });
 

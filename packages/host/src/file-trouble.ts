@@ -22,6 +22,9 @@ export function fileTrouble(error: unknown): string | null {
   const code = errorCode(error);
   const next = code === null ? undefined : TEXTS[code];
   if (next === undefined || !(error instanceof Error) || !("syscall" in error)) return null;
+  // The path of a spawn is the program's, also where its user or directory is the reason.
+  const isOfProcess = /^(spawn|kill)/.test(String(error.syscall));
+  if (isOfProcess && code !== "EMFILE" && code !== "ENFILE") return null;
   const path = "path" in error && typeof error.path === "string" ? error.path : null;
   return path === null ? `${errorMessage(error)}: ${next}.` : `${path} cannot be used (${code}): ${next}.`;
 }
