@@ -29,7 +29,9 @@ function triedProxy(url: URL, error: Error): string | null {
   const proxy = proxyHost();
   if (proxy === null) return null;
   const { hostname, port } = new URL(`http://${proxy}`);
-  const to = error as { readonly hostname?: unknown; readonly port?: unknown };
+  // Of a name with several addresses, each failed at the same port.
+  const failure: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const to = (failure ?? {}) as { readonly hostname?: unknown; readonly port?: unknown };
   const isProxy =
     to.hostname === undefined
       ? to.port === Number(port || 80) && port !== url.port
