@@ -469,6 +469,7 @@ it("doctor finds problems in an installation", async () => {
     "files",
     "source invoices",
     "source papers",
+    "records",
     "spool",
   ]);
   chmodSync(root.layout.token, 0o644);
