@@ -77,7 +77,8 @@ class Look {
         if (item.isDirectory()) directories.push(inside);
         else if (item.isFile() && !(await canOpen(await paths.at(inside)))) this.#note(inside, false);
       }
-      waiting.push(...directories.toReversed());
+      // One by one: a function takes no more than some 100,000 arguments.
+      for (const directory of directories.toReversed()) waiting.push(directory);
     }
   }
 
