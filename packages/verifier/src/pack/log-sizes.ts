@@ -1,4 +1,11 @@
-import { PACK_FILES, ManifestReader, parseLogName, parseLogRange, ProofError } from "@attestore/proof";
+import {
+  PACK_FILES,
+  ManifestReader,
+  parseLogName,
+  parseLogRange,
+  ProofError,
+  UnknownFormat,
+} from "@attestore/proof";
 import { CannotTell } from "../cannot-tell.ts";
 import { ZipError } from "../zip/zip-error.ts";
 import { ZipReader } from "../zip/zip-reader.ts";
@@ -17,6 +24,9 @@ export interface ClaimedLog {
   sizes: readonly number[];
 }
 
+/** What the pack's own verdict reports. */
+const REPORTED = [ZipError, ProofError, UnknownFormat, CannotTell];
+
 /** Null if the pack does not say, which its own verdict reports. */
 export async function claimedLog(open: () => Promise<ZipSource>): Promise<ClaimedLog | null> {
   try {
@@ -31,7 +41,7 @@ export async function claimedLog(open: () => Promise<ZipSource>): Promise<Claime
       await zip.close();
     }
   } catch (error) {
-    if (error instanceof ZipError || error instanceof ProofError || error instanceof CannotTell) return null;
+    if (REPORTED.some((kind) => error instanceof kind)) return null;
     throw error;
   }
 }
