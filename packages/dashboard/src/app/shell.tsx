@@ -1,4 +1,4 @@
-import { AppShell, Group } from "@mantine/core";
+import { Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useState } from "react";
@@ -16,9 +16,7 @@ import { hasBanner, SessionBanner } from "./session-banner.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { ToastRegion } from "./toast-region.tsx";
 import { useShortcuts } from "./use-shortcuts.ts";
-import classes from "./sidebar.module.css";
-
-const HEADER = 56;
+import classes from "./shell.module.css";
 
 const Palette = lazy(async () => ({ default: (await import("./palette/palette.tsx")).Palette }));
 const ShortcutHelp = lazy(async () => ({
@@ -39,20 +37,12 @@ export function Shell() {
   const nothing = useCallback(() => setOpens(null), []);
   const shortcuts = useShortcuts({ onSearch: search, onHelp: help });
   return (
-    <AppShell
-      header={{ height: hasBanner(me) ? { base: HEADER + 72, sm: HEADER + 44 } : HEADER }}
-      navbar={{ width: 232, breakpoint: "sm", collapsed: { mobile: !opened } }}
-      footer={{ height: { base: 56, sm: 0 } }}
-      padding="md"
-      // Keep what is being read in place.
-      transitionDuration={0}
-    >
+    <div className={classes["shell"]} data-banner={hasBanner(me) || undefined}>
       <a href="#main" className="skip-link">
         {strings.shell.skipToContent}
       </a>
-      {/* Its menus open over the navigation. */}
-      <AppShell.Header zIndex={150}>
-        <Group h={HEADER} px="md" justify="space-between" wrap="nowrap">
+      <header className={classes["header"]}>
+        <Group className={classes["bar"] ?? ""} px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap" miw={0}>
             <img src="/icon.svg" alt="" width={24} height={24} />
             <OrgSwitcher />
@@ -63,18 +53,22 @@ export function Shell() {
           </Group>
         </Group>
         <SessionBanner me={me} />
-      </AppShell.Header>
-      <AppShell.Navbar aria-label={strings.shell.navigation}>
+      </header>
+      <nav
+        className={classes["navigation"]}
+        aria-label={strings.shell.navigation}
+        data-open={opened || undefined}
+      >
         <div className={classes["scroll"]}>
           <Sidebar onGo={close} />
         </div>
         <p className={classes["zone"]}>{strings.shell.zone(localZone())}</p>
-      </AppShell.Navbar>
-      <AppShell.Main id="main">
+      </nav>
+      <main id="main" className={classes["main"]}>
         <Suspense fallback={<PageSkeleton />}>
           {isForbidden ? <FailurePanel error={new NoOrganisation()} isPage /> : <Outlet />}
         </Suspense>
-      </AppShell.Main>
+      </main>
       <Suspense>
         {opens === "palette" && <Palette onClose={nothing} onHelp={help} />}
         {opens === "help" && (
@@ -82,9 +76,9 @@ export function Shell() {
         )}
       </Suspense>
       <ToastRegion />
-      <AppShell.Footer hiddenFrom="sm">
+      <footer className={classes["footer"]}>
         <BottomBar isOpen={opened} onToggle={toggle} onGo={close} />
-      </AppShell.Footer>
-    </AppShell>
+      </footer>
+    </div>
   );
 }
