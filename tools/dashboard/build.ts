@@ -39,7 +39,9 @@ function markOf(): string | null {
  */
 function sourcesHash(): string {
   const folders = ["src", "public"].map((name) => join(DASHBOARD, name));
-  const shared = ["packages/proof/src", "packages/contract/src"].map((name) => join(ROOT, name));
+  const shared = ["packages/proof/src", "packages/verifier/src", "packages/contract/src"].map((name) =>
+    join(ROOT, name),
+  );
   const files = [...folders, ...shared].flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
