@@ -39,8 +39,9 @@ export type VerifyReceiptInput = ({ envelope: Envelope } | { bundle: ReceiptBund
    */
   requireWitnesses?: number | undefined;
   /**
-   * A checkpoint of which `openCheckpoint` has shown that `log` signed it. For a bundle with exactly
-   * this one, and if `log` is the same object as `logKey`, its signature is not verified again.
+   * A checkpoint of which `openCheckpoint` has shown that `log` signed it. For a bundle with
+   * exactly this one, and if `log` is the same object as `logKey`, its signature is not verified
+   * again.
    */
   openedCheckpoint?: KnownCheckpoint | undefined;
   /** Hex SHA-256 of the ciphertext at hand, to compare with the subject's digest. */
