@@ -79,9 +79,15 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDa
   } catch (error) {
     const code = errorCode(error);
     if (code === null || !UNUSABLE_DIRECTORY.has(code)) throw error;
+    // A directory of the service is not given away to whoever runs a command on it.
+    const isOfAnother = code === "EACCES" || code === "EPERM";
+    const said = `${errorMessage(error)}.`;
+    const next = isOfAnother
+      ? `${said} Run this as the service's user or as root, or`
+      : `${fileTrouble(error) ?? said} Or`;
     throw new UserError(
       "data_directory",
-      `The data directory ${options.dataDirectory} cannot be used. ${fileTrouble(error) ?? `${errorMessage(error)}.`} Or choose another directory with ATTESTORE_DATA.`,
+      `The data directory ${options.dataDirectory} cannot be used. ${next} choose another directory with ATTESTORE_DATA.`,
       { cause: error },
     );
   }
