@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -100,6 +100,12 @@ test("a user who may read the file but not write to it does not hold the lock be
   const strangers = [await rival({ uid: 65534 }), await rival({ uid: 65534 })];
   for (const stranger of strangers) await stranger.kill9();
   expect(strangers.map(({ said }) => said)).toEqual(["EACCES", "EACCES"]);
+});
+
+test("a lock that cannot be looked at is not called free", () => {
+  expect(isLocked(path)).toBe(false);
+  symlinkSync(`${path}.lock`, `${path}.lock`);
+  expect(() => isLocked(path)).toThrow("ELOOP");
 });
 
 test("a lock can be taken even if the holder's name cannot be written, such as on a full disk", () => {

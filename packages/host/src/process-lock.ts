@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { errorCode } from "./errno.ts";
 
@@ -51,8 +51,9 @@ export function tryLock(path: string, what: string): HeldLock | null {
  * its file can only be read.
  */
 export function isLocked(path: string): boolean {
-  // Nobody has taken it yet, and where nothing can be written nobody can.
-  if (!existsSync(`${path}.lock`)) return false;
+  // Nobody has taken it yet, and where nothing can be written nobody can. A directory that can't be
+  // entered says nothing: this throws then.
+  if (statSync(`${path}.lock`, { throwIfNoEntry: false }) === undefined) return false;
   const database = take(path, LOOK);
   database?.close();
   return database === null;
