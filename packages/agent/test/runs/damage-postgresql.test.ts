@@ -374,7 +374,7 @@ const OF_POSTGRESQL: typeof ON_THE_WAY = [
 const RARER: typeof ON_THE_WAY = [
   [
     [
-      "the value that an unused sequence gives next reset on the way",
+      "the next value of an unused sequence reset on the way",
       "alter sequence unused restart with 1",
       "sequence start public.unused (other)",
     ],

@@ -215,7 +215,7 @@ test("what only SQLite has is noticed as its table says, and passes where nothin
   const locked = await testIt(made, await reseal(place, bytes));
   expect(locked).toMatchObject({ result: "failed", checks: [] });
   expect(locked.reason).toContain("may only read it");
-  alone.says("a header on the way that lets nobody write", "refused");
+  alone.says("a header changed on the way so that nobody may write", "refused");
 });
 
 test("every case of the tables is here", () => {
