@@ -837,6 +837,28 @@ describe("damage", () => {
     await expect(testIt([], { made })).rejects.toMatchObject({ code: "sandbox_lacks" });
     nothingLeft();
   });
+
+  test("a view of a database that is not in the backup could not be made; one of a lost table fails", async () => {
+    const reading = (table: string): Promise<Resealed> =>
+      resealed((sql) =>
+        sql.replace(
+          /\n(?=-- Dump completed)/,
+          () => `\nuse shop;\ncreate view seen as select * from ${table};\n`,
+        ),
+      );
+    await expect(testIt([], { made: await reading("`ware house`.stock") })).rejects.toMatchObject({
+      code: "sandbox_lacks",
+      message: expect.stringMatching(
+        /reads the database ware house, which is not in this backup: back up both/,
+      ),
+    });
+    for (const table of ["shop.lost", "mysql.lost"])
+      expect(await testIt([], { made: await reading(table) })).toMatchObject({
+        result: "failed",
+        reason: expect.stringContaining("the dump cannot be loaded"),
+      });
+    nothingLeft();
+  });
 });
 
 describe("a dump that fails leaves nothing", () => {

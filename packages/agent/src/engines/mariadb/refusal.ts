@@ -17,14 +17,13 @@ const LACKING: ReadonlySet<number> = new Set([
 /**
  * Decides what is to blame if a dump cannot be loaded: the dump, or the scratch server, which says
  * nothing about the backup. The client's messages quote rows, so only the error's number and the
- * dump's line are passed on. `functions`: the source's stored functions, by which a missing one is
- * told from one that a library brings.
+ * dump's line are passed on.
  */
 export function refusalOf(
   exit: Exit,
   errors: string,
   server: Pick<ScratchServer, "runtime" | "hasRunFull" | "hasDied">,
-  functions: Iterable<string> = [],
+  { functions, databases }: Known,
 ): RunError | RestoreRefused {
   // The client prints the failed statement first, and that may contain anything.
   const last = errors.slice(Math.max(0, errors.lastIndexOf("\nERROR ")));
@@ -46,7 +45,14 @@ export function refusalOf(
       `the dump cannot be loaded (${where}): it fills a table whose default takes a value of a sequence, and locks only the table. ` +
         "Let the application take the value, or use AUTO_INCREMENT, and back up again",
     );
-  const lost = code === NO_ROUTINE ? [...functions].find((name) => saysMissing(last, name)) : undefined;
+  const elsewhere = code === NO_TABLE ? databaseOfMissing(last) : undefined;
+  if (elsewhere !== undefined && databases?.includes(elsewhere) === false)
+    return new RunError(
+      "sandbox_lacks",
+      `the dump cannot be loaded (${where}): something in it, most likely a view, reads the database ${elsewhere.slice(0, 64)}, ` +
+        "which is not in this backup: back up both together",
+    );
+  const lost = code === NO_ROUTINE ? functions.find((name) => saysMissing(last, name)) : undefined;
   if (lost !== undefined)
     return new RestoreRefused(
       `the dump cannot be loaded (${where}): it lacks the function ${lost}, or makes it only afterwards`,
@@ -58,6 +64,20 @@ export function refusalOf(
     );
   }
   return new RestoreRefused(`the dump cannot be loaded (${where})`);
+}
+
+export interface Known {
+  /** The source's stored functions: a missing one is told from one that a library brings. */
+  readonly functions: readonly string[];
+  /** Those of the scratch server; null if they could not be asked for. */
+  readonly databases: readonly string[] | null;
+}
+
+const NO_TABLE = 1146;
+
+/** The database of the table that the server misses, as it says. */
+function databaseOfMissing(message: string): string | undefined {
+  return /^ERROR 1146 [^\n]*: Table '([^'.\n]+)\.[^'\n]+' doesn't exist/.exec(message.trimStart())?.[1];
 }
 
 const NO_ROUTINE = 1305;

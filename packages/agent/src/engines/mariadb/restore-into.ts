@@ -52,15 +52,16 @@ export async function restoreInto(
       rowsOf(await admin.run(`create database ${quoted(into)}`), "preparing the scratch server");
     await createDefiners(admin, textsOf(metadata["definers"], 400), own);
     const asking = admin;
-    await load(server, read(content, dump, made), { into, functions: functionsIn(metadata), signal }).catch(
-      async (error: unknown) => {
-        throw (await raisedByItself(asking, error))
-          ? new RestoreRefused(
-              "the dump cannot be loaded: code in it raised an error or closed the connection",
-            )
-          : error;
-      },
-    );
+    await load(server, read(content, dump, made), {
+      into,
+      functions: functionsIn(metadata),
+      admin,
+      signal,
+    }).catch(async (error: unknown) => {
+      throw (await raisedByItself(asking, error))
+        ? new RestoreRefused("the dump cannot be loaded: code in it raised an error or closed the connection")
+        : error;
+    });
     if (made?.isCutShort === true) throw oneCutShort();
     const databases = await restoredDatabases(admin, into);
     const missing = named.filter((name) => !databases.includes(name));
@@ -136,13 +137,14 @@ interface Loading {
   readonly into: string | null;
   /** The stored functions of the source. */
   readonly functions: readonly string[];
+  readonly admin: MariadbSession;
   readonly signal: AbortSignal;
 }
 
 async function load(
   server: ScratchServer,
   content: AsyncIterable<Buffer>,
-  { into, functions, signal }: Loading,
+  { into, functions, admin, signal }: Loading,
 ): Promise<void> {
   const client = await server.run("mariadb", {
     // In binary mode, the client has no commands. Otherwise it could take text of a dump for one,
@@ -176,7 +178,10 @@ async function load(
   }
   const exit = await client.exited;
   stopIfAborted(signal);
-  if (exit.code !== 0) throw refusalOf(exit, errors, server, functions);
+  if (exit.code !== 0) {
+    const databases = await databasesOf(admin).catch(() => null);
+    throw refusalOf(exit, errors, server, { functions, databases });
+  }
   if (!/^-- Dump completed/m.test(end.last()))
     throw new RestoreRefused("the dump's last line is missing: it was cut short");
 }
@@ -187,11 +192,15 @@ async function restoredDatabases(session: MariadbSession, into: string | null): 
     await session.run(`select count(*) from information_schema.tables where table_schema = '${DATABASE}'`),
     "listing the tables",
   );
+  return (await databasesOf(session)).filter(
+    (name) => !OWN_DATABASES.includes(name) && (name !== into || tables[0]?.[0] !== "0"),
+  );
+}
+
+async function databasesOf(session: MariadbSession): Promise<string[]> {
   const all = rowsOf(
     await session.run("select schema_name from information_schema.schemata order by schema_name"),
     "listing the databases",
   );
-  return all
-    .map(([name = ""]) => name)
-    .filter((name) => !OWN_DATABASES.includes(name) && (name !== into || tables[0]?.[0] !== "0"));
+  return all.map(([name = ""]) => name);
 }
