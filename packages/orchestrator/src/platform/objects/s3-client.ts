@@ -2,18 +2,25 @@ import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage } from "@attestore/host/errno";
 import type { Logger } from "../logging/logger.ts";
 import { unavailable } from "../errors/api-error.ts";
+import { readAnswer, readRefusal } from "./bounded-answer.ts";
 import { signS3 } from "./s3-presign.ts";
 import type { S3Request, S3Settings } from "./s3-presign.ts";
 
 const TRIES = 4;
 const FIRST_PAUSE_MS = 100;
-/** Until the answer begins; the body may take as long as it keeps moving. */
+/** For a whole answer; of an object, until it begins: its bytes may take as long as they move. */
 const ANSWER_WITHIN_MS = 30_000;
 
 export interface S3Call extends S3Request {
   body?: string;
   /** For calls that may take the store longer than usual. */
   answerWithinMs?: number;
+}
+
+export interface S3Answer {
+  status: number;
+  headers: Headers;
+  text: string;
 }
 
 /**
@@ -30,38 +37,56 @@ export class S3Client {
   }
 
   /**
+   * A request with a short answer.
    * @param expected the statuses that count as answers; any other is the store's failure
    * @throws ApiError `unavailable`; the store's message is only in the log
    */
-  async call(request: S3Call, expected: number[]): Promise<Response> {
+  call(request: S3Call, expected: number[]): Promise<S3Answer> {
+    return this.#retry(request, expected, async (response) => {
+      const { status, headers } = response;
+      return { status, headers, text: await readAnswer(response) };
+    });
+  }
+
+  /** The same for an object, whose bytes come as a stream. */
+  open(request: S3Call, expected: number[]): Promise<Response> {
+    return this.#retry(request, expected, async (response) => response);
+  }
+
+  async #retry<T>(request: S3Call, expected: number[], take: (response: Response) => Promise<T>): Promise<T> {
     let problem = "";
-    for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+    let isRefused = false;
+    for (let attempt = 1; attempt <= TRIES && !isRefused; attempt += 1) {
       if (attempt > 1) await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random()));
+      const deadline = within(request.answerWithinMs ?? ANSWER_WITHIN_MS);
       try {
-        const response = await this.#send(request);
-        if (expected.includes(response.status)) return response;
-        problem = `${response.status} ${(await response.text()).slice(0, 500)}`;
-        if (response.status < 500 && response.status !== 429) break;
+        const response = await this.#send(request, deadline.signal);
+        if (expected.includes(response.status)) return await take(response);
+        problem = `${response.status} ${(await readRefusal(response)).slice(0, 500)}`;
+        isRefused = response.status < 500 && response.status !== 429;
       } catch (error) {
         problem = errorMessage(error instanceof Error && error.cause !== undefined ? error.cause : error);
+      } finally {
+        deadline.end();
       }
     }
     this.#log.error({ method: request.method, key: request.key, problem }, "the object store failed");
-    throw unavailable("The service cannot reach its object store right now.");
+    throw unavailable(
+      isRefused
+        ? "The object store refuses the service's requests. The service's log has its answer."
+        : "The service cannot reach its object store right now.",
+    );
   }
 
-  async #send(request: S3Call): Promise<Response> {
+  async #send(request: S3Call, signal: AbortSignal): Promise<Response> {
     const { url, headers } = await signS3(this.#settings, request);
-    const aborting = new AbortController();
-    const timer = setTimeout(
-      () => aborting.abort(new Error("the object store did not answer in time")),
-      request.answerWithinMs ?? ANSWER_WITHIN_MS,
-    );
-    try {
-      const init = { method: request.method, headers, signal: aborting.signal, redirect: "error" as const };
-      return await fetch(url, request.body === undefined ? init : { ...init, body: request.body });
-    } finally {
-      clearTimeout(timer);
-    }
+    const init = { method: request.method, headers, signal, redirect: "error" as const };
+    return await fetch(url, request.body === undefined ? init : { ...init, body: request.body });
   }
+}
+
+function within(ms: number): { signal: AbortSignal; end: () => void } {
+  const aborting = new AbortController();
+  const timer = setTimeout(() => aborting.abort(new Error("the object store did not answer in time")), ms);
+  return { signal: aborting.signal, end: () => clearTimeout(timer) };
 }

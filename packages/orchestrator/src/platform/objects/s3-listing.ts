@@ -1,5 +1,5 @@
 import { xmlElements, xmlText } from "@attestore/host/s3/xml";
-import type { S3Client } from "./s3-client.ts";
+import type { S3Answer, S3Client } from "./s3-client.ts";
 
 /**
  * Which of S3's lists: its parameter, the element of an entry, and how to ask for the next page.
@@ -45,8 +45,8 @@ export async function* listS3(client: S3Client, listing: Listing, prefix: string
       prefix,
       ...position,
     };
-    const response: Response = await client.call({ method: "GET", key: "", query }, [200]);
-    const xml: string = await response.text();
+    const response: S3Answer = await client.call({ method: "GET", key: "", query }, [200]);
+    const xml: string = response.text;
     const isEncoded = xmlText(xml, "EncodingType") === "url";
     for (const name of listing.entries) {
       for (const entry of xmlElements(xml, name)) {

@@ -46,7 +46,7 @@ export class S3Multipart implements MultipartUploads {
   async create({ key }: { key: string }): Promise<string> {
     requireObjectKey(key);
     const response = await this.#client.call({ method: "POST", key, query: { uploads: "" } }, [200]);
-    const uploadId = xmlText(await response.text(), "UploadId");
+    const uploadId = xmlText(response.text, "UploadId");
     if (uploadId === null || uploadId === "") throw unavailable("The object store did not start the upload.");
     return uploadId;
   }
@@ -86,7 +86,7 @@ export class S3Multipart implements MultipartUploads {
       },
       [200, 400, 404],
     );
-    const answer = await response.text();
+    const answer = response.text;
     // S3 begins to answer 200 before it is done, so the answer can contain an error.
     if (response.status === 200 && xmlText(answer, "Code") === null) return true;
     if (response.status === 200) throw unavailable("The object store did not finish the upload.");

@@ -20,7 +20,7 @@ export class S3Notes implements ServiceNotes {
 
   async read(name: string): Promise<string | null> {
     const response = await this.#client.call({ method: "GET", key: keyOf(name) }, [200, 404]);
-    return response.status === 404 ? null : response.text();
+    return response.status === 404 ? null : response.text;
   }
 
   async write(name: string, text: string): Promise<void> {

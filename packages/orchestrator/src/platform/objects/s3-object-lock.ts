@@ -57,7 +57,7 @@ export async function protectObject(
 export async function bucketLocksObjects(client: S3Client): Promise<boolean | null> {
   try {
     const response = await client.call({ method: "GET", key: "", query: { "object-lock": "" } }, [200, 404]);
-    return response.status === 200 && xmlText(await response.text(), "ObjectLockEnabled") === "Enabled";
+    return response.status === 200 && xmlText(response.text, "ObjectLockEnabled") === "Enabled";
   } catch (error) {
     if (error instanceof ApiError) return null;
     throw error;

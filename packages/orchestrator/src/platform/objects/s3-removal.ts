@@ -31,7 +31,7 @@ export async function removeObject(
 async function bucketHasVersions(client: S3Client): Promise<boolean> {
   const query = { versioning: "" };
   const response = await client.call({ method: "GET", key: "", query }, [200, 400, 403, 404, 405, 501]);
-  const status = response.status === 200 ? xmlText(await response.text(), "Status") : null;
+  const status = response.status === 200 ? xmlText(response.text, "Status") : null;
   return status === "Enabled" || status === "Suspended";
 }
 
@@ -63,7 +63,7 @@ async function removeOne(
 ): Promise<"removed" | "retained"> {
   const response = await client.call({ method: "DELETE", key, query }, [200, 204, 400, 403, 404]);
   if (response.status !== 400 && response.status !== 403) return "removed";
-  const answer = await response.text();
+  const answer = response.text;
   if (LOCKED.test(answer)) return "retained";
   const problem = `${response.status} ${xmlText(answer, "Code") ?? ""}`;
   log.error({ method: "DELETE", key, problem }, "the object store failed");

@@ -112,7 +112,7 @@ export class S3Store implements ObjectStore {
   }
 
   async #read(key: string): Promise<Digest | null> {
-    const response = await this.#client.call({ method: "GET", key }, [200, 404]);
+    const response = await this.#client.open({ method: "GET", key }, [200, 404]);
     if (response.status === 404) return null;
     const hash = createHash("sha256");
     let sizeBytes = 0;
