@@ -52,6 +52,15 @@ async function fill(): Promise<void> {
   await shop.collection("changed").createIndex({ n: 1 }, { name: "by_n" });
   await shop.createCollection("log", { capped: true, size: 65_536 });
   await shop.collection("log").insertOne({ _id: 1 as never, started: true });
+  await byYears("2025", "2026");
+  await shop.createCollection("far", { capped: true, size: 4096, max: (2n ** 53n) as never });
+}
+
+/** An index over fields whose names are numbers. */
+async function byYears(...years: readonly string[]): Promise<void> {
+  await shop
+    .collection("steady")
+    .createIndex(new Map(years.toReversed().map((year) => [year, 1])), { name: "by_years" });
 }
 
 const back = (): Promise<MadeBackup> => backUp(place, server.source);
@@ -143,7 +152,14 @@ test("damage on the way is noticed as the table says", async () => {
     await shop.collection("log").drop();
     await shop.createCollection("log", { capped: true, size: 131_072 });
     await shop.collection("log").insertOne({ _id: 1 as never, started: true });
+    await shop.collection("steady").dropIndex("by_years");
+    await byYears("2026", "2025");
   });
+  table.noticed(
+    "the order of an index's fields changed on the way, where their names are numbers",
+    options,
+    "index shop.steady by_years (other)",
+  );
   table.noticed("the direction of an index changed on the way", options, "index shop.changed by_n (other)");
   table.noticed("a capped collection's size changed on the way", options, "collection shop.log (other)");
   const objects = await onTheWay(async () => {

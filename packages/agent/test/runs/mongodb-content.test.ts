@@ -6,6 +6,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import { EarlierTests } from "../../src/checks/index.ts";
+import { objectsMetadata } from "../../src/engines/content/tagged-objects.ts";
+import { objectsOf } from "../../src/engines/mongodb/content/sign-documents.ts";
+import { look } from "../../src/engines/mongodb/describe.ts";
 import { mongodb } from "../../src/engines/mongodb/index.ts";
 import { openContentKey } from "../../src/runs/content-key.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
@@ -260,6 +263,28 @@ test("an older backup without digests is tested as before, and its content is no
     expect(tested.reason).toBeUndefined();
     expect(comparedContentText(tested.checks)).toBe("content not compared");
   }
+});
+
+test("a backup by an earlier agent is compared as it was then", async () => {
+  const years = new Map([
+    ["2026", 1],
+    ["2025", 1],
+  ] as const);
+  await server.shop.collection("empty").createIndex(years, { name: "years" });
+  const made = await back();
+  const [{ lines, exact }, key] = await Promise.all([
+    look(server.client, ["shop"]),
+    openContentKey(made.sourceMetadata, [place.identity]),
+  ]);
+  await server.shop.collection("empty").dropIndex("years");
+  expect(objectsOf(lines)).not.toEqual(objectsOf(exact));
+  const { content } = made.sourceMetadata as unknown as { content: object };
+  const objects = objectsMetadata(objectsOf(lines), key!);
+  const tested = await testBackup(place, server.source, made, {
+    metadata: { content: { ...content, objects } },
+  });
+  expect(tested.reason).toBeUndefined();
+  expect(checkOf(tested, "inferred:objects")).toMatchObject({ result: "passed", observed: { objects: 12 } });
 });
 
 test("if there is no time, nothing is called compared", async () => {

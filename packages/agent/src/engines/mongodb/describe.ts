@@ -1,6 +1,7 @@
 import { BSON, type Document } from "mongodb";
 import type { MongoClient } from "mongodb";
 import type { SchemaLine } from "../schema.ts";
+import { exactDocument, plainDocument } from "./exact-document.ts";
 
 /** The server's own databases. A test never restores them. */
 export const OWN_DATABASES: readonly string[] = ["admin", "config", "local"];
@@ -19,7 +20,13 @@ export function nameOf({ database, collection }: Namespace): string {
 
 export interface Look {
   readonly namespaces: readonly Namespace[];
+  /**
+   * For the schema hash. Names that are numbers are sorted, and numbers beyond 2^53 rounded, as in
+   * objects of version 1.
+   */
   readonly lines: readonly SchemaLine[];
+  /** Objects of version 2. */
+  readonly exact: readonly SchemaLine[];
 }
 
 /** Databases that are not empty, sorted by name. */
@@ -39,30 +46,65 @@ export interface ListedCollection extends Namespace {
   readonly indexes: readonly Document[];
 }
 
-/** All but the server's own, sorted by name. */
+/** One as a server's reply has it, in BSON. */
+interface RawCollection extends Namespace {
+  readonly listed: Uint8Array;
+  readonly indexes: readonly Uint8Array[];
+}
+
+/** All but the server's own, sorted by name. `exactDocument` has their options and indexes. */
 export async function listCollections(
   client: MongoClient,
   databases: readonly string[],
 ): Promise<readonly ListedCollection[]> {
-  const found: ListedCollection[] = [];
+  return (await rawCollections(client, databases)).map((each) => readWith(exactDocument, each));
+}
+
+async function rawCollections(
+  client: MongoClient,
+  databases: readonly string[],
+): Promise<readonly RawCollection[]> {
+  const found: RawCollection[] = [];
   for (const database of databases) {
     const db = client.db(database);
-    const listed = await db.listCollections({}, { nameOnly: false }).toArray();
-    for (const { name: collection, type, options } of listed.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const replies = await db.listCollections({}, { nameOnly: false, raw: true }).toArray();
+    const listed = (replies as unknown as Uint8Array[]).map((bytes) => ({ bytes, ...nameAndType(bytes) }));
+    for (const { bytes, collection, type } of listed.toSorted((a, b) =>
+      a.collection < b.collection ? -1 : 1,
+    )) {
       if (collection.startsWith("system.")) continue;
       const isView = type === "view";
-      const indexes = isView ? [] : await db.collection(collection).listIndexes().toArray();
+      const indexes = isView ? [] : await db.collection(collection).listIndexes({ raw: true }).toArray();
       found.push({
         database,
         collection,
         isView,
-        type: type ?? "collection",
-        options: options ?? {},
-        indexes: indexes as Document[],
+        listed: bytes,
+        indexes: indexes as unknown as Uint8Array[],
       });
     }
   }
   return found;
+}
+
+function nameAndType(bytes: Uint8Array): { readonly collection: string; readonly type: unknown } {
+  const { name, type } = plainDocument(bytes);
+  return { collection: String(name), type };
+}
+
+function readWith(
+  read: (bytes: Uint8Array) => Document,
+  { database, collection, isView, listed, indexes }: RawCollection,
+): ListedCollection {
+  const { type, options } = read(listed);
+  return {
+    database,
+    collection,
+    isView,
+    type: typeof type === "string" ? type : "collection",
+    options: (options as Document | undefined) ?? {},
+    indexes: indexes.map(read),
+  };
 }
 
 /**
@@ -70,21 +112,21 @@ export async function listCollections(
  * depend on documents, on the collections' ids, or on the version of an index's format.
  */
 export async function look(client: MongoClient, databases: readonly string[]): Promise<Look> {
-  const listed = await listCollections(client, databases);
-  const lines = listed.flatMap((each): SchemaLine[] => {
-    const relation = nameOf(each);
-    const { type } = each;
-    const definition = textOf({
-      ...(type === "timeseries" ? { type } : {}),
-      ...withoutIds(each.options),
-    });
-    return [
-      { kind: each.isView ? "view" : "collection", relation, name: "", definition },
-      ...each.indexes.map((index) => ({ kind: "index", relation, ...indexOf(index) })),
-    ];
-  });
-  const namespaces = listed.map(({ database, collection, isView }) => ({ database, collection, isView }));
-  return { namespaces, lines };
+  const found = await rawCollections(client, databases);
+  const namespaces = found.map(({ database, collection, isView }) => ({ database, collection, isView }));
+  const linesWith = (read: (bytes: Uint8Array) => Document): SchemaLine[] =>
+    found.flatMap((each) => linesOf(readWith(read, each)));
+  return { namespaces, lines: linesWith(plainDocument), exact: linesWith(exactDocument) };
+}
+
+function linesOf(each: ListedCollection): SchemaLine[] {
+  const relation = nameOf(each);
+  const { type } = each;
+  const definition = textOf({ ...(type === "timeseries" ? { type } : {}), ...withoutIds(each.options) });
+  return [
+    { kind: each.isView ? "view" : "collection", relation, name: "", definition },
+    ...each.indexes.map((index) => ({ kind: "index", relation, ...indexOf(index) })),
+  ];
 }
 
 /** Options without the id, which each server makes itself. */

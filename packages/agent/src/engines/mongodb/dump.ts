@@ -52,7 +52,7 @@ export async function dumpMongodb(
         const counted = await written;
         const described = describeDump(before, after, counted, await versionOfTool(tool));
         if (contentKey === undefined || digests === null) return described;
-        const dumped = { collections: digests.end(), written: counted, lines: before.lines };
+        const dumped = { collections: digests.end(), written: counted, exact: before.exact };
         return signDocuments(described, dumped, { names: collectionsOf(before), key: contentKey });
       },
       close: async () => {
@@ -124,7 +124,7 @@ function describeDump(
   tool: string,
 ): SourceMetadata {
   const schema = schemaHash(before.lines);
-  if (schema !== schemaHash(after.lines)) {
+  if (schemaHash(before.exact) !== schemaHash(after.exact)) {
     throw new RunError(
       "source_changed",
       "collections or indexes changed during the dump, so it may match neither version: back it up again",

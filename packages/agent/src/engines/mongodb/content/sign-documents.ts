@@ -2,7 +2,7 @@ import { contentTag } from "../../content/content-tag.ts";
 import { withKnownRest } from "../../content/known-rest.ts";
 import type { NotCompared } from "../../content/not-compared.ts";
 import { signContent } from "../../content/signed-content.ts";
-import { type DatabaseObject, objectsMetadata } from "../../content/tagged-objects.ts";
+import { type DatabaseObject, exactObjectsMetadata } from "../../content/tagged-objects.ts";
 import type { SourceMetadata } from "../../engine.ts";
 import type { SchemaLine } from "../../schema.ts";
 import type { CollectionContent } from "./archive-digests.ts";
@@ -13,7 +13,8 @@ export interface DumpedDocuments {
   readonly collections: readonly CollectionContent[] | null;
   /** As mongodump itself counted them, by name. */
   readonly written: ReadonlyMap<string, bigint>;
-  readonly lines: readonly SchemaLine[];
+  /** See `Look`. */
+  readonly exact: readonly SchemaLine[];
 }
 
 /**
@@ -21,7 +22,7 @@ export interface DumpedDocuments {
  */
 export function signDocuments(
   metadata: SourceMetadata,
-  { collections, written, lines }: DumpedDocuments,
+  { collections, written, exact }: DumpedDocuments,
   { names, key }: { readonly names: readonly string[]; readonly key: Buffer },
 ): SourceMetadata {
   const found = new Map(collections?.map((each) => [nameOf(each), each]));
@@ -42,7 +43,7 @@ export function signDocuments(
       ...others.map((name): NotCompared => ({ name, why: "system_collection" })),
     ],
     settings: null,
-    objects: objectsMetadata(objectsOf(lines), key),
+    objects: exactObjectsMetadata(objectsOf(exact), key),
   });
 }
 
