@@ -25,11 +25,16 @@ afterAll(() => world.close());
 function witness(): {
   accept: ReturnType<typeof createWitness>;
   logged: { level: string; message: string }[];
+  fields: object[];
 } {
   const logged: { level: string; message: string }[] = [];
-  const at = (level: string) => (_fields: object, message: string) => void logged.push({ level, message });
+  const fields: object[] = [];
+  const at = (level: string) => (about: object, message: string) => {
+    logged.push({ level, message });
+    fields.push(about);
+  };
   const logger: Logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  return { accept: createWitness({ db: world.database, signer: replica.signer, logger }), logged };
+  return { accept: createWitness({ db: world.database, signer: replica.signer, logger }), logged, fields };
 }
 
 function cosign(agent: TestAgent, checkpoint: string, signer = agent, later_s = 0): string {
@@ -142,4 +147,37 @@ test("a head that our key signed and the log never had is an error, is not kept,
   await expect(submitPlain(world.addReplica(), agent)).rejects.toMatchObject({
     code: "head_regressed",
   });
+});
+
+test("a head that the log never had is logged once for each agent and head, and then every hour for as long as an agent has it", async () => {
+  const { agent, checkpoint: own } = await agentWithHead();
+  const second = await world.addAgent(agent.orgId);
+  const { accept, logged, fields } = witness();
+  const stranger = new CheckpointSigner(LOG_HOST, world.keys);
+  const origin = logOrigin(LOG_HOST, agent.orgId);
+  const foreign = (size: number): Promise<string> =>
+    stranger.sign({ origin, size, rootHash: new Uint8Array(randomBytes(32)) });
+  const [one, other] = [await foreign(500), await foreign(501)];
+  const beat = (who: TestAgent, checkpoint: string): Promise<void> =>
+    accept(principalOf(who), { checkpoint, cosignature: null });
+  for (let beats = 0; beats < 5; beats++) await beat(agent, one);
+  expect(logged).toHaveLength(1);
+  await beat(second, one);
+  await beat(agent, other);
+  expect(logged).toHaveLength(3);
+  const unsigned = own.replace("\n1\n", "\n2\n");
+  for (let beats = 0; beats < 5; beats++) await beat(agent, unsigned);
+  for (let beats = 0; beats < 5; beats++)
+    await accept(principalOf(agent), { checkpoint: own, cosignature: cosign(agent, own, second) });
+  expect(logged.map(({ level }) => level)).toEqual(["error", "error", "error", "warn", "warn"]);
+
+  const hour = performance.now() + 61 * 60_000;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => hour);
+  try {
+    for (let beats = 0; beats < 5; beats++) await beat(agent, one);
+  } finally {
+    clock.mockRestore();
+  }
+  expect(logged).toHaveLength(6);
+  expect(fields.at(-1)).toMatchObject({ agent_id: agent.id, tree_size: 500, repeated: 4 });
 });

@@ -11,6 +11,7 @@ import {
 import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
 import { scopeToOrg } from "../platform/database/org-scope.ts";
 import type { Logger } from "../platform/logging/logger.ts";
+import { RepeatedLines } from "../platform/logging/repeated-lines.ts";
 import type { CheckpointSigner, Head } from "./checkpoint-signer.ts";
 import { ClockOff } from "./clock-off.ts";
 import { readHeadOfSize } from "./heads.ts";
@@ -92,13 +93,21 @@ function isKnown(known: Cosigned | undefined, agent: WitnessingAgent, held: Held
  * an error, for people to look at; the agent keeps the head. One of an ended generation of the log
  * is named as lost.
  */
-export function createWitness(deps: { db: Database; signer: CheckpointSigner; logger: Logger }) {
+export function createWitness({
+  logger,
+  ...parts
+}: {
+  db: Database;
+  signer: CheckpointSigner;
+  logger: Logger;
+}) {
+  const deps = { ...parts, report: reportOnce(logger) };
   const lately = new Map<string, Cosigned>();
   return async function acceptWitness(agent: WitnessingAgent, held: HeldHead): Promise<void> {
     if (isKnown(lately.get(agent.id), agent, held)) return;
     const checkpoint = await openHeldCheckpoint(deps, agent, held.checkpoint);
     if (checkpoint === null) return;
-    const cosignature = await checkCosignature(deps.logger, agent, checkpoint.text, held.cosignature);
+    const cosignature = await checkCosignature(deps.report, agent, checkpoint.text, held.cosignature);
     const stored = await deps.db.transaction().execute(async (tx) => {
       await scopeToOrg(tx, agent.orgId);
       const session = transactionSession(tx);
@@ -120,13 +129,25 @@ export function createWitness(deps: { db: Database; signer: CheckpointSigner; lo
   };
 }
 
+/** Logs what a heartbeat has, if it is new. @param about what of the agent's it is about */
+type Report = (level: "warn" | "error", about: string, fields: { agent_id: string }, message: string) => void;
+
+/** An agent reports the same head with every heartbeat until somebody has put it right. */
+function reportOnce(logger: Logger): Report {
+  const lines = new RepeatedLines();
+  return (level, about, fields, message) => {
+    const due = lines.due(`${fields.agent_id} ${about} ${message}`);
+    if (due !== null) logger[level]({ ...fields, ...due }, message);
+  };
+}
+
 /**
  * A head with the log's own signature that the log does not have. One of a generation that has
  * ended is named in the present one; any other makes the log read-only.
  */
 async function handleUnknownHead(
   tx: DatabaseTransaction,
-  { logger }: { logger: Logger },
+  { report }: { report: Report },
   agent: WitnessingAgent,
   head: Head,
 ): Promise<void> {
@@ -137,9 +158,11 @@ async function handleUnknownHead(
     tree_size: head.size,
     root_hash: toHex(head.rootHash),
   };
+  const which = `${head.origin} ${head.size} ${about.root_hash}`;
   const named = await nameLostHead(tx, agent.orgId, head).catch((error: unknown) => {
     if (!(error instanceof LogCorruption || error instanceof ClockOff)) throw error;
-    logger.warn({ ...about, reason: error.message }, "a lost head that an agent has is not named yet");
+    const fields = { ...about, reason: error.message };
+    report("warn", which, fields, "a lost head that an agent has is not named yet");
     return null;
   });
   if (named === "named" || named === null) return;
@@ -147,13 +170,13 @@ async function handleUnknownHead(
     named === "not_ended"
       ? "an agent has a signed head that this log never had: the log is now read-only"
       : "an agent has a signed head that contradicts the remaining entries of an ended generation of the log: it was forked";
-  logger.error(about, what);
+  report("error", which, about, what);
   if (named === "not_ended") await stopLog(transactionSession(tx), head);
 }
 
 /** Null if the log did not sign it. */
 async function openHeldCheckpoint(
-  { signer, logger }: { signer: CheckpointSigner; logger: Logger },
+  { signer, report }: { signer: CheckpointSigner; report: Report },
   agent: WitnessingAgent,
   checkpoint: string,
 ): Promise<OpenedCheckpoint | null> {
@@ -164,16 +187,14 @@ async function openHeldCheckpoint(
     if (!(error instanceof ProofError)) throw error;
     if (error.code.startsWith("malformed_"))
       throw new MalformedWitness("log_head", "a checkpoint", error.message);
-    logger.warn(
-      { agent_id: agent.id, reason: error.message },
-      "an agent has a head that this log did not sign",
-    );
+    const fields = { agent_id: agent.id, reason: error.message };
+    report("warn", error.code, fields, "an agent has a head that this log did not sign");
     return null;
   }
 }
 
 async function checkCosignature(
-  logger: Logger,
+  report: Report,
   agent: WitnessingAgent,
   text: string,
   line: string | null,
@@ -193,7 +214,8 @@ async function checkCosignature(
     if (!(error instanceof ProofError)) throw error;
     if (error.code.startsWith("malformed_"))
       throw new MalformedWitness("cosignature", "a signature line", error.message);
-    logger.warn({ agent_id: agent.id, reason: error.message }, "an agent's cosignature is not valid");
+    const fields = { agent_id: agent.id, reason: error.message };
+    report("warn", error.code, fields, "an agent's cosignature is not valid");
     return null;
   }
 }
