@@ -14,22 +14,13 @@ import { isDiskFull } from "../errors/no-space.ts";
 import { RunError, stopIfAborted } from "../errors/run-error.ts";
 import { type TimeLimit, timeLimit } from "../engines/enforce-limits.ts";
 import { holdToSignedSize } from "./hold-to-signed-size.ts";
+import { checkBudgets } from "./check-budgets.ts";
 import { localCopy, type LocalCopy } from "./local-copy.ts";
 import type { OnProgress, Phase } from "./progress.ts";
 import { openContentKey } from "./content-key.ts";
 import { readCanaries } from "./read-canaries.ts";
 import { runNegativeControls, type WhichControls } from "./run-negative-controls.ts";
 import { runChecks } from "./run-checks.ts";
-
-/**
- * Comparing content, and counting tables without a count in the backup, may each take this share of
- * the restore's time, and always a minute.
- */
-const BUDGET_SHARE = 0.5;
-const MIN_BUDGET_MS = 60_000;
-/** The same for the profile, which few miss where it would take long. */
-const PROFILE_SHARE = 0.2;
-const MIN_PROFILE_MS = 20_000;
 
 export interface TestRestoreRequest {
   readonly source: SourceConfig;
@@ -83,17 +74,8 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
   requireItsEngine(source, request.backupMetadata);
   const canaries = await readCanaries(source.checks);
   const sandbox = await findSandbox(source, request.backupMetadata, request.sources);
-  const phases = { download_ms: 0, decrypt_ms: 0, restore_ms: 0, checks_ms: 0 };
-  const timed = async <Result>(phase: keyof typeof phases, work: () => Promise<Result>): Promise<Result> => {
-    const started = performance.now();
-    try {
-      return await work();
-    } finally {
-      phases[phase] = Math.round(performance.now() - started);
-    }
-  };
-  const plaintextBytes = plaintextBytesOf(request.backupMetadata);
-  const confinement = new Confinement(plaintextBytes, {
+  const { phases, timed } = timedPhases();
+  const confinement = new Confinement(plaintextBytesOf(request.backupMetadata), {
     programs: programsOf(source),
     restoreDisk: limits.restoreDisk ?? null,
     restoreMemory: limits.restoreMemory ?? null,
@@ -113,95 +95,108 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
     await timed("decrypt_ms", () => verifyDigest(path, request));
     const contentKey = await openContentKey(request.backupMetadata, request.identities);
     const within = (time = timeLimit(limits, signal)).signal;
-    const opened = (restored = await timed("restore_ms", () => {
-      const plaintext = unseal(readCiphertext({ path }), request.identities);
-      const dump = counted(
-        holdToSignedSize(plaintext, request.backupMetadata["plaintext_size_bytes"], limits),
-        progressOf(request, "restore"),
-      );
-      return sandbox.restore(dump, {
+    const opened = (restored = await timed("restore_ms", () =>
+      sandbox.restore(plaintextOf(path, request, limits), {
         scratchDir: request.scratchDir,
         signal: within,
         limits,
         confinement,
         ...(contentKey === null ? {} : { contentKey }),
-      });
-    }));
-    const {
-      outcomes: checks,
-      readData,
-      unnamed,
-      profile,
-    } = await timed("checks_ms", () =>
+      }),
+    ));
+    const budgets = checkBudgets(phases.restore_ms, limits);
+    const seen = request.seen ?? null;
+    const ran = await timed("checks_ms", () =>
       runChecks(opened, {
         source,
         canaries,
         metadata: request.backupMetadata,
-        seen: request.seen ?? null,
+        seen,
         runtime: sandbox.runtime,
         contentKey,
-        contentBudget_ms: budget_ms(phases.restore_ms, limits),
-        profileBudget_ms: Math.min(
-          Math.max(MIN_PROFILE_MS, phases.restore_ms * PROFILE_SHARE),
-          budget_ms(phases.restore_ms, limits),
-        ),
-        countBudget_s: budget_ms(phases.restore_ms, limits) / 1000,
+        budgets,
         signal: within,
         onDone: progressOf(request, "checks"),
       }),
     );
     confinement.requireWithin();
-    const controlled = await runNegativeControls(opened, checks, {
+    const checks = await runNegativeControls(opened, ran.outcomes, {
       source,
       canaries,
-      seen: request.seen ?? null,
+      seen,
       which: request.negativeControls ?? "changed",
-      budget_ms: budget_ms(phases.restore_ms, limits),
+      budget_ms: budgets.content_ms,
       signal: within,
     });
     stopIfAborted(signal);
     return {
-      ...verdict(checks, readData),
+      ...verdict(ran.outcomes, ran.readData),
       runtime: runtimeUsed(),
       phases,
-      checks: controlled,
-      unnamed,
-      ...(profile === null ? {} : { profile }),
+      checks,
+      unnamed: ran.unnamed,
+      ...(ran.profile === null ? {} : { profile: ran.profile }),
     };
   } catch (caught) {
     stopIfAborted(signal);
-    // A dump's maker could make it endless. That counts as a failure: otherwise they could choose
-    // that there is no result.
-    if (time?.isUp() === true) {
-      const reason = `the restore and its checks did not end within ${limits.time_s} s: if they need longer, raise the source's limits.time_s in config.yaml`;
-      return { result: "failed", reason, runtime: runtimeUsed(), phases, checks: [] };
-    }
-    const error = confinement.whatEnded(caught);
-    if (
-      error instanceof DamagedCiphertext ||
-      error instanceof RestoreRefused ||
-      error instanceof RestoreTooLarge
-    ) {
-      return { result: "failed", reason: error.message, runtime: runtimeUsed(), phases, checks: [] };
-    }
-    if (isDiskFull(error)) {
-      throw new RunError(
-        "disk_full",
-        `no space left in ${request.scratchDir} for the restore test: give it more space`,
-        { cause: error },
-      );
-    }
-    throw error;
+    const reason =
+      time?.isUp() === true ? outOfTime(limits) : whyItFailed(confinement.whatEnded(caught), request);
+    return { result: "failed", reason, runtime: runtimeUsed(), phases, checks: [] };
   } finally {
     await restored?.close();
     await copy?.remove();
   }
 }
 
-/** Limited so that a comparison or count alone never uses up the source's time limit. */
-function budget_ms(restore_ms: number, { time_s }: SourceLimits): number {
-  const left_ms = Math.max(0, time_s * 1000 - restore_ms);
-  return Math.min(Math.max(MIN_BUDGET_MS, restore_ms * BUDGET_SHARE), left_ms / 2);
+type Phases = RestoreTestResult["phases"];
+
+function timedPhases(): {
+  readonly phases: Phases;
+  readonly timed: <Result>(phase: keyof Phases, work: () => Promise<Result>) => Promise<Result>;
+} {
+  const phases = { download_ms: 0, decrypt_ms: 0, restore_ms: 0, checks_ms: 0 };
+  return {
+    phases,
+    timed: async (phase, work) => {
+      const started = performance.now();
+      try {
+        return await work();
+      } finally {
+        phases[phase] = Math.round(performance.now() - started);
+      }
+    },
+  };
+}
+
+/** What the engine restores: the whole dump, or an error where it is damaged or too long. */
+function plaintextOf(path: string, request: TestRestoreRequest, limits: SourceLimits): AsyncIterable<Buffer> {
+  const plaintext = unseal(readCiphertext({ path }), request.identities);
+  return counted(
+    holdToSignedSize(plaintext, request.backupMetadata["plaintext_size_bytes"], limits),
+    progressOf(request, "restore"),
+  );
+}
+
+/**
+ * A dump's maker could make it endless. That counts as a failure: otherwise they could choose that
+ * there is no result.
+ */
+function outOfTime({ time_s }: SourceLimits): string {
+  return `the restore and its checks did not end within ${time_s} s: if they need longer, raise the source's limits.time_s in config.yaml`;
+}
+
+/** Throws what prevents a result; all else is the backup's fault. */
+function whyItFailed(error: unknown, { scratchDir }: TestRestoreRequest): string {
+  if (
+    error instanceof DamagedCiphertext ||
+    error instanceof RestoreRefused ||
+    error instanceof RestoreTooLarge
+  )
+    return error.message;
+  if (!isDiskFull(error)) throw error;
+  throw new RunError("disk_full", `no space left in ${scratchDir} for the restore test: give it more space`, {
+    cause: error,
+  });
 }
 
 /** Where the commands of checks are found. */

@@ -12,6 +12,7 @@ import {
 import type { FinishAlone, ForeignMetadata, Restored, Runtime } from "../engines/engine.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { sideBySide } from "../processes/side-by-side.ts";
+import type { CheckBudgets } from "./check-budgets.ts";
 import { profileCopy, suspicionChecks } from "./profile-copy.ts";
 import { runCommandCheck } from "./run-command-check.ts";
 
@@ -26,10 +27,7 @@ export interface ChecksToRun {
   readonly signal: AbortSignal;
   /** Of `openContentKey`. */
   readonly contentKey: Buffer | null;
-  readonly contentBudget_ms: number;
-  readonly profileBudget_ms: number;
-  /** For tables that the backup did not count. */
-  readonly countBudget_s: number;
+  readonly budgets: CheckBudgets;
   onDone(checks: number): void;
 }
 
@@ -56,7 +54,7 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
     ...(await restored.inferredChecks({
       metadata,
       seen,
-      countBudget_s: run.countBudget_s,
+      countBudget_s: run.budgets.count_s,
       onUnnamed: (table, rows) => void unnamed.set(table, rows),
       signal,
     })),
@@ -101,7 +99,7 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
             profileCopy(restored, {
               key: run.contentKey,
               seen,
-              budget_ms: run.profileBudget_ms + besideOthers_ms(run),
+              budget_ms: run.budgets.profile_ms + besideOthers_ms(run),
               signal: within,
             }),
           (within) => constraintChecks(restored, { ...run, signal: within }),
@@ -131,27 +129,21 @@ const SHARED = 3;
 
 const NOTHING_LEFT: FinishAlone = () => Promise.resolve([]);
 
-async function constraintChecks(
-  restored: Restored,
-  { contentBudget_ms, signal }: ChecksToRun,
-): Promise<FinishAlone> {
-  const alone_ms = Math.min(CONSTRAINTS_MS, contentBudget_ms);
-  const limits = { beside_ms: Math.min(SHARED * alone_ms, contentBudget_ms), alone_ms, signal };
+async function constraintChecks(restored: Restored, { budgets, signal }: ChecksToRun): Promise<FinishAlone> {
+  const alone_ms = Math.min(CONSTRAINTS_MS, budgets.content_ms);
+  const limits = { beside_ms: Math.min(SHARED * alone_ms, budgets.content_ms), alone_ms, signal };
   return (await restored.checkConstraints?.(limits)) ?? NOTHING_LEFT;
 }
 
-async function indexChecks(
-  restored: Restored,
-  { contentBudget_ms, signal }: ChecksToRun,
-): Promise<FinishAlone> {
-  const alone_ms = Math.min(INDEXES_MS, contentBudget_ms);
-  const limits = { beside_ms: Math.min(SHARED * alone_ms, contentBudget_ms), alone_ms, signal };
+async function indexChecks(restored: Restored, { budgets, signal }: ChecksToRun): Promise<FinishAlone> {
+  const alone_ms = Math.min(INDEXES_MS, budgets.content_ms);
+  const limits = { beside_ms: Math.min(SHARED * alone_ms, budgets.content_ms), alone_ms, signal };
   return (await restored.checkIndexes?.(limits)) ?? NOTHING_LEFT;
 }
 
 /** Time that constraints and indexes may take from the others, who get it on top. */
-function besideOthers_ms({ contentBudget_ms }: ChecksToRun): number {
-  return Math.min(CONSTRAINTS_MS + INDEXES_MS, contentBudget_ms / 2);
+function besideOthers_ms({ budgets }: ChecksToRun): number {
+  return Math.min(CONSTRAINTS_MS + INDEXES_MS, budgets.content_ms / 2);
 }
 
 /** How many a receipt has room for. */
@@ -175,7 +167,7 @@ function withFewTexts(outcomes: readonly CheckOutcome[]): CheckOutcome[] {
 async function contentChecks(restored: Restored, run: ChecksToRun): Promise<readonly CheckOutcome[]> {
   const { metadata, contentKey: key, signal } = run;
   if (key === null || restored.compareContent === undefined) return [];
-  const budget_ms = run.contentBudget_ms + besideOthers_ms(run);
+  const budget_ms = run.budgets.content_ms + besideOthers_ms(run);
   return restored.compareContent({ metadata, key, budget_ms, signal });
 }
 

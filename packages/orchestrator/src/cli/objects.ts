@@ -22,7 +22,17 @@ interface Options {
 
 /** `attestore-server objects status|adopt|quarantine|put-back|sweep` */
 export function objectsCommand(): Command {
-  const status = consoleCommand(
+  return commandGroup("objects", "Compare the object store with the database", [
+    statusCommand(),
+    adoptCommand(),
+    quarantineCommand(),
+    putBackCommand(),
+    sweepCommand(),
+  ]);
+}
+
+function statusCommand(): Command {
+  return consoleCommand(
     "status",
     "Show whether the objects belong to the database, and which ones it does not know",
   ).action((options: Options) =>
@@ -31,11 +41,10 @@ export function objectsCommand(): Command {
       return { json: asJson(compared, survey), result: told(compared, survey).join("\n") };
     }),
   );
+}
 
-  const adopt = consoleCommand(
-    "adopt",
-    "Declare that the objects belong to this database, so that deletions resume",
-  )
+function adoptCommand(): Command {
+  return consoleCommand("adopt", "Declare that the objects belong to this database, so that deletions resume")
     .option("--yes", "do it, instead of only showing what it would do")
     .action((options: Options) =>
       runInConsole(options, async (console) => {
@@ -74,8 +83,10 @@ export function objectsCommand(): Command {
         };
       }),
     );
+}
 
-  const quarantine = consoleCommand("quarantine", "List the objects that the database does not know").action(
+function quarantineCommand(): Command {
+  return consoleCommand("quarantine", "List the objects that the database does not know").action(
     (options: Options) =>
       runInConsole(options, async (console) => {
         const found = [...(await readQuarantine(console.objects.notes)).values()];
@@ -99,8 +110,10 @@ export function objectsCommand(): Command {
         };
       }),
   );
+}
 
-  const back = consoleCommand("put-back", "Take objects out of quarantine, so that they are kept")
+function putBackCommand(): Command {
+  return consoleCommand("put-back", "Take objects out of quarantine, so that they are kept")
     .argument("[keys...]", "names from `objects quarantine`")
     .option("--all", "all of them")
     .action((keys: string[], options: Options) =>
@@ -117,8 +130,10 @@ export function objectsCommand(): Command {
         return { json: { put_back: chosen }, result: `${chosen.length} put back.` };
       }),
     );
+}
 
-  const sweep = consoleCommand(
+function sweepCommand(): Command {
+  return consoleCommand(
     "sweep",
     "Sweep now, even if the last sweep was stopped because it would remove too many objects",
   )
@@ -156,14 +171,6 @@ export function objectsCommand(): Command {
         };
       }),
     );
-
-  return commandGroup("objects", "Compare the object store with the database", [
-    status,
-    adopt,
-    quarantine,
-    back,
-    sweep,
-  ]);
 }
 
 async function look({ pool, objects }: Console): Promise<{ compared: Compared; survey: Survey }> {

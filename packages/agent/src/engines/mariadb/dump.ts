@@ -26,8 +26,9 @@ import { originOf } from "./origin.ts";
 import { refuseRowLimit } from "./row-limit.ts";
 import { settingsOf } from "./server-settings.ts";
 import { type ListedTable, OWN_DATABASES } from "./schema.ts";
-import { MariadbSession, SessionEnded } from "./session.ts";
+import { type MariadbSession, SessionEnded } from "./session.ts";
 import { connectionFailed, rowsOf } from "./session-error.ts";
+import { openSession } from "./source-session.ts";
 import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 
 const ARGUMENTS = [
@@ -68,16 +69,7 @@ export async function dumpMariadb(
     await connection.remove();
   };
   const session = (): Promise<MariadbSession> => {
-    const opening = MariadbSession.open(
-      ({ args }) =>
-        startChild({
-          command: client,
-          args: [`--defaults-file=${connection.path}`, ...args],
-          env: connection.env,
-          signal,
-        }),
-      signal,
-    );
+    const opening = openSession(client, connection, signal);
     // At once: the dump may be closed before it is open.
     opened.push({ close: async () => (await opening.catch(() => null))?.close() });
     return opening;
@@ -95,40 +87,31 @@ export async function dumpMariadb(
     const objects = contentKey === undefined ? null : await listSource(session, databases);
     await beginSnapshot(older);
     const history = historyArguments(dumper, version, await tablesOf(older, databases));
-    const looks = { before: look(older, databases, version), after: null as Promise<Look> | null };
-    looks.before.catch(() => undefined);
-    const child = await startChild({
-      command: dumper.path,
-      args: [
-        `--defaults-file=${connection.path}`,
-        ...ARGUMENTS,
-        ...(dumper.product === "MySQL" ? MYSQL_ARGUMENTS : []),
-        ...history,
-        "--databases",
-        "--",
-        ...databases,
-      ],
-      env: { ...connection.env, ...(await largeWrites()) },
+    const looks = lookTwice(
+      older,
+      async () => {
+        const newer = await session();
+        await beginSnapshot(newer);
+        return newer;
+      },
+      { databases, version },
+    );
+    const child = await startDumper(
+      dumper,
+      connection,
+      [...history, "--databases", "--", ...databases],
       signal,
-      isDump: true,
-    });
+    );
     opened.push({ close: () => child.stop() });
     child.stdin.end();
-    /** Called once the dump program writes. It has its snapshot by then, so this one is newer. */
-    const lookAgain = async (): Promise<Look> => {
-      const newer = await session();
-      await beginSnapshot(newer);
-      return look(newer, databases, version);
-    };
     const metadata = async (): Promise<SourceMetadata> => {
-      const [before, after] = await Promise.all([looks.before, (looks.after ??= lookAgain())]);
-      const { engine } = source;
+      const [before, after] = await looks.both();
       for (const { floats, texts } of [before, after]) {
         refuseRounded(floats);
         refuseLossy(texts);
       }
       const described = describeDump({
-        engine,
+        engine: source.engine,
         version,
         dumper: dumper.version,
         databases,
@@ -139,29 +122,16 @@ export async function dumpMariadb(
       });
       if (contentKey === undefined) return described;
       const again = objects === null ? null : await listSource(session, databases);
-      const signed = signObjects(objects, again, contentKey);
+      const notExamined = columnsNotExamined([before, after]);
       return signRows(
         described,
-        {
-          dumped: counter,
-          ...before,
-          notExamined: columnsNotExamined([before, after]),
-          objects: signed,
-        },
+        { dumped: counter, ...before, notExamined, objects: signObjects(objects, again, contentKey) },
         contentKey,
       );
     };
     return {
       origin,
-      content: contentOf(
-        child,
-        () => {
-          looks.after ??= lookAgain();
-          looks.after.catch(() => undefined);
-        },
-        counter,
-        signal,
-      ),
+      content: contentOf(child, looks.again, counter, signal),
       expectedBytes: null,
       metadata: () => orConnectionFailed(metadata(), `the connection to ${source.slug} broke`),
       close,
@@ -173,6 +143,46 @@ export async function dumpMariadb(
       ? connectionFailed(`the source ${source.slug} cannot be reached`, error)
       : error;
   }
+}
+
+async function startDumper(
+  { path, product }: Program,
+  connection: ConnectionFile,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<Child> {
+  return startChild({
+    command: path,
+    args: [
+      `--defaults-file=${connection.path}`,
+      ...ARGUMENTS,
+      ...(product === "MySQL" ? MYSQL_ARGUMENTS : []),
+      ...args,
+    ],
+    env: { ...connection.env, ...(await largeWrites()) },
+    signal,
+    isDump: true,
+  });
+}
+
+/**
+ * Looks at the source in a snapshot that is older than the dump's, and in one that is newer. The
+ * first look begins at once. `again` is called when the dump program writes: it has its snapshot by
+ * then.
+ */
+function lookTwice(
+  older: MariadbSession,
+  openNewer: () => Promise<MariadbSession>,
+  { databases, version }: { readonly databases: readonly string[]; readonly version: string },
+): { readonly again: () => void; readonly both: () => Promise<[before: Look, after: Look]> } {
+  const before = look(older, databases, version);
+  before.catch(() => undefined);
+  let after: Promise<Look> | null = null;
+  const again = (): Promise<Look> => (after ??= openNewer().then((newer) => look(newer, databases, version)));
+  return {
+    again: () => void again().catch(() => undefined),
+    both: () => Promise.all([before, again()]),
+  };
 }
 
 /**

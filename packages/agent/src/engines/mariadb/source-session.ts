@@ -20,16 +20,7 @@ export async function inSourceSession<Result>(
   const client = await findClient();
   const connection = await writeConnectionFile(source.connection, scratchDir);
   try {
-    const session = await MariadbSession.open(
-      ({ args }) =>
-        startChild({
-          command: client,
-          args: [`--defaults-file=${connection.path}`, ...args],
-          env: connection.env,
-          signal,
-        }),
-      signal,
-    );
+    const session = await openSession(client, connection, signal);
     try {
       return await use(session, connection);
     } finally {
@@ -43,4 +34,22 @@ export async function inSourceSession<Result>(
   } finally {
     await connection.remove();
   }
+}
+
+/** `client`: the path of `mariadb` or `mysql`. @throws SessionEnded */
+export function openSession(
+  client: string,
+  connection: ConnectionFile,
+  signal: AbortSignal,
+): Promise<MariadbSession> {
+  return MariadbSession.open(
+    ({ args }) =>
+      startChild({
+        command: client,
+        args: [`--defaults-file=${connection.path}`, ...args],
+        env: connection.env,
+        signal,
+      }),
+    signal,
+  );
 }
