@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mariadb } from "../../src/engines/mariadb/index.ts";
 import { writeConnectionFile } from "../../src/engines/mariadb/connection.ts";
-import { connect } from "../../src/engines/mariadb/dump.ts";
+import { serverVersion } from "../../src/engines/mariadb/server-version.ts";
 import { roundedFloats } from "../../src/engines/mariadb/float-columns.ts";
 import { MariadbSession } from "../../src/engines/mariadb/session.ts";
 import { lossyTexts } from "../../src/engines/mariadb/text-columns.ts";
@@ -266,7 +266,7 @@ test("a value that a dump would round is found in a table that is too large to b
   const { sessions, close } = await openSessions(1);
   try {
     const [looking] = sessions;
-    const version = await connect(looking!);
+    const version = await serverVersion(looking!);
     const floats = await roundedFloats(looking!, ["large"], version, 0.4);
     expect(floats).toEqual({ changed: ["large.t.y"], notExamined: ["large.t.x"] });
   } finally {
@@ -282,7 +282,7 @@ test("a column that cannot be read in time does not hold up a backup, and is not
   const [locking, looking] = sessions as [MariadbSession, MariadbSession];
   try {
     expect(await locking.run("lock tables locked.a write")).toMatchObject({ ok: true });
-    const version = await connect(looking);
+    const version = await serverVersion(looking);
     const floats = await roundedFloats(looking, ["locked"], version, 12);
     expect(floats).toEqual({ changed: [], notExamined: ["locked.a.x"] });
     const texts = await lossyTexts(looking, ["locked"], version, 12);

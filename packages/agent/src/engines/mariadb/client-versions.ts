@@ -1,7 +1,7 @@
 import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import type { ClientVersions, SourceOf } from "../engine.ts";
-import { connect, requireNewEnough } from "./dump.ts";
+import { requireNewEnough, serverVersion } from "./server-version.ts";
 import { findDumper, productOf } from "./programs.ts";
 import { inSourceSession } from "./source-session.ts";
 
@@ -14,7 +14,7 @@ export function mariadbVersions(
   context: Pick<RunContext, "scratchDir" | "signal">,
 ): Promise<ClientVersions> {
   return inSourceSession(source, context, async (session) => {
-    const version = await connect(session);
+    const version = await serverVersion(session);
     const dumper = await findDumper(productOf(version));
     requireNewEnough(dumper, version);
     return {

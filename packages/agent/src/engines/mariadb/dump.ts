@@ -5,6 +5,7 @@ import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { columnsNotExamined } from "./columns-not-examined.ts";
+import { chosenDatabases } from "./chosen-databases.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
 import { describeDump, type Look, look, tablesOf } from "./describe.ts";
 import { listSource } from "./content/list-objects.ts";
@@ -25,7 +26,8 @@ import {
 import { originOf } from "./origin.ts";
 import { refuseRowLimit } from "./row-limit.ts";
 import { settingsOf } from "./server-settings.ts";
-import { type ListedTable, OWN_DATABASES } from "./schema.ts";
+import { requireNewEnough, serverVersion } from "./server-version.ts";
+import type { ListedTable } from "./schema.ts";
 import { type MariadbSession, SessionEnded } from "./session.ts";
 import { connectionFailed, rowsOf } from "./session-error.ts";
 import { openSession } from "./source-session.ts";
@@ -76,12 +78,12 @@ export async function dumpMariadb(
   };
   try {
     const older = await session();
-    const version = await connect(older);
+    const version = await serverVersion(older);
     await refuseRowLimit(older);
     const settings = await settingsOf(older);
     const dumper = await findDumper(productOf(version));
     requireNewEnough(dumper, version);
-    const databases = await databasesOf(source, connection, older);
+    const databases = await chosenDatabases(source, connection, older);
     const origin = await originOf(older, source.databases === null ? connection.database : null);
     const counter = new DumpCounter(rowLayoutOf(dumper), contentKey);
     const objects = contentKey === undefined ? null : await listSource(session, databases);
@@ -185,29 +187,6 @@ function lookTwice(
   };
 }
 
-/**
- * Returns the server's version.
- * @throws RunError, SessionEnded
- */
-export async function connect(session: MariadbSession): Promise<string> {
-  const version = rowsOf(await session.run("select version()"), "asking for the version")[0]?.[0] ?? "";
-  if (releaseOf(version) > 0) return version.slice(0, 100);
-  throw new RunError("connection_failed", "the source reports no known version");
-}
-
-/** An older dump program may silently leave out objects that it does not know. */
-export function requireNewEnough(dumper: Program, version: string): void {
-  const product = productOf(version);
-  if (dumper.product === product && releaseOf(dumper.version) >= releaseOf(version)) return;
-  throw new RunError(
-    dumper.product === product ? "tool_too_old" : "tool_missing",
-    `the server is ${product} ${version}, but the dump program here is ${dumper.product} ${dumper.version}: install ` +
-      (product === "MariaDB"
-        ? "mariadb-client of that version or newer"
-        : "mysql-client of that version or newer"),
-  );
-}
-
 /** @throws RunError `tool_too_old` if the dump would lack earlier versions of rows. */
 function historyArguments(dumper: Program, version: string, tables: readonly ListedTable[]): string[] {
   const versioned = tables.filter(({ isVersioned }) => isVersioned).map(({ name }) => name);
@@ -217,37 +196,6 @@ function historyArguments(dumper: Program, version: string, tables: readonly Lis
     "tool_too_old",
     `${versioned.slice(0, 3).join(", ").slice(0, 200)} ${versioned.length === 1 ? "keeps" : "keep"} earlier versions of rows (SYSTEM VERSIONING), ` +
       "and only MariaDB 10.11 and newer can dump these (server and mariadb-dump): the backup would lack them. Upgrade, or back up the server's files",
-  );
-}
-
-/**
- * Which databases are backed up: the connection's own comes first.
- * @throws RunError
- */
-export async function databasesOf(
-  { databases, slug }: SourceOf<MariadbSettings>,
-  connection: ConnectionFile,
-  session: MariadbSession,
-): Promise<readonly string[]> {
-  const there = rowsOf(
-    await session.run("select schema_name from information_schema.schemata order by schema_name"),
-    "listing the databases",
-  ).flatMap(([name = ""]) => (OWN_DATABASES.includes(name.toLowerCase()) ? [] : [name]));
-  const wanted =
-    databases === "all" ? there : (databases ?? (connection.database === null ? [] : [connection.database]));
-  if (wanted.length === 0) {
-    throw new RunError(
-      "connection_reference",
-      `which database of ${slug}? Name it in the connection's URL, or give databases: [NAME, …] or databases: all`,
-    );
-  }
-  const missing = wanted.filter((name) => !there.includes(name));
-  // The connection's own database comes first, because queries of checks run in it.
-  const place = (name: string): number => (name === connection.database ? 0 : 1);
-  if (missing.length === 0) return wanted.toSorted((a, b) => place(a) - place(b));
-  throw new RunError(
-    "source_missing",
-    `the server has no database ${missing.join(", ").slice(0, 200)}, or the user has no access to it`,
   );
 }
 

@@ -3,7 +3,8 @@ import { FURTHEST_ZONE_H, ZONES_S } from "../../checks/index.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import type { SourceOf } from "../engine.ts";
 import { MAX_COLUMNS, type Measurables, measurablesOf, type NewestTime } from "../measurable.ts";
-import { connect, databasesOf } from "./dump.ts";
+import { chosenDatabases } from "./chosen-databases.ts";
+import { serverVersion } from "./server-version.ts";
 import { inList, tableName } from "./schema.ts";
 import { quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
@@ -24,8 +25,8 @@ export function listMariadbColumns(
   context: Pick<RunContext, "scratchDir" | "signal">,
 ): Promise<Measurables> {
   return inSourceSession(source, context, async (session, connection) => {
-    await connect(session);
-    const databases = await databasesOf(source, connection, session);
+    await serverVersion(session);
+    const databases = await chosenDatabases(source, connection, session);
     const rows = rowsOf(await session.run(columnsOf(databases)), "listing the columns");
     return measurablesOf(
       rows.map(([database = "", table = "", name = "", type = ""]) => ({

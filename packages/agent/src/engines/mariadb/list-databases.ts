@@ -1,6 +1,6 @@
 import type { ConnectionReference } from "../../config/source-fields.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
-import { connect } from "./dump.ts";
+import { serverVersion } from "./server-version.ts";
 import { productOf } from "./programs.ts";
 import { OWN_DATABASES } from "./schema.ts";
 import { rowsOf } from "./session-error.ts";
@@ -17,7 +17,7 @@ export function listMariadbDatabases(
   context: Pick<RunContext, "scratchDir" | "signal">,
 ): Promise<{ readonly engine: "mariadb" | "mysql"; readonly databases: readonly string[] }> {
   return inSourceSession(server, context, async (session) => {
-    const version = await connect(session);
+    const version = await serverVersion(session);
     const listed = await session.run(
       `select schema_name from information_schema.schemata order by schema_name limit ${MOST}`,
     );

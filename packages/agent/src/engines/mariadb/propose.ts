@@ -13,7 +13,8 @@ import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import type { SourceOf } from "../engine.ts";
 import { limited } from "./limited.ts";
-import { connect, databasesOf } from "./dump.ts";
+import { chosenDatabases } from "./chosen-databases.ts";
+import { serverVersion } from "./server-version.ts";
 import { outcomeOf } from "./run-query.ts";
 import { inList, tableName } from "./schema.ts";
 import { type MariadbSession, quoted } from "./session.ts";
@@ -70,9 +71,9 @@ export function proposeMariadb(
   context: Pick<RunContext, "scratchDir" | "signal">,
 ): Promise<Proposals> {
   return inSourceSession(source, context, async (session, connection) => {
-    const version = await connect(session);
+    const version = await serverVersion(session);
     for (const sql of PREPARATION) await session.run(sql);
-    const databases = await databasesOf(source, connection, session);
+    const databases = await chosenDatabases(source, connection, session);
     return propose(session, { version, databases });
   });
 }
