@@ -192,6 +192,29 @@ test("more tables than a receipt names are compared all the same", async () => {
   expect(checkOf(tested, "inferred:content")?.observed).toMatchObject({ tables: 320, not_compared: 0 });
 });
 
+test("tables of as many columns as SQLite takes are compared, each value of them", async () => {
+  const columns = (count: number): string => Array.from({ length: count }, (_, n) => `c${n}`).join(", ");
+  make(`create table widest (${columns(2000)}); insert into widest (c0, c1899, c1999) values (0.5, 'a', 0.5), (1, 2, 3);
+    create table fits (${columns(1979)}); insert into fits (c0, c1978) values (0.5, 0.5);
+    create table keyed (${columns(2000)}, primary key (c1999, c0)) without rowid; insert into keyed (c0, c1, c1999) values (0.5, 'a', 'b'), (2, 1.5, 'a')`);
+  const made = await back();
+  expect(made.sourceMetadata["content"]).toMatchObject({ tables: 3, not_compared: { count: 0 } });
+  const tested = await testIt(made);
+  expect(tested.reason).toBeUndefined();
+  expect(checkOf(tested, "inferred:content")?.observed).toMatchObject({ tables: 3, not_compared: 0 });
+  for (const [table, change] of [
+    ["widest", "c1999 = 0.25 where c1999 = 0.5"],
+    ["widest", "c1899 = x'61' where c1899 = 'a'"],
+    ["widest", "c0 = 0.25 where c0 = 0.5"],
+    ["keyed", "c1999 = 'c' where c1999 = 'b'"],
+    ["keyed", "c1 = 1.25 where c1 = 1.5"],
+  ] as const) {
+    const changed = await testChanged(made, `update ${table} set ${change}`);
+    expect(failedOf(changed), change).toEqual(["inferred:content"]);
+    expect(changed.reason).toContain(`the content of ${table} differs from the dump`);
+  }
+});
+
 test("a table that SQLite here cannot read is named, and the others are compared", async () => {
   make(`create table plain (n); insert into plain values (1);
     create table keyed (a text primary key, n) without rowid; insert into keyed values ('a', 1);

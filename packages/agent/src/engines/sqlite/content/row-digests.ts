@@ -4,6 +4,7 @@ import type { WhyNotCompared } from "../../content/not-compared.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { quotedName } from "../../quoted-name.ts";
 import { MADE } from "../made-objects.ts";
+import { type Row, ROWS_AT_ONCE, RowsQuery } from "./rows-query.ts";
 
 /** What a database holds, according to the process that opens it. */
 export interface SqliteContent {
@@ -44,14 +45,10 @@ const COLUMNS = "select name from pragma_table_xinfo(?) where hidden in (0, 3) o
 const OBJECTS = `${MADE} order by rowid`;
 /** Fields of the file's header that an application sets or relies on. */
 const SETTINGS = ["application_id", "auto_vacuum", "encoding", "user_version"];
-/** After every this many rows, others may write. */
-const ROWS_AT_ONCE = 20_000;
 /** How long others may have to wait for a table that can only be read at once. */
 const MAX_WAIT_MS = 1_000;
 const MIN_ROWID = -(2n ** 63n);
 const MAX_ROWID = 2n ** 63n - 1n;
-/** With more terms, an expression has too many levels for SQLite. */
-const COLUMNS_AT_ONCE = 100;
 const HASHED_AT_ONCE = 1 << 16;
 
 /** Reads everything in a database that is compared, the smallest tables first. */
@@ -107,14 +104,12 @@ class Reading {
     const atOnceUntil = rowid === null ? this.#otherWritersWaitUntil() : this.#limits.until;
     const hash = createHash("sha256");
     let pending = "";
-    const statement = this.#database.prepare(rowsQuery(name, columns, rowid));
-    statement.setReturnArrays(true);
-    const texts = Math.ceil(columns.length / COLUMNS_AT_ONCE) + (rowid === null ? 0 : 1);
+    const query = new RowsQuery(this.#database, { table: name, columns, rowid });
+    const { texts } = query;
     for (let from: bigint | null = MIN_ROWID; from !== null;) {
       let rows = 0;
       let last = "";
-      for (const row of statement.iterate(...(rowid === null ? [] : [from])) as Iterable<unknown>) {
-        const values = row as readonly (string | number | null)[];
+      for (const values of query.rows(from)) {
         pending += lineOf(values, texts);
         if (pending.length > HASHED_AT_ONCE) {
           hash.update(pending, "latin1");
@@ -174,32 +169,8 @@ class Reading {
   }
 }
 
-/**
- * Reads each row as texts. A floating-point number comes as a number too, because SQLite's text for
- * it depends on the version. Nothing is compared by a collation, which an application may have
- * defined.
- */
-function rowsQuery(table: string, columns: readonly string[], rowid: string | null): string {
-  const texts = Array.from({ length: Math.ceil(columns.length / COLUMNS_AT_ONCE) }, (_, at) =>
-    columns
-      .slice(at * COLUMNS_AT_ONCE, (at + 1) * COLUMNS_AT_ONCE)
-      .map((column) => valueText(quotedName(column)))
-      .join(" || ',' || "),
-  );
-  const reals = columns.map(
-    (column) => `case when typeof(${quotedName(column)}) = 'real' then ${quotedName(column)} end`,
-  );
-  const selected = [...(rowid === null ? [] : [`cast(${rowid} as text)`]), ...texts, ...reals];
-  const from = `select ${selected.join(", ")} from ${quotedName(table)} not indexed`;
-  return rowid === null ? from : `${from} where ${rowid} >= ? order by ${rowid} limit ${ROWS_AT_ONCE}`;
-}
-
-function valueText(column: string): string {
-  return `case typeof(${column}) when 'integer' then cast(${column} as text) when 'text' then 't' || hex(${column}) when 'blob' then 'b' || hex(${column}) when 'real' then 'r' else 'n' end`;
-}
-
 /** For example `1,tC3A9,r,n;3ff8000000000000` and a line feed. */
-function lineOf(values: readonly (string | number | null)[], texts: number): string {
+function lineOf(values: Row, texts: number): string {
   let line = String(values[0]);
   for (let at = 1; at < texts; at++) line += `,${String(values[at])}`;
   line += ";";
