@@ -10,3 +10,8 @@ export function errorCode(error: unknown): string | null {
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** `fetch` itself only says "fetch failed": why is in the error's cause. */
+export function fetchMessage(error: unknown): string {
+  return errorMessage(error instanceof Error && error.cause !== undefined ? error.cause : error);
+}

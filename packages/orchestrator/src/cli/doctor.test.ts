@@ -198,7 +198,9 @@ describe("of a service", () => {
       { level: "failed", message: expect.stringContaining("403") },
     ]);
     await s3.close();
-    expect(of(await doctor(settings), "objects")).toMatchObject([{ level: "failed" }]);
+    expect(of(await doctor(settings), "objects")).toMatchObject([
+      { level: "failed", message: expect.stringContaining("ECONNREFUSED") },
+    ]);
   });
 
   test("whose database another version has migrated is reported, with what to run", async () => {

@@ -50,6 +50,8 @@ export interface ServiceParts
   /** Of all processes of the service; by default there is only this one. */
   gatherMetrics?: MetricsOptions["gather"];
   installation: () => InstallationState;
+  /** More warnings for `/readyz`. */
+  warnings?: () => string[];
   /** Routes that only some services have: the object store's, the dashboard's pages. */
   plugins: readonly FastifyPluginAsync[];
 }
@@ -95,7 +97,7 @@ export function serviceApp(parts: ServiceParts): FastifyInstance {
     healthRoutes({
       pool: parts.pool,
       shutdown: parts.serviceEnds,
-      warnings: () => warningsOf(parts.installation()),
+      warnings: () => [...warningsOf(parts.installation()), ...(parts.warnings?.() ?? [])],
       clockTrouble: (now, asked_ms) => clockOff(now, asked_ms)?.message ?? null,
     }),
   );

@@ -28,6 +28,7 @@ import { rateLimitsOf } from "./configured-rate-limits.ts";
 import { ServerCertificate } from "./server-certificate.ts";
 import { ownMetrics, serviceApp } from "./service-app.ts";
 import { startBackground } from "./start-background.ts";
+import { watchOpenFiles } from "./watch-open-files.ts";
 import { WorkerEnd } from "./worker-end.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 
@@ -99,7 +100,10 @@ async function start(
   );
   const requireDeletable = (): Promise<void> => installation.requireDeletable();
   const objects = guardDeletions(store, requireDeletable);
-  const sequencer = openSequencer(connection, signer, log, createMetrics(numbered?.worker ?? null));
+  const metrics = createMetrics(numbered?.worker ?? null);
+  const sequencer = openSequencer(connection, signer, log, metrics);
+  const openFiles = watchOpenFiles(log, metrics.registry);
+  cleanup.add(async () => openFiles.stop());
   cleanup.add(() => sequencer.close());
 
   const { sealer } = keys.sealing;
@@ -128,6 +132,7 @@ async function start(
     webhookReach,
     jobs,
     installation: () => installation.state,
+    warnings: () => openFiles.warnings(),
     ...(parts.gatherMetrics === undefined ? {} : { gatherMetrics: parts.gatherMetrics }),
     plugins: [dashboardPages(), ...(objectRoutes === null ? [] : [objectRoutes])],
   });

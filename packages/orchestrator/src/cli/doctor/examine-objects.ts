@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { newId } from "@attestore/contract";
-import { errorCode, errorMessage } from "@attestore/host/errno";
+import { errorCode, errorMessage, fetchMessage } from "@attestore/host/errno";
 import type { Config } from "../../platform/config/read-config.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
@@ -64,8 +64,8 @@ async function examineBucket(config: Config): Promise<Finding> {
   } catch (error) {
     return failed(
       "objects",
-      `${where}: ${errorMessage(error)}.`,
-      "Check ATTESTORE_S3_… and the policy in docs/operate.md.",
+      `${where}: ${fetchMessage(error)}.`,
+      "Does the store run, and does this host reach ATTESTORE_S3_ENDPOINT? Also check the other ATTESTORE_S3_… and the policy in docs/operate.md.",
     );
   }
 }

@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { Config } from "../../platform/config/read-config.ts";
-import { failed, type Finding, ok, skipped } from "@attestore/host/finding";
+import { failed, type Finding, ok, skipped, warning } from "@attestore/host/finding";
 
 const WITHIN_MS = 5000;
+/** The service says that it is nearly at its limit. */
+const RAISE =
+  "Raise the limit on open files (LimitNOFILE= of the systemd unit, --ulimit nofile= of the container), or see who connects: docs/runbooks/open-files.md.";
 
 /** Whether a service answers on this machine at the address in the settings, and can serve. */
 export async function examineService({ listen, data, publicUrl, tlsCertificate }: Config): Promise<Finding> {
@@ -18,7 +21,9 @@ export async function examineService({ listen, data, publicUrl, tlsCertificate }
       : undefined;
   try {
     const servername = new URL(publicUrl).hostname;
-    const { status, reason } = await ask({ host, port: listen.port, servername, ca });
+    const { status, reason, warnings } = await ask({ host, port: listen.port, servername, ca });
+    if (status === 200 && warnings.includes("few_open_files_left"))
+      return warning("service", `It runs on ${where}, and may open hardly any more files.`, RAISE);
     return status === 200
       ? ok("service", `It runs on ${where}, and is ready.`)
       : failed(
@@ -28,6 +33,12 @@ export async function examineService({ listen, data, publicUrl, tlsCertificate }
         );
   } catch (error) {
     if (errorCode(error) === "ECONNREFUSED") return skipped("service", `Nothing listens on ${where}.`);
+    if (errorCode(error) === "ECONNRESET")
+      return failed(
+        "service",
+        `${where} accepts connections and closes them (${errorMessage(error)}).`,
+        "See its log: too many connections without a credential are open, or it may open hardly any more files (docs/runbooks/open-files.md).",
+      );
     return failed(
       "service",
       `${where}: ${errorMessage(error)}.`,
@@ -40,6 +51,7 @@ interface Readiness {
   status: number;
   /** A sentence of the service's own. */
   reason: string | null;
+  warnings: unknown[];
 }
 
 /** Whoever answers there need not be a service. */
@@ -54,12 +66,15 @@ async function* limited(answer: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-function reasonIn(body: string): string | null {
+function readAnswer(body: string): Omit<Readiness, "status"> {
   try {
-    const { message } = JSON.parse(body) as { message?: unknown };
-    return typeof message === "string" ? message : null;
+    const { message, warnings } = JSON.parse(body) as { message?: unknown; warnings?: unknown };
+    return {
+      reason: typeof message === "string" ? message : null,
+      warnings: Array.isArray(warnings) ? warnings : [],
+    };
   } catch {
-    return null;
+    return { reason: null, warnings: [] };
   }
 }
 
@@ -83,7 +98,7 @@ function ask(to: {
       },
       (answer) => {
         const status = answer.statusCode ?? 0;
-        text(limited(answer)).then((body) => resolve({ status, reason: reasonIn(body) }), reject);
+        text(limited(answer)).then((body) => resolve({ status, ...readAnswer(body) }), reject);
       },
     );
     asked.on("error", reject);

@@ -106,6 +106,10 @@ const CASES: Readonly<Record<string, [alarming: object[], calm: object[]]>> = {
     86_400 * 30,
   ),
   AttestoreDatabaseConnectionsExhausted: one('attestore_database_connections_waiting{pool="log"}', 3, 0),
+  AttestoreOpenFilesFew: [
+    [series("attestore_open_files", 900), series("attestore_open_files_limit", 1024)],
+    [series("attestore_open_files", 700), series("attestore_open_files_limit", 1024)],
+  ],
   AttestoreJobLate: one('attestore_job_lag_seconds{job="notify"}', 3000, 1),
   AttestoreDeletionsHeld: one("attestore_deletions_held", 1, 0),
   AttestoreSweepStopped: one("attestore_objects_sweep_stopped", 1, 0),

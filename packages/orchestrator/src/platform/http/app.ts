@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { ServerOptions } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import type { Database } from "../database/schema.ts";
+import { openFileLimit } from "../files/open-files.ts";
 import type { Logger } from "../logging/logger.ts";
 import { invalidRequest } from "../errors/api-error.ts";
 import { AgentCredentials } from "./agent-credentials.ts";
@@ -17,6 +18,7 @@ import {
 } from "./log-impersonated-calls.ts";
 import { announcesBody, limitBodyTime } from "./body-deadline.ts";
 import { acceptJsonOnly } from "./json-body.ts";
+import { logRefusals } from "./log-refusals.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";
 import { letGoOfSlowReaders } from "./slow-readers.ts";
 import { mountRoute, type PipelineDeps } from "./mount-route.ts";
@@ -24,6 +26,7 @@ import {
   limitUnauthenticated,
   MOST_OF_ADDRESS,
   UNAUTHENTICATED_MS,
+  withinOpenFiles,
   type ConnectionLimits,
 } from "./unauthenticated-connections.ts";
 import { validatorCompiler } from "./compile-validator.ts";
@@ -111,7 +114,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
   if (app.server instanceof TlsServer)
     limitUnauthenticated(
       app.server,
-      { mostOfAddress: shareOf(MOST_OF_ADDRESS, options.workers), ...options.connections },
+      {
+        ...withinOpenFiles(openFileLimit(), shareOf(MOST_OF_ADDRESS, options.workers)),
+        onRefused: logRefusals(logger),
+        ...options.connections,
+      },
       options.trustProxy,
     );
   letGoOfSlowReaders(app.server, options.slowReaders);

@@ -1,9 +1,12 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startTestService, type TestAgent, type TestService } from "../../../test/service.ts";
 import { ownAddress } from "../../../test/client.ts";
+import { RecordingLogger } from "../../../test/recording-logger.ts";
+import { logRefusals } from "./log-refusals.ts";
+import { withinOpenFiles } from "./unauthenticated-connections.ts";
 
 const PROXY = "127.200.0.1";
 
@@ -55,12 +58,22 @@ test.each([
   expect((await service.call({ method: "GET", path: "/api/openapi.json" })).status).toBe(200);
 });
 
-test("of one address there are no more than a few, and others are not kept out by them", async () => {
+test("of one address there are no more than a few, what is refused is logged once a minute, and others are not kept out", async () => {
   const from = ownAddress();
   const held = await Promise.all(Array.from({ length: 5 }, () => unfinished(from)));
   const began = performance.now();
   await isDestroyed(await unfinished(from));
   expect(performance.now() - began).toBeLessThan(950);
+  await isDestroyed(await unfinished(from));
+  expect(
+    service.logger.lines.filter(({ message }) => message.startsWith("connections were refused")),
+  ).toEqual([
+    {
+      level: "warn",
+      fields: { connections: 1, networks: { [from]: 1 } },
+      message: expect.any(String) as string,
+    },
+  ]);
   expect((await service.call({ method: "GET", path: "/api/openapi.json", from: ownAddress() })).status).toBe(
     200,
   );
@@ -142,4 +155,33 @@ test("a trusted proxy keeps as many connections as it likes", async () => {
     expect(await ask(socket, get("/healthz"))).toBe("200");
     socket.destroy();
   }
+});
+
+test("refused connections are logged at once, and then once a minute with how many there were and from where", () => {
+  vi.useFakeTimers();
+  try {
+    const logger = new RecordingLogger();
+    const refused = logRefusals(logger);
+    for (let each = 0; each < 10; each++) refused(each < 3 ? "192.0.2.1" : "192.0.2.2");
+    expect(logger.lines.map(({ fields }) => fields)).toEqual([
+      { connections: 1, networks: { "192.0.2.1": 1 } },
+    ]);
+    vi.advanceTimersByTime(60_000);
+    expect(logger.lines.at(-1)?.fields).toEqual({
+      connections: 9,
+      networks: { "192.0.2.2": 7, "192.0.2.1": 2 },
+    });
+    vi.advanceTimersByTime(600_000);
+    expect(logger.lines).toHaveLength(2);
+    refused("192.0.2.3");
+    expect(logger.lines).toHaveLength(3);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("strangers get at most half of the files that the service may open", () => {
+  expect(withinOpenFiles(128, 1024)).toEqual({ most: 64, mostOfAddress: 32 });
+  expect(withinOpenFiles(65_536, 1024)).toEqual({ most: 8192, mostOfAddress: 1024 });
+  expect(withinOpenFiles(Number.POSITIVE_INFINITY, 512)).toEqual({ most: 8192, mostOfAddress: 512 });
 });

@@ -20,6 +20,22 @@ export interface ConnectionLimits {
   within_ms?: number;
   mostOfAddress?: number;
   most?: number;
+  /** A connection from this network was refused, because there are too many of it, or in all. */
+  onRefused?: (network: string) => void;
+}
+
+/**
+ * Of the files that the process may open, at most half are for strangers, and a quarter for those
+ * of one address: the rest is for agents, the database and objects.
+ */
+export function withinOpenFiles(
+  files: number,
+  mostOfAddress: number,
+): Required<Pick<ConnectionLimits, "most" | "mostOfAddress">> {
+  return {
+    most: Math.min(MOST, Math.floor(files / 2)),
+    mostOfAddress: Math.min(mostOfAddress, Math.floor(files / 4)),
+  };
 }
 
 interface Unauthenticated {
@@ -49,7 +65,12 @@ export function connectionAuthenticated({ socket }: IncomingMessage): void {
  */
 export function limitUnauthenticated(
   server: TlsServer,
-  { within_ms = UNAUTHENTICATED_MS, mostOfAddress = MOST_OF_ADDRESS, most = MOST }: ConnectionLimits = {},
+  {
+    within_ms = UNAUTHENTICATED_MS,
+    mostOfAddress = MOST_OF_ADDRESS,
+    most = MOST,
+    onRefused,
+  }: ConnectionLimits = {},
   trustedProxies: readonly string[] = [],
 ): void {
   const isProxy = matcher(trustedProxies);
@@ -60,7 +81,10 @@ export function limitUnauthenticated(
     if (remoteAddress === undefined) return false;
     const network = clientNetwork(remoteAddress);
     const own = byAddress.get(network) ?? 0;
-    if (own >= mostOfAddress || waiting.size >= most) return false;
+    if (own >= mostOfAddress || waiting.size >= most) {
+      onRefused?.(network);
+      return false;
+    }
     const name = `${remoteAddress} ${remotePort}`;
     const over = (): void => {
       if (waiting.get(name) !== over) return;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { errorMessage } from "@attestore/host/errno";
+import { fetchMessage } from "@attestore/host/errno";
 import type { Logger } from "../logging/logger.ts";
 import { unavailable } from "../errors/api-error.ts";
 import { readAnswer, readRefusal } from "./bounded-answer.ts";
@@ -65,7 +65,7 @@ export class S3Client {
         problem = `${response.status} ${(await readRefusal(response)).slice(0, 500)}`;
         isRefused = response.status < 500 && response.status !== 429;
       } catch (error) {
-        problem = errorMessage(error instanceof Error && error.cause !== undefined ? error.cause : error);
+        problem = fetchMessage(error);
       } finally {
         deadline.end();
       }
