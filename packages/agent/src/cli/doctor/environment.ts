@@ -11,9 +11,8 @@ import { type Finding, ok, warning } from "@attestore/host/finding";
 export async function examineEnvironment(layout: Layout): Promise<Finding[]> {
   if ((await realpath(layout.root)) !== SYSTEM_ROOT) return [];
   const [directory, file] = await Promise.all([lstat(layout.root), nullIfMissing(lstat(layout.environment))]);
-  const isKept = directory.uid === 0 && (directory.mode & 0o1000) !== 0 && file?.uid === 0;
   return [
-    isKept
+    isKeptByRoot(directory, file)
       ? ok("env", "only root can change it")
       : warning(
           "env",
@@ -21,4 +20,24 @@ export async function examineEnvironment(layout: Layout): Promise<Finding[]> {
           "as root: /usr/lib/attestore/migrate",
         ),
   ];
+}
+
+const STICKY = 0o1000;
+const OTHERS_WRITE = 0o022;
+
+interface Owned {
+  uid: number;
+  mode: number;
+}
+
+/**
+ * Whether nobody but root can make, change or replace the file. In a directory that others may
+ * write, as the package's is, they could make one that is missing; `sticky` keeps one that is
+ * there.
+ */
+export function isKeptByRoot(directory: Owned, file: Owned | null): boolean {
+  if (directory.uid !== 0) return false;
+  const isRoots = file !== null && file.uid === 0 && (file.mode & OTHERS_WRITE) === 0;
+  if ((directory.mode & OTHERS_WRITE) === 0) return file === null || isRoots;
+  return (directory.mode & STICKY) !== 0 && isRoots;
 }
