@@ -11,6 +11,7 @@ import { type DatabaseServer, startDatabaseServer } from "../harness/database.ts
 import { attachedHost, type Host } from "../harness/host.ts";
 import { attach } from "../harness/organisation.ts";
 import type { Running } from "../harness/programs.ts";
+import { until } from "../harness/wait.ts";
 import {
   type Dashboard,
   type DashboardOrg,
@@ -234,4 +235,43 @@ test("the page names an agent that is not running, and the request waits for it"
   await page.getByRole("button", { name: "Find databases" }).click();
   await page.getByText("The agent looks for databases on its host").waitFor();
   await expectAccessible(page);
+});
+
+test("the commands that let the agent read name the account that it runs as", async () => {
+  const other = await dashboard.addOrg("Checkout & Co");
+  const machine = await attach(other);
+  const beat = async () => {
+    const answer = await machine.call("POST", "/v1/heartbeat", {
+      agent_version: "0.1.0",
+      hostname: "laptop",
+      platform: "linux-x64",
+      uptime_s: 1,
+      sources: [],
+      acks: [],
+      remote_config: true,
+    });
+    return answer.json<{ config_requests?: { id: string }[] }>().config_requests ?? [];
+  };
+  await beat();
+  const page = await dashboard.open(other.owner, "/sources/add");
+  await page.getByRole("radio", { name: "PostgreSQL" }).check();
+  await hostField(page).selectOption({ index: 1 });
+  await page.getByRole("button", { name: "Find databases" }).click();
+  const [asked] = await until("the request is delivered", async () => {
+    const delivered = await beat();
+    return delivered.length > 0 && delivered;
+  });
+  const refused = { engine: "postgresql", state: "refused", databases: [] };
+  const servers = [
+    { ...refused, place: "socket:postgresql:5432", label: "/run/postgresql", problem: 'no role "jo.b"' },
+    { ...refused, place: "source:shop", label: "shop", problem: "no permission" },
+  ];
+  await machine.call("POST", `/v1/config-requests/${asked?.id}/answer`, {
+    result: { kind: "discover", user: "jo.b", servers },
+  });
+  await page.getByText("no permission").waitFor();
+  // Not for the server of a source, which the agent reaches with a connection of its own.
+  expect(await page.getByLabel("Commands that let the agent read").allTextContents()).toEqual([
+    "sudo -u postgres createuser jo.b\nsudo -u postgres psql -c 'grant pg_read_all_data to \"jo.b\"'",
+  ]);
 });

@@ -379,6 +379,7 @@ export interface Schemas {
     answered_at: string | null;
     result: {
       kind: "discover";
+      user?: string;
       servers: Schemas["FoundServer"][];
     } | {
       kind: "try_source";
@@ -1726,6 +1727,7 @@ export interface Paths {
       body: {
         result: {
           kind: "discover";
+          user?: string;
           servers: Schemas["FoundServer"][];
         } | {
           kind: "try_source";

@@ -151,9 +151,20 @@ export const TriedCheck = Type.Object(
 );
 export type TriedCheck = Static<typeof TriedCheck>;
 
+/** As most systems allow it. An agent with another name does not say it. */
+export const ACCOUNT_NAME = "^[A-Za-z_][A-Za-z0-9_.-]{0,62}$";
+
 /** What an agent did, by the request's kind. */
 export const ConfigResult = Type.Union([
-  Type.Object({ kind: Type.Literal("discover"), servers: Type.Array(FoundServer, { maxItems: 50 }) }, strict),
+  Type.Object(
+    {
+      kind: Type.Literal("discover"),
+      /** The account that the agent runs as, which a server's socket knows it by. */
+      user: Type.Optional(Type.String({ pattern: ACCOUNT_NAME, examples: ["attestore"] })),
+      servers: Type.Array(FoundServer, { maxItems: 50 }),
+    },
+    strict,
+  ),
   Type.Object({ kind: Type.Literal("try_source"), source: TriedSource }, strict),
   Type.Object(
     {

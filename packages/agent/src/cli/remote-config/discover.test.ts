@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { ConfigAnswer, MAX_BODY_BYTES } from "@attestore/contract";
 import { Value } from "typebox/value";
@@ -21,6 +21,7 @@ test("the service takes an answer about sixteen directories with hundreds of lon
   const config = { remoteConfigPaths, sources: new Map() } as unknown as Config;
   const result = await discover(config, root, { scratchDir, signal: new AbortController().signal });
   expect(Value.Check(ConfigAnswer, { result })).toBe(true);
+  expect(result.user).toBe(userInfo().username);
   expect(Buffer.byteLength(JSON.stringify({ result }))).toBeLessThan(MAX_BODY_BYTES);
   const files = result.servers.filter(({ engine }) => engine === "files");
   expect(files).toHaveLength(16);

@@ -1,10 +1,10 @@
-import type { ConfigResult, FoundServer } from "@attestore/contract";
+import { ACCOUNT_NAME, type ConfigResult, type FoundServer } from "@attestore/contract";
 import type { Config } from "../../config/config.ts";
 import { listDatabases } from "../../engines/index.ts";
 import { RunError } from "../../errors/run-error.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { type AllowedDirectory, findAllowed } from "./allowed-files.ts";
-import { findServers, type Server } from "./servers.ts";
+import { findServers, type Server, userName } from "./servers.ts";
 import { clipped } from "./clipped.ts";
 import { fitAnswer } from "./fit-answer.ts";
 
@@ -22,8 +22,10 @@ export async function discover(
 ): Promise<Extract<ConfigResult, { kind: "discover" }>> {
   const directories = (await findAllowed(config, root)).map(offered);
   const servers = (await findServers(config)).slice(0, MOST_SERVERS - directories.length);
+  const user = userName();
   return {
     kind: "discover",
+    ...(user !== null && new RegExp(ACCOUNT_NAME).test(user) ? { user } : {}),
     servers: fitAnswer([
       ...(await Promise.all(servers.map((server) => look(server, context)))),
       ...directories,

@@ -88,7 +88,7 @@ async function mariadbSocket(paths: readonly string[]): Promise<Omit<Server, "ta
 }
 
 /** Null for a user without an entry in the system's list of users. */
-function userName(): string | null {
+export function userName(): string | null {
   try {
     return userInfo().username;
   } catch {

@@ -27,6 +27,7 @@ interface ChooseDatabaseProps {
 export function ChooseDatabase({ agentId, engine, value, onChange }: ChooseDatabaseProps) {
   const program = useAgentProgram();
   const discover = useAskAgent(agentId, "discover");
+  const user = discover.data?.result.user ?? PACKAGED_USER;
   const servers = discover.data?.result.servers.filter((server) => isOf(server, engine));
   return (
     <Stack>
@@ -46,13 +47,14 @@ export function ChooseDatabase({ agentId, engine, value, onChange }: ChooseDatab
       {servers?.length === 0 && !isPicked(engine) && (
         <>
           <Text role="status">{text.none(addSource.engines[engine])}</Text>
-          <Grant engine={engine} />
+          <Grant engine={engine} user={user} />
         </>
       )}
       {servers?.map((server) => (
         <ServerDatabases
           key={server.place}
           server={server}
+          user={user}
           engine={engine}
           value={value}
           onChange={onChange}
@@ -70,10 +72,11 @@ function isOf({ engine, state }: Server, wanted: Engine): boolean {
 
 function ServerDatabases({
   server,
+  user,
   engine,
   value,
   onChange,
-}: { server: Server } & Omit<ChooseDatabaseProps, "agentId">) {
+}: { server: Server; user: string } & Omit<ChooseDatabaseProps, "agentId">) {
   const label = text[isPicked(engine) ? "below" : "label"](visible(server.label, 300));
   if (server.state !== "ready")
     return (
@@ -83,7 +86,9 @@ function ServerDatabases({
             {server.state === "refused" ? text.refused : text.noClient} {visible(server.problem ?? "", 1000)}
           </Text>
         </Alert>
-        {server.state === "refused" && <Grant engine={engine} />}
+        {server.state === "refused" && server.place.startsWith("socket:") && (
+          <Grant engine={engine} user={user} />
+        )}
       </Stack>
     );
   return (
@@ -110,22 +115,28 @@ function ServerDatabases({
   );
 }
 
+/** An agent that does not say which account it runs as is an older one. */
+const PACKAGED_USER = "attestore";
+
+const MARIADB_RIGHTS = "grant select, show view, trigger, event, lock tables, process on *.* to";
+
+/** The contract allows only names that need no quotes in a shell. */
 const GRANTS = {
-  postgresql:
-    "sudo -u postgres createuser attestore\nsudo -u postgres psql -c 'grant pg_read_all_data to attestore'",
-  mariadb:
-    "create user attestore@localhost identified via unix_socket;\ngrant select, show view, trigger, event, lock tables, process on *.* to attestore@localhost;",
-  mysql:
-    "create user attestore@localhost identified with auth_socket;\ngrant select, show view, trigger, event, lock tables, process on *.* to attestore@localhost;",
+  postgresql: (user: string) =>
+    `sudo -u postgres createuser ${user}\nsudo -u postgres psql -c 'grant pg_read_all_data to "${user}"'`,
+  mariadb: (user: string) =>
+    `create user '${user}'@localhost identified via unix_socket;\n${MARIADB_RIGHTS} '${user}'@localhost;`,
+  mysql: (user: string) =>
+    `create user '${user}'@localhost identified with auth_socket;\n${MARIADB_RIGHTS} '${user}'@localhost;`,
 } as const;
 
-/** What to run on the host, for an agent that runs as the user attestore. */
-function Grant({ engine }: { engine: Engine }) {
+/** What to run on the host so that the account that the agent runs as may read. */
+function Grant({ engine, user }: { engine: Engine; user: string }) {
   if (engine !== "postgresql" && engine !== "mariadb" && engine !== "mysql") return null;
   return (
     <div>
       <Text size="sm">{engine === "postgresql" ? text.grantPostgresql : text.grantMariadb}</Text>
-      <CommandText text={GRANTS[engine]} label={text.grantLabel} />
+      <CommandText text={GRANTS[engine](user)} label={text.grantLabel} />
     </div>
   );
 }
