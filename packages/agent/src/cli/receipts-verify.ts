@@ -35,11 +35,11 @@ export const receiptsVerify: Run = async (call, wanted) => {
   const { layout, config } = openRoot(call);
   const logKey = config.standalone === null && config.service !== null ? await readLogKey(layout) : null;
   const files = wanted === undefined ? await listAllReceipts(layout) : await findReceipts(layout, wanted);
-  const chain = await digestsOf(layout);
+  const before = beforeEach(await digestsOf(layout));
   const keys = await ownPublicKeys(layout);
   const verified: Verified[] = [];
   for (const file of files) {
-    const faults = await faultsOf(file, { keys, logKey, chain });
+    const faults = await faultsOf(file, { keys, logKey, before });
     verified.push({
       number: file.sequence,
       file: file.path,
@@ -73,10 +73,11 @@ interface Digest {
 interface Known {
   readonly keys: Awaited<ReturnType<typeof ownPublicKeys>>;
   readonly logKey: NoteVerifier | null;
-  readonly chain: readonly Digest[];
+  /** By its number, the statement before each. */
+  readonly before: ReadonlyMap<number, Digest>;
 }
 
-async function faultsOf(file: ReceiptFile, { keys, logKey, chain }: Known): Promise<string[]> {
+async function faultsOf(file: ReceiptFile, { keys, logKey, before }: Known): Promise<string[]> {
   try {
     const envelope = await readEnvelope(file);
     const publicKey = keys.get(envelope.keyid ?? "");
@@ -95,16 +96,28 @@ async function faultsOf(file: ReceiptFile, { keys, logKey, chain }: Known): Prom
     if (verdict !== "true" && faults.length === 0)
       faults.push(`its signature is not valid under ${sshFingerprint(publicKey)}`);
     const said = (await readStatement(file))?.predicate.previous_receipt_sha256 ?? null;
-    // Newest first. If older receipts were moved away, the first one here names one that is
-    // missing.
-    const before = chain.find(({ sequence }) => sequence < file.sequence);
-    if (before !== undefined && before.sha256 !== null && said !== before.sha256)
-      faults.push(chainFault(file.sequence, before.sequence));
+    const last = before.get(file.sequence);
+    if (last !== undefined && last.sha256 !== null && said !== last.sha256)
+      faults.push(chainFault(file.sequence, last.sequence));
     return faults;
   } catch (error) {
     if (error instanceof ProofError || error instanceof SyntaxError) return [error.message];
     throw error;
   }
+}
+
+/**
+ * `chain`: newest first. If older statements were moved away, the oldest one here names one that is
+ * missing, so nothing is before it.
+ */
+function beforeEach(chain: readonly Digest[]): Map<number, Digest> {
+  const before = new Map<number, Digest>();
+  let last: Digest | undefined;
+  for (const each of chain.toReversed()) {
+    if (last !== undefined) before.set(each.sequence, last);
+    last = each;
+  }
+  return before;
 }
 
 function chainFault(sequence: number, before: number): string {
