@@ -245,6 +245,28 @@ describe("a directory of dumps", () => {
     );
   });
 
+  test("zeros in the place of gzip's last piece, which gzip itself ignores, hide no lost end", async () => {
+    run("pg_dump postgres >whole.sql; dd if=/dev/zero bs=1024 count=8 status=none >zeros");
+    run("mkdir t; cp zeros t/1; date >t/2; tar -cf whole.tar t/1 t/2; rm -r t");
+    // At the end of t/1, which has nothing but zeros, as an archive's end has.
+    run("head -c $((512 + 8192)) whole.tar >begin.tar; head -n -5 whole.sql >begin.sql");
+    const tested = async (command: string): Promise<RestoreTestResult> => {
+      run(`rm -f dump.*; ${command}`);
+      const of = source({ pattern: "dump.*" });
+      return testIt(of, await back(of));
+    };
+    for (const kind of ["sql", "tar"]) {
+      const whole = await tested(`(gzip <whole.${kind}; cat zeros) >dump.${kind}.gz`);
+      expect(whole.reason).toBeUndefined();
+      for (const lost of [
+        `(gzip <begin.${kind}; cat zeros) >dump.${kind}.gz`,
+        `cp begin.${kind} dump.${kind}`,
+        `(gzip <whole.${kind}; cat zeros; date) >dump.${kind}.gz`,
+      ])
+        expect(await tested(lost), lost).toMatchObject({ result: "failed", checks: [] });
+    }
+  });
+
   test("a tar of files is restored, and links out of it lead nowhere", async () => {
     mkdirSync(join(directory, "tree"));
     writeFileSync(join(directory, "tree", "f"), "content");

@@ -54,8 +54,10 @@ export async function restoreTree(
           );
         if (exit.code !== 0)
           throw new RestoreRefused(`tar cannot extract all of the archive (${endedWith(exit)})`);
-        // If an archive stops between two entries, tar takes that for its end.
-        if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive ends too early");
+        // If an archive stops between two entries, tar takes that for its end. The last bytes of an
+        // entry may look like one.
+        if (reader.lacksEnd || !/^\0{1024}$/.test(end.last()))
+          throw new RestoreRefused("the archive ends too early");
         if (reader.isContinued)
           throw new RunError(
             "sandbox_lacks",

@@ -50,6 +50,7 @@ export class ForeignTar {
   #longName: string | null = null;
   #longLink: string | null = null;
   #why: string | null = null;
+  #lacksEnd = false;
 
   constructor(sink: MemberSink) {
     this.#sink = sink;
@@ -78,9 +79,15 @@ export class ForeignTar {
     }
   }
 
+  /** Whether it stops before its end. False if reading stopped before. */
+  get lacksEnd(): boolean {
+    return this.#lacksEnd;
+  }
+
   /** Call this at the end of the archive. */
   end(): void {
-    if (this.#state.at !== "end" && this.#state.at !== "lost") this.#lose("the archive has no end");
+    this.#lacksEnd = this.#state.at !== "end" && this.#state.at !== "lost";
+    if (this.#lacksEnd) this.#lose("the archive has no end");
   }
 
   #lose(why: string): void {
