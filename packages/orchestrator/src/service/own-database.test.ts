@@ -57,6 +57,52 @@ test("a pooler that gives each transaction another session is refused, and one t
   await pooler.stop();
 });
 
+test("a start whose database does not let the service in says why and what to do, and ends with 2", async () => {
+  await primary.query("create role shut login password 'shut' connection limit 0");
+  await primary.query("create role out nologin password 'out'");
+  const url = (user: string, password: string, { port }: OwnPostgres, database = "postgres"): string =>
+    `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`;
+  const cases: [string, RegExp][] = [
+    [
+      url("postgres", "guess", primary),
+      /password authentication failed.* Check the user and the password in DATABASE_URL/,
+    ],
+    [url("postgres", "superuser", primary, "gone"), /database "gone" does not exist.* Create the database/],
+    [url("out", "out", primary), /role "out" is not permitted to log in.* pg_hba\.conf/],
+    [url("shut", "shut", primary), /too many connections for role "shut".* CONNECTION LIMIT/],
+    [
+      url("postgres", "superuser", standby),
+      /accepts no writes.* Name the server that accepts writes in DATABASE_URL/,
+    ],
+  ];
+  for (const [DATABASE_URL, says] of cases)
+    for (const command of [["serve"], ["org", "list"]]) {
+      const { exitCode, stderr } = await server.run(command, { DATABASE_URL }).finished;
+      expect([exitCode, stderr], DATABASE_URL).toEqual([2, expect.stringMatching(says)]);
+      expect(stderr).toContain("DATABASE_URL names 127.0.0.1:");
+      expect(stderr).not.toMatch(/guess|superuser|shut@|\n {4}at /);
+    }
+});
+
+test("a database that does not let a running service in any more makes it not ready, and the service goes on when it does", async () => {
+  await primary.query("create role working superuser login password 'working'");
+  const running = await server.serve({
+    DATABASE_URL: `postgresql://working:working@127.0.0.1:${primary.port}/postgres`,
+  });
+  expect(await readiness()).toEqual([200, "ready"]);
+  const disconnect =
+    "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'working' and pid <> pg_backend_pid()";
+  await primary.query("alter role working password 'another'");
+  await primary.query(disconnect);
+  await expect.poll(readiness).toEqual([503, "The database does not accept the service's password."]);
+  const answer = await server.send("POST", "/api/auth/login", { email: "ada@example.org" });
+  expect([answer.status, answer.body.toString()]).toEqual([503, expect.stringContaining('"unavailable"')]);
+  await primary.query("alter role working password 'working'");
+  await expect.poll(readiness).toEqual([200, "ready"]);
+  running.process.kill("SIGTERM");
+  expect((await running.finished).exitCode).toBe(0);
+});
+
 test("a service is not ready while its database is read-only, or its commits wait, and says why", async () => {
   const running = await server.serve({ DATABASE_URL: primary.url });
   expect(await Promise.all(Array.from({ length: 20 }, readiness))).toEqual(Array(20).fill([200, "ready"]));

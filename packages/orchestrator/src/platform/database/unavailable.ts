@@ -20,10 +20,15 @@ export class DatabaseUnavailable extends Error {
 /**
  * PostgreSQL, Appendix A, error codes. 25006: a server that became a standby; 57P01..3: shutting
  * down, crashed, starting; 57014: a limit of time ended the statement; 25P03: the transaction,
- * because this process stood still.
+ * because this process stood still; 28000, 28P01, 3D000: it does not let us in.
  */
-const SQL_STATES = /^(08...|57P0[1-5]|53[13]00|25006|25P03|57014)$/;
+const SQL_STATES = /^(08...|57P0[1-5]|53[13]00|25006|25P03|57014|28000|28P01|3D000)$/;
 const MESSAGES: Readonly<Record<string, string>> = {
+  25006: "The database accepts no writes: it is a standby, or read-only.",
+  "28000": "The database does not let the service in (28000).",
+  "28P01": "The database does not accept the service's password.",
+  "3D000": "The database does not exist.",
+  53300: "The database accepts no more connections.",
   53100: "The database's disk is full. Free some space, and try again.",
   "25P03": "The database ended a transaction that stood still for too long. Try again.",
   57014: "The database took too long, and the statement was ended. Try again.",

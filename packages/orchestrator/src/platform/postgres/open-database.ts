@@ -7,6 +7,7 @@ import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { HeldLock } from "@attestore/host/process-lock";
 import pg from "pg";
 import { requireOwnSessions } from "../database/pooling.ts";
+import { refusalOf, requireWritable } from "./refused-connection.ts";
 import { parseServers } from "../database/servers.ts";
 import { asDatabaseUnavailable, DatabaseUnavailable } from "../database/unavailable.ts";
 import { fileTrouble } from "@attestore/host/file-trouble";
@@ -161,15 +162,17 @@ async function openExternal(connectionString: string, options: OpenDatabaseOptio
   return closingLock(owned.lock, open);
 }
 
-/** Says which server it was, but no password. */
+/** Says which server it was and what to do, but no password. */
 async function requireUsable(connectionString: string, variable: string): Promise<void> {
   try {
     await requireOwnSessions({ connectionString });
+    await requireWritable({ connectionString });
   } catch (error) {
     const unavailable = asDatabaseUnavailable(error);
     if (unavailable === null) throw error;
     const names = parseServers(connectionString).names.join(", ");
-    throw new DatabaseUnavailable(error, `${unavailable.message} ${variable} names ${names}.`);
+    const said = refusalOf(unavailable.cause, variable);
+    throw new DatabaseUnavailable(error, `${unavailable.message} ${variable} names ${names}.${said}`);
   }
 }
 
