@@ -298,6 +298,8 @@ test("the page says how far the packages for other hosts are, why there are none
     writeFileSync(join(downloads, "SHA256SUMS.minisig"), "");
     await page.reload();
     await page.getByText("For arm64, run npm run package -- --arch amd64,arm64").waitFor();
+    // A command with this address does nothing on the hosts that it is meant for.
+    await page.getByText("Only the machine of the service knows it as localhost").waitFor();
     await page.getByRole("button", { name: "Make an auth key" }).click();
     await page.getByLabel("Command that attaches the host").getByText("install.sh").waitFor();
 

@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../harness/https.ts";
 import { attach } from "../harness/organisation.ts";
+import { NARROW, WIDE } from "./screens.ts";
 import {
   type Dashboard,
   type DashboardOrg,
@@ -274,6 +275,12 @@ describe("operators", () => {
     await page.getByRole("link", { name: "Quay Logistics" }).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "operator");
+    const bar = page.getByRole("navigation", { name: "Main pages" });
+    await page.setViewportSize(NARROW);
+    await bar.getByRole("link", { name: "Attach an agent" }).waitFor();
+    const words = await bar.getByRole("link").allTextContents();
+    expect(words).toEqual(["Organisations", "Attach", "Passkeys"]);
+    await page.setViewportSize(WIDE);
 
     await page.getByRole("link", { name: "Quay Logistics" }).click();
     await heading(page, "Quay Logistics");

@@ -214,9 +214,11 @@ describe("a source with a real agent", () => {
     await page.getByRole("combobox", { name: "What" }).selectOption({ label: "Restore test" });
     await eventually(() => rows.count()).toBe(2);
     expect(new URL(page.url()).search).toBe("?kind=restore_test");
+    // The word that the receipt, the timeline and the chart have for it.
+    await rows.getByRole("cell", { name: "passed", exact: true }).waitFor();
     await rows.getByRole("link", { name: "Restore test" }).click();
     await heading(page, "Restore test of ledger");
-    await page.getByText("its receipt says what it found").waitFor();
+    await page.getByText("The backup restores and its checks held").waitFor();
     await page.getByText(org.owner.email).last().waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "command");

@@ -333,6 +333,7 @@ export interface Schemas {
       backup_id?: string;
       receipt_id?: string;
       event_id?: string;
+      result?: Schemas["ReceiptResult"];
     };
   };
   ConfigAnswerAccepted: {

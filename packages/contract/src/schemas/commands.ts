@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import { CommandKind } from "./heartbeat.ts";
+import { ReceiptResult } from "./receipts.ts";
 import { Count, Id, strict, Timestamp } from "./scalars.ts";
 
 export const CommandStatus = Type.Union([
@@ -78,6 +79,8 @@ export const CommandRecord = Type.Object(
         backup_id: Type.Optional(Id("backup")),
         receipt_id: Type.Optional(Id("receipt")),
         event_id: Type.Optional(Id("event")),
+        /** What a restore test found, as its receipt says. */
+        result: Type.Optional(ReceiptResult),
       },
       strict,
     ),

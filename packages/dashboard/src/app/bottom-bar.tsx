@@ -20,16 +20,17 @@ export function BottomBar({
   const places = firstPlacesFor(useMe().user.role);
   return (
     <nav className={classes["bar"]} aria-label={strings.navigation.bottom}>
-      {places.map(({ to, label, icon }) => (
+      {places.map(({ to, label, short, icon }) => (
         <Link
           key={to}
           to={to}
           className={classes["place"] ?? ""}
           data-here={(!isOpen && isAt(path, to)) || undefined}
+          aria-label={label}
           onClick={onGo}
         >
           <Icon name={icon} />
-          {label}
+          {short ?? label}
         </Link>
       ))}
       <UnstyledButton

@@ -20,6 +20,8 @@ export const WITH_READERS: readonly Role[] = [...MEMBERS, "reader"];
 interface Place {
   to: string;
   label: string;
+  /** Its first word, where the label has no room. */
+  short?: string;
   icon: IconName;
   for: readonly Role[];
 }
@@ -68,7 +70,13 @@ const GROUPS: readonly { title: string | null; places: readonly Place[] }[] = [
     places: [
       { to: "/operator", label: people.navigation.operator, icon: "organisation", for: OPERATORS },
       // Members reach these from the agents page and from their own menu.
-      { to: "/attach", label: people.navigation.attach, icon: "attach", for: OPERATORS },
+      {
+        to: "/attach",
+        label: people.navigation.attach,
+        short: people.navigation.attachShort,
+        icon: "attach",
+        for: OPERATORS,
+      },
       { to: "/passkeys", label: passkeys.title, icon: "passkeys", for: OPERATORS },
     ],
   },

@@ -87,7 +87,7 @@ export const agents = {
     sourceName: "Source",
     engine: "Engine",
     lastBackup: "Last backup",
-    lastProven: "Last proven",
+    lastProven: "Last proof",
     never: "never",
   },
   rename: {

@@ -15,6 +15,8 @@ export const attach = {
     failed:
       "Other hosts cannot be attached yet: their packages could not be built. The console of the service says why. Then run npm run package in its directory.",
     none: "Other hosts cannot be attached yet: run npm run package in the directory from which you started the service.",
+    loopback: (host: string) =>
+      `Only the machine of the service knows it as ${host}. For other hosts, start it with ATTESTORE_LISTEN=:8443 and ATTESTORE_PUBLIC_URL=https://NAME:8443, where NAME is one that they reach.`,
     architectures: (built: readonly string[]) =>
       built.includes("arm64")
         ? `For hosts with Linux on ${built.join(" and ")}.`

@@ -37,7 +37,7 @@ export const backups = {
     engine: "Engine",
     format: "Dump format",
     recipients: "Encrypted to",
-    proven: "Last restore test that passed",
+    proven: "Proven",
     status: "Ciphertext",
     expired: (at: string) => `expired on ${at} by the retention rules. Its receipts stay.`,
     more: "All engine details",

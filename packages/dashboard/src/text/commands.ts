@@ -15,6 +15,7 @@ export const commandText = {
   filters: { status: "State", kind: "What", source: "Source", all: "All" },
   statuses: { queued: "queued", delivered: "delivered", acked: "accepted" },
   ended: { receipt: "done", failed: "failed", withdrawn: "withdrawn" },
+  tested: { passed: "passed", failed: "failed" },
   kinds: { backup: "Backup", restore_test: "Restore test" },
   none: "No jobs yet. Press Back up now on a source's page, or set a schedule there.",
   noMatch: "No job matches the filter.",
@@ -52,6 +53,8 @@ export const commandText = {
   receipt: {
     backup: "The backup was made and its receipt is in the log",
     restore_test: "The restore test ran; its receipt says what it found",
+    passed: "The backup restores and its checks held",
+    failed: "The restore test failed; its receipt says why",
   },
   found: { passed: "Passed", failed: "Failed" },
   by: { schedule: "the schedule", console: "the service's console" } as Readonly<Record<string, string>>,

@@ -3,6 +3,7 @@ export const people = {
   navigation: {
     agents: "Agents",
     attach: "Attach an agent",
+    attachShort: "Attach",
     authKeys: "Auth keys",
     members: "Members",
     auditorLinks: "Auditor access",

@@ -57,8 +57,9 @@ export function commandCommand(): Command {
         const org = await console.org(options.org);
         const commands = await listCommands(console.db, org.id);
         return {
-          json: commands.map(({ created_at, delivered_at, acked_at, ...command }) => ({
+          json: commands.map(({ created_at, delivered_at, acked_at, result, outcome, ...command }) => ({
             ...command,
+            outcome: result === null ? outcome : { ...outcome, result },
             created_at: created_at.toISOString(),
             delivered_at: delivered_at?.toISOString() ?? null,
             acked_at: acked_at?.toISOString() ?? null,

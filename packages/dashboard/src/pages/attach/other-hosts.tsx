@@ -3,6 +3,8 @@ import { useServedForHosts } from "../../api/served-for-hosts.ts";
 import { attach } from "../../text/attach.ts";
 
 const text = attach.packages;
+/** Names of a service that other hosts cannot reach. */
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /** For which hosts there is something to install, and how far the build is while there is not. */
 export function OtherHosts({ wasMadeWithout = false }: { wasMadeWithout?: boolean }) {
@@ -15,6 +17,9 @@ export function OtherHosts({ wasMadeWithout = false }: { wasMadeWithout?: boolea
         <Text size="sm" c="dimmed">
           {text.architectures(packages.architectures)}
         </Text>
+      )}
+      {packages.state === "ready" && LOOPBACK.includes(location.hostname) && (
+        <Text size="sm">{text.loopback(location.hostname)}</Text>
       )}
       {packages.state === "building" && (
         <>

@@ -1,12 +1,9 @@
 import { Group, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { useOrgId } from "../../api/session.ts";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { commandText } from "../../text/commands.ts";
 import { sourceText } from "../../text/sources.ts";
-import { receiptQuery } from "../receipts/queries.ts";
-import { endOf } from "./command-state.ts";
+import { endOf, markOf } from "./command-state.ts";
 import type { Command } from "./command-state.ts";
 
 const text = sourceText.trigger;
@@ -36,25 +33,18 @@ function OutcomeLink({ id, children }: { id: string; children: string }) {
 
 /** The same, with a restore test's result. */
 export function CommandResult({ command }: { command: Command }) {
-  const { receipt_id } = command.outcome;
+  const { result } = command.outcome;
   return (
     <Group gap="0 var(--mantine-spacing-md)">
-      {command.kind === "restore_test" && receipt_id !== undefined && <TestFound receiptId={receipt_id} />}
+      {result !== undefined && (
+        <Group gap={6} wrap="nowrap">
+          <StatusMark status={markOf(command)} label="" />
+          <Text fw={600} size="sm">
+            {commandText.found[result]}
+          </Text>
+        </Group>
+      )}
       <CommandOutcome command={command} />
-    </Group>
-  );
-}
-
-function TestFound({ receiptId }: { receiptId: string }) {
-  const { data: receipt } = useQuery(receiptQuery(useOrgId(), receiptId));
-  const result = receipt?.result;
-  if (result === undefined || result === null) return null;
-  return (
-    <Group gap={6} wrap="nowrap">
-      <StatusMark status={result === "passed" ? "proven" : "failed"} label="" />
-      <Text fw={600} size="sm">
-        {commandText.found[result]}
-      </Text>
     </Group>
   );
 }
@@ -62,7 +52,7 @@ function TestFound({ receiptId }: { receiptId: string }) {
 function wordsOf(command: Command): string {
   switch (endOf(command)) {
     case "receipt":
-      return commandText.receipt[command.kind];
+      return commandText.receipt[command.outcome.result ?? command.kind];
     case "failed":
       return text.failed[command.kind];
     case "withdrawn":

@@ -1,4 +1,6 @@
 import type { Schemas } from "@attestore/contract/client";
+import type { Status } from "../../parts/status-mark.tsx";
+import { commandText } from "../../text/commands.ts";
 
 export type Command = Schemas["CommandRecord"];
 
@@ -28,4 +30,19 @@ export function isUnderWay(command: Command, now: Date): boolean {
 export function stepsDone(command: Command): number {
   if (endOf(command) !== null) return 4;
   return { queued: 1, delivered: 2, acked: 3 }[command.status];
+}
+
+/** A restore test's result is said in the words that its receipt has. */
+export function wordOf(command: Command): string {
+  const { result } = command.outcome;
+  if (result !== undefined) return commandText.tested[result];
+  const end = endOf(command);
+  return end === null ? commandText.statuses[command.status] : commandText.ended[end];
+}
+
+/** A backup that was made is not marked: nobody knows yet whether it restores. */
+export function markOf(command: Command): Status {
+  const { result } = command.outcome;
+  if (result === "passed") return "proven";
+  return result === "failed" || endOf(command) === "failed" ? "failed" : "none";
 }

@@ -2,7 +2,7 @@ import { Text, VisuallyHidden } from "@mantine/core";
 import { Age } from "../../parts/age.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { endOf, stepsDone } from "./command-state.ts";
-import type { Command } from "./command-state.ts";
+import type { Command, CommandEnd } from "./command-state.ts";
 import classes from "./command-steps.module.css";
 import { commandText } from "../../text/commands.ts";
 
@@ -28,7 +28,7 @@ export function CommandSteps({ command }: { command: Command }) {
             aria-current={isCurrent ? "step" : undefined}
           >
             <Text size="sm" fw={isCurrent ? 600 : 400} component="span">
-              {step === "ended" && end !== null ? commandText.ends[end] : sourceText.trigger.steps[step]}
+              {step === "ended" && end !== null ? endWord(command, end) : sourceText.trigger.steps[step]}
             </Text>
             <VisuallyHidden>
               {isDone ? commandText.done : isCurrent ? commandText.current : commandText.ahead}
@@ -43,4 +43,8 @@ export function CommandSteps({ command }: { command: Command }) {
       })}
     </ol>
   );
+}
+
+function endWord({ outcome }: Command, end: NonNullable<CommandEnd>): string {
+  return outcome.result === undefined ? commandText.ends[end] : commandText.found[outcome.result];
 }

@@ -1,4 +1,4 @@
-import { Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import type { Schemas } from "@attestore/contract/client";
 import { useQuery } from "@tanstack/react-query";
 import { useMe, useOrgId } from "../../api/session.ts";
@@ -38,7 +38,7 @@ export function StatusCard({ source }: { source: SourceDetail }) {
 
 function StateNow({ id, state, concerns }: Overview["sources"][number]) {
   return (
-    <div>
+    <Stack gap={6}>
       <div className={classes["word"]}>
         <StatusMark status={state} label="" size={20} />
         {sourceText.states[state]}
@@ -49,6 +49,6 @@ function StateNow({ id, state, concerns }: Overview["sources"][number]) {
         </Text>
       )}
       <WhyFailed sourceId={id} concern={concerns[0]} />
-    </div>
+    </Stack>
   );
 }

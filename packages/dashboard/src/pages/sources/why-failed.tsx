@@ -81,7 +81,7 @@ function Why({
   link: { id: string; words: string };
 }) {
   return (
-    <Stack gap={4}>
+    <Stack gap={8}>
       {facts.length > 0 && <FactList facts={facts} />}
       <Text size="sm">
         {more !== undefined && `${more} `}

@@ -145,6 +145,8 @@ export interface Command {
   ended_at: Date | null;
   progress: CommandProgress | null;
   outcome: { backup_id?: string; receipt_id?: string; event_id?: string };
+  /** What the restore test found; null for a backup, and until there is a receipt. */
+  result: "passed" | "failed" | null;
 }
 
 export const COMMAND_COLUMNS = [
@@ -163,6 +165,8 @@ export const COMMAND_COLUMNS = [
   "ended_at",
   "progress",
   "outcome",
+  sql<"passed" | "failed" | null>`(select receipts.result from receipts
+    where receipts.id = commands.outcome ->> 'receipt_id')`.as("result"),
 ] as const;
 
 const MAX_LISTED = 50;

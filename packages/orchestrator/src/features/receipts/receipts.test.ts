@@ -20,7 +20,8 @@ import {
 } from "../../../test/log/signed-receipt.ts";
 import { placed, principalOf, submitReceipt } from "../../../test/log/submit.ts";
 import { verifyEntryInclusion } from "../../../test/log/verify-inclusion.ts";
-import { takeForDelivery, setAcked } from "../commands/store.ts";
+import { commandRecord } from "../commands/serialize.ts";
+import { findCommand, setAcked, takeForDelivery } from "../commands/store.ts";
 import { queueCommand } from "../command-queue/queue-command.ts";
 import { configureSource } from "../source-settings/configure-source.ts";
 import { findSource } from "../sources/store.ts";
@@ -472,6 +473,9 @@ describe("a source that was given to other agents", () => {
     expect(await outcomeOf(commandId)).toEqual({ outcome: {} });
     const { id } = await submit(tester, runUntil(minutes(1)));
     expect(await outcomeOf(commandId)).toEqual({ outcome: { receipt_id: id } });
+    // People read there what the receipt says.
+    const command = await findCommand(world.database, agent.orgId, commandId);
+    expect(command && commandRecord(command).outcome).toEqual({ receipt_id: id, result: "passed" });
   });
 
   test("takes nothing for a command that went to the next agent, or that is about another backup", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { durationTicks, nearestIndex, timeTicks } from "./chart-scale.ts";
+import { durationTicks, nearestIndex, placeMarks, timeTicks } from "./chart-scale.ts";
 
 const HOUR = 3_600_000;
 
@@ -37,4 +37,18 @@ test("the nearest of several values is found, and the last of equal ones", () =>
   expect(nearestIndex([], 3)).toBe(-1);
   expect(nearestIndex([1, 5, 5, 9], 6)).toBe(2);
   expect(nearestIndex([1, 5], -7)).toBe(0);
+});
+
+test("no mark's text covers another's, on a phone where the last one stands before its mark", () => {
+  expect(placeMarks([100, 200, 300], 360, 90)).toEqual([
+    { index: 0, anchor: "middle" },
+    { index: 1, anchor: "middle" },
+    { index: 2, anchor: "middle" },
+  ]);
+  expect(placeMarks([170, 280], 300, 90)).toEqual([{ index: 0, anchor: "middle" }]);
+  expect(placeMarks([170, 310], 330, 90)).toEqual([
+    { index: 0, anchor: "middle" },
+    { index: 1, anchor: "end" },
+  ]);
+  expect(placeMarks([], 300, 90)).toEqual([]);
 });

@@ -56,6 +56,29 @@ export function timeTicks(from: number, to: number, most: number): TimeTicks {
   return { at, areDays: true, areYears: to - from > 300 * DAY };
 }
 
+export interface PlacedMark {
+  /** Which of the marks it is. */
+  index: number;
+  anchor: "middle" | "end";
+}
+
+/**
+ * Which marks have room for a text of that width, and where it stands: in the middle below its
+ * mark, or before the axis' right end. One that would cover the text before it is left out.
+ */
+export function placeMarks(xs: readonly number[], right: number, wide: number): PlacedMark[] {
+  const placed: PlacedMark[] = [];
+  let free = Number.NEGATIVE_INFINITY;
+  for (const [index, x] of xs.entries()) {
+    const anchor = x > right - wide / 2 ? "end" : "middle";
+    const end = anchor === "end" ? x : x + wide / 2;
+    if (end - wide < free) continue;
+    placed.push({ index, anchor });
+    free = end;
+  }
+  return placed;
+}
+
 /** The index of the value nearest to `wanted`; -1 of none. */
 export function nearestIndex(values: readonly number[], wanted: number): number {
   let best = -1;

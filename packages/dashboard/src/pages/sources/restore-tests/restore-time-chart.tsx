@@ -5,7 +5,7 @@ import { formatMilliseconds, formatTime } from "../../../text/format.ts";
 import { sourceText } from "../../../text/sources.ts";
 import type { RestoreTest } from "../queries.ts";
 import { exactDuration } from "../typed-duration.ts";
-import { durationTicks, nearestIndex, timeTicks } from "./chart-scale.ts";
+import { durationTicks, nearestIndex, placeMarks, timeTicks } from "./chart-scale.ts";
 import { ChosenTest } from "./chosen-test.tsx";
 import classes from "./restore-time-chart.module.css";
 import { chartTop_ms, dataBack_ms, type MeasuredTest } from "./restore-phases.ts";
@@ -154,11 +154,10 @@ function Axes({ scale, width }: { scale: Scale; width: number }) {
           </text>
         </g>
       ))}
-      {scale.times.at.map((time) => {
-        const x = scale.across(time);
-        const anchor = x > width - MARK_PX / 2 ? "end" : "middle";
+      {placeMarks(scale.times.at.map(scale.across), width, MARK_PX).map(({ index, anchor }) => {
+        const time = scale.times.at[index] ?? 0;
         return (
-          <text key={time} x={x} y={HEIGHT - 8} textAnchor={anchor}>
+          <text key={time} x={scale.across(time)} y={HEIGHT - 8} textAnchor={anchor}>
             {format.format(time)}
           </text>
         );

@@ -1,10 +1,9 @@
 import type { Status } from "../../../parts/status-mark.tsx";
 import { formatAge, formatBytes, formatMilliseconds, formatTime } from "../../../text/format.ts";
-import { commandText } from "../../../text/commands.ts";
 import { eventText } from "../../../text/log.ts";
 import { sourceText } from "../../../text/sources.ts";
 import { cleanWords } from "../../backups/clean-words.ts";
-import { endOf } from "../../commands/command-state.ts";
+import { markOf, wordOf } from "../../commands/command-state.ts";
 import type { RestoreTest, TimelineItem } from "../queries.ts";
 import { dataBack_ms } from "../restore-tests/restore-phases.ts";
 import type { TimelineRow } from "./timeline-rows.ts";
@@ -53,13 +52,8 @@ export function describeEntry(
     case "event":
       return describeEvent(item, now);
     case "command": {
-      const { kind, status } = item.command;
-      const end = endOf(item.command);
-      return {
-        mark: end === "failed" ? "failed" : "none",
-        title: text.command[kind],
-        details: [end === null ? commandText.statuses[status] : commandText.ended[end]],
-      };
+      const { command } = item;
+      return { mark: markOf(command), title: text.command[command.kind], details: [wordOf(command)] };
     }
   }
 }

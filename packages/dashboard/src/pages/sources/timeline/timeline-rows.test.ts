@@ -40,7 +40,7 @@ const receipt = (id: string, kind: "backup" | "restore_test", result: "passed" |
   }) satisfies TimelineItem;
 const command = (
   id: string,
-  outcome: { receipt_id?: string; event_id?: string; backup_id?: string },
+  outcome: { receipt_id?: string; event_id?: string; backup_id?: string; result?: "passed" | "failed" },
 ): TimelineItem => ({
   type: "command",
   at,
@@ -133,6 +133,8 @@ test.each([
   [event("evt_1", "of_later", { reason: "x" }), "none", "of_later", "x"],
   [command("cmd_1", {}), "none", "Backup requested", "accepted"],
   [command("cmd_1", { receipt_id: "rcpt_older" }), "none", "Backup requested", "done"],
+  [command("cmd_1", { receipt_id: "rcpt_older", result: "passed" }), "proven", "Backup requested", "passed"],
+  [command("cmd_1", { receipt_id: "rcpt_older", result: "failed" }), "failed", "Backup requested", "failed"],
   [command("cmd_1", { event_id: "evt_older" }), "failed", "Backup requested", "failed"],
 ] as const)("an entry in words: %#", (item, mark, title, details) => {
   const words = describeEntry({ item }, new Date(at));
