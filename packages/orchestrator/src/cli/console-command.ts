@@ -49,13 +49,14 @@ export function withExitCodes(command: Command): Command {
 
 /**
  * Runs a command and prints its outcome. Exit code 1 if the service refuses it; any other error is
- * thrown on.
+ * thrown on. With `onNew` it may be the first thing that is done on a data directory.
  */
 export async function runInConsole(
   options: CommonOptions,
   work: (console: Console) => Promise<Outcome>,
+  { onNew = false } = {},
 ): Promise<void> {
-  const opened = await openConsole(process.env, logOf(options));
+  const opened = await openConsole(process.env, logOf(options), onNew);
   try {
     printOutcome(await work(opened), options);
   } catch (error) {

@@ -476,3 +476,34 @@ test("an unknown organisation is refused, and the message says where to look", a
   expect(exitCode).toBe(1);
   expect(stderr).toContain("attestore-server org list");
 });
+
+test("a command in a directory without a service makes no database there and calls nothing clean", async () => {
+  const empty = await TestServer.create({ first: true });
+  try {
+    const commands = [
+      "fsck",
+      "log lost",
+      "log recover x",
+      "objects quarantine",
+      "objects sweep --yes",
+      "org list",
+    ];
+    commands.push(
+      "service backup --to . --recipient age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+    );
+    for (const command of commands) {
+      const { exitCode, stdout, stderr } = await empty.run(command.split(" ")).finished;
+      expect([exitCode, stdout, stderr], command).toEqual([
+        2,
+        "",
+        expect.stringMatching(/has no service's database.*systemctl show -P Environment attestore-server/),
+      ]);
+    }
+    const doctor = await empty.run(["doctor"]).finished;
+    expect(doctor.stdout).toMatch(/does not exist yet.*If a service runs on this machine, run it with/);
+    await expect(readdir(empty.data)).rejects.toThrow("ENOENT");
+    expect((await empty.run(["org", "add", "First"]).finished).exitCode).toBe(0);
+  } finally {
+    await empty.remove();
+  }
+});

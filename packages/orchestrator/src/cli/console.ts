@@ -21,6 +21,7 @@ import { type Logger, silentLogger } from "../platform/logging/logger.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import { objectStore } from "../service/open-objects.ts";
+import { requireExisting } from "./require-existing.ts";
 
 /** What a command works with. */
 export interface Console {
@@ -59,14 +60,16 @@ export interface ConsoleDone<T> {
 
 /**
  * Opens the service's database with the settings of the environment: that of a service running on
- * the data directory, the embedded one for the duration of the command, or that of DATABASE_URL. A
- * new data directory is set up as on a first start.
+ * the data directory, the embedded one for the duration of the command, or that of DATABASE_URL.
+ * @param onNew whether a new data directory is set up as on a first start, and not refused
  */
 export async function openConsole(
   environment: NodeJS.ProcessEnv = process.env,
   log: Logger = silentLogger,
+  onNew = false,
 ): Promise<Console> {
   const config = await readCommandConfig(environment);
+  if (!onNew) await requireExisting(config);
   const opened = await openDatabase({
     dataDirectory: config.data,
     databaseUrl: config.databaseUrl,

@@ -12,6 +12,7 @@ import { type CommonOptions, consoleCommand, logOf } from "./console-command.ts"
 import { plainLine } from "@attestore/proof";
 import { type KeptHeads, readKeptHeads } from "./kept-heads.ts";
 import { printOutcome } from "./outcome.ts";
+import { requireExisting } from "./require-existing.ts";
 
 /** The most findings in the JSON. */
 const MOST_IN_JSON = 1000;
@@ -26,6 +27,7 @@ export function fsckCommand(): Command {
     "Rebuild every log from its leaves, and compare it with everything stored and signed, also outside the database",
   ).action(async (options: CommonOptions) => {
     const config = readConfig(process.env);
+    await requireExisting(config);
     const log = logOf(options);
     const opened = await openDatabase({
       dataDirectory: config.data,

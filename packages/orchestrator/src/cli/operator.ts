@@ -12,22 +12,26 @@ export function operatorCommand(): Command {
     .argument("<email>", "e-mail address for login codes")
     .option("--name <name>", "the person's name")
     .action((email: string, options: { json?: boolean; name?: string }) =>
-      runInConsole(options, async (console) => {
-        const operator = await console.act("operator add", async (tx) => ({
-          orgId: null,
-          done: await addOperator(tx, { email, name: options.name ?? null }),
-        }));
-        return {
-          json: operatorJson(operator),
-          talk: [
-            `${operator.email} is now an operator of this service.`,
-            "They sign in with a code sent by mail, and must add a passkey before they can do anything else.",
-            ...passkeyTrouble(console.publicUrl),
-          ],
-          result: operator.id,
-          next: `${new URL("/login", console.publicUrl).href}`,
-        };
-      }),
+      runInConsole(
+        options,
+        async (console) => {
+          const operator = await console.act("operator add", async (tx) => ({
+            orgId: null,
+            done: await addOperator(tx, { email, name: options.name ?? null }),
+          }));
+          return {
+            json: operatorJson(operator),
+            talk: [
+              `${operator.email} is now an operator of this service.`,
+              "They sign in with a code sent by mail, and must add a passkey before they can do anything else.",
+              ...passkeyTrouble(console.publicUrl),
+            ],
+            result: operator.id,
+            next: `${new URL("/login", console.publicUrl).href}`,
+          };
+        },
+        { onNew: true },
+      ),
     );
 
   const list = consoleCommand("list", "List all operators").action((options: { json?: boolean }) =>

@@ -12,30 +12,34 @@ export function orgCommand(): Command {
     .argument("<name>", "the organisation's name")
     .option("--owner <email>", "who may open it in the dashboard, and let others in")
     .action((name: string, options: { json?: boolean; owner?: string }) =>
-      runInConsole(options, async (console) => {
-        const { org, owner } = await console.act("org add", async (tx) => {
-          const org = await createOrg(tx, { name, logHost: console.logHost });
-          const email = options.owner;
-          const owner =
-            email === undefined
-              ? null
-              : await addMember(tx, { orgId: org.id, email, role: "owner", name: null });
-          return { orgId: org.id, done: { org, owner } };
-        });
-        return {
-          json: owner === null ? orgJson(org) : { ...orgJson(org), owner: userJson(owner) },
-          talk: [
-            `Created the organisation "${org.name}".`,
-            ...(owner === null
-              ? [
-                  `Nobody can open it in the dashboard yet: attestore-server user add you@example.org --org ${org.slug} --role owner`,
-                ]
-              : [`${owner.email} owns it. Dashboard: ${console.publicUrl}`, ...howToSignIn()]),
-          ],
-          result: org.id,
-          next: `attestore-server auth-key create --org ${org.slug}`,
-        };
-      }),
+      runInConsole(
+        options,
+        async (console) => {
+          const { org, owner } = await console.act("org add", async (tx) => {
+            const org = await createOrg(tx, { name, logHost: console.logHost });
+            const email = options.owner;
+            const owner =
+              email === undefined
+                ? null
+                : await addMember(tx, { orgId: org.id, email, role: "owner", name: null });
+            return { orgId: org.id, done: { org, owner } };
+          });
+          return {
+            json: owner === null ? orgJson(org) : { ...orgJson(org), owner: userJson(owner) },
+            talk: [
+              `Created the organisation "${org.name}".`,
+              ...(owner === null
+                ? [
+                    `Nobody can open it in the dashboard yet: attestore-server user add you@example.org --org ${org.slug} --role owner`,
+                  ]
+                : [`${owner.email} owns it. Dashboard: ${console.publicUrl}`, ...howToSignIn()]),
+            ],
+            result: org.id,
+            next: `attestore-server auth-key create --org ${org.slug}`,
+          };
+        },
+        { onNew: true },
+      ),
     );
 
   const list = consoleCommand("list", "List all organisations").action((options: { json?: boolean }) =>

@@ -16,6 +16,7 @@ import { findClientPrograms } from "../platform/postgres/client-programs.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import { objectStore } from "../service/open-objects.ts";
 import { commandGroup, consoleCommand } from "./console-command.ts";
+import { requireExisting } from "./require-existing.ts";
 import { type Outcome, printOutcome } from "./outcome.ts";
 
 interface BackupFlags {
@@ -85,6 +86,7 @@ async function runBackup({ to, recipient }: BackupFlags): Promise<BackupFile & B
   const { removeOldBackupFiles, removeUnfinishedBackups } =
     await import("../features/service-backup/backup-files.ts");
   const { requireBackable, writeServiceBackup } = await import("../features/service-backup/write-backup.ts");
+  await requireExisting(config);
   const opened = await openDatabase({ ...databaseOptions(config), role: "command" });
   const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
   try {

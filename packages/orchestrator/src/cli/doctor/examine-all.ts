@@ -18,6 +18,7 @@ import { examineMail } from "./examine-mail.ts";
 import { examineObjects } from "./examine-objects.ts";
 import { examinePasskeys } from "./examine-passkeys.ts";
 import { examineRole } from "./examine-role.ts";
+import { WITH_SETTINGS } from "../require-existing.ts";
 import { examineService } from "./examine-service.ts";
 import { failed, type Finding, skipped } from "@attestore/host/finding";
 
@@ -31,7 +32,10 @@ const SERVICE_ROLES = 49;
 export async function examineAll(config: Config): Promise<Finding[]> {
   if (!(await exists(config.data)))
     return [
-      skipped("data", `${config.data} does not exist yet: the first start creates it.`),
+      skipped(
+        "data",
+        `${config.data} does not exist yet: the first start creates it. If a service runs on this machine, ${WITH_SETTINGS}`,
+      ),
       ...(await guarded("smtp", async () => [await examineMail(config.smtpUrl)])),
     ];
   const service = await guarded("service", async () => [await examineService(config)]);
