@@ -302,7 +302,7 @@ it("source add asks a person on a terminal, again after a typo, and does not sho
   for (const wrong of [
     'Did you mean "postgresql"?',
     '"My Shop" is not a valid source name',
-    "connection: must be env:NAME",
+    "connection: that is not a URL such as postgresql://USER:PASSWORD@HOST/DATABASE",
     'role "nobody" does not exist',
   ])
     expect(shown).toContain(wrong);

@@ -53,7 +53,7 @@ export async function describeSource(
   const entry: Record<string, unknown> = { engine };
   let secret: DescribedSource["secret"] = null;
   if (fields.includes("connection")) {
-    const { connection, text } = await connectionOf(call, name, answers);
+    const { connection, text } = await connectionOf(call, { engine, name }, answers);
     entry["connection"] = connection;
     if (text !== null) secret = { file: secretFile(name), text };
   }
@@ -146,7 +146,7 @@ function wrongName(name: string, taken: readonly string[]): string | null {
  */
 async function connectionOf(
   { flags }: Call,
-  name: string,
+  { engine, name }: ChosenSource,
   answers: TypedAnswers,
 ): Promise<{ connection: string; text: string | null }> {
   let typed = flags.text("connection");
@@ -157,9 +157,11 @@ async function connectionOf(
   } else if (typed === undefined) {
     const asked = await answers.askSecret(
       "connection",
-      `URL (not shown; kept in ${secretFile(name)}), or env:NAME, file:PATH, credential:NAME:`,
+      `URL (not shown; kept in ${secretFile(name)}), such as ${exampleUrl(engine)}; or env:NAME, file:PATH, credential:NAME:`,
     );
     if (asked === null) throw missing("connection", "env:NAME, file:PATH, … or - to read a URL from stdin");
+    if (asked !== "" && !/^([a-z][a-z0-9+.-]*:\/\/|(env|file|credential|service):)/.test(asked))
+      throw new UserError("usage", `connection: that is not a URL such as ${exampleUrl(engine)}`);
     typed = asked;
     isPrivate = true;
   }
@@ -167,6 +169,11 @@ async function connectionOf(
   if (isPrivate && /^[a-z][a-z0-9+.-]*:\/\//.test(typed))
     return { connection: `file:${secretFile(name)}`, text: typed };
   return { connection: typed, text: null };
+}
+
+function exampleUrl(engine: EngineName): string {
+  const scheme = engine === "mariadb" || engine === "mysql" ? "mysql" : engine;
+  return `${scheme}://USER:PASSWORD@HOST/DATABASE`;
 }
 
 async function flagOrAnswer(

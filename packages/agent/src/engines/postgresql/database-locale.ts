@@ -62,10 +62,10 @@ export function localeOptions(
   { provider, collate, ctype, locale, icu_rules }: DatabaseLocale,
   major: number,
 ): string {
-  const options = [`lc_collate ${unicodeLiteral(collate)}`, `lc_ctype ${unicodeLiteral(ctype)}`];
+  const options = [`lc_collate ${literal(collate)}`, `lc_ctype ${literal(ctype)}`];
   if (major >= 15) options.push(`locale_provider ${provider}`);
-  if (locale !== null) options.push(`${provider}_locale ${unicodeLiteral(locale)}`);
-  if (icu_rules !== null) options.push(`icu_rules ${unicodeLiteral(icu_rules)}`);
+  if (locale !== null) options.push(`${provider}_locale ${literal(locale)}`);
+  if (icu_rules !== null) options.push(`icu_rules ${literal(icu_rules)}`);
   return options.join(" ");
 }
 
@@ -101,8 +101,12 @@ export function lacksLocale(locale: DatabaseLocale, version: string): RunError {
   );
 }
 
+/** Most locales' names are plain, and people read them: `restore --into` shows the statement. */
+const PLAIN = /^[A-Za-z0-9_.@-]+$/;
+
 /** Quotes any text as an SQL literal without a backslash, because psql would interpret one. */
-function unicodeLiteral(text: string): string {
+function literal(text: string): string {
+  if (PLAIN.test(text)) return `'${text}'`;
   const escaped = Array.from(text, (each) => `!+${(each.codePointAt(0) ?? 0).toString(16).padStart(6, "0")}`);
   return `U&'${escaped.join("")}' uescape '!'`;
 }
