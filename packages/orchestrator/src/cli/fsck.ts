@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { fsck } from "../log/fsck/fsck.ts";
-import { noCounts, type Finding } from "../log/fsck/finding.ts";
+import { countsText, noCounts, type Finding } from "../log/fsck/finding.ts";
 import type { LogIdentity } from "../log/log-keys.ts";
 import { readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
@@ -9,7 +9,7 @@ import { readIdentity } from "../platform/keys/service-identity.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import { logIdentityOf } from "../log/log-identity.ts";
 import { type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
-import { plainLine } from "@attestore/proof";
+import { plainLine, plural } from "@attestore/proof";
 import { type KeptHeads, readKeptHeads } from "./kept-heads.ts";
 import { printOutcome } from "./outcome.ts";
 import { requireExisting } from "./require-existing.ts";
@@ -75,9 +75,7 @@ async function run(
         process.stderr.write(`${finding.orgId}: ${plainLine(finding.message)} (${finding.code})\n`);
     },
   });
-  const looked = Object.entries(counts)
-    .map(([what, count]) => `${count} ${what}`)
-    .join(", ");
+  const looked = countsText(counts);
   printOutcome(
     {
       json: {
@@ -86,7 +84,7 @@ async function run(
         not_compared: unread,
         findings: kept.map(({ code, orgId, message }) => ({ code, org_id: orgId, message })),
       },
-      result: findings === 0 ? `clean: ${looked}` : `${findings} findings in ${looked}`,
+      result: findings === 0 ? `clean: ${looked}` : `${plural(findings, "finding")} in ${looked}`,
       talk: unread.map((what) => `Not compared: ${what}.`),
     },
     options,

@@ -190,7 +190,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     examples: [
       [
         "sudo ATTESTORE_DATA=/var/lib/attestore-server attestore-server trust",
-        "curl and browsers of this machine stop warning",
+        "curl and other programs of this machine trust the service",
       ],
       ["sudo ATTESTORE_DATA=/var/lib/attestore-server attestore-server trust --undo", "take it out again"],
     ],

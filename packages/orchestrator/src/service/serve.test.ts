@@ -297,6 +297,7 @@ test("commands work beside the service, and without it", async () => {
     0,
     { ok: true, findings: [], counts: { logs: 1 } },
   ]);
+  expect((await server.run(["fsck"]).finished).stdout).toMatch(/^clean: 1 log, 0 leaves, /);
   running.process.kill("SIGTERM");
   await running.finished;
 });

@@ -1,3 +1,5 @@
+import { plural } from "@attestore/proof";
+
 /** Kinds of findings, by the part that is wrong. */
 export type FindingCode =
   | "log_missing"
@@ -35,4 +37,17 @@ export interface Counts {
 
 export function noCounts(): Counts {
   return { logs: 0, leaves: 0, receipts: 0, events: 0, tiles: 0, heads: 0, checkpoints: 0 };
+}
+
+/** Such as "1 log, 6 leaves". */
+export function countsText(counts: Readonly<Counts>): string {
+  return [
+    plural(counts.logs, "log"),
+    plural(counts.leaves, "leaf", "leaves"),
+    plural(counts.receipts, "receipt"),
+    plural(counts.events, "event"),
+    plural(counts.tiles, "tile"),
+    plural(counts.heads, "head"),
+    plural(counts.checkpoints, "checkpoint"),
+  ].join(", ");
 }
