@@ -60,7 +60,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
   "user add": {
     examples: [
       [
-        "attestore-server user add jo@example.org --org my-team --role member",
+        "attestore-server user add jo@example.org --org my-team --role auditor",
         "let somebody in, without a mail server",
       ],
     ],
