@@ -90,7 +90,11 @@ it("init names the fault of its arguments", async () => {
     [args("--recipient", "age1nonsense"), {}, /--recipient takes age1/],
     [args(), { ATTESTORE_AUTH_KEY: "hunter2" }, /^(?!.*hunter2).*not an auth key/s],
     [args(), { ATTESTORE_AUTH_KEY: `atk_0123456789_${"A".repeat(32)}` }, /rejected this auth key/],
-    [["init", "--root", root, "--service", service.url], withKey().env, /certificate .* is not trusted/],
+    [
+      ["init", "--root", root, "--service", service.url],
+      withKey().env,
+      /^(?!.*Node\.js)attestore init: the certificate of .* is not trusted \(.*\)\. Something in between may answer for it, such as a proxy that opens TLS/,
+    ],
     [["init", "--root", "/proc/none", "--service", service.url], withKey().env, /can't be created/],
     [args("--auth-key-file", join(base, "none")), {}, /can't be read/],
   ];

@@ -190,7 +190,7 @@ export async function spoolProblems(
   const total = waiting.backups + waiting.receipts + waiting.events;
   if (total > 0) {
     problems.push({
-      what: `${plural(waiting.backups, "backup")}, ${plural(waiting.receipts, "receipt")} and ${plural(waiting.events, "event")} ${total === 1 ? "waits" : "wait"} for ${storage ?? "the service"}`,
+      what: `${inWords(waiting)} ${total === 1 ? "waits" : "wait"} for ${storage ?? "the service"}`,
       next: alarmed
         ? "attestore alarm: nothing is submitted until the alarm is cleared"
         : running
@@ -199,6 +199,17 @@ export async function spoolProblems(
     });
   }
   return problems;
+}
+
+/** Only what there is. */
+function inWords({ backups, receipts, events }: Waiting): string {
+  const counts: [number, string][] = [
+    [backups, "backup"],
+    [receipts, "receipt"],
+    [events, "event"],
+  ];
+  const parts = counts.flatMap(([count, one]) => (count === 0 ? [] : [plural(count, one)]));
+  return [parts.slice(0, -1).join(", "), parts.at(-1)].filter((part) => part !== "").join(" and ");
 }
 
 export async function recoveryAdvice(layout: Layout, config: Config): Promise<Problem[]> {

@@ -109,7 +109,8 @@ export function connectionError(url: URL, error: unknown): ServiceError {
   if (UNTRUSTED.has(code) || code.startsWith("ERR_TLS") || code.startsWith("CERT_")) {
     return new ServiceError(
       "untrusted",
-      `the certificate of ${url.host} is not trusted (${error.message}). If the server has its own CA, give it: ` +
+      `the certificate of ${url.host} is not trusted (${error.message.replace(NODES_HINT, "")}). Something in between may answer for it, ` +
+        "such as a proxy that opens TLS. If its operator says that it has its own CA, give that: " +
         "`attestore init --ca-file FILE`, or `service.ca_file` in config.yaml if the service was set up again.",
       { cause: error },
     );
@@ -129,6 +130,9 @@ export function connectionError(url: URL, error: unknown): ServiceError {
   }
   return unreachable(url, error);
 }
+
+/** Of its options, which nobody passes to this program. */
+const NODES_HINT = /; if the root CA is installed locally.*$/;
 
 const UNTRUSTED = new Set([
   "DEPTH_ZERO_SELF_SIGNED_CERT",
