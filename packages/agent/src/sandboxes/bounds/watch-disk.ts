@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
-import { statfs } from "node:fs/promises";
+import { lstat, readdir, statfs } from "node:fs/promises";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
+import { errorCode } from "@attestore/host/errno";
 
 /**
  * `disk`: the directory is larger than it may be. `host`: its file system is nearly full, for
@@ -48,7 +50,10 @@ async function isNearlyFull(directory: string): Promise<boolean> {
   return bfree * bsize < Math.min(RESERVE_BYTES, RESERVE_SHARE * blocks * bsize);
 }
 
-/** With du(1), which handles directories of any depth; it leaves out what goes away meanwhile. */
+/**
+ * With du(1), which handles directories of any depth; it leaves out what goes away meanwhile. If
+ * the host cannot start it, this process measures.
+ */
 async function usedBytes(directory: string, signal: AbortSignal): Promise<number> {
   const du = spawn("du", ["--summarize", "--one-file-system", "--block-size=1", "--", directory], {
     stdio: ["ignore", "pipe", "ignore"],
@@ -56,5 +61,32 @@ async function usedBytes(directory: string, signal: AbortSignal): Promise<number
   });
   du.on("error", () => undefined);
   const output = await text(du.stdout).catch(() => "");
-  return Number(/^[0-9]+/.exec(output)?.[0] ?? 0);
+  const [said] = /^[0-9]+/.exec(output) ?? [];
+  return said === undefined ? measuredHere(directory, signal) : Number(said);
 }
+
+/** As du does, it passes over what it may not read. */
+async function measuredHere(top: string, signal: AbortSignal): Promise<number> {
+  const linked = new Set<number>();
+  const left = [top];
+  let device: number | null = null;
+  let bytes = 0;
+  for (let path = left.pop(); path !== undefined && !signal.aborted; path = left.pop()) {
+    try {
+      const found = await lstat(path);
+      device ??= found.dev;
+      if (found.dev !== device || linked.has(found.ino)) continue;
+      if (found.isDirectory()) for (const name of await readdir(path)) left.push(join(path, name));
+      else if (found.nlink > 1) linked.add(found.ino);
+      bytes += found.blocks * 512;
+    } catch (error) {
+      if (!LACKING.has(errorCode(error) ?? "")) continue;
+      left.push(path);
+      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return bytes;
+}
+
+/** The host or this process lacks something for a while, which says nothing about the directory. */
+const LACKING: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"]);
