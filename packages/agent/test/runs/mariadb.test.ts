@@ -857,6 +857,12 @@ describe("damage", () => {
         result: "failed",
         reason: expect.stringContaining("the dump cannot be loaded"),
       });
+    // A dump that does not make its own database is to blame, and MySQL has the same error for it.
+    const unmade = await resealed((sql) => sql.replace(/^CREATE DATABASE .*`shop`.*\n/m, ""));
+    expect(await testIt([], { made: unmade })).toMatchObject({
+      result: "failed",
+      reason: expect.stringContaining("the dump cannot be loaded (error 1049"),
+    });
     nothingLeft();
   });
 });

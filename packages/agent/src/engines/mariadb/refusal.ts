@@ -23,7 +23,7 @@ export function refusalOf(
   exit: Exit,
   errors: string,
   server: Pick<ScratchServer, "runtime" | "hasRunFull" | "hasDied">,
-  { functions, databases }: Known,
+  { functions, databases, ofBackup }: Known,
 ): RunError | RestoreRefused {
   // The client prints the failed statement first, and that may contain anything.
   const last = errors.slice(Math.max(0, errors.lastIndexOf("\nERROR ")));
@@ -45,8 +45,10 @@ export function refusalOf(
       `the dump cannot be loaded (${where}): it fills a table whose default takes a value of a sequence, and locks only the table. ` +
         "Let the application take the value, or use AUTO_INCREMENT, and back up again",
     );
-  const elsewhere = code === NO_TABLE ? databaseOfMissing(last) : undefined;
-  if (elsewhere !== undefined && databases?.includes(elsewhere) === false)
+  const elsewhere = databaseOfMissing(last);
+  // A dump that changes to a database that it does not make fails with MySQL's error, too.
+  const others = code === NO_DATABASE ? ofBackup : databases;
+  if (elsewhere !== undefined && others?.includes(elsewhere) === false)
     return new RunError(
       "sandbox_lacks",
       `the dump cannot be loaded (${where}): something in it, most likely a view, reads the database ${elsewhere.slice(0, 64)}, ` +
@@ -71,13 +73,20 @@ export interface Known {
   readonly functions: readonly string[];
   /** Those of the scratch server; null if they could not be asked for. */
   readonly databases: readonly string[] | null;
+  /** Those that the backup's metadata name; null of another program's dump, which names none. */
+  readonly ofBackup: readonly string[] | null;
 }
 
-const NO_TABLE = 1146;
+/** Of MySQL, where MariaDB says that a table is missing. */
+const NO_DATABASE = 1049;
 
 /** The database of the table that the server misses, as it says. */
 function databaseOfMissing(message: string): string | undefined {
-  return /^ERROR 1146 [^\n]*: Table '([^'.\n]+)\.[^'\n]+' doesn't exist/.exec(message.trimStart())?.[1];
+  const [, ofTable, ofDatabase] =
+    /^ERROR (?:1146 [^\n]*: Table '([^'.\n]+)\.[^'\n]+' doesn't exist|1049 [^\n]*: Unknown database '([^'\n]+)')/.exec(
+      message.trimStart(),
+    ) ?? [];
+  return ofTable ?? ofDatabase;
 }
 
 const NO_ROUTINE = 1305;

@@ -55,6 +55,7 @@ export async function restoreInto(
     await load(server, read(content, dump, made), {
       into,
       functions: functionsIn(metadata),
+      databases: into === null ? named : null,
       admin,
       signal,
     }).catch(async (error: unknown) => {
@@ -137,6 +138,8 @@ interface Loading {
   readonly into: string | null;
   /** The stored functions of the source. */
   readonly functions: readonly string[];
+  /** Those of the backup; null of another program's. */
+  readonly databases: readonly string[] | null;
   readonly admin: MariadbSession;
   readonly signal: AbortSignal;
 }
@@ -144,7 +147,7 @@ interface Loading {
 async function load(
   server: ScratchServer,
   content: AsyncIterable<Buffer>,
-  { into, functions, admin, signal }: Loading,
+  { into, functions, databases: ofBackup, admin, signal }: Loading,
 ): Promise<void> {
   const client = await server.run("mariadb", {
     // In binary mode, the client has no commands. Otherwise it could take text of a dump for one,
@@ -180,7 +183,7 @@ async function load(
   stopIfAborted(signal);
   if (exit.code !== 0) {
     const databases = await databasesOf(admin).catch(() => null);
-    throw refusalOf(exit, errors, server, { functions, databases });
+    throw refusalOf(exit, errors, server, { functions, databases, ofBackup });
   }
   if (!/^-- Dump completed/m.test(end.last()))
     throw new RestoreRefused("the dump's last line is missing: it was cut short");
