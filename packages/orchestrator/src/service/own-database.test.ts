@@ -84,6 +84,20 @@ test("a start whose database does not let the service in says why and what to do
     }
 });
 
+test("doctor warns of a role or database that may have fewer connections than the service opens", async () => {
+  await primary.query("create role few login password 'few' connection limit 12 in role pg_read_all_data");
+  const doctor = async (): Promise<string> => {
+    const DATABASE_URL = `postgresql://few:few@127.0.0.1:${primary.port}/postgres`;
+    return (await server.run(["doctor"], { DATABASE_URL }).finished).stdout;
+  };
+  expect(await doctor()).toMatch(/^WARNING +connections +.* 12 connections.* up to 20/m);
+  await primary.query("alter role few connection limit 20");
+  expect(await doctor()).not.toMatch(/ connections +/);
+  await primary.query("alter database postgres connection limit 15");
+  expect(await doctor()).toMatch(/^WARNING +connections +.* 15 connections.* up to 20/m);
+  await primary.query("alter database postgres connection limit -1");
+});
+
 test("a database that does not let a running service in any more makes it not ready, and the service goes on when it does", async () => {
   await primary.query("create role working superuser login password 'working'");
   const running = await server.serve({

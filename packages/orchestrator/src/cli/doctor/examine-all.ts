@@ -19,6 +19,7 @@ import { examineObjects } from "./examine-objects.ts";
 import { examinePasskeys } from "./examine-passkeys.ts";
 import { examineRole } from "./examine-role.ts";
 import { WITH_SETTINGS } from "../require-existing.ts";
+import { examineConnections } from "./examine-connections.ts";
 import { examineService } from "./examine-service.ts";
 import { failed, type Finding, skipped } from "@attestore/host/finding";
 
@@ -77,6 +78,7 @@ async function examineData(config: Config, isServing: boolean): Promise<Finding[
     return [
       ...(await examineDatabase(access.pool)),
       ...(await guarded("standbys", () => examineStandbys(access.pool))),
+      ...(isEmbedded ? [] : await guarded("connections", () => examineConnections(config, opened.service))),
       ...(await examineServiceRole(access, opened)),
       ...(await examineRecords(config, access, isServing)),
       ...(await guarded("backup", async () => [await examineBackup(config, access.pool, new Date())])),

@@ -11,7 +11,7 @@ const BESIDE_REQUESTS = 10;
 const FOR_OTHERS = 20;
 
 /** While a worker is replaced, there is one more. */
-function mostConnections({ databaseConnections }: Config, workers: number): number {
+export function mostConnections({ databaseConnections }: Config, workers: number): number {
   return (workers + 1) * (databaseConnections + BESIDE_REQUESTS);
 }
 
@@ -21,11 +21,15 @@ export function embeddedConnections(config: Config, workers: number): number | u
   return config.databaseUrl === undefined && wanted > 97 ? wanted + 3 : undefined;
 }
 
-/** How many connections an ordinary role may make. */
-async function readMaxConnections(connection: ConnectionSettings): Promise<number> {
+/** How many connections the role may make: by the server's, the database's and its own limit. */
+export async function readMaxConnections(connection: ConnectionSettings): Promise<number> {
   return withClient(connection, { name: "start", statement_ms: 10_000 }, async (client) => {
     const { rows } = await client.query<{ most: number }>(
-      `select current_setting('max_connections')::int - coalesce(current_setting('superuser_reserved_connections', true), '0')::int as most`,
+      `select least(
+         current_setting('max_connections')::int - coalesce(current_setting('superuser_reserved_connections', true), '0')::int,
+         case when not rolsuper and rolconnlimit >= 0 then rolconnlimit end,
+         case when not rolsuper and datconnlimit >= 0 then datconnlimit end) as most
+       from pg_roles, pg_database where rolname = session_user and datname = current_database()`,
     );
     return rows[0]?.most ?? 0;
   });
@@ -50,7 +54,7 @@ export async function fittingWorkers(
   if (config.workers !== "auto")
     throw new UserError(
       "invalid_setting",
-      `${plural(workers, "worker")} may open ${wanted} connections to the database while one of them is replaced, and it takes ${most} (max_connections). Raise that, or set ATTESTORE_WORKERS or ATTESTORE_DATABASE_CONNECTIONS lower.`,
+      `${plural(workers, "worker")} may open ${wanted} connections to the database while one of them is replaced, and it takes ${most} (max_connections, or CONNECTION LIMIT of the role or the database). Raise that, or set ATTESTORE_WORKERS or ATTESTORE_DATABASE_CONNECTIONS lower.`,
     );
   log.warn(
     { workers: fitting, room_for: workers, max_connections: most },
