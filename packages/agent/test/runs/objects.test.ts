@@ -10,6 +10,7 @@ import {
   WRITES_OPTIONS,
 } from "../../src/engines/postgresql/content/earlier-objects.ts";
 import { lookIntoArchive } from "../../src/engines/postgresql/archive-start.ts";
+import { MORE_KINDS } from "../../src/engines/postgresql/content/more-objects.ts";
 import { databaseObjects, RESTORED_OBJECTS } from "../../src/engines/postgresql/content/objects.ts";
 import { LIST_PRIVILEGES, privilegesOf } from "../../src/engines/postgresql/privileges/list-privileges.ts";
 import { tryPrivileges } from "../../src/engines/postgresql/privileges/try-privileges.ts";
@@ -488,6 +489,18 @@ test("a backup that lists objects as agents did before the third version is comp
   const tested = await testIt({ ...whole, sourceMetadata } as unknown as MadeBackup);
   expect(tested.reason).toBeUndefined();
   expect(objectsOf(tested)).toMatchObject({ result: "passed", observed: { objects: listed.length } });
+  // Of a source that did not list the others in time.
+  const lacking = { ...objects, left_out: MORE_KINDS.map((kind) => [kind, null]) };
+  const named = await testIt({
+    ...whole,
+    sourceMetadata: { ...whole.sourceMetadata, content: { ...content, objects: lacking } },
+  } as unknown as MadeBackup);
+  expect(named.reason).toBeUndefined();
+  expect(objectsOf(named)).toMatchObject({
+    result: "passed",
+    observed: { objects: listed.length, not_looked_at: MORE_KINDS.length },
+  });
+  expect(objectsOf(named)?.observed["not_looked_at_objects"]).toMatch(/^all of the kind column order, /);
   const reset = await dumpedAfter("alter sequence few_id_seq restart with 1", "second");
   const failed = await testIt(whole, reset);
   expect(objectsOf(failed)?.observed["differing_objects"]).toBe("sequence start public.few_id_seq (other)");

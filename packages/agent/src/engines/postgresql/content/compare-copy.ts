@@ -15,7 +15,7 @@ import { compareContent } from "./compare-content.ts";
 import { compareDump, UNCERTAIN_TABLES } from "./compare-dump.ts";
 import { EARLIER_OBJECTS, earlierObjects, listedThen, WRITES_OPTIONS } from "./earlier-objects.ts";
 import { expectedRows } from "./expected-content.ts";
-import { moreRestored } from "./more-objects.ts";
+import { moreRestored, UNDUMPED_COMMENT } from "./more-objects.ts";
 import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS } from "./objects.ts";
 import type { ArchiveContent } from "./read-archive.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./tables.ts";
@@ -91,7 +91,11 @@ async function compareItsObjects(
       words: OBJECTS_WORDS,
       isExact: expected.version !== 1,
       notLookedAt: [
-        ...(expected.leftOut.length === 0 ? [] : ["comments that no dump has"]),
+        ...expected.leftOut.map(([kind]) =>
+          kind === UNDUMPED_COMMENT
+            ? "comments that no dump has"
+            : `all of the kind ${kind.replaceAll("_", " ")}`,
+        ),
         ...(unrestored === null ? [] : notInAnyCheck(unrestored, loaded.unrestored)),
         ...ownersNotCompared(metadata, loaded.privileges),
         ...otherVersions(metadata["extensions"], rowsOf(ownOutput(listed.extensions))),

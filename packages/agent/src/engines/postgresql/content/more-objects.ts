@@ -87,6 +87,28 @@ export const MORE_OBJECTS = `
   )
   ${LISTING}`;
 
+/** The kinds of these for people, if a source did not list them in time, or they changed. */
+export const MORE_KINDS: readonly string[] = [
+  "column_order",
+  "index_column",
+  "partition_trigger",
+  "replica_identity",
+  "aggregate",
+  "user_mapping",
+  "range",
+  "conversion",
+  "operator_class",
+  "operator_family",
+  "text_search_parser",
+  "text_search_template",
+  "language",
+  "transform",
+  "access_method",
+  "foreign_data_wrapper",
+  SEQUENCE_START,
+  UNDUMPED_COMMENT,
+];
+
 /**
  * What code of the dump made a part of an extension, so that no other list has it. No dump has such
  * a statement. The parts that an extension's script makes belong to the server's superuser. Only a
