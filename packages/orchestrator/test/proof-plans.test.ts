@@ -1,14 +1,15 @@
 /**
- * How PostgreSQL finds whether sources are proven: from each source's own rows, whatever its
- * statistics say of the others'.
+ * How PostgreSQL finds whether sources are proven: from each source's own newest rows, however long
+ * its history, and whatever the statistics say of the others'.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { newId } from "@attestore/contract";
 import { readProofs } from "../src/features/sources/read-proofs.ts";
 import { connectDatabase, type DatabaseAccess } from "../src/platform/database/database.ts";
 import { readInOrg } from "../src/platform/database/org-scope.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";
 import { explaining, gatherPlans, rowsRead } from "./plans/explained.ts";
-import { multiply } from "./plans/many-rows.ts";
+import { copyRows, multiply } from "./plans/many-rows.ts";
 import { startTestService, type TestService } from "./service.ts";
 import { makeWorld, type World } from "./tenancy/world.ts";
 
@@ -16,6 +17,7 @@ import { makeWorld, type World } from "./tenancy/world.ts";
 const MANY = 3000;
 /** Of each of these sources no row but its own may be read. */
 const ASKED = 200;
+const DAY_MS = 86_400_000;
 const now = new Date();
 
 let service: TestService;
@@ -76,3 +78,28 @@ test.for(Object.entries(STATISTICS))(
     }
   },
 );
+
+test("a source's proof is read from its tests of the last days, also where it has years of them", async () => {
+  const [sources, days] = [others.slice(0, 20), 2 * 365];
+  const made = Array.from({ length: sources.length * days }, (_, n) =>
+    newId("receipt", Date.now() - Math.floor(n / sources.length) * DAY_MS).slice("rcpt_".length),
+  );
+  const at = `now() - (n - 1) / ${sources.length} * interval '1 day'`;
+  await copyRows(service.pool, world, "receipts", made, {
+    id: "'rcpt_' || suffix",
+    envelope_sha256: "sha256(suffix::bytea)",
+    source_id: `(array['${sources.join("','")}'])[1 + (n - 1) % ${sources.length}]`,
+    kind: "'restore_test'",
+    // Long ago one failed, and all since have passed.
+    result: `case (n - 1) / ${sources.length} when 100 then 'failed' else 'passed' end`,
+    created_at: at,
+    happened_at: at,
+  });
+  await service.pool.query("vacuum analyze receipts");
+  told.length = 0;
+  const proofs = await readInOrg(owner.database, world.org.id, (tx) => readProofs(tx, sources, now));
+  expect([...proofs.values()].map(({ failedAt }) => failedAt)).toEqual(sources.map(() => null));
+  const read = told.flatMap((plan) => rowsRead(plan, new Set(["receipts"])));
+  expect(read.length).toBeGreaterThan(0);
+  expect(read.filter(({ rows }) => rows > sources.length * 12)).toEqual([]);
+});

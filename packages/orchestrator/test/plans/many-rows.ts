@@ -87,7 +87,7 @@ export async function multiply({ pool }: TestService, world: World, count: numbe
  * Copies one row of the world's for each suffix; `changes` are SQL, which may use the `suffix` and
  * its number `n`.
  */
-async function copyRows(
+export async function copyRows(
   pool: TestService["pool"],
   world: World,
   table: string,
