@@ -86,6 +86,8 @@ test("a start whose database does not let the service in says why and what to do
 
 test("doctor warns of a role or database that may have fewer connections than the service opens", async () => {
   await primary.query("create role few login password 'few' connection limit 12 in role pg_read_all_data");
+  // Before the first start, doctor looks at nothing.
+  await mkdir(server.data, { recursive: true });
   const doctor = async (): Promise<string> => {
     const DATABASE_URL = `postgresql://few:few@127.0.0.1:${primary.port}/postgres`;
     return (await server.run(["doctor"], { DATABASE_URL }).finished).stdout;
