@@ -498,9 +498,11 @@ test("a backup that lists objects as agents did before the third version is comp
   expect(named.reason).toBeUndefined();
   expect(objectsOf(named)).toMatchObject({
     result: "passed",
-    observed: { objects: listed.length, not_looked_at: MORE_KINDS.length },
+    observed: {
+      objects: listed.length,
+      not_looked_at_objects: "objects of 18 kinds such as conversions and languages",
+    },
   });
-  expect(objectsOf(named)?.observed["not_looked_at_objects"]).toMatch(/^all of the kind column order, /);
   const reset = await dumpedAfter("alter sequence few_id_seq restart with 1", "second");
   const failed = await testIt(whole, reset);
   expect(objectsOf(failed)?.observed["differing_objects"]).toBe("sequence start public.few_id_seq (other)");

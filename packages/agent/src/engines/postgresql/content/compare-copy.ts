@@ -1,4 +1,4 @@
-import type { CheckOutcome } from "@attestore/proof";
+import { type CheckOutcome, plural } from "@attestore/proof";
 import { compareObjects, type ExpectedObjects, expectedObjects } from "../../content/compare-objects.ts";
 import { recordOf } from "../../content/expected-content.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
@@ -91,17 +91,22 @@ async function compareItsObjects(
       words: OBJECTS_WORDS,
       isExact: expected.version !== 1,
       notLookedAt: [
-        ...expected.leftOut.map(([kind]) =>
-          kind === UNDUMPED_COMMENT
-            ? "comments that no dump has"
-            : `all of the kind ${kind.replaceAll("_", " ")}`,
-        ),
+        ...leftOutAtSource(expected),
         ...(unrestored === null ? [] : notInAnyCheck(unrestored, loaded.unrestored)),
         ...ownersNotCompared(metadata, loaded.privileges),
         ...otherVersions(metadata["extensions"], rowsOf(ownOutput(listed.extensions))),
       ],
     }),
   ];
+}
+
+/** The names of all the kinds that a source did not list would not fit into a receipt. */
+function leftOutAtSource({ leftOut }: ExpectedObjects): string[] {
+  const kinds = leftOut.map(([kind]) => kind);
+  if (kinds.length === 0) return [];
+  return kinds.every((kind) => kind === UNDUMPED_COMMENT)
+    ? ["comments that no dump has"]
+    : [`objects of ${plural(kinds.length, "kind")} such as conversions and languages`];
 }
 
 /** The objects of the copy that such a backup lists too. */
