@@ -26,7 +26,7 @@ export function BottomBar({
           to={to}
           className={classes["place"] ?? ""}
           data-here={(!isOpen && isAt(path, to)) || undefined}
-          aria-label={label}
+          aria-label={short === undefined ? undefined : label}
           onClick={onGo}
         >
           <Icon name={icon} />
