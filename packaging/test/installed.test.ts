@@ -142,8 +142,9 @@ describe("a fresh host", () => {
 
   it("backs up and proves the sources that the service asks for, of PostgreSQL and of SQLite", async () => {
     mustShell(`
-      pg_createcluster 15 shop_test --port 54329 --start >/dev/null
-      export PGPORT=54329
+      # The network is the machine's: no port that a connection of another test may have.
+      pg_createcluster 15 shop_test --port 15329 --start >/dev/null
+      export PGPORT=15329
       cd /
       runuser -u postgres -- createuser attestore
       runuser -u postgres -- createdb -O attestore shop
@@ -167,7 +168,7 @@ describe("a fresh host", () => {
 `,
     );
     mustShell(`
-      echo 'SHOP_URL=postgresql:///shop?host=/var/run/postgresql&port=54329' >${STATE}/env
+      echo 'SHOP_URL=postgresql:///shop?host=/var/run/postgresql&port=15329' >${STATE}/env
       systemctl restart attestore
     `);
     for (const source of ["shop", "invoices"]) {

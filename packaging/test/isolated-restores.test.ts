@@ -123,9 +123,10 @@ beforeAll(async () => {
   writeFileSync(inside("/srv/hostile.sql"), DATABASE);
   writeFileSync(inside("/usr/local/bin/attack"), ATTACK, { mode: 0o755 });
   mustShell(`
-    pg_createcluster 15 hostile_test --port 54328 --start >/dev/null
+    # The network is the machine's: no port that a connection of another test may have.
+    pg_createcluster 15 hostile_test --port 15328 --start >/dev/null
     cd /
-    export PGPORT=54328
+    export PGPORT=15328
     runuser -u postgres -- createdb hostile
     runuser -u postgres -- psql -qXv ON_ERROR_STOP=1 -d hostile </srv/hostile.sql
     runuser -u postgres -- pg_dump -Fc hostile >/srv/dumps/shop.dump

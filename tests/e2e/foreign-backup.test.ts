@@ -151,6 +151,8 @@ describe("a backup that somebody else uploads for a source that an admin moved t
     const taken = existsSync(marker) ? readFileSync(marker, "utf8") : null;
     expect({ outcome, taken }).toMatchObject({ taken: null });
     expect(outcome).toContain("test_for: shop");
+    // The host was stopped once the command was done, which may be before it has sent the event.
+    expect((await victim.run("sync")).code).toBe(0);
     const { items } = (await asAdmin("GET", `/api/orgs/${org.id}/events?kind=restore_failed`)).json<{
       items: { detail: { reason: string } }[];
     }>();
