@@ -7,7 +7,7 @@ import { LESS_EXACTLY } from "./digest-check.ts";
 import { inferredId } from "./inferred-id.ts";
 
 /** Objects that are compared with each other, apart from the rest. */
-export type ObjectsGroup = "objects" | "privileges" | "unrestored";
+export type ObjectsGroup = "objects" | "privileges" | "unrestored" | "globals";
 
 /** The result for the objects that a backup has digests of. */
 export interface ComparedObjects {

@@ -24,7 +24,7 @@ import { openRoot } from "./open-root.ts";
 import { findReceipts } from "./receipts/find-receipt.ts";
 
 /** Checks that compare a restored copy with digests in a backup's receipt. */
-const RECOMPUTED = /^inferred:(?:content|objects|privileges|unrestored|attributes|manifest)(?::|$)/;
+const RECOMPUTED = /^inferred:(?:content|objects|privileges|unrestored|globals|attributes|manifest)(?::|$)/;
 
 /**
  * Recomputes the digests in a backup's receipt from its ciphertext: with an identity, it restores

@@ -171,6 +171,7 @@ test("several databases and the server's globals are backed up and restored", as
     "inferred:content:postgres",
     "inferred:objects:postgres",
     "inferred:privileges:postgres",
+    "inferred:globals",
     "inferred:foreign_keys:orders",
     "inferred:indexes:orders",
   ]);
@@ -271,6 +272,7 @@ describe("damage", () => {
     ]);
     expect(tested.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
       "inferred:roles",
+      "inferred:globals",
     ]);
     expect(existsSync(marker)).toBe(false);
     nothingLeft();

@@ -154,6 +154,38 @@ test("objects that a test does not restore are listed separately, and a pass tha
   expect(readStatement(payloadWith(unrestored({ sha256: B }))).issues).toHaveLength(1);
 });
 
+test("what belongs to a whole server is told by itself, and a pass that contradicts it is refused", () => {
+  const globals = (observed: Record<string, unknown>) =>
+    contentCheck({ objects: 4, not_compared: 0, ...observed }, "inferred:globals");
+  const objects = contentCheck({ objects: 9, not_compared: 0 }, "inferred:objects:shop");
+  const rows = contentCheck({ not_compared: 0 });
+  const roles = { id: "inferred:roles", observed: { roles: 2, missing: 0 } };
+  expect(comparedContent([objects, globals({})])?.globals).toEqual({
+    count: 4,
+    differing: 0,
+    notCompared: 0,
+  });
+  expect(comparedContentText([rows, roles, objects, globals({ differing: 1 })])).toBe(
+    "content of 3 tables compared; 9 objects compared; 4 roles, memberships and settings compared in the dump, 1 not as at the source",
+  );
+  const left = {
+    not_compared: 1,
+    not_compared_objects: "all of the kind role password",
+    not_looked_at: 1,
+    not_looked_at_objects: "membership a to b",
+  };
+  expect(comparedContentText([rows, objects, globals(left)])).toMatch(
+    /compared in the dump, not compared: all of the kind role password, not taken by the sandbox: membership a to b$/,
+  );
+  // An earlier agent signed nothing to compare roles with.
+  expect(comparedContentText([rows, roles, objects])).toBe(
+    "content of 3 tables compared; 9 objects compared; attributes, memberships and settings of roles not compared",
+  );
+  expect(readStatement(payloadWith(globals({}))).issues).toEqual([]);
+  expect(readStatement(payloadWith(globals({ differing: 1 }))).issues).toHaveLength(1);
+  expect(readStatement(payloadWith(globals({ sha256: B }))).issues).toHaveLength(1);
+});
+
 test("objects that the sandbox could not compare are named", () => {
   const names = { not_looked_at: 3, not_looked_at_objects: "all of the kind publication, event tr…" };
   const objects = contentCheck({ objects: 9, not_compared: 0, ...names }, "inferred:objects");

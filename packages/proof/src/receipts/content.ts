@@ -41,6 +41,11 @@ export interface ComparedContent {
    * none was.
    */
   readonly unrestored?: { readonly count: number; readonly differing: number; readonly notCompared: number };
+  /**
+   * Roles, their passwords, memberships and settings, and what else belongs to a whole server, as
+   * the dump has it; absent if none was compared.
+   */
+  readonly globals?: { readonly count: number; readonly differing: number; readonly notCompared: number };
 }
 
 const CONTENT = /^inferred:content(?::|$)/;
@@ -49,6 +54,9 @@ const OBJECTS = /^inferred:objects(?::|$)/;
 const FOREIGN: ReadonlySet<string> = new Set(["inferred:data", "inferred:files"]);
 const PRIVILEGES = /^inferred:privileges(?::|$)/;
 const UNRESTORED = /^inferred:unrestored(?::|$)/;
+const GLOBALS = /^inferred:globals$/;
+/** A test of a backup with the server's globals has this check too. */
+const ROLES = "inferred:roles";
 const ATTRIBUTES = "inferred:attributes";
 
 /** As the test's own checks say; null where it compared no table's content. */
@@ -57,7 +65,6 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
   const objects = checks.filter(({ id }) => OBJECTS.test(id));
   if (content.length === 0 && objects.length === 0) return null;
   const privileges = checks.filter(({ id }) => PRIVILEGES.test(id));
-  const unrestored = checks.filter(({ id }) => UNRESTORED.test(id));
   const leftOut = sum(objects, "not_compared");
   const notLookedAt = sum(objects, "not_looked_at");
   return {
@@ -82,16 +89,26 @@ export function comparedContent(checks: readonly Observed[]): ComparedContent | 
     ...(privileges.length === 0
       ? {}
       : { privileges: { count: sum(privileges, "objects"), differing: sum(privileges, "differing") } }),
-    ...(unrestored.length === 0
-      ? {}
-      : {
-          unrestored: {
-            count: sum(unrestored, "objects"),
-            differing: sum(unrestored, "differing"),
-            notCompared: sum(unrestored, "not_compared"),
-          },
-        }),
+    ...onlyInDump("unrestored", checks, UNRESTORED),
+    ...onlyInDump("globals", checks, GLOBALS),
   };
+}
+
+/** What was compared as the dump has it, under that name; nothing if there is no such check. */
+function onlyInDump<Name extends "unrestored" | "globals">(
+  name: Name,
+  checks: readonly Observed[],
+  ids: RegExp,
+): Pick<ComparedContent, Name> {
+  const own = checks.filter(({ id }) => ids.test(id));
+  if (own.length === 0) return {} as Pick<ComparedContent, Name>;
+  return {
+    [name]: {
+      count: sum(own, "objects"),
+      differing: sum(own, "differing"),
+      notCompared: sum(own, "not_compared"),
+    },
+  } as Pick<ComparedContent, Name>;
 }
 
 /**
@@ -109,6 +126,7 @@ export function comparedContentText(checks: readonly Observed[]): string {
     notLookedAtText(checks, objects?.notLookedAt ?? 0),
     privilegesText(checks, content.privileges),
     unrestoredText(checks, content.unrestored),
+    globalsText(checks, content.globals),
   ].join("");
   if (tables === 0) return `${besidesRows}; content not compared`;
   const differs = differing === 0 ? "" : `, ${differing} not what the dump holds`;
@@ -162,6 +180,23 @@ function unrestoredText(checks: readonly Observed[], unrestored: ComparedContent
     unrestored.notCompared === 0 ? "" : `, not compared: ${namedText(names, unrestored.notCompared)}`;
   const what = `${plural(unrestored.count, "object")} that a test does not restore`;
   return `; ${what} compared in the dump${differs}${besides}`;
+}
+
+function globalsText(checks: readonly Observed[], globals: ComparedContent["globals"]): string {
+  if (globals === undefined)
+    return checks.some(({ id }) => id === ROLES)
+      ? "; attributes, memberships and settings of roles not compared"
+      : "";
+  const own = checks.filter(({ id }) => GLOBALS.test(id));
+  const listed = (count: string, names: string, what: string): string => {
+    const total = sum(own, count);
+    return total === 0 ? "" : `, ${what}: ${namedText(namesIn(checks, GLOBALS, names), total)}`;
+  };
+  const differs = globals.differing === 0 ? "" : `, ${globals.differing} not as at the source`;
+  const besides = listed("not_compared", "not_compared_objects", "not compared");
+  const refused = listed("not_looked_at", "not_looked_at_objects", "not taken by the sandbox");
+  const what = plural(globals.count, "role, membership or setting", "roles, memberships and settings");
+  return `; ${what} compared in the dump${differs}${besides}${refused}`;
 }
 
 function notLookedAtText(checks: readonly Observed[], count: number): string {
@@ -227,7 +262,7 @@ function objectsText(objects: ComparedContent["objects"], why: string): string {
 export function contradictedContent(checks: readonly Observed[]): number {
   return checks.findIndex(({ id, result, expectation, observed }) => {
     const isCompared =
-      [CONTENT, OBJECTS, PRIVILEGES, UNRESTORED].some((ids) => ids.test(id)) || id === ATTRIBUTES;
+      [CONTENT, OBJECTS, PRIVILEGES, UNRESTORED, GLOBALS].some((ids) => ids.test(id)) || id === ATTRIBUTES;
     if (!isCompared || result !== "passed") return false;
     const signed = /\bsha256 = '([0-9a-f]{64})'/.exec(expectation ?? "")?.[1];
     const { differing, sha256, tables } = observed;

@@ -30,6 +30,7 @@ const BACKUP = receipt("rcpt_backup", {
       objects: { count: 9, sha256: B },
       privileges: { v: 2, total: 4, sha256: A },
       unrestored: { v: 2, total: 5, sha256: A },
+      globals: { v: 2, total: 6, sha256: A },
     },
     databases: [{ name: "shop", content: { tables: 2, sha256: B } }],
   },
@@ -71,6 +72,8 @@ test("tests that compared with their backup's digests are true, and the amount c
   expect(await lineOf([BACKUP, withObjects(privileges)])).toMatchObject({ result: "held" });
   const unrestored = check({ signed_sha256: A, sha256: A, objects: 5 }, "inferred:unrestored");
   expect(await lineOf([BACKUP, withObjects(unrestored)])).toMatchObject({ result: "held" });
+  const globals = check({ signed_sha256: A, sha256: A, objects: 6 }, "inferred:globals");
+  expect(await lineOf([BACKUP, withObjects(globals)])).toMatchObject({ result: "held" });
 });
 
 test.each([
@@ -84,6 +87,8 @@ test.each([
     "another digest over the publications",
     withObjects(check({ signed_sha256: A, sha256: B }, "inferred:unrestored")),
   ],
+  ["other roles", withObjects(check({ signed_sha256: B, sha256: B }, "inferred:globals"))],
+  ["another digest over the roles", withObjects(check({ signed_sha256: A, sha256: B }, "inferred:globals"))],
   ["objects that the backup does not have", tested(check({ signed_sha256: B }, "inferred:objects:shop"))],
   ["those of another database", tested(check({ tables: 2 }, "inferred:content:shop"))],
   ["those of a database that the backup does not have", tested(check({}, "inferred:content:other"))],

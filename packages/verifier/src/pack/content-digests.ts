@@ -1,7 +1,7 @@
 import type { BackupStatement, RestoreTestStatement } from "@attestore/proof";
 
 /** Of what a restore test compares besides the rows, each has a digest of its own. */
-type Part = "objects" | "privileges" | "unrestored";
+type Part = "objects" | "privileges" | "unrestored" | "globals";
 
 /** The digests that a backup signed of one database. */
 export interface SignedDigests {
@@ -30,8 +30,8 @@ interface Digest {
   tables: number | null;
 }
 
-const PARTS: readonly Part[] = ["objects", "privileges", "unrestored"];
-const COMPARED = /^inferred:(content|objects|privileges|unrestored)(?::([^]*))?$/;
+const PARTS: readonly Part[] = ["objects", "privileges", "unrestored", "globals"];
+const COMPARED = /^inferred:(content|objects|privileges|unrestored|globals)(?::([^]*))?$/;
 
 export function signedDigests({
   content,

@@ -31,6 +31,7 @@ const VERSIONS: Readonly<Record<ObjectsGroup, readonly ExpectedObjects["version"
   objects: [1, 2, 3],
   privileges: [1, 2, 3, 4, 5],
   unrestored: [1, 2],
+  globals: [2],
 };
 
 const SHA256 = /^[0-9a-f]{64}$/;

@@ -188,7 +188,8 @@ export function withoutUnrestored(listed: ListedObjects): ListedObjects {
   return { ...listed, objects: listed.objects?.filter((object) => !isUnrestored(object)) ?? null };
 }
 
-function unchanged(
+/** What was listed, if it is the same before and after the dump. */
+export function unchanged(
   before: readonly DatabaseObject[] | null,
   after: readonly DatabaseObject[] | null,
 ): readonly DatabaseObject[] | null {

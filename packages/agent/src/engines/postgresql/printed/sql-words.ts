@@ -60,13 +60,13 @@ export function sqlWords(text: string): readonly string[] | null {
 }
 
 /**
- * The words of each statement that begins with one of `beginnings`, without its semicolon, in SQL
- * with comments and with commands of psql on lines of their own. Ends with a null where the text
- * cannot be split into words.
+ * The words of each statement that begins with one of `beginnings` (null for any), without its
+ * semicolon, in SQL with comments and with commands of psql on lines of their own. Ends with a null
+ * where the text cannot be split into words.
  */
 export function* statementsOf(
   sql: string,
-  beginnings: ReadonlySet<string>,
+  beginnings: ReadonlySet<string> | null,
 ): Generator<readonly string[] | null, void, undefined> {
   let words: string[] = [];
   let isWanted = false;
@@ -74,7 +74,7 @@ export function* statementsOf(
   for (const word of wordsOf(sql, BETWEEN_STATEMENTS)) {
     if (word === null) return yield null;
     if (word !== ";") {
-      if (isFirst) isWanted = beginnings.has(word);
+      if (isFirst) isWanted = beginnings?.has(word) ?? true;
       if (isWanted) words.push(word);
       isFirst = false;
       continue;

@@ -2,7 +2,9 @@ import { MAX_RECEIPT_BYTES, newId, type SourceMetadata } from "@attestore/contra
 import { envelopeToJson, formatStatement, PAYLOAD_TYPE, signEnvelope } from "@attestore/proof";
 import { expect, test } from "vitest";
 import { backupStatement } from "../../../receipts/statements.ts";
+import { exactObjectsMetadata } from "../../content/tagged-objects.ts";
 import { describeSet, tablesOfEach } from "./describe-set.ts";
+import { globalObject } from "./global-objects.ts";
 import { MAX_DATABASES } from "./names.ts";
 import { databasesOfMetadata } from "./set-metadata.ts";
 
@@ -54,6 +56,10 @@ function metadataOf(databases: number, { extensions, roles, name = "tenant" }: E
     sql: Buffer.alloc(0),
     roles: listOf(400, (index) => long(`${index}${name}`)),
     hasPasswords: true,
+    objects: exactObjectsMetadata(
+      listOf(400, (index) => globalObject("role", long(`${index}${name}`), [])),
+      Buffer.alloc(32),
+    ),
   };
   const set = { version: "17.2", tools: "17.2", own: described[0]?.name ?? "", described, globals };
   return describeSet(set) as SourceMetadata;

@@ -66,6 +66,9 @@ export function describeSet({ version, tools, own, described, globals }: Describ
           },
     database_bytes: sum("database_bytes"),
     table_count: sum("table_count"),
+    ...(globals?.objects === null || globals === null
+      ? {}
+      : { content: { globals: objectsOf(globals.objects, described.length) } }),
     databases: described.map(({ name, metadata }) => ({
       name,
       schema_hash: metadata.schema_hash,

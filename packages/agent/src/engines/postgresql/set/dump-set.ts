@@ -40,7 +40,7 @@ const PART_BYTES = 8 << 20;
 export async function dumpSet(set: SetToDump): Promise<Omit<Dump, "origin">> {
   const { source, database, session, version } = set;
   const { names, own } = await databasesOf(set);
-  const globals = source.globals ? await dumpGlobals(database, session) : null;
+  const globals = source.globals ? await dumpGlobals(database, session, version) : null;
   await session.close();
   let running: DatabaseDump | null = null;
   const described: { name: string; metadata: SourceMetadata }[] = [];

@@ -14,6 +14,8 @@ test("the statements that pg_dumpall writes about roles are accepted", () => {
     'GRANT seller TO "Odd role" GRANTED BY postgres',
     "GRANT seller TO buyer WITH ADMIN OPTION, INHERIT TRUE GRANTED BY postgres",
     "GRANT attestore TO seller",
+    "ALTER ROLE seller SET \"TimeZone\" TO 'UTC'",
+    `ALTER ROLE seller SET "my.path2" TO E'C:\\\\here'`,
   ])
     expect(taken(`--\n-- Roles\n--\n\n${statement};`)).toEqual([statement]);
 });
@@ -38,6 +40,8 @@ test.each([
   "DO $$ begin end $$;",
   "\\! id",
   "COMMENT ON ROLE seller IS 'a\\';",
+  "COMMENT ON ROLE seller IS E'a\\';",
+  "COMMENT ON ROLE seller IS E'\u0081\\\\';",
 ])("nothing else is: %s", (text) => {
   expect(taken(text)).toEqual([]);
 });

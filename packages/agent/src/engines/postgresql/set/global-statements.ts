@@ -1,7 +1,12 @@
 import { LOADING_ROLE } from "../loading-role.ts";
 
 const NAME = `("(?:[^"\\\\\\0]|"")+"|[a-z_][a-z0-9_$]*)`;
-const TEXT = `'(?:[^'\\\\\\0]|'')*'`;
+/**
+ * pg_dumpall writes a text with a backslash as E'…'. In some encodings a backslash may be a part of
+ * another character, so such a text must be ASCII.
+ */
+const TEXT = `(?:'(?:[^'\\\\\\0]|'')*'|E'(?:[^'\\\\\\0\\x80-\\xff]|''|\\\\\\\\)*')`;
+const SETTING = `(?:"[A-Za-z0-9_.]+"|[a-z_][a-z0-9_]*)`;
 const ATTRIBUTE =
   "(?:NO)?(?:SUPERUSER|INHERIT|CREATEROLE|CREATEDB|LOGIN|REPLICATION|BYPASSRLS)|CONNECTION LIMIT -?[0-9]+";
 
@@ -9,7 +14,7 @@ const ATTRIBUTE =
 const TAKEN: readonly RegExp[] = [
   `CREATE ROLE ${NAME}`,
   `ALTER ROLE ${NAME} WITH(?: (?:${ATTRIBUTE}|PASSWORD ${TEXT}|VALID UNTIL ${TEXT}))+`,
-  `ALTER ROLE ${NAME}(?: IN DATABASE ${NAME})? SET (?:"[a-z_.]+"|[a-z_.]+) TO ${TEXT}(?:, ${TEXT})*`,
+  `ALTER ROLE ${NAME}(?: IN DATABASE ${NAME})? SET ${SETTING} TO ${TEXT}(?:, ${TEXT})*`,
   `COMMENT ON ROLE ${NAME} IS ${TEXT}`,
   `GRANT ${NAME} TO ${NAME}(?: WITH (?:ADMIN|INHERIT|SET) (?:OPTION|TRUE|FALSE)(?:, (?:ADMIN|INHERIT|SET) (?:OPTION|TRUE|FALSE))*)?(?: GRANTED BY ${NAME})?`,
 ].map((pattern) => new RegExp(`${pattern};\\n`, "y"));
@@ -40,6 +45,15 @@ export function* globalStatements(text: string): Generator<string, void, undefin
     if (!OURS.has(plain(GRANT.test(statement) ? second : first))) yield statement.slice(0, -2);
   }
 }
+
+/** The same without the grantor; null for a statement that names none. */
+export function withoutGrantor(statement: string): string | null {
+  if (!GRANT.test(statement)) return null;
+  const without = statement.replace(GRANTED_BY, "");
+  return without === statement ? null : without;
+}
+
+const GRANTED_BY = new RegExp(` GRANTED BY ${NAME}$`);
 
 function plain(name: string): string {
   return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;

@@ -40,7 +40,7 @@ export async function restoreSet(
     const globals = await reading.globals();
     if ((globals !== null) !== (typeof metadata["globals"] === "object" && metadata["globals"] !== null))
       throw new RestoreRefused("the server's globals differ from the backup's metadata");
-    if (globals !== null) await restoreGlobals(server, globals, signal);
+    const restoredGlobals = globals === null ? null : await restoreGlobals(server, globals, signal);
     let restored = 0;
     const loaded: Loaded[] = [];
     for (; (await reading.peek()) !== null; restored++) {
@@ -63,7 +63,7 @@ export async function restoreSet(
     );
     const own = databases.get(String(metadata["own_database"])) ?? databases.values().next().value;
     if (own === undefined) throw new RestoreRefused("the backup names no database");
-    return new RestoredSet(server, databases, own);
+    return new RestoredSet(server, databases, own, restoredGlobals);
   } catch (error) {
     const refusal =
       error instanceof MalformedSet

@@ -14,12 +14,15 @@ import type {
   RuinLimits,
   StartCommand,
 } from "../../engine.ts";
+import { compareObjects, expectedObjects } from "../../content/compare-objects.ts";
 import { textsOf } from "../../foreign-texts.ts";
 import { COUNTING_S } from "../../row-counts.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import type { RestoredPostgresql } from "../restored.ts";
 import { contentKeyOf } from "../content/describe-content.ts";
 import { setHash } from "./describe-set.ts";
+import { GLOBALS_WORDS } from "./global-objects.ts";
+import type { RestoredGlobals } from "./restore-globals.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { databasesOfMetadata, rolesOfMetadata } from "./set-metadata.ts";
 
@@ -29,15 +32,19 @@ export class RestoredSet implements Restored {
   /** By the databases' own names, in the set's order. */
   readonly #databases: ReadonlyMap<string, RestoredPostgresql>;
   readonly #own: RestoredPostgresql;
+  /** Null if the set has none. */
+  readonly #globals: RestoredGlobals | null;
 
   constructor(
     server: ScratchServer,
     databases: ReadonlyMap<string, RestoredPostgresql>,
     own: RestoredPostgresql,
+    globals: RestoredGlobals | null,
   ) {
     this.#server = server;
     this.#databases = databases;
     this.#own = own;
+    this.#globals = globals;
   }
 
   async fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
@@ -129,7 +136,7 @@ export class RestoredSet implements Restored {
         })),
       );
     }
-    return outcomes;
+    return [...outcomes, ...this.#globalsCheck(metadata, key)];
   }
 
   checkConstraints({ alone_ms }: IntegrityLimits): Promise<FinishAlone> {
@@ -158,6 +165,16 @@ export class RestoredSet implements Restored {
 
   close(): Promise<void> {
     return this.#server.close();
+  }
+
+  /** No check of a backup by an earlier agent, or if the source did not list its globals. */
+  #globalsCheck(metadata: ForeignMetadata, key: Buffer): CheckOutcome[] {
+    const expected = expectedObjects(metadata, "globals");
+    if (expected === null || this.#globals === null) return [];
+    const started = performance.now();
+    const { objects, refused } = this.#globals;
+    const context = { of: null, words: GLOBALS_WORDS, what: "globals" as const, notLookedAt: refused };
+    return [compareObjects(objects, expected, key, { ...context, duration_ms: performance.now() - started })];
   }
 
   async #rolesCheck({ metadata, signal }: InferredContext): Promise<CheckOutcome | null> {

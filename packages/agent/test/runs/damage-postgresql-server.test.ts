@@ -1,0 +1,226 @@
+import { chownSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { comparedContentText } from "@attestore/proof";
+import { readCiphertext } from "../../src/crypto/ciphertext.ts";
+import { unseal } from "../../src/crypto/unseal.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { GLOBALS } from "../../src/engines/postgresql/set/names.ts";
+import { tarEntries, tarHeader, tarPadding } from "../../src/engines/postgresql/set/tar.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { DamageTable } from "./damage-table.ts";
+import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
+import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
+
+/** What happens to the globals of a PostgreSQL server, and what notices it: docs/damage.md. */
+
+const table = new DamageTable("PostgreSQL", "A whole PostgreSQL server");
+let place: TestPlace;
+let server: SourcePostgres;
+let backup: MadeBackup;
+let archive: Buffer;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourcePostgres(place.dir);
+  const fast = join(place.dir, "fast");
+  mkdirSync(fast);
+  const { uid, gid } = statSync(server.sql("show data_directory"));
+  chownSync(fast, uid, gid);
+  server.sql(`
+    create role seller superuser createrole login connection limit 5 password 'hush-hush' valid until '2030-01-01 12:00+02';
+    create role "Odd ""role""" noinherit bypassrls; create role buyer login; create role unused;
+    grant seller to "Odd ""role"""; grant seller to buyer with admin option; grant pg_monitor to unused;
+    alter role seller set search_path = a, "B c"; alter role seller set timezone = 'Europe/Berlin';
+    alter role buyer set my.path = 'C:\\\\it''s'; alter role buyer set work_mem = '8MB';
+    alter role buyer in database postgres set work_mem = '9MB';
+    comment on role seller is 'it''s C:\\\\here';
+    create tablespace fast owner seller location '${fast}'; alter tablespace fast set (random_page_cost = 1.1, seq_page_cost = 1);
+    comment on tablespace fast is 'of the new disks'; grant create on tablespace fast to buyer with grant option;
+    grant set on parameter log_min_messages to buyer; grant alter system on parameter work_mem to public;
+    create table here (n int); insert into here values (1), (2);`);
+  backup = await back();
+  const whole = unseal(readCiphertext({ path: backup.path }), [place.identity]);
+  archive = Buffer.concat(await Array.fromAsync(whole, (piece) => Buffer.from(piece)));
+});
+
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+const back = (more: Partial<SourceConfigOf<"postgresql">> = {}): Promise<MadeBackup> =>
+  backUp(place, { ...server.source, databases: ["postgres"], globals: true, ...more });
+
+/** The globals, and what follows them in the archive. */
+async function partsOf(bytes: Buffer): Promise<{ globals: string; rest: Buffer }> {
+  const entries = tarEntries(
+    (async function* () {
+      yield await Promise.resolve(bytes);
+    })(),
+  );
+  const first = await entries.next();
+  if (first.done === true) throw new Error("an empty archive");
+  expect(first.value.name).toBe(GLOBALS);
+  const globals = Buffer.concat(await Array.fromAsync(first.value.content, (piece) => Buffer.from(piece)));
+  const length = 512 + globals.length + tarPadding(globals.length).length;
+  return { globals: globals.toString("utf8"), rest: bytes.subarray(length) };
+}
+
+/** Tests the backup with other globals in the place of its own. */
+async function testWith(change: (globals: string) => string): Promise<RestoreTestResult> {
+  const { globals, rest } = await partsOf(archive);
+  const changed = Buffer.from(change(globals));
+  const instead = await reseal(
+    place,
+    Buffer.concat([tarHeader(GLOBALS, changed.length), changed, tarPadding(changed.length), rest]),
+  );
+  return testBackup(place, server.source, backup, { instead });
+}
+
+const globalsOf = ({ checks }: RestoreTestResult) => checks.find(({ id }) => id === "inferred:globals");
+
+test("roles, memberships, settings, tablespaces and grants come back as they were", async () => {
+  const tested = await testBackup(place, server.source, backup);
+  expect(tested.reason).toBeUndefined();
+  // attestore is the first superuser.
+  expect(globalsOf(tested)).toMatchObject({
+    result: "passed",
+    observed: { objects: 19, found: 19, differing: 0 },
+  });
+  expect(globalsOf(tested)?.observed).not.toHaveProperty("not_compared");
+  expect(globalsOf(tested)?.observed).not.toHaveProperty("not_looked_at");
+  expect(comparedContentText(tested.checks)).toMatch(
+    /; 19 roles, memberships and settings compared in the dump$/,
+  );
+  // Neither a password's verifier nor a setting's value is in the receipt.
+  const signed = JSON.stringify([backup.sourceMetadata, tested.checks]);
+  for (const secret of ["SCRAM-SHA-256", "Europe/Berlin", "it's"]) expect(signed).not.toContain(secret);
+  expect((await partsOf(archive)).globals).toContain("SCRAM-SHA-256");
+});
+
+/** Each list is one dump. A text is taken out, or another put in its place. */
+const ON_THE_WAY: readonly (readonly (readonly [
+  what: string,
+  from: string | RegExp,
+  to: string,
+  names: string,
+])[])[] = [
+  [
+    [
+      "a role's membership lost on the way",
+      /GRANT pg_monitor TO unused.*;\n/,
+      "",
+      "membership pg_monitor to unused (missing)",
+    ],
+    [
+      "a membership without the option ADMIN on the way",
+      /(?<=TO buyer WITH )ADMIN OPTION/,
+      "ADMIN FALSE",
+      "membership seller to buyer (other)",
+    ],
+    [
+      "a role's setting lost on the way",
+      /ALTER ROLE seller SET search_path .*\n/,
+      "",
+      "role setting seller search_path (missing)",
+    ],
+    ["a role's setting changed on the way", "'8MB'", "'9MB'", "role setting buyer work_mem (other)"],
+    [
+      "a role no longer a superuser on the way",
+      "seller WITH SUPERUSER",
+      "seller WITH NOSUPERUSER",
+      "role seller (other)",
+    ],
+  ],
+  [
+    [
+      "a role's right to log in lost on the way",
+      /(?<=buyer WITH .*) LOGIN/,
+      " NOLOGIN",
+      "role buyer (other)",
+    ],
+    [
+      "a role's password changed on the way",
+      "SCRAM-SHA-256$4096:",
+      "SCRAM-SHA-256$4096:A",
+      "role password seller (other)",
+    ],
+    ["a role's comment lost on the way", /COMMENT ON ROLE seller .*\n/, "", "comment role seller (missing)"],
+    ["a tablespace elsewhere on the way", "/fast'", "/slow'", "tablespace fast (other)"],
+    [
+      "a grant on a parameter lost on the way",
+      /GRANT SET ON PARAMETER .*\n/,
+      "",
+      "grant SET on parameter log_min_messages to buyer (missing)",
+    ],
+    [
+      "a statement added to the globals on the way",
+      "CREATE ROLE seller;",
+      "CREATE ROLE seller;\nDROP ROLE unused;",
+      "statement",
+    ],
+  ],
+];
+
+test.each(ON_THE_WAY)("damage to the globals on the way is noticed as the table says", async (...cases) => {
+  const tested = await testWith((globals) =>
+    cases.reduce((text, [what, from, to]) => {
+      const changed = text.replace(from, () => to);
+      expect(changed, what).not.toBe(text);
+      return changed;
+    }, globals),
+  );
+  for (const [what, , , names] of cases) table.noticed(what, tested, names);
+});
+
+test("a role's expiry is compared, however the server prints times", async () => {
+  server.sql(
+    "alter system set timezone = 'Asia/Tokyo'; alter system set datestyle = 'SQL, DMY'; select pg_reload_conf()",
+  );
+  try {
+    const tested = await testBackup(place, server.source, await back());
+    expect(globalsOf(tested)).toMatchObject({ result: "passed", observed: { differing: 0 } });
+  } finally {
+    server.sql("alter system reset all; select pg_reload_conf()");
+  }
+  const later = await testWith((globals) =>
+    globals.replace("2030-01-01 10:00:00+00", "2031-01-01 10:00:00+00"),
+  );
+  table.noticed("a role's expiry changed on the way", later, "role seller (other)");
+});
+
+test("without the right to read passwords, all the rest is compared, and passwords are named", async () => {
+  server.sql("create role backups login; grant select on here to backups");
+  process.env["TEST_OTHER_URL"] = server.url("backups", "", "postgres");
+  try {
+    const made = await back({ connection: { kind: "env", name: "TEST_OTHER_URL" } });
+    expect(made.sourceMetadata["globals"]).toMatchObject({ passwords: false });
+    const tested = await testBackup(place, server.source, made);
+    expect(tested.reason).toBeUndefined();
+    expect(globalsOf(tested)).toMatchObject({
+      result: "passed",
+      observed: { differing: 0, not_compared: 1, not_compared_objects: "all of the kind role password" },
+    });
+    table.says("roles' passwords that the backup's role may not read", "named as not compared");
+  } finally {
+    server.sql("revoke select on here from backups; drop role backups");
+    delete process.env["TEST_OTHER_URL"];
+  }
+});
+
+test("a backup of an earlier agent is tested as before, and its summary names what is not compared", async () => {
+  const tested = await testBackup(place, server.source, backup, { without: ["content"] });
+  expect(tested.reason).toBeUndefined();
+  expect(globalsOf(tested)).toBeUndefined();
+  expect(tested.checks).toContainEqual(expect.objectContaining({ id: "inferred:roles", result: "passed" }));
+  expect(comparedContentText(tested.checks)).toContain(
+    "attributes, memberships and settings of roles not compared",
+  );
+});
+
+test("every case of the table is here", () => {
+  table.everyCaseIsHeld();
+});
