@@ -76,7 +76,7 @@ export async function insertBackup(
   const row = await tx
     .insertInto("backups")
     .values(backup)
-    .onConflict((conflict) => conflict.column("upload_id").doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning(BACKUP_COLUMNS)
     .executeTakeFirst();
   return row ?? null;

@@ -39,7 +39,7 @@ export async function readRuns(
       and (scheduled_at, runs.source_id, runs.kind) > (${after?.scheduled_at ?? new Date(0)}, ${after?.source_id ?? ""}, ${after?.kind ?? ""})
     order by scheduled_at, runs.source_id, runs.kind
     limit ${RUNS_IN_FILE}`.execute(db);
-  const first = await firstReceipts(db, rows, head.size);
+  const first = await firstReceipts(db, orgId, rows, head.size);
   const runs = rows.map((row, n): ScheduledRun => {
     const receipt = first.get(n) ?? null;
     const status = statusOf(row, receipt, exportedAt);
@@ -68,6 +68,7 @@ interface FirstReceipt {
  */
 async function firstReceipts(
   db: Database,
+  orgId: string,
   runs: readonly RunRow[],
   size: number,
 ): Promise<Map<number, FirstReceipt>> {
@@ -81,7 +82,7 @@ async function firstReceipts(
       with ordinality as runs (source_id, kind, low, high, scheduled_at, n)
     cross join lateral (
       select id, result from receipts
-      where receipts.source_id = runs.source_id and receipts.kind = runs.kind and id >= runs.low and id < runs.high
+      where org_id = ${orgId} and receipts.source_id = runs.source_id and receipts.kind = runs.kind and id >= runs.low and id < runs.high
         and log_index < ${size} and happened_at >= runs.scheduled_at - ${CLOCK_BEHIND}
       order by id limit 1) as first`.execute(db);
   return new Map(rows.map((row) => [row.n, row]));

@@ -95,6 +95,7 @@ export async function readSnapshot(
   const sources = await listPolicySources(tx, orgId);
   const agentEvents = await readAgentEvents(tx, orgId, head.size);
   const backups = await listBackupsBefore(tx, {
+    orgId,
     sourceIds: sources.map(({ id }) => id),
     before: firstIdAt("receipt", period.from.getTime()),
     size: head.size,

@@ -111,7 +111,12 @@ export async function listPolicySources(db: Database, orgId: string): Promise<So
 /** Log index of each source's last backup receipt before that id. */
 export async function listBackupsBefore(
   db: Database,
-  { sourceIds, before, size }: { sourceIds: readonly string[]; before: string; size: number },
+  {
+    orgId,
+    sourceIds,
+    before,
+    size,
+  }: { orgId: string; sourceIds: readonly string[]; before: string; size: number },
 ): Promise<number[]> {
   if (sourceIds.length === 0) return [];
   const found = await rows<{ log_index: number }>(
@@ -119,7 +124,7 @@ export async function listBackupsBefore(
     sql`select latest.log_index from unnest(${sourceIds}::text[]) as source (id)
       cross join lateral (
         select log_index from receipts
-        where source_id = source.id and kind = 'backup' and receipts.id < ${before} and log_index < ${size}
+        where org_id = ${orgId} and source_id = source.id and kind = 'backup' and receipts.id < ${before} and log_index < ${size}
         order by receipts.id desc limit 1) as latest`,
   );
   return found.map(({ log_index }) => log_index);

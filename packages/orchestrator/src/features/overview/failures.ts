@@ -37,6 +37,7 @@ export function lastDone(
 /** The failures that agents reported, by source, once for each kind and day. */
 export async function readFailures(
   tx: DatabaseTransaction,
+  orgId: string,
   sourceIds: readonly string[],
   first: string,
 ): Promise<Map<string, Failure[]>> {
@@ -45,7 +46,7 @@ export async function readFailures(
     select source_id, kind, (least(occurred_at, created_at) at time zone 'UTC')::date::text as day,
       max(least(occurred_at, created_at)) as at
     from events
-    where source_id = any(${[...sourceIds]}) and id >= ${firstIdAt("event", Date.parse(first))}
+    where org_id = ${orgId} and source_id = any(${[...sourceIds]}) and id >= ${firstIdAt("event", Date.parse(first))}
       and kind in ('backup_failed', 'restore_failed', 'attestation_failed')
     group by 1, 2, 3`.execute(tx);
   return Map.groupBy(rows, ({ source_id }) => source_id);
@@ -58,6 +59,7 @@ export async function readFailures(
  */
 export async function readStandingFailures(
   tx: DatabaseTransaction,
+  orgId: string,
   sources: readonly SourceRow[],
   first: string,
 ): Promise<Map<string, Failure[]>> {
@@ -75,7 +77,7 @@ export async function readStandingFailures(
         ${asked.map(({ done }) => firstIdAt("event", done?.getTime() ?? 0))}::text[])
       as asked (source_id, kind, done_at, from_id),
     lateral (select least(occurred_at, created_at) as at from events
-      where events.source_id = asked.source_id and events.kind = asked.kind
+      where org_id = ${orgId} and events.source_id = asked.source_id and events.kind = asked.kind
         and events.kind in ('backup_failed', 'restore_failed', 'attestation_failed')
         and id >= asked.from_id and id < ${firstIdAt("event", before)}
         and (asked.done_at is null or least(occurred_at, created_at) > asked.done_at)

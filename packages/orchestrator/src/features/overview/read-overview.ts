@@ -42,9 +42,9 @@ export async function readOverview(
   const known = await readDays(tx, orgId, strip);
   const drift = await readDrift(tx, orgId, now);
   const missed = await readMissedDays(tx, orgId, strip.first);
-  const failures = await readFailures(tx, ids, strip.first);
+  const failures = await readFailures(tx, orgId, ids, strip.first);
   const proofs = await readProofs(tx, ids, now);
-  const standing = await readStandingFailures(tx, sources, strip.first);
+  const standing = await readStandingFailures(tx, orgId, sources, strip.first);
   const incidents = await readIncidents(tx, orgId);
   const agents = await readAgents(tx, orgId);
   const log = await readLogHealth(tx, orgId);

@@ -27,10 +27,10 @@ export async function readSources(tx: DatabaseTransaction, orgId: string): Promi
     select sources.id, slug, name, engine, agent_id, test_agent_id, objectives, labels, last_backup_at, last_proven_at,
       next_backup_at, next_restore_test_at,
       test.happened_at as tested_at
-    from sources
+    from (select * from sources where org_id = ${orgId} and removed_at is null) as sources
     left join lateral (select happened_at from receipts
-      where receipts.source_id = sources.id and kind = 'restore_test' order by created_at desc limit 1) as test on true
-    where sources.org_id = ${orgId} and removed_at is null`.execute(tx);
+      where receipts.org_id = ${orgId} and receipts.source_id = sources.id and kind = 'restore_test'
+      order by created_at desc limit 1) as test on true`.execute(tx);
   return rows;
 }
 

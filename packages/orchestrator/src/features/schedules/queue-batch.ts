@@ -72,7 +72,7 @@ export async function queueBatch(
       from unnest(${times.map(({ id }) => id)}::text[], ${isoTimes(times.map(({ at }) => at))}::timestamptz[]) as come (source_id, at)
       join asked using (source_id) left join queued using (source_id)
       -- Recorded already: stays as it is, but for the command that it waits for.
-      on conflict (source_id, kind, scheduled_at) do update set command_id = excluded.command_id
+      on conflict (source_id, kind, scheduled_at, org_id) do update set command_id = excluded.command_id
         where scheduled_runs.status = 'waiting' and scheduled_runs.command_id is null
     )
     update sources set ${next} = due.next_at from due where sources.id = due.source_id`.execute(tx);

@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { silentLogger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
-import { stepsOf } from "./migration-steps.ts";
+import { runSteps, stepsOf } from "./migration-steps.ts";
 import { migrate, readMigrations } from "./migrate.ts";
 import type { Migration } from "./migrate.ts";
 import { openTestDatabase } from "../../../test/database/test-database.ts";
@@ -292,4 +292,55 @@ test("0071: uploads that were registered are known as such, also by a replica of
   ]);
   await query(backup("next"));
   expect(await registered()).toContainEqual({ id: "next", registered_at });
+});
+
+test("0073: keys name the organisation after an interruption anywhere, and a replica of before goes on", async () => {
+  const own = await readMigrations();
+  const at = own.findIndex(({ name }) => name.startsWith("0073"));
+  await migrate(connection, silentLogger, own.slice(0, at));
+  const upload = (
+    id: string,
+  ): string => `insert into uploads (id, org_id, source_id, agent_id, object_key, sha256, size_bytes, expires_at)
+    values ('${id}', 'org', 's', 'a', '${id}', '', 1, now());`;
+  /** As it is registered and asked for by what does not know of the migration. */
+  const backup = (
+    id: string,
+  ): string => `insert into backups (id, org_id, source_id, agent_id, upload_id, object_key, sha256, size_bytes, cipher,
+      source_metadata, made_at, command_id) values ('bkp_${id}', 'org', 's', 'a', '${id}', '${id}', '', 1, '{}', '{}', now(), 'asked')
+      on conflict (upload_id) do nothing;`;
+  const scheduled = `insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at, command_id)
+    values ('s', 'backup', '2026-03-01T06:00:00Z', 'org', now(), 'asked')
+    on conflict (source_id, kind, scheduled_at) do update set deadline_at = excluded.deadline_at;`;
+  await query(`insert into orgs (id, name, slug) values ('org', 'One', 'one'), ('other', 'Other', 'other');
+    insert into agents (id, org_id, name, hostname, platform, agent_version, public_key, key_fingerprint, token_sha256)
+      values ('a', 'org', 'a', 'a', 'linux', '1', '', 'a', '');
+    insert into sources (id, org_id, slug, name, engine, agent_id) values ('s', 'org', 's', 's', 'sqlite', 'a');
+    insert into commands (id, org_id, source_id, agent_id, kind, issued_by) values ('asked', 'org', 's', 'a', 'backup', 'u');
+    ${upload("one")} ${backup("one")} ${scheduled}`);
+
+  const sql = own[at]?.sql ?? "";
+  const steps = stepsOf("0073", sql) ?? [];
+  expect(steps.length).toBeGreaterThan(20);
+  for (const done of [Math.floor(steps.length / 2), steps.length]) {
+    const client = new pg.Client(connection);
+    await client.connect();
+    await runSteps(client, steps.slice(0, done), silentLogger);
+    await client.end();
+  }
+  expect(await migrate(connection, silentLogger, own)).toContain(73);
+
+  await query(`${upload("two")} ${backup("two")} ${backup("two")} ${scheduled}`);
+  expect(await query("select id from backups order by id")).toEqual([{ id: "bkp_one" }, { id: "bkp_two" }]);
+  expect(await query("select org_id from scheduled_runs")).toEqual([{ org_id: "org" }]);
+  const primary = `select conrelid::regclass::text as name, pg_get_constraintdef(oid) as key from pg_constraint
+    where contype = 'p' and conrelid = any('{receipts,events,commands,uploads,backups}'::regclass[])`;
+  expect(new Set((await query<{ key: string }>(primary)).map(({ key }) => key))).toEqual(
+    new Set(["PRIMARY KEY (id, org_id)"]),
+  );
+  // What one organisation has, another's rows cannot refer to.
+  await query(
+    "insert into uploads select 'their', 'other', source_id, agent_id, 'their', sha256, 1, multipart, now(), now() from uploads where id = 'two'",
+  );
+  await expect(query(backup("their"))).rejects.toThrow('violates foreign key constraint "backups_upload"');
+  await expect(query(upload("two"))).rejects.toThrow('violates unique constraint "uploads_key"');
 });

@@ -99,12 +99,14 @@ async function runBatches(client: pg.Client, sql: string, log: Logger): Promise<
 async function runConcurrently(client: pg.Client, sql: string, log: Logger): Promise<void> {
   const made = CONCURRENT.exec(sql)?.groups?.["made"];
   await patiently(log, async () => {
-    const { rows } = await client.query<{ indisvalid: boolean }>(
-      "select indisvalid from pg_index where indexrelid = to_regclass($1)",
-      [made ?? ""],
-    );
-    if (rows[0]?.indisvalid === true) return;
-    if (rows[0]?.indisvalid === false) await client.query(`drop index concurrently ${made}`);
+    if (made !== undefined) {
+      const { rows } = await client.query<{ indisvalid: boolean }>(
+        "select indisvalid from pg_index where indexrelid = to_regclass($1)",
+        [made],
+      );
+      if (rows[0]?.indisvalid === true) return;
+      if (rows[0]?.indisvalid === false) await client.query(`drop index concurrently ${made}`);
+    }
     await client.query(sql);
   });
 }
