@@ -107,17 +107,21 @@ function rarely<T>(arbitrary: fc.Arbitrary<T>, among: number): fc.Arbitrary<T | 
   return fc.oneof({ weight: among - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 }
 
+type ValueOf = (schema: Schema) => fc.Arbitrary<unknown>;
+
+/** What the schema takes. */
+const plain: ValueOf = (schema) => fitting(schema, plain);
+
 /** Mostly what the schema takes, and now and then anything. */
-function valueOf(schema: Schema): fc.Arbitrary<unknown> {
-  return fc.oneof(
-    { weight: 20, arbitrary: fitting(schema) },
+const bent: ValueOf = (schema) =>
+  fc.oneof(
+    { weight: 20, arbitrary: fitting(schema, bent) },
     { weight: 1, arbitrary: fc.oneof(anyText, anyJson) },
   );
-}
 
-function fitting(schema: Schema): fc.Arbitrary<unknown> {
+function fitting(schema: Schema, valueOf: ValueOf): fc.Arbitrary<unknown> {
   if (schema.$ref !== undefined)
-    return fitting(document.components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {});
+    return fitting(document.components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {}, valueOf);
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(valueOf));
@@ -170,7 +174,22 @@ const LOOKAHEAD = /\(\?[=!][^()]*\)/g;
 /** What the wire can carry in a header. */
 const headerText = fc.stringMatching(/^[\x20-\x7e\x80-\xff]{0,60}$/);
 
+/** A third of them are what the document asks for: a body of many fields is seldom bent in none. */
 function requestOf(path: string, method: string, operation: Operation): fc.Arbitrary<Call> {
+  return fc.oneof(
+    { weight: 1, arbitrary: plainRequestOf(path, method, operation) },
+    { weight: 2, arbitrary: bentRequestOf(path, method, operation) },
+  );
+}
+
+function plainRequestOf(path: string, method: string, operation: Operation): fc.Arbitrary<Call> {
+  return fc
+    .record({ ...partsOf(operation, plain), token: fc.constantFrom(...tokensOf(operation)) })
+    .map((made) => callOf(path, method, made));
+}
+
+/** The path's parameters, those of the query, and the body. */
+function partsOf(operation: Operation, valueOf: ValueOf) {
   const of = (where: string) => operation.parameters.filter((parameter) => parameter.in === where);
   const fields = (where: string): fc.Arbitrary<Record<string, unknown>> =>
     fc.record(
@@ -183,12 +202,14 @@ function requestOf(path: string, method: string, operation: Operation): fc.Arbit
     );
   const content = operation.requestBody?.content["application/json"];
   const body = content === undefined ? fc.constant(undefined) : valueOf(content.schema);
+  return { inPath: fields("path"), query: fields("query"), body };
+}
+
+function bentRequestOf(path: string, method: string, operation: Operation): fc.Arbitrary<Call> {
   return fc
     .record({
-      inPath: fields("path"),
-      query: fields("query"),
+      ...partsOf(operation, bent),
       unknown: rarely(fc.tuple(fc.string({ minLength: 1 }), anyText), 15),
-      body,
       raw: rarely(fc.oneof(fc.uint8Array({ maxLength: 200 }), anyText), 15),
       token: fc.oneof(
         { weight: 14, arbitrary: fc.constantFrom(...tokensOf(operation)) },
@@ -215,13 +236,13 @@ function tokensOf({ security }: Operation): string[] {
 interface Made {
   inPath: Record<string, unknown>;
   query: Record<string, unknown>;
-  unknown: [string, string] | undefined;
   body: unknown;
-  raw: string | Uint8Array | undefined;
   token: string;
-  key: string | undefined;
-  type: string | undefined;
-  cookie: string | undefined;
+  unknown?: [string, string] | undefined;
+  raw?: string | Uint8Array | undefined;
+  key?: string | undefined;
+  type?: string | undefined;
+  cookie?: string | undefined;
 }
 
 function callOf(path: string, method: string, made: Made): Call {

@@ -5,12 +5,12 @@
  * - against others: `pg_dump | zstd | age`, two scripts (restore-by-hand.ts: one that restores the
  *   dump while it comes and asks a check's query, and a careful person's, with `pg_restore --jobs`
  *   from a file and every table counted), and restic. A ratio above 1 means that ours is faster.
- * - what comparing costs: the same restore test without comparing content, objects and privileges,
- *   without a profile and without looking at constraints and indexes (without-comparison.ts). The
- *   aim is at most 1.4 times.
+ * - what comparing costs: the same restore test without comparing content, objects and privileges
+ *   (without-round-trip.ts; the aim is at most 1.4 times), and the same also without a profile and
+ *   without looking at constraints and indexes (without-comparison.ts).
  *
  *   node packages/agent/bench/database.ts [--size-mib 2048] [--tables 1] [--rounds 3] [--dir DIR]
- *     [--only backup|streamed|careful|cost|restic]…
+ *     [--only backup|streamed|careful|round-trip|cost|restic]…
  *
  * Ratios are those of adjacent runs: their median, smallest and largest. Processor time is that of
  * all processes, also of the scratch server.
@@ -33,13 +33,23 @@ const { values } = parseArgs({
     "size-mib": { type: "string", default: "2048" },
     tables: { type: "string", default: "1" },
     rounds: { type: "string", default: "3" },
-    only: { type: "string", multiple: true, default: ["backup", "streamed", "careful", "cost", "restic"] },
+    only: {
+      type: "string",
+      multiple: true,
+      default: ["backup", "streamed", "careful", "restic", "round-trip", "cost"],
+    },
     dir: { type: "string", default: tmpdir() },
   },
 });
 
 /** The first query of a check that a person would write; each side asks it. */
 const CHECK = "select count(*) as n from orders";
+
+/** What a restore test is measured with and without. */
+const COSTS = [
+  { only: "round-trip", name: "comparing what came back", entry: "without-round-trip" },
+  { only: "cost", name: "comparing, profile, constraints and indexes", entry: "without-comparison" },
+] as const;
 
 interface Measured extends Timed {
   readonly bytes?: number;
@@ -119,18 +129,21 @@ async function compare(): Promise<void> {
     row("backup, against restic", backup, resticBackup);
     row("restore test, against restic's", test, resticTest);
   }
-  if (!isWanted("cost")) return;
-  const without = join(dir, "without-comparison");
-  await buildLikeShipped(join(import.meta.dirname, "without-comparison.ts"), without);
-  const other = makeRoot(without, "root-without");
-  timed([without, "backup", "--source", "bench"], other.env);
-  const testWithout = testOf(other);
-  testWithout();
+  const agents = COSTS.filter(({ only }) => isWanted(only));
+  if (agents.length === 0) return;
   say(
     "\n| | times without | from, to | s | without | CPU s | without | MiB stored | without | agent's peak MiB | largest without |",
   );
   say("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-  row("restore test, with and without comparison", test, testWithout, (own, others) => own / others);
+  for (const { name, entry } of agents) {
+    const without = join(dir, entry);
+    await buildLikeShipped(join(import.meta.dirname, `${entry}.ts`), without);
+    const other = makeRoot(without, `root-${entry}`);
+    timed([without, "backup", "--source", "bench"], other.env);
+    const testWithout = testOf(other);
+    testWithout();
+    row(name, test, testWithout, (own, others) => own / others);
+  }
 }
 
 interface Root {
