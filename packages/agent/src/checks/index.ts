@@ -27,6 +27,7 @@ export { digestCheck } from "./digest-check.ts";
 export { foreignKeysCheck } from "./foreign-keys-check.ts";
 export { rowCheckId } from "./inferred-id.ts";
 export { sqliteIntegrityCheck } from "./integrity-check.ts";
+export { readTwiceCheck } from "./read-twice-check.ts";
 export { restCheck } from "./rest-check.ts";
 export { rolesPresentCheck } from "./roles-check.ts";
 export { rowCountCheck, rowFloorCheck } from "./rows-check.ts";

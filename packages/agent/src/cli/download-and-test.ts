@@ -46,17 +46,19 @@ export async function downloadAndTest(
   try {
     const startedAt = new Date().toISOString();
     const ciphertext = join(scratch.path, "ciphertext.age");
-    const downloadStarted = performance.now();
-    await backup.download(ciphertext, {
+    const options = {
       signal,
-      onProgress: (bytes, total) => onProgress("download", bytes, total),
-    });
+      onProgress: (bytes: number, total: number): void => onProgress("download", bytes, total),
+    };
+    const downloadStarted = performance.now();
+    await backup.download(ciphertext, options);
     const download_ms = Math.round(performance.now() - downloadStarted);
     const { restoreAndCheck } = await import("../runs/restore-and-check.ts");
     const tested = await restoreAndCheck({
       source,
       sources: [...config.sources.values()],
       ciphertext: { path: ciphertext },
+      downloadAgain: () => backup.download(ciphertext, options),
       sha256: backup.sha256,
       identities,
       scratchDir: layout.scratch,

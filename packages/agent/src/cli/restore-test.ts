@@ -147,6 +147,10 @@ function describe(
   for (const check of tested.checks)
     for (const told of negativeControlLines(check))
       terminal.data(`${terminal.onData.warn("!")} ${check.id} ${told}`);
+  if (tested.checks.some(({ id }) => id === "inferred:reading"))
+    terminal.data(
+      `${terminal.onData.warn("!")} read twice: the first reading of the stored backup was damaged, the second was not. Something on the way changes bytes: look at the storage, the network and this host's memory`,
+    );
   const notCounted = namedNotCounted(tested.checks);
   if (notCounted.count > 0)
     terminal.data(

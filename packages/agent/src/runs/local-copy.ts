@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type CiphertextSource, readCiphertext } from "../crypto/ciphertext.ts";
 import { writeFilePieces } from "../crypto/file-pieces.ts";
@@ -5,6 +6,8 @@ import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts"
 
 export interface LocalCopy {
   readonly path: string;
+  /** Gets the ciphertext once more; nothing for a file that is read where it is. */
+  again(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -18,14 +21,21 @@ export async function localCopy(
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
 ): Promise<LocalCopy> {
-  if ("path" in ciphertext) return { path: ciphertext.path, remove: () => Promise.resolve() };
+  if ("path" in ciphertext) {
+    const nothing = (): Promise<void> => Promise.resolve();
+    return { path: ciphertext.path, again: nothing, remove: nothing };
+  }
   const scratch = await makeScratchDirectory(scratchDir, null);
   const path = join(scratch.path, "ciphertext.age");
-  try {
+  const get = async (): Promise<void> => {
+    await rm(path, { force: true });
     await writeFilePieces(path, readCiphertext(ciphertext), signal, { onBytes, isTemporary: true });
+  };
+  try {
+    await get();
   } catch (error) {
     await scratch.remove();
     throw error;
   }
-  return { path, remove: () => scratch.remove() };
+  return { path, again: get, remove: () => scratch.remove() };
 }

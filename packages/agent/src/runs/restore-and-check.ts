@@ -19,6 +19,7 @@ import { localCopy, type LocalCopy } from "./local-copy.ts";
 import type { OnProgress, Phase } from "./progress.ts";
 import { openContentKey } from "./content-key.ts";
 import { readCanaries } from "./read-canaries.ts";
+import { SecondReading } from "./second-reading.ts";
 import { runNegativeControls, type WhichControls } from "./run-negative-controls.ts";
 import { runChecks } from "./run-checks.ts";
 
@@ -27,6 +28,11 @@ export interface TestRestoreRequest {
   /** All sources of this host: a test never restores into the data of any of them. */
   readonly sources?: readonly SourceConfig[];
   readonly ciphertext: CiphertextSource;
+  /**
+   * Downloads the stored ciphertext into its file again, because the first download is damaged.
+   * Absent if the file itself is what is tested: then it is read again.
+   */
+  readonly downloadAgain?: () => Promise<void>;
   /** The backup's recorded digest, lower-case hex. */
   readonly sha256: string;
   /** `AGE-SECRET-KEY-1…` */
@@ -51,7 +57,8 @@ export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" |
   readonly runtime: Runtime;
   /**
    * Whole milliseconds. `decrypt_ms` is for reading the whole ciphertext to verify its digest;
-   * decrypting and decompressing happen while the engine restores, in `restore_ms`.
+   * decrypting and decompressing happen while the engine restores, in `restore_ms`. A second
+   * reading, download included, is in that of the two in which the first one was damaged.
    */
   readonly phases: {
     readonly download_ms: number;
@@ -63,7 +70,8 @@ export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" |
 
 /**
  * Restores a backup into a throw-away place and runs its checks. `passed` needs all of these, in
- * this order: the digest of the whole ciphertext matches; it decrypts and decompresses to its end;
+ * this order: the digest of the whole ciphertext matches; it decrypts and decompresses to its end
+ * (where either does not, it is read a second time);
  * the engine's own restore ends without error; at least one check read data and passed; no check
  * failed. Anything that prevents a result is an error, not a result. @throws RunError
  */
@@ -75,11 +83,13 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
   const canaries = await readCanaries(source.checks);
   const sandbox = await findSandbox(source, request.backupMetadata, request.sources);
   const { phases, timed } = timedPhases();
-  const confinement = new Confinement(plaintextBytesOf(request.backupMetadata), {
-    programs: programsOf(source),
-    restoreDisk: limits.restoreDisk ?? null,
-    restoreMemory: limits.restoreMemory ?? null,
-  });
+  const newConfinement = (): Confinement =>
+    new Confinement(plaintextBytesOf(request.backupMetadata), {
+      programs: programsOf(source),
+      restoreDisk: limits.restoreDisk ?? null,
+      restoreMemory: limits.restoreMemory ?? null,
+    });
+  let confinement = newConfinement();
   const runtimeUsed = (): Runtime => ({
     ...sandbox.runtime,
     ...(confinement.level === null ? {} : { isolation: confinement.level }),
@@ -88,20 +98,28 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
   let copy: LocalCopy | null = null;
   // From here on, the data influences how long the test takes.
   let time: TimeLimit | null = null;
+  const reading = new SecondReading(async () => {
+    await copy?.again();
+    await request.downloadAgain?.();
+  });
   try {
-    const { path } = (copy = await timed("download_ms", () =>
+    const local = (copy = await timed("download_ms", () =>
       localCopy(request.ciphertext, request.scratchDir, signal, progressOf(request, "download")),
     ));
-    await timed("decrypt_ms", () => verifyDigest(path, request));
+    await timed("decrypt_ms", () => reading.orAgain(() => verifyDigest(local.path, request)));
     const contentKey = await openContentKey(request.backupMetadata, request.identities);
     const within = (time = timeLimit(limits, signal)).signal;
     const opened = (restored = await timed("restore_ms", () =>
-      sandbox.restore(plaintextOf(path, request, limits), {
-        scratchDir: request.scratchDir,
-        signal: within,
-        limits,
-        confinement,
-        ...(contentKey === null ? {} : { contentKey }),
+      reading.orAgain(async (isSecond) => {
+        if (isSecond) await verifyDigest(local.path, request);
+        confinement = newConfinement();
+        return sandbox.restore(plaintextOf(local.path, request, limits), {
+          scratchDir: request.scratchDir,
+          signal: within,
+          limits,
+          confinement,
+          ...(contentKey === null ? {} : { contentKey }),
+        });
       }),
     ));
     const budgets = checkBudgets(phases.restore_ms, limits);
@@ -133,14 +151,15 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
       ...verdict(ran.outcomes, ran.readData),
       runtime: runtimeUsed(),
       phases,
-      checks,
+      checks: [...checks, ...reading.checks(request.sha256)],
       unnamed: ran.unnamed,
       ...(ran.profile === null ? {} : { profile: ran.profile }),
     };
   } catch (caught) {
     stopIfAborted(signal);
-    const reason =
-      time?.isUp() === true ? outOfTime(limits) : whyItFailed(confinement.whatEnded(caught), request);
+    const ended = confinement.whatEnded(caught);
+    const why = time?.isUp() === true ? outOfTime(limits) : whyItFailed(ended, request);
+    const reason = `${why}${reading.note(ended)}`;
     return { result: "failed", reason, runtime: runtimeUsed(), phases, checks: [] };
   } finally {
     await restored?.close();

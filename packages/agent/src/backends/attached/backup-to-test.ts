@@ -45,17 +45,21 @@ export async function findStoredBackup(
   requireName(wanted, signed, own === null);
   const answer = await service.downloadUrl(id, { signal });
   if (answer.backup !== undefined) await requireSameRecord(attachment, wanted, signed, answer.backup);
+  // Valid for 15 minutes, which may be over when the backup is downloaded a second time.
+  let url: string | null = answer.download_url;
   return {
     ...found,
-    download: (file, options) =>
-      service.download({
-        // Valid for 15 minutes.
-        url: answer.download_url,
+    download: async (file, options) => {
+      const now = url ?? (await service.downloadUrl(id, { signal: options.signal })).download_url;
+      url = null;
+      return service.download({
+        url: now,
         file,
         expectedBytes: found.sizeBytes,
         signal: options.signal,
         onProgress: (bytes) => options.onProgress?.(bytes, found.sizeBytes),
-      }),
+      });
+    },
   };
 }
 
