@@ -361,6 +361,10 @@ test("another database's dump, bytes that are lost or other, FLOATs, and another
   const cut = await testIt(backup, { instead: await reseal(place, whole.subarray(0, whole.length * 0.8)) });
   expect(cut).toMatchObject({ result: "failed", checks: [] });
   table.says("the end of the dump cut off", "refused");
+  const lost = whole.toString("latin1").replace("USE `shop`;", "USE `shoq`;");
+  const nowhere = await reseal(place, Buffer.from(lost, "latin1"));
+  expect(await testIt(backup, { instead: nowhere })).toMatchObject({ result: "failed", checks: [] });
+  table.says("the name of the database changed where the dump changes to it", "refused");
   const flipped = Buffer.from(whole);
   flipped[flipped.indexOf("'note 77'") + 6]! ^= 1;
   const bit = await testIt(backup, { instead: await reseal(place, flipped) });

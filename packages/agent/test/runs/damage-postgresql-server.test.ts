@@ -24,7 +24,8 @@ let archive: Buffer;
 
 beforeAll(async () => {
   place = await makeTestPlace();
-  server = await startSourcePostgres(place.dir);
+  // Its first superuser has another name than a sandbox's.
+  server = await startSourcePostgres(place.dir, "postgres");
   const fast = join(place.dir, "fast");
   mkdirSync(fast);
   const { uid, gid } = statSync(server.sql("show data_directory"));
@@ -85,7 +86,6 @@ const globalsOf = ({ checks }: RestoreTestResult) => checks.find(({ id }) => id 
 test("roles, memberships, settings, tablespaces and grants come back as they were", async () => {
   const tested = await testBackup(place, server.source, backup);
   expect(tested.reason).toBeUndefined();
-  // attestore is the first superuser.
   expect(globalsOf(tested)).toMatchObject({
     result: "passed",
     observed: { objects: 19, found: 19, differing: 0 },

@@ -838,6 +838,15 @@ describe("damage", () => {
     nothingLeft();
   });
 
+  test("a dump that changes to a database which nobody made fails, and is not taken for a lack of the server", async () => {
+    const made = await resealed((sql) => sql.replace("USE `shop`;", "USE `shoq`;"));
+    expect(await testIt([], { made })).toMatchObject({
+      result: "failed",
+      reason: expect.stringMatching(/error 1049.*: it changes to the database shoq, which it does not make/),
+    });
+    nothingLeft();
+  });
+
   test("a view of a database that is not in the backup could not be made; one of a lost table fails", async () => {
     const reading = (table: string): Promise<Resealed> =>
       resealed((sql) =>

@@ -12,10 +12,12 @@ const HELD = 512;
 
 /**
  * Leaves the server's own databases out of a dump; `--all-databases` writes them too. The scratch
- * server has its own accounts and settings, and nothing in a dump may change them.
+ * server has its own accounts and settings, and nothing in a dump may change them. `onUse` gets the
+ * name of each database to which the dump changes where one begins.
  */
 export async function* withoutOwnDatabases(
   content: AsyncIterable<Buffer>,
+  onUse: (name: string) => void = () => undefined,
 ): AsyncGenerator<Buffer, void, undefined> {
   let held: Buffer = Buffer.alloc(0);
   let isOwn = false;
@@ -26,7 +28,7 @@ export async function* withoutOwnDatabases(
       // Wait for the rest of a name.
       if (at === -1 || at > rest.length - HELD) break;
       if (!isOwn) yield rest.subarray(0, at + 1);
-      isOwn = isOwnDatabase(rest.subarray(at, at + HELD));
+      isOwn = begins(rest.subarray(at, at + HELD), onUse);
       rest = rest.subarray(at + 1);
     }
     const cut = Math.max(0, rest.length - HELD);
@@ -35,7 +37,7 @@ export async function* withoutOwnDatabases(
   }
   for (let at = next(held, isOwn); at !== -1; at = next(held, isOwn)) {
     if (!isOwn) yield held.subarray(0, at + 1);
-    isOwn = isOwnDatabase(held.subarray(at));
+    isOwn = begins(held.subarray(at, at + HELD), onUse);
     held = held.subarray(at + 1);
   }
   if (!isOwn) yield held;
@@ -52,7 +54,15 @@ function next(bytes: Buffer, isOwn: boolean): number {
     .reduce((first, at) => (first === -1 ? at : Math.min(first, at)), -1);
 }
 
-function isOwnDatabase(bytes: Buffer): boolean {
-  const [, name] = /^\n-- Current Database: `((?:[^`]|``)*)`/.exec(bytes.toString("utf8")) ?? [];
-  return name !== undefined && OWN_DATABASES.includes(name.toLowerCase());
+/** Whether one of the server's own begins here. */
+function begins(bytes: Buffer, onUse: (name: string) => void): boolean {
+  const text = bytes.toString("utf8");
+  const [, name] = /^\n-- Current Database: `((?:[^`]|``)*)`/.exec(text) ?? [];
+  const isOwn = name !== undefined && OWN_DATABASES.includes(name.toLowerCase());
+  const used = isOwn ? undefined : USE.exec(text)?.[1];
+  if (used !== undefined) onUse(used.replaceAll("``", "`"));
+  return isOwn;
 }
+
+/** What dump programs write where a database begins: nothing else may come before `USE`. */
+const USE = /^\n-- Current Database: [^\n]*\n--\n(?:\n|CREATE DATABASE [^\n]*;\n)*USE `((?:[^`\n]|``)+)`;\n/;

@@ -23,7 +23,7 @@ export function refusalOf(
   exit: Exit,
   errors: string,
   server: Pick<ScratchServer, "runtime" | "hasRunFull" | "hasDied">,
-  { functions, databases, ofBackup }: Known,
+  { functions, databases, ofBackup, used }: Known,
 ): RunError | RestoreRefused {
   // The client prints the failed statement first, and that may contain anything.
   const last = errors.slice(Math.max(0, errors.lastIndexOf("\nERROR ")));
@@ -46,7 +46,11 @@ export function refusalOf(
         "Let the application take the value, or use AUTO_INCREMENT, and back up again",
     );
   const elsewhere = databaseOfMissing(last);
-  // A dump that changes to a database that it does not make fails with MySQL's error, too.
+  // A dump changes only to databases that it has made. Something else may read any other one.
+  if (code === NO_DATABASE && elsewhere !== undefined && used.has(elsewhere))
+    return new RestoreRefused(
+      `the dump cannot be loaded (${where}): it changes to the database ${elsewhere.slice(0, 64)}, which it does not make`,
+    );
   const others = code === NO_DATABASE ? ofBackup : databases;
   if (elsewhere !== undefined && others?.includes(elsewhere) === false)
     return new RunError(
@@ -75,6 +79,8 @@ export interface Known {
   readonly databases: readonly string[] | null;
   /** Those that the backup's metadata name; null of another program's dump, which names none. */
   readonly ofBackup: readonly string[] | null;
+  /** Those to which the dump changes. */
+  readonly used: ReadonlySet<string>;
 }
 
 /** Of MySQL, where MariaDB says that a table is missing. */

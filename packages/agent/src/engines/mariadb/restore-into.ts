@@ -165,7 +165,8 @@ async function load(
     signal,
   });
   client.stdout.resume();
-  const own = withoutOwnDatabases(content);
+  const used = new Set<string>();
+  const own = withoutOwnDatabases(content, (name) => used.add(name));
   const isMysql = productOf(server.runtime.engine_version) === "MySQL";
   const end = captureTail(isMysql ? withoutPlacesOfFiles(own) : own);
   // The client prints the whole statement before its error, so keep only the end.
@@ -183,7 +184,7 @@ async function load(
   stopIfAborted(signal);
   if (exit.code !== 0) {
     const databases = await databasesOf(admin).catch(() => null);
-    throw refusalOf(exit, errors, server, { functions, databases, ofBackup });
+    throw refusalOf(exit, errors, server, { functions, databases, ofBackup, used });
   }
   if (!/^-- Dump completed/m.test(end.last()))
     throw new RestoreRefused("the dump's last line is missing: it was cut short");
