@@ -42,3 +42,28 @@ test("a directory whose path is too long for one call hides nothing beside it", 
   withoutDu();
   expect(await holdsMore(dir, 1000 * KIB)).toBe(true);
 });
+
+/** In a process that has no file descriptor left, and gets them back after that time. */
+function withoutDescriptors(maxBytes: number, back_ms: number): string {
+  const script = `
+    import { closeSync, openSync } from "node:fs";
+    const { holdsMore } = await import(${JSON.stringify(join(import.meta.dirname, "watch-disk.ts"))});
+    const held = [];
+    try { for (;;) held.push(openSync("/dev/null")); } catch {}
+    const giveBack = () => held.splice(0).forEach((fd) => closeSync(fd));
+    setTimeout(giveBack, ${back_ms}).unref();
+    const holds = await holdsMore(${JSON.stringify(dir)}, ${maxBytes});
+    giveBack();
+    console.log(holds);`;
+  const own = [process.execPath, "--input-type=module", "--eval", script];
+  return execFileSync("prlimit", ["--nofile=64", "--", ...own], {
+    encoding: "utf8",
+    timeout: 60_000,
+  }).trim();
+}
+
+test("without a file descriptor it waits for one, and not for ever", () => {
+  expect(withoutDescriptors(1000 * KIB, 1_000)).toBe("true");
+  // Nothing is known of what it could not read.
+  expect(withoutDescriptors(1000 * KIB, 3_600_000)).toBe("false");
+});

@@ -13,6 +13,8 @@ export type DiskLimit = "disk" | "host";
 
 const LOOK_MS = 200;
 const MEASURE_MS = 2_000;
+/** This many looks in all, while this process lacks what it needs to measure. */
+const MAX_WAITS = 25;
 const RESERVE_BYTES = 1 << 30;
 const RESERVE_SHARE = 0.02;
 
@@ -65,12 +67,17 @@ async function usedBytes(directory: string, signal: AbortSignal): Promise<number
   return said === undefined ? measuredHere(directory, signal) : Number(said);
 }
 
-/** As du does, it passes over what it may not read. */
+/**
+ * As du does, it passes over what it may not read. So the directory holds at least as much as this
+ * returns. It waits a while if the process lacks descriptors, and not for ever: the caller has to
+ * look at the free space again, and a program's end waits for this.
+ */
 async function measuredHere(top: string, signal: AbortSignal): Promise<number> {
   const linked = new Set<number>();
   const left = [top];
   let device: number | null = null;
   let bytes = 0;
+  let waits = 0;
   for (let path = left.pop(); path !== undefined && !signal.aborted; path = left.pop()) {
     try {
       const found = await lstat(path);
@@ -80,7 +87,8 @@ async function measuredHere(top: string, signal: AbortSignal): Promise<number> {
       else if (found.nlink > 1) linked.add(found.ino);
       bytes += found.blocks * 512;
     } catch (error) {
-      if (!LACKING.has(errorCode(error) ?? "")) continue;
+      if (!LACKING.has(errorCode(error) ?? "") || waits >= MAX_WAITS) continue;
+      waits += 1;
       left.push(path);
       await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
     }
