@@ -37,6 +37,7 @@ beforeAll(async () => {
     alter role seller set search_path = a, "B c"; alter role seller set timezone = 'Europe/Berlin';
     alter role buyer set my.path = 'C:\\\\it''s'; alter role buyer set work_mem = '8MB';
     alter role buyer in database postgres set work_mem = '9MB';
+    alter database postgres set search_path = public, "B c"; alter database postgres set my.path = 'C:\\there';
     comment on role seller is 'it''s C:\\\\here';
     create tablespace fast owner seller location '${fast}'; alter tablespace fast set (random_page_cost = 1.1, seq_page_cost = 1);
     comment on tablespace fast is 'of the new disks'; grant create on tablespace fast to buyer with grant option;
@@ -80,6 +81,9 @@ async function testWith(change: (globals: string) => string): Promise<RestoreTes
   );
   return testBackup(place, server.source, backup, { instead });
 }
+
+/** Over no object. */
+const NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 const globalsOf = ({ checks }: RestoreTestResult) => checks.find(({ id }) => id === "inferred:globals");
 
@@ -174,6 +178,32 @@ test.each(ON_THE_WAY)("damage to the globals on the way is noticed as the table 
     }, globals),
   );
   for (const [what, , , names] of cases) table.noticed(what, tested, names);
+});
+
+test("what is set for one database is compared with its dump", async () => {
+  const passed = await testBackup(place, server.source, backup);
+  const unrestored = (tested: RestoreTestResult) =>
+    tested.checks.find(({ id }) => id === "inferred:unrestored:postgres");
+  expect(unrestored(passed)).toMatchObject({ result: "passed", observed: { objects: 3, differing: 0 } });
+  server.sql(`
+    alter role buyer in database postgres reset work_mem; alter database postgres set my.path = 'elsewhere'`);
+  const { path, sha256, sourceMetadata } = await back();
+  const instead = { path, sha256, plaintextBytes: Number(sourceMetadata["plaintext_size_bytes"]) };
+  const tested = await testBackup(place, server.source, backup, { instead });
+  for (const [what, names] of [
+    ["a role's setting in one database lost on the way", "role in database setting buyer work_mem (missing)"],
+    ["a setting of a database changed on the way", "database setting my.path (other)"],
+  ] as const)
+    table.noticed(what, tested, names);
+  // The second version knew nothing of the database itself.
+  const databases = backup.sourceMetadata["databases"] as { content: { unrestored: object } }[];
+  const metadata = {
+    databases: databases.map(({ content, ...more }) => ({
+      ...more,
+      content: { ...content, unrestored: { v: 2, total: 0, sha256: NOTHING, kinds: {}, named: [] } },
+    })),
+  };
+  expect(unrestored(await testBackup(place, server.source, backup, { metadata }))).toBeUndefined();
 });
 
 test("a role's expiry is compared, however the server prints times", async () => {

@@ -22,6 +22,7 @@ export interface ObjectsMetadata extends ObjectDigests {
 export interface ExactObjectsMetadata extends ObjectDigests {
   /**
    * Of `objects`. 3: with those of PostgreSQL's `more-objects.ts`.
+   * Of `unrestored`. 3: with the settings of the database.
    * Of `privileges`. 3: with large objects and the owner of the schema `public`. 4: without
    * functions that a type brings with it. 5: with conversions and the options of user mappings.
    */

@@ -9,7 +9,7 @@ import type { PsqlSession, Statement } from "../psql-session.ts";
 import type { Loaded } from "../run-pg-restore.ts";
 import { EXTENSIONS, PRINTING, rowsOf } from "../schema.ts";
 import { isTimedOut, ownOutput } from "../query-copy.ts";
-import { isUnrestored, UNRESTORED_WORDS } from "../unrestored/unrestored-objects.ts";
+import { isOfDatabase, isUnrestored, UNRESTORED_WORDS } from "../unrestored/unrestored-objects.ts";
 import { majorOf } from "../version.ts";
 import { compareContent } from "./compare-content.ts";
 import { compareDump, UNCERTAIN_TABLES } from "./compare-dump.ts";
@@ -183,14 +183,13 @@ function comparePrivileges({ of, loaded }: Copy, { metadata, key }: ContentCompa
 /** No check if there is nothing to compare. */
 function compareUnrestored({ of, loaded }: Copy, { metadata, key }: ContentComparison): CheckOutcome[] {
   const expected = expectedObjects(metadata, "unrestored");
-  const { unrestored } = loaded;
-  if (expected === null || unrestored === null) return [];
-  if (isNothing(expected, unrestored)) return [];
+  if (expected === null || loaded.unrestored === null) return [];
+  const isListed = (each: DatabaseObject): boolean => expected.version >= 3 || !isOfDatabase(each);
+  const found = loaded.unrestored.filter(isListed);
+  if (isNothing(expected, found)) return [];
   const started = performance.now();
   const context = { of, words: UNRESTORED_WORDS, what: "unrestored" as const };
-  return [
-    compareObjects(unrestored, expected, key, { ...context, duration_ms: performance.now() - started }),
-  ];
+  return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];
 }
 
 async function compareTables(

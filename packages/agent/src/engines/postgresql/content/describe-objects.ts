@@ -180,7 +180,8 @@ export function describeUnrestored(
   const listed = unchanged(before?.objects ?? null, after?.objects ?? null);
   if (listed === null) return null;
   const left_out = after?.hidesSubscriptions === true ? [["subscription", null] as const] : null;
-  return { ...exactObjectsMetadata(listed, key), ...(left_out === null ? {} : { left_out }) };
+  const signed = { ...exactObjectsMetadata(listed, key), v: 3 as const };
+  return left_out === null ? signed : { ...signed, left_out };
 }
 
 /** Without the objects that `unrestored` lists. */

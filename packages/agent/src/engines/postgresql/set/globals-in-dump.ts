@@ -103,8 +103,8 @@ function role(found: FoundGlobals, statement: StatementReader): boolean {
     const word = statement.next ?? "";
     if (flag !== undefined && statement.accepts(word)) flags.set(flag, word === flag);
     else if (limit === null && statement.accepts("CONNECTION", "LIMIT")) limit = number(statement);
-    else if (password === null && statement.accepts("PASSWORD")) password = literal(statement);
-    else if (until === null && statement.accepts("VALID", "UNTIL")) until = literal(statement);
+    else if (password === null && statement.accepts("PASSWORD")) password = statement.literal();
+    else if (until === null && statement.accepts("VALID", "UNTIL")) until = statement.literal();
     else return false;
   }
   const isSet = (flag: string): string => String(flags.get(flag) ?? "");
@@ -115,19 +115,15 @@ function role(found: FoundGlobals, statement: StatementReader): boolean {
 function setting(found: FoundGlobals, statement: StatementReader, role: string): boolean {
   const name = statement.name();
   if (name === null || !statement.accepts("TO")) return false;
-  const values: string[] = [];
-  do {
-    const value = literal(statement);
-    if (value === null) return false;
-    values.push(value);
-  } while (statement.accepts(","));
+  const values = statement.literals();
+  if (values === null) return false;
   return found.add("role_setting", `${role} ${name}`, [role, name, JSON.stringify(values)]);
 }
 
 function tablespace(found: FoundGlobals, statement: StatementReader): boolean {
   const name = statement.name();
   const owner = statement.accepts("OWNER") ? statement.name() : null;
-  const location = statement.accepts("LOCATION") ? literal(statement) : null;
+  const location = statement.accepts("LOCATION") ? statement.literal() : null;
   if (name === null || owner === null || location === null) return false;
   // One without a directory of its own has a path that depends on its oid.
   return found.addTablespace(name, { owner, location: location.startsWith("/") ? location : "" });
@@ -141,7 +137,7 @@ function tablespaceOptions(found: FoundGlobals, statement: StatementReader): boo
 
 function comment(found: FoundGlobals, statement: StatementReader): boolean {
   const [what, name] = named(statement);
-  const text = statement.accepts("IS") ? literal(statement) : null;
+  const text = statement.accepts("IS") ? statement.literal() : null;
   if (what === null || name === null || text === null) return false;
   return found.add("comment", `${what.toLowerCase()} ${name}`, [what, name, text]);
 }
@@ -149,7 +145,7 @@ function comment(found: FoundGlobals, statement: StatementReader): boolean {
 function securityLabel(found: FoundGlobals, statement: StatementReader): boolean {
   const provider = statement.name();
   const [what, name] = statement.accepts("ON") ? named(statement) : [null, null];
-  const label = statement.accepts("IS") ? literal(statement) : null;
+  const label = statement.accepts("IS") ? statement.literal() : null;
   if (provider === null || what === null || name === null || label === null) return false;
   return found.add("security_label", `${provider} ${what.toLowerCase()} ${name}`, [
     provider,
@@ -238,14 +234,4 @@ function number(statement: StatementReader): string | null {
   const sign = statement.accepts("-") ? "-" : "";
   const digits = statement.next ?? "";
   return /^\d+$/.test(digits) && statement.accepts(digits) ? `${sign}${digits}` : null;
-}
-
-/** A text. Of the escapes, pg_dumpall writes only that of a backslash. */
-function literal(statement: StatementReader): string | null {
-  const plain = statement.text();
-  if (plain !== null) return plain;
-  const word = statement.next ?? "";
-  const [, escaped] = /^E'((?:[^'\\]|''|\\\\)*)'$/.exec(word) ?? [];
-  if (escaped === undefined || !statement.accepts(word)) return null;
-  return escaped.replaceAll("''", "'").replaceAll("\\\\", "\\");
 }

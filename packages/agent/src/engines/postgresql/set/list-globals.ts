@@ -1,6 +1,7 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { PRINTING, rowsOf } from "../schema.ts";
+import { settingValues } from "../setting-values.ts";
 import { wordsText } from "../unrestored/unrestored-objects.ts";
 import { type GlobalKind, globalObject } from "./global-objects.ts";
 
@@ -105,28 +106,7 @@ const same = (values: readonly string[]): readonly string[] => values;
 const PARTS: ReadonlyMap<string, typeof same> = new Map([
   [
     "role_setting",
-    ([role = "", name = "", value = ""]: readonly string[]) => [
-      role,
-      name,
-      JSON.stringify(QUOTED_LISTS.has(name.toLowerCase()) ? listIn(value) : [value]),
-    ],
+    ([role = "", name = "", value = ""]: readonly string[]) => [role, name, settingValues(name, value)],
   ],
   ["tablespace", (values: readonly string[]) => [...values.slice(0, -1), wordsText(values.at(-1) ?? "")]],
 ]);
-
-/** Settings that pg_dumpall writes one text for each of their values. */
-const QUOTED_LISTS: ReadonlySet<string> = new Set([
-  "local_preload_libraries",
-  "search_path",
-  "session_preload_libraries",
-  "shared_preload_libraries",
-  "temp_tablespaces",
-  "unix_socket_directories",
-]);
-
-/** Splits such a list: `a, "B c"`. */
-function listIn(value: string): string[] {
-  return [...value.matchAll(/"((?:[^"]|"")*)"|([^\s,"][^\s,]*)/g)].map(
-    ([, quoted, plain = ""]) => quoted?.replaceAll('""', '"') ?? plain,
-  );
-}

@@ -1,5 +1,6 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
+import { settingValues } from "../setting-values.ts";
 import { listText, type UnrestoredKind, unrestoredObject, wordsText } from "./unrestored-objects.ts";
 
 /**
@@ -62,6 +63,15 @@ export const listUnrestored = (major: number): string => `
     select 'security_label', '', json_build_array(l.provider, o.target, l.label)
     from pg_seclabel l join (${LABELLED}) o on o.class = l.classoid and o.oid = l.objoid and o.sub = l.objsubid
     union all
+    select 'database_setting', split_part(v, '=', 1), json_build_array(d.datname, split_part(v, '=', 1), substr(v, strpos(v, '=') + 1))
+    from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase cross join lateral unnest(s.setconfig) v
+    where s.setrole = 0 and d.datname = current_database()
+    union all
+    select 'role_in_database_setting', concat(r.rolname, ' ', split_part(v, '=', 1)),
+      json_build_array(r.rolname, d.datname, split_part(v, '=', 1), substr(v, strpos(v, '=') + 1))
+    from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase join pg_roles r on r.oid = s.setrole cross join lateral unnest(s.setconfig) v
+    where d.datname = current_database()
+    union all
     select 'owner', concat('publication ', pubname), json_build_array('publication', pubname, pg_get_userbyid(pubowner)) from pg_publication p where ${OWN("pg_publication", "p.oid")}
     union all
     select 'owner', concat('event trigger ', evtname), json_build_array('event trigger', evtname, pg_get_userbyid(evtowner)) from pg_event_trigger e where ${OWN("pg_event_trigger", "e.oid")}
@@ -102,10 +112,16 @@ export const LIST_SUBSCRIPTIONS = `
 
 export function unrestoredOf(output: string): DatabaseObject[] {
   return rowsOf(output).map(([kind = "", name = "", parts = "[]"]) => {
-    const values = listOf(parts).map(PARTS.get(kind) ?? same);
+    const values = ofSetting(kind, listOf(parts)).map(PARTS.get(kind) ?? same);
     const shown = kind === "security_label" ? values.slice(0, 2).join(" ") : name;
     return unrestoredObject(kind as UnrestoredKind, shown, values);
   });
+}
+
+/** A setting's value, which is the last part, as a dump has it. */
+function ofSetting(kind: string, parts: readonly string[]): readonly string[] {
+  if (!kind.endsWith("_setting")) return parts;
+  return [...parts.slice(0, -1), settingValues(parts.at(-2) ?? "", parts.at(-1) ?? "")];
 }
 
 /** By kind of object, the function that brings each part into the form that is compared. */

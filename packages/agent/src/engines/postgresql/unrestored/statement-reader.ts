@@ -52,6 +52,27 @@ export class StatementReader {
     return word.slice(1, -1).replaceAll("''", "'");
   }
 
+  /** The same, also with the only escape that pg_dump and pg_dumpall write, `E'…\\\\…'`. */
+  literal(): string | null {
+    const plain = this.text();
+    if (plain !== null) return plain;
+    const [, escaped] = /^E'((?:[^'\\]|''|\\\\)*)'$/.exec(this.next ?? "") ?? [];
+    if (escaped === undefined) return null;
+    this.#at++;
+    return escaped.replaceAll("''", "'").replaceAll("\\\\", "\\");
+  }
+
+  /** `'a', 'b'` */
+  literals(): readonly string[] | null {
+    return this.#separated(",", (each) => each.literal());
+  }
+
+  /** Passes whatever is left. */
+  skip(): true {
+    this.#at = this.#words.length;
+    return true;
+  }
+
   /** `(a, b)` */
   list(read: (statement: this) => string | null): readonly string[] | null {
     if (!this.accepts("(")) return null;

@@ -23,6 +23,12 @@ CREATE EVENT TRIGGER at_end ON ddl_command_end
 SECURITY LABEL FOR "my ""own""" ON FUNCTION s.f(a integer, OUT c text) IS 'top';
 SECURITY LABEL FOR mac ON LARGE OBJECT 4711 IS 'top';
 SECURITY LABEL FOR mac ON DATABASE shop IS 'top';
+ALTER DATABASE shop OWNER TO app;
+ALTER DATABASE shop CONNECTION LIMIT = 5;
+COMMENT ON DATABASE shop IS 'it''s';
+ALTER DATABASE shop SET search_path TO 'a', 'B c';
+ALTER DATABASE shop SET "TimeZone" TO E'a\\\\b';
+ALTER ROLE "R 1" IN DATABASE shop SET work_mem TO '8MB';
 CREATE FUNCTION s.g() RETURNS text LANGUAGE sql AS $_$CREATE PUBLICATION not_meant WITH (x = 1);$_$;
 `;
 
@@ -48,6 +54,9 @@ test("publications, subscriptions, event triggers and labels are read as pg_dump
       'my "own" FUNCTION s . f ( a integer , OUT c text )',
       ['my "own"', "FUNCTION s . f ( a integer , OUT c text )", "top"],
     ],
+    ["database_setting", "search_path", ["shop", "search_path", '["a","B c"]']],
+    ["database_setting", "TimeZone", ["shop", "TimeZone", '["a\\\\b"]']],
+    ["role_in_database_setting", "R 1 work_mem", ["R 1", "shop", "work_mem", '["8MB"]']],
     ["event_trigger", "E 2", ["E 2", "sql_drop", "[]", "s", "told", "D"]],
     [
       "event_trigger",
@@ -79,6 +88,8 @@ test.each([
   "SECURITY LABEL FOR mac ON TABLE s.t IS NULL;",
   "SECURITY LABEL ON TABLE s.t IS 'x'; CREATE PUBLICATION p",
   "COMMENT ON EVENT TRIGGER e IS 'cut off",
+  "ALTER DATABASE shop SET work_mem FROM CURRENT;",
+  "ALTER ROLE app SET work_mem TO '8MB';",
 ])("what is not understood is not half read: %s", (sql) => {
   const all = unrestoredInDump(`CREATE PUBLICATION q WITH (publish = 'insert');\n${sql}`);
   if (sql.startsWith("SECURITY LABEL ON")) expect(all).toHaveLength(1);

@@ -7,8 +7,8 @@ const BEGINNINGS: ReadonlySet<string> = new Set(["CREATE", "ALTER", "COMMENT", "
 
 /**
  * Reads in pg_dump's SQL what it says about publications, subscriptions, event triggers and
- * security labels. It runs nothing of it. Null if a part is not understood, such as an option of a
- * newer version.
+ * security labels, and which settings it gives the database. It runs nothing of it. Null if a part
+ * is not understood, such as an option of a newer version.
  */
 export function unrestoredInDump(sql: string): readonly DatabaseObject[] | null {
   const found = new FoundInDump();
@@ -74,6 +74,8 @@ const READERS: readonly { readonly begins: readonly string[]; readonly read: Rea
   { begins: ["COMMENT", "ON", "PUBLICATION"], read: comment("publication") },
   { begins: ["COMMENT", "ON", "SUBSCRIPTION"], read: comment("subscription") },
   { begins: ["COMMENT", "ON", "EVENT", "TRIGGER"], read: comment("event trigger") },
+  { begins: ["ALTER", "DATABASE"], read: databaseSetting },
+  { begins: ["ALTER", "ROLE"], read: roleSetting },
   { begins: ["SECURITY", "LABEL", "FOR"], read: securityLabel },
 ];
 
@@ -193,6 +195,32 @@ function comment(what: string): Read {
     const text = statement.accepts("IS") ? statement.text() : null;
     return name !== null && text !== null && found.add("comment", `${what} ${name}`, [what, name, text]);
   };
+}
+
+/** The owner and the limits of the database are not in the list. */
+function databaseSetting(found: FoundInDump, statement: StatementReader): boolean {
+  const database = statement.name();
+  if (!statement.accepts("SET")) return statement.skip();
+  const [setting, values] = settingIn(statement);
+  if (database === null || setting === null || values === null) return false;
+  return found.add("database_setting", setting, [database, setting, listText(values)]);
+}
+
+function roleSetting(found: FoundInDump, statement: StatementReader): boolean {
+  const role = statement.name();
+  const database = statement.accepts("IN", "DATABASE") ? statement.name() : null;
+  const [setting, values] = statement.accepts("SET") ? settingIn(statement) : [null, null];
+  if (role === null || database === null || setting === null || values === null) return false;
+  return found.add("role_in_database_setting", `${role} ${setting}`, [
+    role,
+    database,
+    setting,
+    listText(values),
+  ]);
+}
+
+function settingIn(statement: StatementReader): [setting: string | null, values: readonly string[] | null] {
+  return [statement.name(), statement.accepts("TO") ? statement.literals() : null];
 }
 
 /** Labels of anything else, such as large objects, are not part of the list. */

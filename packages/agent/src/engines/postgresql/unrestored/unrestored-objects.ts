@@ -15,7 +15,19 @@ export type UnrestoredKind =
   | "event_trigger"
   | "security_label"
   | "owner"
-  | "comment";
+  | "comment"
+  | OfDatabaseKind;
+
+/** Settings of the database, which only the third version lists. */
+type OfDatabaseKind = "database_setting" | "role_in_database_setting";
+const OF_DATABASE: ReadonlySet<string> = new Set<OfDatabaseKind>([
+  "database_setting",
+  "role_in_database_setting",
+]);
+
+export function isOfDatabase({ kind }: DatabaseObject): boolean {
+  return OF_DATABASE.has(kind);
+}
 
 /** `name` is for people. `parts` have every name and value as it is, without quotes. */
 export function unrestoredObject(
@@ -44,6 +56,6 @@ export function isUnrestored({ kind, name }: DatabaseObject): boolean {
 /** For people, in the definition of the check. */
 export const UNRESTORED_WORDS: ObjectsWords = {
   query:
-    "the publications, subscriptions, event triggers and security labels that the dump has; the copy has none of them",
+    "the publications, subscriptions, event triggers and security labels that the dump has, of which the copy has none, and the settings that it gives the database",
   hint: "compare what pg_dump --schema-only prints of both",
 };
