@@ -5,7 +5,7 @@ import type { IntegrityLimits } from "../engine.ts";
 import { sideBySide } from "../../processes/side-by-side.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";
-import { PsqlSession } from "./psql-session.ts";
+import { PsqlSession, type Statement } from "./psql-session.ts";
 import { OWN_SCHEMAS, rowsOf } from "./schema.ts";
 
 const LISTING_MS = 10_000;
@@ -167,16 +167,18 @@ async function lookAt(
   await session.run("set maintenance_work_mem = '16MB'");
   // As pg_restore had it when it built them: a function may give another result with another path.
   await session.run("select pg_catalog.set_config('search_path', '', false)");
-  for (const [name = "", oid = ""] of waiting) {
+  for (const index of waiting) {
+    const [name = "", oid = ""] = index;
     const half_ms = Math.floor((deadline - performance.now()) / 2);
     if (half_ms < 1) {
       notChecked.push(`${name} (no time)`);
       continue;
     }
     await session.run(`set statement_timeout = ${half_ms}`);
-    const looked = await session.runForeign(
-      `select ${schema}.bt_index_check(${oid}::pg_catalog.oid::pg_catalog.regclass, true)`,
-    );
+    const check = `select ${schema}.bt_index_check(${oid}::pg_catalog.oid::pg_catalog.regclass, true)`;
+    const first = await session.runForeign(check);
+    const isUnfit = !first.ok && CORRUPTED.test(first.sqlstate) && runsCode(index);
+    const looked = isUnfit ? await builtForAmcheck(session, name, check) : first;
     if (looked.ok || CORRUPTED.test(looked.sqlstate)) indexes++;
     if (looked.ok) continue;
     if (CORRUPTED.test(looked.sqlstate)) unfit.push(name);
@@ -187,3 +189,25 @@ async function lookAt(
   }
   return { indexes, unfit, notChecked };
 }
+
+/**
+ * From 15.20 on, amcheck runs an index's functions with a search_path of its own, but PostgreSQL
+ * before 17 builds the index with that of the session. So an honest
+ * index whose function depends on the path does not fit. Builds it with amcheck's path, checks it
+ * once more, and takes that back. One whose function gives another result each time does not fit
+ * then either.
+ */
+async function builtForAmcheck(session: PsqlSession, name: string, check: string): Promise<Statement> {
+  await session.run("begin read write");
+  try {
+    await session.run("set local search_path = pg_catalog, pg_temp");
+    const built = await session.runDynamic(`reindex index ${name}`);
+    if (built.ok) return await session.runForeign(check);
+    // What cannot be built is as unfit as it was found.
+    return built.sqlstate === TIMED_OUT ? built : UNFIT;
+  } finally {
+    await session.run("rollback");
+  }
+}
+
+const UNFIT: Statement = { ok: false, sqlstate: "XX002", message: "" };
