@@ -3,6 +3,7 @@ import type { PlacedLeaf } from "./log-writes.ts";
 import { pack, packHashes, plainArray } from "../platform/database/packed.ts";
 import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
+// Returns something because Citus would COPY the rows otherwise, which row-level security forbids.
 const INSERT_EVENTS: PreparedQuery = {
   name: "log_insert_events",
   text: `insert into events (id, org_id, kind, source_id, backup_id, command_id, actor_id, occurred_at, body, log_index,
@@ -15,7 +16,8 @@ const INSERT_EVENTS: PreparedQuery = {
         $11::int[], $12::int[], $13::bigint[], $14::timestamptz[], $16::int[], $17::int[], $18::text[], $19::text[],
         $20::text[])
       with ordinality as events (id, org_id, kind, source_id, backup_id, command_id, actor_id, occurred_at, start, length,
-        log_index, created_at, envelope_start, envelope_length, envelope_sha256, payload_sha256, previous, n)`,
+        log_index, created_at, envelope_start, envelope_length, envelope_sha256, payload_sha256, previous, n)
+    returning 1`,
 };
 
 export interface PlacedEvent {

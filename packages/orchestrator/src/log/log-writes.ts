@@ -28,12 +28,14 @@ export interface LogState {
   rightEdge: Buffer;
 }
 
+// Returns something because Citus would COPY the rows otherwise, which row-level security forbids.
 const INSERT_LEAVES: PreparedQuery = {
   name: "log_insert_leaves",
   text: `insert into log_leaves (org_id, log_index, leaf_hash, leaf)
     select org_id, log_index, substring($3::bytea from n::int * 32 - 31 for 32), substring($4::bytea from start for length)
     from unnest($1::text[], $2::bigint[], $5::int[], $6::int[])
-      with ordinality as leaves (org_id, log_index, start, length, n)`,
+      with ordinality as leaves (org_id, log_index, start, length, n)
+    returning 1`,
 };
 
 export function insertLeaves(session: SqlSession, leaves: readonly PlacedLeaf[]): Promise<unknown> {
@@ -48,12 +50,14 @@ export function insertLeaves(session: SqlSession, leaves: readonly PlacedLeaf[])
   ]);
 }
 
+// Returns something, as INSERT_LEAVES does.
 const INSERT_TILES: PreparedQuery = {
   name: "log_insert_tiles",
   text: `insert into log_tiles (org_id, level, tile_index, root_hash, hashes)
     select org_id, level, tile_index, substring($4::bytea from n::int * 32 - 31 for 32),
       substring($5::bytea from (n::int - 1) * 8192 + 1 for 8192)
-    from unnest($1::text[], $2::smallint[], $3::bigint[]) with ordinality as tiles (org_id, level, tile_index, n)`,
+    from unnest($1::text[], $2::smallint[], $3::bigint[]) with ordinality as tiles (org_id, level, tile_index, n)
+    returning 1`,
 };
 
 export function insertTiles(session: SqlSession, rows: readonly TileRow[]): Promise<unknown> {

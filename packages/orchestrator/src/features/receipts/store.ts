@@ -37,6 +37,7 @@ export async function readBackups(
 
 type Placed = readonly PlacedEntry<ReceiptEntry>[];
 
+// Returns something because Citus would COPY the rows otherwise, which row-level security forbids.
 const INSERT: PreparedQuery = {
   name: "receipts_insert",
   text: `insert into receipts (id, org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
@@ -47,7 +48,8 @@ const INSERT: PreparedQuery = {
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $12::text[],
         $13::int[], $14::int[], $15::bigint[], $16::timestamptz[], $17::timestamptz[])
       with ordinality as rows (id, org_id, kind, source_id, agent_id, backup_id, result, previous, start, length,
-        log_index, created_at, happened_at, n)`,
+        log_index, created_at, happened_at, n)
+    returning 1`,
 };
 
 export function insertReceipts(session: SqlSession, placed: Placed): Promise<unknown> {

@@ -10,7 +10,7 @@ export async function checkEntries(check: Check, rows: readonly LeafRow[]): Prom
   const receipts = leaves.filter(isReceipt);
   const events = leaves.filter((leaf) => !isReceipt(leaf));
   const ids = (of: readonly ParsedLeaf[]): string[] => of.map(({ leaf }) => leaf.id);
-  const receiptRows = await readReceipts(check.session, ids(receipts));
+  const receiptRows = await readReceipts(check.session, check.orgId, ids(receipts));
   await Promise.all(receipts.map((leaf) => checkReceipt(check, leaf, receiptRows.get(leaf.leaf.id))));
   const eventRows = await readEvents(check.session, ids(events));
   for (const leaf of events) checkEvent(check, leaf, eventRows.get(leaf.leaf.id));

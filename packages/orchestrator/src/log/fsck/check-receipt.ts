@@ -34,7 +34,7 @@ interface ReceiptRow {
   leaf_hash: Buffer;
   created_at: Date;
   happened_at: Date;
-  /** The agent's public key; null if the agent is gone. */
+  /** The agent's public key; null if the organisation has no such agent. */
   public_key: Buffer | null;
   /** The agent's earlier keys, as JSON; null for none. */
   retired_keys: readonly { public_key: string; replaced_at: string }[] | null;
@@ -43,17 +43,21 @@ interface ReceiptRow {
 const RECEIPTS: PreparedQuery = {
   name: "fsck_receipts",
   text: `select receipts.id, receipts.org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
-      previous_receipt_sha256, envelope, log_index, leaf_hash, receipts.created_at, happened_at, agents.public_key,
-      (select jsonb_agg(jsonb_build_object('public_key', encode(retired.public_key, 'hex'), 'replaced_at', retired.replaced_at))
-        from agent_retired_keys as retired where retired.agent_id = agents.id) as retired_keys
-    from receipts left join agents on agents.id = agent_id where receipts.id = any($1::text[])`,
+      previous_receipt_sha256, envelope, log_index, leaf_hash, receipts.created_at, happened_at, signer.public_key, signer.retired_keys
+    from receipts left join (
+      select id, public_key,
+        (select jsonb_agg(jsonb_build_object('public_key', encode(retired.public_key, 'hex'), 'replaced_at', retired.replaced_at))
+          from agent_retired_keys as retired where retired.agent_id = agents.id) as retired_keys
+      from agents where org_id = $2) as signer on signer.id = agent_id
+    where receipts.id = any($1::text[])`,
 };
 
 export async function readReceipts(
   session: SqlSession,
+  orgId: string,
   ids: readonly string[],
 ): Promise<Map<string, ReceiptRow>> {
-  const rows = await session.run<ReceiptRow & Record<string, unknown>>(RECEIPTS, [plainArray(ids)]);
+  const rows = await session.run<ReceiptRow & Record<string, unknown>>(RECEIPTS, [plainArray(ids), orgId]);
   return new Map(rows.map((row) => [row.id, row]));
 }
 

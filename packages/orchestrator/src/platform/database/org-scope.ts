@@ -6,7 +6,8 @@ import type { Database, DatabaseTransaction } from "./schema.ts";
 /**
  * From here on the transaction belongs to one organisation: it runs as a role that sees only that
  * organisation's rows (migration 0020), so a query that forgets its organisation finds nothing of
- * others. Ends with the transaction, with a rollback to an earlier savepoint, or with `endScope`.
+ * others. A distributed engine is told of it too (migration 0074). Ends with the transaction, with
+ * a rollback to an earlier savepoint, or with `endScope`.
  */
 export async function scopeToOrg(tx: DatabaseTransaction, orgId: string): Promise<void> {
   await sql`select ${settings(orgId)}`.execute(tx);
@@ -19,8 +20,11 @@ export async function scopeWithSavepoint(tx: DatabaseTransaction, orgId: string)
   await sql`select ${settings(sql.lit(orgId))}; savepoint handler`.execute(tx);
 }
 
-/** An answered request still needs these: remembered answers, the API log row. */
-export const BACK_TO_REQUESTS = sql.raw(`set local role ${roleOf("requests")}`);
+/**
+ * An answered request still needs these: remembered answers, the API log row. By set_config() and
+ * not by `set local`, which Citus would send to connections that may not become the role.
+ */
+export const BACK_TO_REQUESTS = sql.raw(`select set_config('role', '${roleOf("requests")}', true)`);
 
 /** From here on the request's transaction covers the whole service again. */
 export async function endScope(tx: DatabaseTransaction): Promise<void> {
@@ -40,7 +44,7 @@ export async function runInOrg<T>(
 }
 
 function settings(orgId: string | RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`set_config('attestore.org_id', ${orgId}, true), set_config('role', 'attestore_tenant', true)`;
+  return sql`attestore_scope(${orgId})`;
 }
 
 /** Runs a reading handler on one snapshot, limited to one organisation. */

@@ -179,14 +179,53 @@ test("tables that are spread have no other triggers than these", async () => {
   expect(Object.fromEntries(triggers.map(({ name, table }) => [name, table]))).toEqual(TRIGGERS);
 });
 
-test("nothing else relies on what belongs to a session or to one machine", async () => {
+async function* sources(): AsyncGenerator<{ path: string; text: string }> {
   const root = new URL("../../", import.meta.url).pathname;
+  for (const path of (await readdir(root, { recursive: true })).toSorted())
+    if (path.endsWith(".ts") && !path.endsWith(".test.ts"))
+      yield { path, text: await readFile(join(root, path), "utf8") };
+}
+
+test("nothing else relies on what belongs to a session or to one machine", async () => {
   const found: Record<string, string[]> = {};
-  for (const path of (await readdir(root, { recursive: true })).toSorted()) {
-    if (!path.endsWith(".ts") || path.endsWith(".test.ts")) continue;
-    const text = await readFile(join(root, path), "utf8");
+  for await (const { path, text } of sources()) {
     const uses = Object.entries(OF_ONE_MACHINE).filter(([, pattern]) => pattern.test(text));
     if (uses.length > 0) found[path] = uses.map(([name]) => name);
   }
   expect(found).toEqual(USES);
+});
+
+/** Citus copies the rows of any other, and nothing is copied under row-level security. */
+const ANSWERS = /\breturning\b|\bon conflict\b/;
+
+test("each statement that records many rows in tables that are spread returns something or looks for conflicts", async () => {
+  let statements = 0;
+  for await (const { path, text } of sources())
+    for (const [statement] of text.matchAll(
+      /`insert into (?:receipts|events|log_leaves|log_tiles|source_days)\b[^`]*\bselect\b[^`]*`/g,
+    )) {
+      statements += 1;
+      expect(statement, path).toMatch(ANSWERS);
+    }
+  expect(statements).toBe(5);
+});
+
+test("the organisation of a transaction is set in a way that is sent to all machines, and its role in one that is not", async () => {
+  const client = await database.pool.connect();
+  try {
+    await client.query("begin");
+    await client.query("select attestore_scope('org_one')");
+    const { rows } = await client.query(
+      "select current_user as role, current_setting('attestore.org_id') as org",
+    );
+    expect(rows).toEqual([{ role: "attestore_tenant", org: "org_one" }]);
+    const [scope] = await query<{ body: string }>(
+      "select prosrc as body from pg_proc where proname = 'attestore_scope'",
+    );
+    expect(scope?.body).toContain("set local attestore.org_id");
+  } finally {
+    await client.query("rollback");
+    client.release();
+  }
+  for await (const { path, text } of sources()) expect(text, path).not.toMatch(/`set local role/);
 });
