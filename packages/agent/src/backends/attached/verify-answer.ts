@@ -121,7 +121,7 @@ async function generationOfAnswer(
   if (generation > began.length + 1)
     throw new ServiceError(
       "unreachable",
-      `the log continues as its generation ${generation}, which this agent has not followed yet: it will with its next heartbeat`,
+      `the log continues as its generation ${generation}, which this agent has not followed yet: it will with its next heartbeat, which \`attestore run\` sends`,
     );
   return { origin, generations: began.slice(0, generation - 1) };
 }
