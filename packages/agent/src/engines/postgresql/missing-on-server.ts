@@ -17,6 +17,12 @@ export function missingOnServer(sqlstate: string, message: string): RunError | n
       `a value in the dump is the name of a role (type regrole) that the scratch server does not have (SQLSTATE ${sqlstate}). ` +
         "Back the database up with the engine postgresql, which notes these roles, or test in a server that has them (sandbox.database)",
     );
+  if (sqlstate === "22023" && message.startsWith('unrecognized parameter "pg_attver"'))
+    return new RunError(
+      "sandbox_lacks",
+      "the dump has attribute versions (pg_attver), which PostgreSQL keeps since its releases of November 2026, and the scratch server is older. " +
+        "Update it, or back up with the pg_dump of the source's own release, which leaves them out",
+    );
   const library = PRELOADED.exec(message)?.[1];
   if (library === undefined) return null;
   return new RunError(

@@ -36,3 +36,15 @@ pg_restore: error: could not execute query: ERROR:  ${error}
     expect(refusal).toMatchObject({ code: "sandbox_lacks", message: `the scratch PostgreSQL ${told}` });
   },
 );
+
+test("a dump with what only newer releases keep could not be tested, and the message says what helps", () => {
+  const stderr = `pg_restore: from TOC entry 2; 1259 16385 TABLE orders postgres
+pg_restore: error: could not execute query: ERROR:  unrecognized parameter "pg_attver"
+Command was: ALTER TABLE ONLY public.orders ALTER COLUMN id SET (pg_attver=22161880);
+`;
+  const refusal = refusalOf({ code: 1, signal: null, stderr }, SERVER, "22023");
+  expect(refusal).toMatchObject({
+    code: "sandbox_lacks",
+    message: expect.stringContaining("back up with the pg_dump of the source's own release") as string,
+  });
+});

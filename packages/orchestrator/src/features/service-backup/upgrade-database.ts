@@ -9,7 +9,7 @@ import { withClient } from "../../platform/database/client.ts";
 import { makeRoles } from "../../platform/database/roles.ts";
 import { UserError } from "../../platform/errors/user-error.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
-import { findClientPrograms } from "../../platform/postgres/client-programs.ts";
+import { type ClientPrograms, findClientPrograms } from "../../platform/postgres/client-programs.ts";
 import { libpqConnection } from "../../platform/postgres/libpq-connection.ts";
 import {
   isHalfUpgraded,
@@ -87,7 +87,8 @@ async function copy(
   let before: Found;
   try {
     before = { major: await majorOf(old), digest: await digestOf(old) };
-    await run(programs.dump, old, ["--format=custom", `--file=${dump}`]);
+    const { dump: program } = await ownPrograms(binaries, before.major, programs);
+    await run(program, old, ["--format=custom", `--file=${dump}`]);
   } finally {
     await old.close();
   }
@@ -99,6 +100,23 @@ async function copy(
     "backup_failed",
     "The logs of the new database are not those of the old one. The old one was not changed.",
   );
+}
+
+/**
+ * Those that came with the old version, if any did. A security release may keep something in the
+ * catalogue that only its own pg_dump leaves out, as 15.20 does, and that no other server takes.
+ */
+async function ownPrograms(
+  binaries: string,
+  major: number,
+  otherwise: ClientPrograms,
+): Promise<ClientPrograms> {
+  try {
+    return await findClientPrograms({ client: binaries }, major);
+  } catch (error) {
+    if (error instanceof UserError) return otherwise;
+    throw error;
+  }
 }
 
 async function run(program: string, { connection }: OpenDatabase, more: string[]): Promise<void> {
