@@ -6,8 +6,9 @@ import { formatRow } from "./format-row.ts";
 import { inferredId } from "./inferred-id.ts";
 
 /**
- * The stored backup was right when it was read a second time. `first`: what was wrong before. It is
- * only there to be seen: a test without it read the backup once.
+ * The stored backup was right when it was read a second time. `first`: what was wrong before. It
+ * only records that: a second reading with another digest than `sha256` has ended the test, and a
+ * test without this check read the backup once.
  */
 export function readTwiceCheck({
   sha256,

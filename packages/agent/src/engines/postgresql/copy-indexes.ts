@@ -192,10 +192,9 @@ async function lookAt(
 
 /**
  * From 15.20 on, amcheck runs an index's functions with a search_path of its own, but PostgreSQL
- * before 17 builds the index with that of the session. So an honest
- * index whose function depends on the path does not fit. Builds it with amcheck's path, checks it
- * once more, and takes that back. One whose function gives another result each time does not fit
- * then either.
+ * before 17 builds the index with that of the session. So an honest index whose function depends on
+ * the path does not fit. Builds it with amcheck's path, checks it once more, and takes that back.
+ * One whose function gives another result each time does not fit then either.
  */
 async function builtForAmcheck(session: PsqlSession, name: string, check: string): Promise<Statement> {
   await session.run("begin read write");
