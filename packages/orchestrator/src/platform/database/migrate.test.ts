@@ -265,22 +265,26 @@ test("0052: objects that organisations already store are counted, and later ones
   ]);
 });
 
+/** An agent and a source of the organisation `org`, as SQL. */
+const HOST = `insert into agents (id, org_id, name, hostname, platform, agent_version, public_key, key_fingerprint, token_sha256)
+    values ('a', 'org', 'a', 'a', 'linux', '1', '', 'a', '');
+  insert into sources (id, org_id, slug, name, engine, agent_id) values ('s', 'org', 's', 's', 'sqlite', 'a');`;
+
+const upload = (
+  id: string,
+): string => `insert into uploads (id, org_id, source_id, agent_id, object_key, sha256, size_bytes, expires_at)
+  values ('${id}', 'org', 's', 'a', '${id}', '', 1, now());`;
+
 test("0071: uploads that were registered are known as such, also by a replica of before", async () => {
   const own = await readMigrations();
   const at = own.findIndex(({ name }) => name.startsWith("0071"));
   await migrate(connection, silentLogger, own.slice(0, at));
-  const upload = (
-    id: string,
-  ): string => `insert into uploads (id, org_id, source_id, agent_id, object_key, sha256, size_bytes, expires_at)
-    values ('${id}', 'org', 's', 'a', '${id}', '', 1, now());`;
   const backup = (
     id: string,
   ): string => `insert into backups (id, org_id, source_id, agent_id, upload_id, object_key, sha256, size_bytes, cipher,
       source_metadata, made_at, created_at) values ('bkp_${id}', 'org', 's', 'a', '${id}', '${id}', '', 1, '{}', '{}', now(), '2026-03-01T06:02:00Z');`;
   await query(`insert into orgs (id, name, slug) values ('org', 'One', 'one');
-    insert into agents (id, org_id, name, hostname, platform, agent_version, public_key, key_fingerprint, token_sha256)
-      values ('a', 'org', 'a', 'a', 'linux', '1', '', 'a', '');
-    insert into sources (id, org_id, slug, name, engine, agent_id) values ('s', 'org', 's', 's', 'sqlite', 'a');
+    ${HOST}
     ${upload("registered")} ${backup("registered")} ${upload("open")} ${upload("next")}`);
   await migrate(connection, silentLogger, own);
   const registered = (): Promise<object[]> => query("select id, registered_at from uploads order by id");
@@ -298,10 +302,6 @@ test("0073: keys name the organisation after an interruption anywhere, and a rep
   const own = await readMigrations();
   const at = own.findIndex(({ name }) => name.startsWith("0073"));
   await migrate(connection, silentLogger, own.slice(0, at));
-  const upload = (
-    id: string,
-  ): string => `insert into uploads (id, org_id, source_id, agent_id, object_key, sha256, size_bytes, expires_at)
-    values ('${id}', 'org', 's', 'a', '${id}', '', 1, now());`;
   /** As it is registered and asked for by what does not know of the migration. */
   const backup = (
     id: string,
@@ -312,9 +312,7 @@ test("0073: keys name the organisation after an interruption anywhere, and a rep
     values ('s', 'backup', '2026-03-01T06:00:00Z', 'org', now(), 'asked')
     on conflict (source_id, kind, scheduled_at) do update set deadline_at = excluded.deadline_at;`;
   await query(`insert into orgs (id, name, slug) values ('org', 'One', 'one'), ('other', 'Other', 'other');
-    insert into agents (id, org_id, name, hostname, platform, agent_version, public_key, key_fingerprint, token_sha256)
-      values ('a', 'org', 'a', 'a', 'linux', '1', '', 'a', '');
-    insert into sources (id, org_id, slug, name, engine, agent_id) values ('s', 'org', 's', 's', 'sqlite', 'a');
+    ${HOST}
     insert into commands (id, org_id, source_id, agent_id, kind, issued_by) values ('asked', 'org', 's', 'a', 'backup', 'u');
     ${upload("one")} ${backup("one")} ${scheduled}`);
 
