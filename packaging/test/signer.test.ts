@@ -203,6 +203,24 @@ print(len(key), ask(3, key + b"anything"))'`;
     );
   });
 
+  it("starts again however often it has ended shortly before", () => {
+    mustShell(`
+      kills=0
+      while [ $kills -lt 8 ]; do
+        if [ "$(systemctl is-active attestore-signer.service)" = active ]; then
+          systemctl kill --kill-who=main -s KILL attestore-signer.service
+          kills=$((kills + 1))
+        fi
+        # Unless the unit runs, only a connection starts it.
+        runuser -u attestore -- python3 -c '
+import socket
+socket.socket(socket.AF_UNIX).connect("/run/attestore/signer.sock")'
+        sleep 0.1
+      done
+    `);
+    expect(backUp()).toContain("papers");
+  });
+
   it("runs without rights that it does not need, in a unit that systemd understands completely", () => {
     for (const unit of ["attestore-signer.socket", "attestore-signer.service"]) {
       const { code, stdout, stderr } = system.run([

@@ -50,8 +50,13 @@ export async function bootThrowawaySystem(): Promise<ThrowawaySystem> {
     const must = (...command: string[]): string => {
       const { code, stdout, stderr } = run(command);
       if (code !== 0) {
+        const units = run(["systemctl", "status", "--all", "--no-pager", "attestore*"]).stdout;
         const journal = run(["journalctl", "--no-pager", "-n", "60"]).stdout;
-        throw new Error(`${command.join(" ")}: exit code ${code}\n${stdout}${stderr}\n${journal}`);
+        throw new Error(
+          [`${command.join(" ")}: exit code ${code}`, stdout, stderr, "systemd:", talk, units, journal].join(
+            "\n",
+          ),
+        );
       }
       return stdout;
     };

@@ -56,7 +56,7 @@ async function askOnce(path: string, request: Buffer): Promise<Message> {
 export function signerFailed(socket: string, what: string, cause?: unknown): UserError {
   return new UserError(
     "signer",
-    `the signing process at ${socket} ${what}. Look at: systemctl status attestore-signer`,
+    `the signing process at ${socket} ${what}. Look at: systemctl status attestore-signer.socket attestore-signer.service`,
     { cause },
   );
 }

@@ -77,7 +77,7 @@ async function examineSigningKey(layout: Layout): Promise<Finding[]> {
     const next =
       signer === null
         ? "restore the file from a copy, or attach this host again"
-        : "systemctl status attestore-signer";
+        : "systemctl status attestore-signer.socket attestore-signer.service";
     return [failed("signing key", error.message, next)];
   }
 }
