@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { availableMemory } from "node:process";
@@ -31,10 +31,13 @@ export function directoryInMemory(): string | null {
   return null;
 }
 
-/** Also if a test that was killed left something mounted in it. */
+/**
+ * Also if a test that was killed left something mounted in it, or wrote to it once it was
+ * unmounted.
+ */
 export function discard(directory: string): void {
   spawnSync("umount", ["--lazy", directory], { stdio: "ignore" });
-  rmdirSync(directory);
+  spawnSync("rm", ["-rf", "--one-file-system", directory], { stdio: "inherit" });
 }
 
 /** Linux before 6.6 keeps no user attributes in memory, and tests of files set some. */
