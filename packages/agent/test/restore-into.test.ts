@@ -1,6 +1,12 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync, statSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readIdentities } from "../src/crypto/age-identity.ts";
+import type { Target } from "../src/engines/target.ts";
+import { openPostgresqlTarget } from "../src/engines/postgresql/target.ts";
+import { restoreIntoTarget } from "../src/runs/restore-into-target.ts";
+import { SecondReading } from "../src/runs/second-reading.ts";
 import { openMariadbTarget } from "../src/engines/mariadb/target.ts";
 import { renamed } from "../src/engines/mariadb/rename-database.ts";
 import { makeTestPlace, type TestPlace } from "./runs/scratch.ts";
@@ -282,6 +288,67 @@ describe("MariaDB", () => {
       );
     },
   );
+});
+
+describe("a ciphertext that changes on this host after it was found right", () => {
+  /** Restores a copy of a stored backup; of it a bit flips once, before it is loaded. */
+  async function load(source: "pg" | "maria", target: Target): Promise<{ readings: number }> {
+    const directory = join(place.dir, "stored", source);
+    const [name = ""] = readdirSync(directory).filter((each) => each.endsWith(".age"));
+    const stored = readFileSync(join(directory, name));
+    const path = join(place.dir, `${source}.age`);
+    writeFileSync(path, stored);
+    let readings = 1;
+    const reading = new SecondReading(async () => {
+      readings++;
+      await writeFile(path, stored);
+    });
+    const identities = await readIdentities([join(root, "keys/age.key")]);
+    try {
+      await reading.orAgain(() =>
+        restoreIntoTarget({
+          ciphertext: { path },
+          identities,
+          target,
+          signal: new AbortController().signal,
+          onProgress: ({ phase }) => {
+            const other = Buffer.from(stored);
+            other[other.length - 20]! ^= 1;
+            if (phase === "decrypt" && readings === 1) writeFileSync(path, other);
+          },
+        }),
+      );
+    } finally {
+      await target.close();
+    }
+    return { readings };
+  }
+
+  it("is read again for PostgreSQL, which took nothing of it", async () => {
+    process.env["TEST_TARGET_URL"] = postgres.url("restorer", PASSWORD, "shop");
+    const target = await openPostgresqlTarget(
+      { connection: { kind: "env", name: "TEST_TARGET_URL" }, database: "once_more", mayHaveContent: false },
+      { locale: { provider: "libc", collate: "C.UTF-8", ctype: "C.UTF-8" } },
+      new AbortController().signal,
+    );
+    expect(target.leavesPart).toBeNull();
+    expect(await load("pg", target)).toEqual({ readings: 2 });
+    expect(inPostgres("once_more", "select count(*) from orders")).toBe("500");
+  });
+
+  it("ends a restore into MariaDB, which may have a part of it, and nobody calls the backup damaged", async () => {
+    const url = join(place.dir, "url");
+    writeFileSync(url, mariadb.url("restorer", PASSWORD));
+    const target = await openMariadbTarget(
+      { connection: { kind: "file", path: url }, database: "once", mayHaveContent: false },
+      {},
+      { scratchDir: place.dir, signal: new AbortController().signal },
+    );
+    await expect(load("maria", target)).rejects.toMatchObject({
+      code: "ciphertext_unavailable",
+      message: expect.stringMatching(/changed on this host .* once has a part of the backup only: drop it/),
+    });
+  });
 });
 
 describe("a dump under another name", () => {

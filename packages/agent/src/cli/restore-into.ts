@@ -13,6 +13,7 @@ import { restoreIntoTarget } from "../runs/restore-into-target.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import type { Call, ExitCode } from "./command.ts";
 import { chosenSource, openBackend, openRoot } from "./open-root.ts";
+import { ReadAgain } from "./read-again.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 /** `restore --into DATABASE`: into a database of a running server. */
@@ -55,14 +56,18 @@ async function storedInto(call: Call): Promise<ExitCode> {
     try {
       announce(call, target, backup.id);
       const path = join(scratch.path, "ciphertext.age");
-      await backup.download(path, {
-        signal,
-        onProgress: (bytes, total) => line.update("download", bytes, total),
-      });
-      line.clear();
+      const download = async (): Promise<void> => {
+        await backup.download(path, {
+          signal,
+          onProgress: (bytes, total) => line.update("download", bytes, total),
+        });
+        line.clear();
+      };
+      await download();
       const identity = flags.text("identity");
       const identityFiles = identity === undefined ? config.identityFiles : [resolve(call.cwd, identity)];
-      return await load(call, target, { path, sha256: backup.sha256, identityFiles, id: backup.id });
+      const { sha256, id } = backup;
+      return await load(call, target, { path, downloadAgain: download, sha256, identityFiles, id });
     } finally {
       await target.close();
       await scratch.remove();
@@ -110,6 +115,8 @@ function announce({ terminal }: Call, target: Target, what: string): void {
 
 interface Ciphertext {
   readonly path: string;
+  /** Absent for a file that somebody gave. */
+  readonly downloadAgain?: () => Promise<void>;
   readonly sha256?: string;
   readonly id?: string;
   readonly identityFiles: readonly string[];
@@ -118,20 +125,25 @@ interface Ciphertext {
 async function load(
   call: Call,
   target: Target,
-  { path, sha256, id, identityFiles }: Ciphertext,
+  { path, downloadAgain, sha256, id, identityFiles }: Ciphertext,
 ): Promise<ExitCode> {
   const { terminal, signal, flags } = call;
   const line = terminal.progress();
+  const again = new ReadAgain(terminal, line, downloadAgain);
+  const identities = await readIdentities(identityFiles);
   try {
-    const { sizeBytes } = await restoreIntoTarget({
-      ciphertext: { path },
-      ...(sha256 === undefined ? {} : { sha256 }),
-      identities: await readIdentities(identityFiles),
-      target,
-      signal,
-      onProgress: ({ phase, bytes, totalBytes }) => line.update(phase, bytes, totalBytes),
-    });
+    const { sizeBytes } = await again.reading.orAgain(() =>
+      restoreIntoTarget({
+        ciphertext: { path },
+        ...(sha256 === undefined ? {} : { sha256 }),
+        identities,
+        target,
+        signal,
+        onProgress: ({ phase, bytes, totalBytes }) => line.update(phase, bytes, totalBytes),
+      }),
+    );
     line.clear();
+    again.sayIfSecondWasRight();
     const database = requireDatabaseName(call);
     if (flags.isOn("json"))
       terminal.data(JSON.stringify({ backup_id: id ?? null, database, size_bytes: sizeBytes }));
@@ -144,9 +156,7 @@ async function load(
     if (!(error instanceof DamagedCiphertext)) throw error;
     if (flags.isOn("json"))
       terminal.data(JSON.stringify({ error: error.code, message: error.message, backup_id: id ?? null }));
-    terminal.say(
-      `${terminal.onTalk.bad("✗")} the backup is damaged, so nothing was restored: ${error.message}. Another one: --backup ID`,
-    );
+    again.sayDamaged(error, ", so nothing was restored");
     return 1;
   }
 }

@@ -9,6 +9,7 @@ import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts"
 import type { Call, ExitCode, Run } from "./command.ts";
 import { chosenSource, openBackend, openRoot } from "./open-root.ts";
 import { keepOutput, outputFile, type OutputFile, STDOUT } from "./output-file.ts";
+import { ReadAgain } from "./read-again.ts";
 import { stdoutBytes } from "./terminal/stdout-bytes.ts";
 import { useRestoredFile } from "./use-restored-file.ts";
 import { takeWorkLock } from "./work-lock.ts";
@@ -50,14 +51,18 @@ async function restoreStored(call: Call): Promise<ExitCode> {
     const scratch = await makeScratchDirectory(layout.scratch, null);
     try {
       const path = join(scratch.path, "ciphertext.age");
-      await backup.download(path, {
-        signal,
-        onProgress: (bytes, total) => line.update("download", bytes, total),
-      });
-      line.clear();
+      const download = async (): Promise<void> => {
+        await backup.download(path, {
+          signal,
+          onProgress: (bytes, total) => line.update("download", bytes, total),
+        });
+        line.clear();
+      };
+      await download();
       const { sha256, id, sourceMetadata } = backup;
       return await writeOut(call, output, {
         path,
+        downloadAgain: download,
         sha256,
         identityFiles,
         id,
@@ -74,6 +79,8 @@ async function restoreStored(call: Call): Promise<ExitCode> {
 
 interface Ciphertext {
   readonly path: string;
+  /** Absent for a file that somebody gave. */
+  readonly downloadAgain?: () => Promise<void>;
   readonly sha256?: string | undefined;
   readonly id?: string | undefined;
   readonly dumpFormat?: string;
@@ -83,23 +90,29 @@ interface Ciphertext {
 async function writeOut(
   call: Call,
   outputFlag: string | undefined,
-  { path, sha256, id, identityFiles, dumpFormat }: Ciphertext,
+  ciphertext: Ciphertext,
 ): Promise<ExitCode> {
+  const { path, sha256, id, identityFiles, dumpFormat, downloadAgain } = ciphertext;
   const { terminal, signal, flags } = call;
   const output = requireOutput(call, outputFlag);
-  if (output === STDOUT) return writeToStdout(call, { path, sha256, id, identityFiles });
+  if (output === STDOUT) return writeToStdout(call, ciphertext);
   const line = terminal.progress();
+  const again = new ReadAgain(terminal, line, downloadAgain);
+  const identities = await readIdentities(identityFiles);
   try {
-    const { sizeBytes } = await restoreToFile({
-      ciphertext: { path },
-      ...(sha256 === undefined ? {} : { sha256 }),
-      identities: await readIdentities(identityFiles),
-      output: output.path,
-      signal,
-      onProgress: ({ phase, bytes, totalBytes }) => line.update(phase, bytes, totalBytes),
-    });
+    const { sizeBytes } = await again.reading.orAgain(() =>
+      restoreToFile({
+        ciphertext: { path },
+        ...(sha256 === undefined ? {} : { sha256 }),
+        identities,
+        output: output.path,
+        signal,
+        onProgress: ({ phase, bytes, totalBytes }) => line.update(phase, bytes, totalBytes),
+      }),
+    );
     await keepOutput(call);
     line.clear();
+    again.sayIfSecondWasRight();
     if (flags.isOn("json")) {
       terminal.data(JSON.stringify({ backup_id: id ?? null, output: output.name, size_bytes: sizeBytes }));
     } else {
@@ -115,9 +128,7 @@ async function writeOut(
     line.clear();
     if (flags.isOn("json"))
       terminal.data(JSON.stringify({ error: error.code, message: error.message, backup_id: id ?? null }));
-    terminal.say(
-      `${terminal.onTalk.bad("✗")} the backup is damaged, so nothing was written: ${error.message}`,
-    );
+    again.sayDamaged(error, ", so nothing was written");
     return 1;
   } finally {
     line.clear();
@@ -126,30 +137,36 @@ async function writeOut(
 
 async function writeToStdout(
   { terminal, signal }: Call,
-  { path, sha256, identityFiles }: Ciphertext,
+  { path, sha256, identityFiles, downloadAgain }: Ciphertext,
 ): Promise<ExitCode> {
   const line = terminal.progress();
   const stdout = stdoutBytes(signal);
+  const again = new ReadAgain(terminal, line, downloadAgain);
+  const identities = await readIdentities(identityFiles);
   try {
-    const { sizeBytes } = await restoreToStream({
-      ciphertext: { path },
-      ...(sha256 === undefined ? {} : { sha256 }),
-      identities: await readIdentities(identityFiles),
-      write: (piece) => stdout.write(piece),
-      signal,
-      onProgress: ({ phase, bytes, totalBytes }) => line.update(phase, bytes, totalBytes),
-    });
+    const { sizeBytes } = await again.reading.orAgain(
+      () =>
+        restoreToStream({
+          ciphertext: { path },
+          ...(sha256 === undefined ? {} : { sha256 }),
+          identities,
+          write: (piece) => stdout.write(piece),
+          signal,
+          onProgress: ({ phase, bytes, totalBytes }) => line.update(phase, bytes, totalBytes),
+        }),
+      () => !stdout.isBegun,
+    );
     await stdout.end();
     line.clear();
+    again.sayIfSecondWasRight();
     terminal.note(`${terminal.onTalk.good("✓")} stdout  ${formatBytes(sizeBytes)}, ${howChecked(sha256)}`);
     return 0;
   } catch (error) {
     line.clear();
-    const bad = terminal.onTalk.bad("✗");
-    if (stdout.isBegun) terminal.say(`${bad} the output on stdout is not the whole dump: do not use it`);
+    if (stdout.isBegun)
+      terminal.say(`${terminal.onTalk.bad("✗")} the output on stdout is not the whole dump: do not use it`);
     if (!(error instanceof DamagedCiphertext)) throw error;
-    const so = stdout.isBegun ? "" : ", so nothing was written";
-    terminal.say(`${bad} the backup is damaged${so}: ${error.message}`);
+    again.sayDamaged(error, stdout.isBegun ? "" : ", so nothing was written");
     return 1;
   } finally {
     line.clear();

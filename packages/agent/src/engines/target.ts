@@ -18,10 +18,13 @@ export interface Target {
   readonly warnings: readonly string[];
   /** What to do after it. */
   readonly afterwards: readonly string[];
+  /** What a load that stopped may have left, and what to do about it; null if nothing. */
+  readonly leavesPart: string | null;
   /**
    * Makes the database if it is new, and loads a whole dump. Errors from the content pass through.
    * @throws UserError target_unusable if the server or the program refuses the dump: the message
    * has their own words, which may quote data, so it is only for a person at this host. RunError.
+   * Where `leavesPart` is null it may be called again after an error of the content.
    */
   load(content: AsyncIterable<Buffer>): Promise<void>;
   /** Callers must always call it. */

@@ -1,7 +1,9 @@
 import type { Target } from "../engines/target.ts";
 import { type CiphertextSource, holdToDigest, readCiphertext } from "../crypto/ciphertext.ts";
+import { DamagedCiphertext } from "../crypto/damaged.ts";
 import { unseal } from "../crypto/unseal.ts";
-import { stopIfAborted } from "../errors/run-error.ts";
+import { RunError, stopIfAborted } from "../errors/run-error.ts";
+import { blameBytesFirst } from "./blame-bytes-first.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface RestoreIntoRequest {
@@ -9,7 +11,7 @@ export interface RestoreIntoRequest {
   /** The backup's recorded digest; absent for a file that somebody gave. */
   readonly sha256?: string;
   readonly identities: readonly string[];
-  readonly target: Pick<Target, "load">;
+  readonly target: Pick<Target, "load" | "leavesPart">;
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress;
 }
@@ -17,7 +19,7 @@ export interface RestoreIntoRequest {
 /**
  * Reads a backup twice: first to its end, so that nothing of one that is damaged or cut short
  * reaches a server, and then into the target.
- * @throws DamagedCiphertext before anything is loaded; UserError target_unusable; RunError
+ * @throws DamagedCiphertext if nothing was loaded; UserError target_unusable; RunError
  */
 export async function restoreIntoTarget(request: RestoreIntoRequest): Promise<{ sizeBytes: number }> {
   const { identities, signal, sha256, target, onProgress } = request;
@@ -27,9 +29,14 @@ export async function restoreIntoTarget(request: RestoreIntoRequest): Promise<{ 
   };
   stopIfAborted(signal);
   let totalBytes = 0;
-  for await (const piece of unseal(read(), identities)) {
-    stopIfAborted(signal);
-    onProgress?.({ phase: "decrypt", bytes: (totalBytes += piece.length) });
+  try {
+    for await (const piece of unseal(read(), identities)) {
+      stopIfAborted(signal);
+      onProgress?.({ phase: "decrypt", bytes: (totalBytes += piece.length) });
+    }
+  } catch (error) {
+    await blameBytesFirst(error, request.ciphertext, sha256, signal);
+    throw error;
   }
   let sizeBytes = 0;
   async function* content(): AsyncGenerator<Buffer, void, undefined> {
@@ -39,7 +46,17 @@ export async function restoreIntoTarget(request: RestoreIntoRequest): Promise<{ 
       onProgress?.({ phase: "restore", bytes: (sizeBytes += piece.length), totalBytes });
     }
   }
-  await target.load(content());
+  try {
+    await target.load(content());
+  } catch (error) {
+    if (!(error instanceof DamagedCiphertext) || target.leavesPart === null) throw error;
+    // It was right a moment ago, so this is not the backup's fault.
+    throw new RunError(
+      "ciphertext_unavailable",
+      `the ciphertext was right, and changed on this host while it was restored (${error.message}): look at its disk and memory; ${target.leavesPart}`,
+      { cause: error },
+    );
+  }
   stopIfAborted(signal);
   return { sizeBytes };
 }

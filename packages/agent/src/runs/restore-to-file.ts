@@ -9,6 +9,7 @@ import { writeFilePieces } from "../crypto/file-pieces.ts";
 import { unseal } from "../crypto/unseal.ts";
 import { isDiskFull } from "../errors/no-space.ts";
 import { RunError, stopIfAborted } from "../errors/run-error.ts";
+import { blameBytesFirst } from "./blame-bytes-first.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface RestoreToFileRequest {
@@ -49,6 +50,7 @@ export async function restoreToFile(request: RestoreToFileRequest): Promise<{ si
   } catch (error) {
     await rm(partial, { force: true });
     stopIfAborted(signal);
+    await blameBytesFirst(error, request.ciphertext, sha256, signal);
     if (error instanceof RunError || error instanceof DamagedCiphertext) throw error;
     if (isDiskFull(error)) {
       throw new RunError(

@@ -8,27 +8,43 @@ import { DamagedCiphertext } from "../crypto/damaged.ts";
  * if the first one is right.
  */
 export class SecondReading {
-  readonly #fetchAgain: () => Promise<void>;
+  readonly #fetchAgain: (first: DamagedCiphertext) => Promise<void>;
   #first: DamagedCiphertext | null = null;
+  #isSameAgain = false;
 
   /** `fetchAgain`: gets the ciphertext from where it is stored once more. */
-  constructor(fetchAgain: () => Promise<void>) {
+  constructor(fetchAgain: (first: DamagedCiphertext) => Promise<void>) {
     this.#fetchAgain = fetchAgain;
+  }
+
+  /** Whether there was a second reading. */
+  get isSecond(): boolean {
+    return this.#first !== null;
+  }
+
+  /** Whether both readings found the same damage, so it is in what is stored. */
+  get isSameAgain(): boolean {
+    return this.#isSameAgain;
   }
 
   /**
    * What `read` returns, or returns the second time.
+   * @param mayBeginAgain false once something was given away that nobody can take back
    * @throws DamagedCiphertext if it was damaged both times
    */
-  async orAgain<Result>(read: (isSecond: boolean) => Promise<Result>): Promise<Result> {
+  async orAgain<Result>(
+    read: (isSecond: boolean) => Promise<Result>,
+    mayBeginAgain: () => boolean = () => true,
+  ): Promise<Result> {
     try {
       return await read(false);
     } catch (error) {
       if (!(error instanceof DamagedCiphertext)) throw error;
       if (this.#first !== null) throw this.#both(error);
+      if (!mayBeginAgain()) throw error;
       this.#first = error;
     }
-    await this.#fetchAgain();
+    await this.#fetchAgain(this.#first);
     try {
       return await read(true);
     } catch (error) {
@@ -50,7 +66,8 @@ export class SecondReading {
 
   #both({ code, message }: DamagedCiphertext): DamagedCiphertext {
     const before = this.#first?.message ?? message;
-    const same = before === message ? "" : `; the first time ${before}`;
-    return new DamagedCiphertext(code, `${message}. It was read twice, and was damaged both times${same}`);
+    this.#isSameAgain = before === message;
+    const first = this.#isSameAgain ? "" : `; the first time ${before}`;
+    return new DamagedCiphertext(code, `${message}. It was read twice, and was damaged both times${first}`);
   }
 }

@@ -65,6 +65,7 @@ export async function openMariadbTarget(
         described: `the ${contents === null ? "new " : ""}database ${database} (${product} ${version.slice(0, 40)})`,
         warnings: await missingDefiners(session, metadata),
         afterwards: ["Accounts and their rights are in no dump: grant them."],
+        leavesPart: unfinished(database),
         load: async (content) => {
           // Hours may have passed, and the dump replaces tables.
           const again = await open();
@@ -159,27 +160,31 @@ async function load(
   child.stderr.on("data", (text: string) => {
     errors = (errors + text).slice(-1000);
   });
-  const unfinished = `${database} has a part of the backup only: drop it before the next try`;
+  const left = unfinished(database);
   const end = captureTail(content);
   try {
     await feed(child.stdin, end.content);
   } catch (error) {
     await child.stop();
-    if (error instanceof UserError) throw unusable(`${error.message}; ${unfinished}`);
+    if (error instanceof UserError) throw unusable(`${error.message}; ${left}`);
     throw error;
   }
   const exit = await child.exited;
   stopIfAborted(signal);
-  if (exit.signal !== null) throw new RunError("connection_failed", `the client was killed: ${unfinished}`);
+  if (exit.signal !== null) throw new RunError("connection_failed", `the client was killed: ${left}`);
   // Of the database as a whole, so not even its first statement was carried out.
   if (exit.code !== 0 && /^ERROR 1044 /m.test(errors))
     throw unusable(
       `the account ${account} may not use the database ${database}: as an administrator of the server, run this, then try again: ` +
         `grant all on ${quotedDatabase(database)}.* to ${quotedAccount(account)};`,
     );
-  if (exit.code !== 0) throw unusable(`the server refused the dump, and ${unfinished}:\n${errors.trim()}`);
+  if (exit.code !== 0) throw unusable(`the server refused the dump, and ${left}:\n${errors.trim()}`);
   if (!/^-- Dump completed/m.test(end.last()))
-    throw unusable(`the dump's last line is missing: it was cut short, and ${unfinished}`);
+    throw unusable(`the dump's last line is missing: it was cut short, and ${left}`);
+}
+
+function unfinished(database: string): string {
+  return `${database} has a part of the backup only: drop it before the next try`;
 }
 
 /** Of a grant, where `_` and `%` would stand for any characters. */

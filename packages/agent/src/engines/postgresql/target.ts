@@ -81,6 +81,7 @@ export async function openPostgresqlTarget(
         "target_unusable",
         `there is no database ${database}, and a backup given with --file does not say which locale it needs: create the database first (createdb --template=template0 --encoding=UTF8 --locale=…), empty`,
       );
+    let isMade = found.exists;
     return {
       described: `the ${found.exists ? "" : "new "}database ${database} (PostgreSQL ${version})`,
       warnings,
@@ -88,8 +89,10 @@ export async function openPostgresqlTarget(
         "Everything in it belongs to the role that restored, and nobody else has privileges yet: grant them.",
         "PostgreSQL has no statistics for it yet: run ANALYZE before it is used.",
       ],
+      leavesPart: null,
       load: async (content) => {
-        if (!found.exists && wanted !== null) await create(session, database, metadata, wanted, version);
+        if (!isMade && wanted !== null) await create(session, database, metadata, wanted, version);
+        isMade = true;
         await load({ run, environment, database, signal, isNew: !found.exists }, content);
       },
       close: () => session.close(),
