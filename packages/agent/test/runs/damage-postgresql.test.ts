@@ -513,6 +513,19 @@ test("at the source, an index whose function is declared immutable and is not", 
   );
 });
 
+test("at the source, an index whose function depends on the time, although the time stands still in a transaction", async () => {
+  const made = await damaged(
+    `create function seconds_ago(int) returns float8 immutable language sql as 'select extract(epoch from now()) - $1';
+     create index by_age on steady (seconds_ago(id))`,
+    back,
+  );
+  own.noticed(
+    "an index made with a function of the time that is declared immutable",
+    await testIt(made),
+    "public.by_age",
+  );
+});
+
 test("every case of the tables is here", () => {
   table.everyCaseIsHeld();
   own.everyCaseIsHeld();

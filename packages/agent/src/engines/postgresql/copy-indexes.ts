@@ -7,6 +7,7 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";
 import { PsqlSession, type Statement } from "./psql-session.ts";
 import { OWN_SCHEMAS, rowsOf } from "./schema.ts";
+import { isOfThePlace } from "./session-error.ts";
 
 const LISTING_MS = 10_000;
 const CORRUPTED = /^XX00[12]$/;
@@ -166,7 +167,7 @@ async function lookAt(
   let indexes = 0;
   await session.run("set maintenance_work_mem = '16MB'");
   // As pg_restore had it when it built them: a function may give another result with another path.
-  await session.run("select pg_catalog.set_config('search_path', '', false)");
+  await session.run(`select pg_catalog.set_config('search_path', '${PATH_OF_LOAD}', false)`);
   for (const index of waiting) {
     const [name = "", oid = ""] = index;
     const half_ms = Math.floor((deadline - performance.now()) / 2);
@@ -190,20 +191,37 @@ async function lookAt(
   return { indexes, unfit, notChecked };
 }
 
+/** What pg_restore sets before it builds an index. */
+const PATH_OF_LOAD = "";
+const PATH_OF_AMCHECK = "pg_catalog, pg_temp";
+
 /**
  * From 15.20 on, amcheck runs an index's functions with a search_path of its own, but PostgreSQL
  * before 17 builds the index with that of the session. So an honest index whose function depends on
- * the path does not fit. Builds it with amcheck's path, checks it once more, and takes that back.
- * One whose function gives another result each time does not fit then either.
+ * the path does not fit until it is built with amcheck's path. An index that fits once it is built
+ * anew as the restore did it depends on something else, such as the time, which stands still in a
+ * transaction.
  */
 async function builtForAmcheck(session: PsqlSession, name: string, check: string): Promise<Statement> {
+  const again = await builtAnew(session, name, check, PATH_OF_LOAD);
+  if (again.ok) return UNFIT;
+  return CORRUPTED.test(again.sqlstate) ? builtAnew(session, name, check, PATH_OF_AMCHECK) : again;
+}
+
+/** Builds it, checks it, and takes that back. */
+async function builtAnew(
+  session: PsqlSession,
+  name: string,
+  check: string,
+  path: string,
+): Promise<Statement> {
   await session.run("begin read write");
   try {
-    await session.run("set local search_path = pg_catalog, pg_temp");
+    await session.run(`select pg_catalog.set_config('search_path', '${path}', true)`);
     const built = await session.runDynamic(`reindex index ${name}`);
     if (built.ok) return await session.runForeign(check);
-    // What cannot be built is as unfit as it was found.
-    return built.sqlstate === TIMED_OUT ? built : UNFIT;
+    // One that cannot be built is as unfit as it was found, unless the server lacked something.
+    return isOfThePlace(built.sqlstate) ? built : UNFIT;
   } finally {
     await session.run("rollback");
   }
