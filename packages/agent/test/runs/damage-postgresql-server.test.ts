@@ -38,6 +38,7 @@ beforeAll(async () => {
     alter role buyer set my.path = 'C:\\\\it''s'; alter role buyer set work_mem = '8MB';
     alter role buyer in database postgres set work_mem = '9MB';
     alter database postgres set search_path = public, "B c"; alter database postgres set my.path = 'C:\\there';
+    comment on database postgres is 'it''s \\ours'; alter database postgres connection limit 50; alter database postgres owner to seller;
     comment on role seller is 'it''s C:\\\\here';
     create tablespace fast owner seller location '${fast}'; alter tablespace fast set (random_page_cost = 1.1, seq_page_cost = 1);
     comment on tablespace fast is 'of the new disks'; grant create on tablespace fast to buyer with grant option;
@@ -184,15 +185,19 @@ test("what is set for one database is compared with its dump", async () => {
   const passed = await testBackup(place, server.source, backup);
   const unrestored = (tested: RestoreTestResult) =>
     tested.checks.find(({ id }) => id === "inferred:unrestored:postgres");
-  expect(unrestored(passed)).toMatchObject({ result: "passed", observed: { objects: 3, differing: 0 } });
+  expect(unrestored(passed)).toMatchObject({ result: "passed", observed: { objects: 5, differing: 0 } });
   server.sql(`
-    alter role buyer in database postgres reset work_mem; alter database postgres set my.path = 'elsewhere'`);
+    alter role buyer in database postgres reset work_mem; alter database postgres set my.path = 'elsewhere';
+    comment on database postgres is null; alter database postgres connection limit 5; alter database postgres owner to buyer`);
   const { path, sha256, sourceMetadata } = await back();
   const instead = { path, sha256, plaintextBytes: Number(sourceMetadata["plaintext_size_bytes"]) };
   const tested = await testBackup(place, server.source, backup, { instead });
   for (const [what, names] of [
     ["a role's setting in one database lost on the way", "role in database setting buyer work_mem (missing)"],
     ["a setting of a database changed on the way", "database setting my.path (other)"],
+    ["a database's comment lost on the way", "database comment postgres (missing)"],
+    ["a database's limit of connections changed on the way", "database connection limit postgres (other)"],
+    ["a database's owner changed on the way", "database owner (other)"],
   ] as const)
     table.noticed(what, tested, names);
   // The second version knew nothing of the database itself.

@@ -9,7 +9,11 @@ import type { PsqlSession, Statement } from "../psql-session.ts";
 import type { Loaded } from "../run-pg-restore.ts";
 import { EXTENSIONS, PRINTING, rowsOf } from "../schema.ts";
 import { isTimedOut, ownOutput } from "../query-copy.ts";
-import { isOfDatabase, isUnrestored, UNRESTORED_WORDS } from "../unrestored/unrestored-objects.ts";
+import {
+  isListedBy as isUnrestoredListedBy,
+  isUnrestored,
+  UNRESTORED_WORDS,
+} from "../unrestored/unrestored-objects.ts";
 import { majorOf } from "../version.ts";
 import { compareContent } from "./compare-content.ts";
 import { compareDump, UNCERTAIN_TABLES } from "./compare-dump.ts";
@@ -184,8 +188,7 @@ function comparePrivileges({ of, loaded }: Copy, { metadata, key }: ContentCompa
 function compareUnrestored({ of, loaded }: Copy, { metadata, key }: ContentComparison): CheckOutcome[] {
   const expected = expectedObjects(metadata, "unrestored");
   if (expected === null || loaded.unrestored === null) return [];
-  const isListed = (each: DatabaseObject): boolean => expected.version >= 3 || !isOfDatabase(each);
-  const found = loaded.unrestored.filter(isListed);
+  const found = loaded.unrestored.filter((each) => isUnrestoredListedBy(expected.version, each));
   if (isNothing(expected, found)) return [];
   const started = performance.now();
   const context = { of, words: UNRESTORED_WORDS, what: "unrestored" as const };

@@ -167,7 +167,7 @@ export function describePrivileges(
     ...(before.hasTypeGrants || after.hasTypeGrants ? [TYPE_GRANTS_LEFT_OUT] : []),
     ...(before.hasSystemGrants || after.hasSystemGrants ? [SYSTEM_GRANTS_LEFT_OUT] : []),
   ];
-  const signed = { ...exactObjectsMetadata(listed, key), v: 5 as const };
+  const signed = { ...exactObjectsMetadata(listed, key), v: 6 as const };
   return left_out.length === 0 ? signed : { ...signed, left_out };
 }
 
@@ -180,7 +180,7 @@ export function describeUnrestored(
   const listed = unchanged(before?.objects ?? null, after?.objects ?? null);
   if (listed === null) return null;
   const left_out = after?.hidesSubscriptions === true ? [["subscription", null] as const] : null;
-  const signed = { ...exactObjectsMetadata(listed, key), v: 3 as const };
+  const signed = { ...exactObjectsMetadata(listed, key), v: 4 as const };
   return left_out === null ? signed : { ...signed, left_out };
 }
 

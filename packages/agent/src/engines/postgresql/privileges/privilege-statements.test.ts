@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { privilegeStatements } from "./privilege-statements.ts";
 
@@ -69,6 +70,19 @@ test("a statement that could run or read something, or raise a privilege, is nev
   expect(found("SET SESSION AUTHORIZATION 'x'';drop table t'; GRANT ALL ON TABLE t TO a;")).toEqual([
     "GRANT ALL ON TABLE t TO a",
   ]);
+});
+
+test("the owner of the database is found, and is among no statements", () => {
+  const ofDatabase = (sql: string) => privilegeStatements(sql)?.ofDatabase;
+  expect(ofDatabase('ALTER DATABASE "My shop" OWNER TO "it""s";')).toEqual([
+    {
+      kind: "database_owner",
+      name: "",
+      definition: createHash("sha256").update('["it\\"s"]').digest("hex"),
+    },
+  ]);
+  expect(ofDatabase("ALTER DATABASE shop CONNECTION LIMIT = 5;")).toEqual([]);
+  expect(found("ALTER DATABASE shop OWNER TO app;")).toEqual([]);
 });
 
 test("owners and grants of large objects are found, unless there are too many", () => {

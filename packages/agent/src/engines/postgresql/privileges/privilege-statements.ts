@@ -1,4 +1,6 @@
+import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { statementsOf } from "../printed/sql-words.ts";
+import { databaseOwner } from "./list-privileges.ts";
 
 /** A dump's statements about owners and grants. */
 export interface PrivilegeStatements {
@@ -6,6 +8,8 @@ export interface PrivilegeStatements {
   readonly statements: readonly string[];
   /** The roles that the statements name. */
   readonly roles: readonly string[];
+  /** Owners that the dump gives the database itself: one, unless somebody changed it. */
+  readonly ofDatabase: readonly DatabaseObject[];
 }
 
 /**
@@ -33,12 +37,14 @@ const SET_ROLE = ["SET", "SESSION", "AUTHORIZATION"];
 export function privilegeStatements(sql: string): PrivilegeStatements | null {
   const statements: string[] = [];
   const roles = new Set<string>();
+  const ofDatabase: DatabaseObject[] = [];
   let grantor: string | null = null;
   for (const words of statementsOf(sql, BEGINNINGS)) {
     if (words === null) return null;
     if (words[0] === "RESET") grantor = null;
     else if (SET_ROLE.every((word, at) => words[at] === word) && words.length === 4)
       grantor = words[3] ?? null;
+    else if (setsDatabaseOwner(words)) ofDatabase.push(databaseOwner(nameOf(words[5] ?? "")));
     else if (isPrivilege(words)) {
       for (const role of rolesIn(words)) roles.add(role);
       if (grantor !== null && NAME.test(grantor)) {
@@ -51,7 +57,7 @@ export function privilegeStatements(sql: string): PrivilegeStatements | null {
   const ofLarge = statements.filter((each) => LARGE_OBJECT.test(each));
   // More than this take too many locks, so they are not compared.
   const dropped = ofLarge.length > MAX_OF_LARGE_OBJECTS ? new Set(ofLarge) : new Set<string>();
-  return { statements: statements.filter((each) => !dropped.has(each)), roles: [...roles] };
+  return { statements: statements.filter((each) => !dropped.has(each)), roles: [...roles], ofDatabase };
 }
 
 const BEGINNINGS: ReadonlySet<string> = new Set(["GRANT", "REVOKE", "ALTER", "SET", "RESET"]);
@@ -64,6 +70,15 @@ function isPrivilege(words: readonly string[]): boolean {
   if (first !== "ALTER") return false;
   if (second === "DEFAULT") return third === "PRIVILEGES" && words.every((word) => PLAIN.test(word));
   return setsOwner(words);
+}
+
+/** Never run, because a copy's database has another name. */
+function setsDatabaseOwner(words: readonly string[]): boolean {
+  const [first, second, database = "", third, fourth, role = ""] = words;
+  const keywords = [first, second, third, fourth].join(" ");
+  return (
+    words.length === 6 && keywords === "ALTER DATABASE OWNER TO" && NAME.test(database) && NAME.test(role)
+  );
 }
 
 /** One object and one role, and nothing between or after them. */

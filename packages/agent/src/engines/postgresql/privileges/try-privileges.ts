@@ -3,7 +3,7 @@ import type { ScratchServer } from "../../scratch-server.ts";
 import { literal, PsqlSession, SessionEnded } from "../psql-session.ts";
 import { PRINTING } from "../schema.ts";
 import { connectionFailed } from "../session-error.ts";
-import { LIST_PRIVILEGES, privilegesOf } from "./list-privileges.ts";
+import { isOfDatabase, LIST_PRIVILEGES, privilegesOf } from "./list-privileges.ts";
 import type { PrivilegeStatements } from "./privilege-statements.ts";
 
 /** A dump with more takes too long, and is not compared. */
@@ -19,7 +19,7 @@ const TIME_MS = 60_000;
 export async function tryPrivileges(
   server: ScratchServer,
   database: string,
-  { statements, roles }: PrivilegeStatements,
+  { statements, roles, ofDatabase }: PrivilegeStatements,
   signal: AbortSignal,
 ): Promise<readonly DatabaseObject[] | null> {
   const session = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
@@ -36,7 +36,8 @@ export async function tryPrivileges(
     const applied = await session.run(APPLY(`${literal(JSON.stringify(statements))}::json`));
     const listed = await session.run(LIST_PRIVILEGES);
     await session.run("rollback");
-    return applied.ok && listed.ok ? privilegesOf(listed.output) : null;
+    if (!applied.ok || !listed.ok) return null;
+    return [...privilegesOf(listed.output).filter((each) => !isOfDatabase(each)), ...ofDatabase];
   } catch (error) {
     throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
   } finally {

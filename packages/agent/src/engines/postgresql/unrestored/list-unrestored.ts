@@ -1,7 +1,13 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { notOfExtension, OWN_SCHEMAS, rowsOf } from "../schema.ts";
 import { settingValues } from "../setting-values.ts";
-import { listText, type UnrestoredKind, unrestoredObject, wordsText } from "./unrestored-objects.ts";
+import {
+  isOfEveryServer,
+  listText,
+  type UnrestoredKind,
+  unrestoredObject,
+  wordsText,
+} from "./unrestored-objects.ts";
 
 /**
  * The columns and the row filter of a table in a publication, which exist since PostgreSQL 15.
@@ -72,6 +78,15 @@ export const listUnrestored = (major: number): string => `
     from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase join pg_roles r on r.oid = s.setrole cross join lateral unnest(s.setconfig) v
     where d.datname = current_database()
     union all
+    select 'database_comment', datname, json_build_array(datname, shobj_description(oid, 'pg_database'))
+    from pg_database where datname = current_database() and shobj_description(oid, 'pg_database') is not null
+    union all
+    select 'database_connection_limit', datname, json_build_array(datname, datconnlimit::text)
+    from pg_database where datname = current_database() and datconnlimit <> -1
+    union all
+    select 'database_is_template', datname, json_build_array(datname, 'true')
+    from pg_database where datname = current_database() and datistemplate
+    union all
     select 'owner', concat('publication ', pubname), json_build_array('publication', pubname, pg_get_userbyid(pubowner)) from pg_publication p where ${OWN("pg_publication", "p.oid")}
     union all
     select 'owner', concat('event trigger ', evtname), json_build_array('event trigger', evtname, pg_get_userbyid(evtowner)) from pg_event_trigger e where ${OWN("pg_event_trigger", "e.oid")}
@@ -111,10 +126,12 @@ export const LIST_SUBSCRIPTIONS = `
   select json_build_array(kind, name, parts::text) from object`;
 
 export function unrestoredOf(output: string): DatabaseObject[] {
-  return rowsOf(output).map(([kind = "", name = "", parts = "[]"]) => {
+  return rowsOf(output).flatMap(([kind = "", name = "", parts = "[]"]) => {
     const values = ofSetting(kind, listOf(parts)).map(PARTS.get(kind) ?? same);
-    const shown = kind === "security_label" ? values.slice(0, 2).join(" ") : name;
-    return unrestoredObject(kind as UnrestoredKind, shown, values);
+    const [first = "", second = ""] = values;
+    if (kind === "database_comment" && isOfEveryServer(first, second)) return [];
+    const shown = kind === "security_label" ? `${first} ${second}` : name;
+    return [unrestoredObject(kind as UnrestoredKind, shown, values)];
   });
 }
 

@@ -34,6 +34,13 @@ export class StatementReader {
     return word.startsWith('"') ? word.slice(1, -1).replaceAll('""', '"') : word;
   }
 
+  /** A number or keyword as it is. */
+  word(): string | null {
+    const { next = null } = this;
+    if (next !== null) this.#at++;
+    return next;
+  }
+
   /** `a.b` */
   qualified(): readonly string[] | null {
     return this.#separated(".", (each) => each.name());

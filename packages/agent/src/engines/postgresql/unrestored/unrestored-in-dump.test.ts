@@ -24,6 +24,7 @@ SECURITY LABEL FOR "my ""own""" ON FUNCTION s.f(a integer, OUT c text) IS 'top';
 SECURITY LABEL FOR mac ON LARGE OBJECT 4711 IS 'top';
 SECURITY LABEL FOR mac ON DATABASE shop IS 'top';
 ALTER DATABASE shop OWNER TO app;
+ALTER DATABASE shop IS_TEMPLATE = true;
 ALTER DATABASE shop CONNECTION LIMIT = 5;
 COMMENT ON DATABASE shop IS 'it''s';
 ALTER DATABASE shop SET search_path TO 'a', 'B c';
@@ -54,6 +55,9 @@ test("publications, subscriptions, event triggers and labels are read as pg_dump
       'my "own" FUNCTION s . f ( a integer , OUT c text )',
       ['my "own"', "FUNCTION s . f ( a integer , OUT c text )", "top"],
     ],
+    ["database_is_template", "shop", ["shop", "true"]],
+    ["database_connection_limit", "shop", ["shop", "5"]],
+    ["database_comment", "shop", ["shop", "it's"]],
     ["database_setting", "search_path", ["shop", "search_path", '["a","B c"]']],
     ["database_setting", "TimeZone", ["shop", "TimeZone", '["a\\\\b"]']],
     ["role_in_database_setting", "R 1 work_mem", ["R 1", "shop", "work_mem", '["8MB"]']],
@@ -89,6 +93,8 @@ test.each([
   "SECURITY LABEL ON TABLE s.t IS 'x'; CREATE PUBLICATION p",
   "COMMENT ON EVENT TRIGGER e IS 'cut off",
   "ALTER DATABASE shop SET work_mem FROM CURRENT;",
+  "ALTER DATABASE shop CONNECTION LIMIT = 5 OR SO;",
+  "COMMENT ON DATABASE shop IS NULL;",
   "ALTER ROLE app SET work_mem TO '8MB';",
 ])("what is not understood is not half read: %s", (sql) => {
   const all = unrestoredInDump(`CREATE PUBLICATION q WITH (publish = 'insert');\n${sql}`);

@@ -1,14 +1,14 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { StatementReader } from "./statement-reader.ts";
 import { statementsOf } from "../printed/sql-words.ts";
-import { listText, unrestoredObject } from "./unrestored-objects.ts";
+import { isOfEveryServer, listText, unrestoredObject } from "./unrestored-objects.ts";
 
 const BEGINNINGS: ReadonlySet<string> = new Set(["CREATE", "ALTER", "COMMENT", "SECURITY"]);
 
 /**
  * Reads in pg_dump's SQL what it says about publications, subscriptions, event triggers and
- * security labels, and which settings it gives the database. It runs nothing of it. Null if a part
- * is not understood, such as an option of a newer version.
+ * security labels, and which settings, comment and limits it gives the database. It runs nothing of
+ * it. Null if a part is not understood, such as an option of a newer version.
  */
 export function unrestoredInDump(sql: string): readonly DatabaseObject[] | null {
   const found = new FoundInDump();
@@ -74,7 +74,8 @@ const READERS: readonly { readonly begins: readonly string[]; readonly read: Rea
   { begins: ["COMMENT", "ON", "PUBLICATION"], read: comment("publication") },
   { begins: ["COMMENT", "ON", "SUBSCRIPTION"], read: comment("subscription") },
   { begins: ["COMMENT", "ON", "EVENT", "TRIGGER"], read: comment("event trigger") },
-  { begins: ["ALTER", "DATABASE"], read: databaseSetting },
+  { begins: ["COMMENT", "ON", "DATABASE"], read: databaseComment },
+  { begins: ["ALTER", "DATABASE"], read: changedDatabase },
   { begins: ["ALTER", "ROLE"], read: roleSetting },
   { begins: ["SECURITY", "LABEL", "FOR"], read: securityLabel },
 ];
@@ -197,13 +198,34 @@ function comment(what: string): Read {
   };
 }
 
-/** The owner and the limits of the database are not in the list. */
-function databaseSetting(found: FoundInDump, statement: StatementReader): boolean {
+function databaseComment(found: FoundInDump, statement: StatementReader): boolean {
   const database = statement.name();
+  const text = statement.accepts("IS") ? statement.literal() : null;
+  if (database === null || text === null) return false;
+  return isOfEveryServer(database, text) || found.add("database_comment", database, [database, text]);
+}
+
+/** Its owner is among the privileges. */
+function changedDatabase(found: FoundInDump, statement: StatementReader): boolean {
+  const database = statement.name();
+  if (database === null) return false;
+  if (statement.accepts("CONNECTION", "LIMIT", "="))
+    return limit(found, statement, "database_connection_limit", database);
+  if (statement.accepts("IS_TEMPLATE", "=")) return limit(found, statement, "database_is_template", database);
   if (!statement.accepts("SET")) return statement.skip();
   const [setting, values] = settingIn(statement);
-  if (database === null || setting === null || values === null) return false;
+  if (setting === null || values === null) return false;
   return found.add("database_setting", setting, [database, setting, listText(values)]);
+}
+
+function limit(
+  found: FoundInDump,
+  statement: StatementReader,
+  kind: "database_connection_limit" | "database_is_template",
+  database: string,
+): boolean {
+  const value = statement.word();
+  return value !== null && found.add(kind, database, [database, value]);
 }
 
 function roleSetting(found: FoundInDump, statement: StatementReader): boolean {

@@ -18,15 +18,25 @@ export type UnrestoredKind =
   | "comment"
   | OfDatabaseKind;
 
-/** Settings of the database, which only the third version lists. */
-type OfDatabaseKind = "database_setting" | "role_in_database_setting";
-const OF_DATABASE: ReadonlySet<string> = new Set<OfDatabaseKind>([
-  "database_setting",
-  "role_in_database_setting",
+type OfDatabaseKind =
+  | "database_setting"
+  | "role_in_database_setting"
+  | "database_comment"
+  | "database_connection_limit"
+  | "database_is_template";
+
+/** The version of `content.unrestored` from which on each kind is listed, where that is not 2. */
+const SINCE: ReadonlyMap<string, number> = new Map<OfDatabaseKind, number>([
+  ["database_setting", 3],
+  ["role_in_database_setting", 3],
+  ["database_comment", 4],
+  ["database_connection_limit", 4],
+  ["database_is_template", 4],
 ]);
 
-export function isOfDatabase({ kind }: DatabaseObject): boolean {
-  return OF_DATABASE.has(kind);
+/** Whether that version of `content.unrestored` has it. */
+export function isListedBy(version: number, { kind }: DatabaseObject): boolean {
+  return version >= (SINCE.get(kind) ?? 1);
 }
 
 /** `name` is for people. `parts` have every name and value as it is, without quotes. */
@@ -36,6 +46,11 @@ export function unrestoredObject(
   parts: readonly string[],
 ): DatabaseObject {
   return { kind, name, definition: JSON.stringify(parts) };
+}
+
+/** The comment with which every server begins, so nobody can lose it. */
+export function isOfEveryServer(database: string, comment: string): boolean {
+  return database === "postgres" && comment === "default administrative connection database";
 }
 
 /** A list as one of the parts. */
@@ -56,6 +71,6 @@ export function isUnrestored({ kind, name }: DatabaseObject): boolean {
 /** For people, in the definition of the check. */
 export const UNRESTORED_WORDS: ObjectsWords = {
   query:
-    "the publications, subscriptions, event triggers and security labels that the dump has, of which the copy has none, and the settings that it gives the database",
+    "the publications, subscriptions, event triggers and security labels that the dump has, of which the copy has none, and the settings, the comment and the limits that it gives the database",
   hint: "compare what pg_dump --schema-only prints of both",
 };
