@@ -3,7 +3,14 @@ import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
+import { writeConnectionFile } from "../../src/engines/mariadb/connection.ts";
+import { listSource } from "../../src/engines/mariadb/content/list-objects.ts";
+import { signObjects } from "../../src/engines/mariadb/content/sign-objects.ts";
 import { mariadb } from "../../src/engines/mariadb/index.ts";
+import { findClient } from "../../src/engines/mariadb/programs.ts";
+import type { MariadbSession } from "../../src/engines/mariadb/session.ts";
+import { openSession } from "../../src/engines/mariadb/source-session.ts";
+import { openContentKey } from "../../src/runs/content-key.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
@@ -249,4 +256,48 @@ test("objects that changed during the dump are named and not compared; all other
   } finally {
     await dump.close();
   }
+});
+
+test("kinds that the source did not list in time are named, and the others are compared", async () => {
+  const client = await findClient();
+  const connection = await writeConnectionFile(server.source.connection, place.scratch);
+  const open = (): Promise<MariadbSession> => openSession(client, connection, never);
+  const databases = ["shop", "od-d `name"];
+  const holder = await open();
+  try {
+    const made = await back();
+    // With no time left, each group still gets its least.
+    expect(await listSource(open, databases, 0)).toMatchObject({ unlisted: [] });
+    expect(await holder.run("lock tables shop.customers write")).toMatchObject({ ok: true });
+    const partly = await listSource(open, databases);
+    expect(partly?.unlisted).toContain("table");
+    await holder.run("unlock tables");
+    const key = (await openContentKey(made.sourceMetadata, [place.identity]))!;
+    const { content } = made.sourceMetadata as unknown as { content: { objects: { kinds: object } } };
+    const objects = signObjects(partly, await listSource(open, databases), key);
+    const { database, procedure, trigger, event } = content.objects.kinds as Record<string, unknown>;
+    expect(objects?.kinds).toMatchObject({ database, procedure, trigger, event });
+    expect(Object.keys(objects?.kinds ?? {})).not.toContain("table");
+    const metadata = { content: { ...content, objects } };
+    const tested = await testBackup(place, server.source, made, { metadata });
+    expect(tested.reason).toBeUndefined();
+    expect(objectsOf(tested)).toMatchObject({
+      result: "passed",
+      observed: {
+        not_looked_at: 9,
+        not_looked_at_objects: expect.stringContaining("all of the kind auto increment") as string,
+      },
+    });
+    expect(comparedContentText(tested.checks)).toMatch(
+      /\d objects compared, not compared: all of the kind table, all of the kind index, .* and 4 more$/,
+    );
+    const dump = (await dumpOf(made)).replace("'☃')", "'-')").replace("COMMENT 'a, b'", "COMMENT 'a'");
+    const instead = await reseal(place, Buffer.from(dump));
+    const failed = await testBackup(place, server.source, made, { metadata, instead });
+    expect(objectsOf(failed)?.observed).toMatchObject({ differing_objects: "trigger shop.second (other)" });
+  } finally {
+    await holder.close();
+    await connection.remove();
+  }
+  expect(signObjects({ objects: [], unlisted: ["database"] }, null, Buffer.alloc(32))).toBeNull();
 });

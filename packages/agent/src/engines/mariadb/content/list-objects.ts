@@ -20,6 +20,8 @@ const CHANGED = ["sql_mode", "sql_quote_show_create", "time_zone", "lock_wait_ti
 export interface ListingLimits {
   /** For all objects together. */
   readonly budget_ms: number;
+  /** What each group of kinds gets at least, if the others have used it up. */
+  readonly least_ms?: number;
   /**
    * Replaces a definition that the server cannot print. Without this, such an object would end the
    * listing.
@@ -36,6 +38,12 @@ export const EVENT_THAT_ENDS = "event_that_ends";
 /** Whether an event is on that a server switches off when it ends. */
 export const STATUS_OF_EVENT = "status_of_event";
 
+export interface ListedObjects {
+  readonly objects: readonly DatabaseObject[];
+  /** Kinds of which something could not be listed, or not in time. `objects` has none of them. */
+  readonly unlisted: readonly string[];
+}
+
 /**
  * Lists everything in the databases except rows, by what the server's own SHOW CREATE says. Each
  * definition is a SHA-256. Null if something could not be listed, or not in time.
@@ -46,24 +54,23 @@ export async function listObjects(
   databases: readonly string[],
   limits: ListingLimits,
 ): Promise<readonly DatabaseObject[] | null> {
-  try {
-    return await new Listing(session, limits).everything(databases);
-  } catch (error) {
-    if (error instanceof NotListed) return null;
-    throw error;
-  } finally {
-    for (const name of CHANGED) await session.run(`set session ${name} = default`);
-  }
+  const { objects, unlisted } = await listed(session, databases, limits);
+  return unlisted.length === 0 ? objects : null;
 }
 
-/** The same at a source, where a session that breaks must not end the backup. */
+/**
+ * The same at a source, as far as it comes. A session that breaks must not end the backup. Null if
+ * nothing was listed.
+ */
 export async function listSource(
   open: () => Promise<MariadbSession>,
   databases: readonly string[],
-): Promise<readonly DatabaseObject[] | null> {
+  budget_ms = SOURCE_MS,
+): Promise<ListedObjects | null> {
   const session = await open();
   try {
-    return await listObjects(session, databases, { budget_ms: SOURCE_MS });
+    const found = await listed(session, databases, { budget_ms, least_ms: LEAST_MS });
+    return found.objects.length === 0 ? null : found;
   } catch (error) {
     if (error instanceof SessionEnded) return null;
     throw error;
@@ -72,7 +79,21 @@ export async function listSource(
   }
 }
 
+async function listed(
+  session: MariadbSession,
+  databases: readonly string[],
+  limits: ListingLimits,
+): Promise<ListedObjects> {
+  try {
+    return await new Listing(session, limits).everything(databases);
+  } finally {
+    for (const name of CHANGED) await session.run(`set session ${name} = default`);
+  }
+}
+
 const SOURCE_MS = 60_000;
+/** Very many tables must not take the time of the few triggers. */
+const LEAST_MS = 5_000;
 
 class NotListed extends Error {
   readonly code = "not_listed";
@@ -80,27 +101,61 @@ class NotListed extends Error {
 
 class Listing {
   readonly #session: MariadbSession;
-  readonly #deadline: number;
+  readonly #end: number;
+  readonly #least_ms: number;
+  #deadline: number;
   readonly #unreadable: string | null;
   readonly #withAge: boolean;
-  readonly #objects: DatabaseObject[] = [];
+  #objects: DatabaseObject[] = [];
 
-  constructor(session: MariadbSession, { budget_ms, unreadable, withAge }: ListingLimits) {
+  constructor(session: MariadbSession, { budget_ms, least_ms = 0, unreadable, withAge }: ListingLimits) {
     this.#session = session;
-    this.#deadline = performance.now() + budget_ms;
+    this.#end = this.#deadline = performance.now() + budget_ms;
+    this.#least_ms = least_ms;
     this.#unreadable = unreadable ?? null;
     this.#withAge = withAge === true;
   }
 
-  async everything(databases: readonly string[]): Promise<readonly DatabaseObject[]> {
-    for (const sql of SETTINGS) await this.#own(sql);
+  async everything(databases: readonly string[]): Promise<ListedObjects> {
+    const objects: DatabaseObject[] = [];
+    const unlisted: string[] = [];
+    let isSet = false;
+    for (const { kinds, list } of this.#groups(databases)) {
+      this.#objects = [];
+      this.#deadline = Math.max(this.#end, performance.now() + this.#least_ms);
+      try {
+        // Without these, the server prints something else.
+        for (const sql of isSet ? [] : SETTINGS) await this.#own(sql);
+        isSet = true;
+        await list();
+        for (const object of this.#objects) objects.push(object);
+      } catch (error) {
+        if (!(error instanceof NotListed)) throw error;
+        unlisted.push(...kinds);
+        // Whoever needs all of it waits no longer.
+        if (this.#least_ms === 0) break;
+      }
+    }
+    return { objects, unlisted };
+  }
+
+  #groups(
+    databases: readonly string[],
+  ): readonly { readonly kinds: readonly string[]; readonly list: () => Promise<void> }[] {
+    return [
+      { kinds: ["database"], list: () => this.#databases(databases) },
+      { kinds: TABLE_KINDS, list: () => this.#tables(databases) },
+      { kinds: [...ROUTINES].map(kindOfRoutine), list: () => this.#routines(databases) },
+      { kinds: ["trigger"], list: () => this.#triggers(databases) },
+      { kinds: ["event"], list: () => this.#events(databases) },
+    ];
+  }
+
+  async #databases(databases: readonly string[]): Promise<void> {
     for (const database of databases) {
       const shown = await this.#shown(`database ${quoted(database)}`, 1);
       this.#add("database", tableName(database, "").slice(0, -1), shown);
     }
-    await this.#tables(databases);
-    await this.#code(databases);
-    return this.#objects;
   }
 
   async #tables(databases: readonly string[]): Promise<void> {
@@ -155,27 +210,32 @@ class Listing {
     this.#add("sequence_value", name, value?.[0] ?? []);
   }
 
-  async #code(databases: readonly string[]): Promise<void> {
-    const of = (column: string): string => inList(column, databases);
+  async #routines(databases: readonly string[]): Promise<void> {
     for (const [database = "", name = "", type = ""] of await this.#own(
       `select routine_schema, routine_name, lower(routine_type) from information_schema.routines
-       where ${of("routine_schema")} order by 1, 2, 3`,
+       where ${inList("routine_schema", databases)} order by 1, 2, 3`,
     )) {
       if (!ROUTINES.has(type)) throw new NotListed();
       const shown = await this.#shown(`${type} ${quoted(database)}.${quoted(name)}`, 1);
-      this.#add(type.replace(" ", "_"), tableName(database, name), shown);
+      this.#add(kindOfRoutine(type), tableName(database, name), shown);
     }
+  }
+
+  async #triggers(databases: readonly string[]): Promise<void> {
     for (const [database = "", name = "", order = ""] of await this.#own(
       `select trigger_schema, trigger_name, action_order from information_schema.triggers
-       where ${of("trigger_schema")} order by 1, 2`,
+       where ${inList("trigger_schema", databases)} order by 1, 2`,
     )) {
       const shown = await this.#shown(`trigger ${quoted(database)}.${quoted(name)}`, 1);
       // The last of them is when the trigger was made.
       this.#add("trigger", tableName(database, name), [order, ...shown.slice(0, TRIGGER_CELLS)]);
     }
+  }
+
+  async #events(databases: readonly string[]): Promise<void> {
     for (const [database = "", name = "", keeps = "", ends = ""] of await this.#own(
       `select event_schema, event_name, on_completion = 'PRESERVE', event_type = 'ONE TIME' or ends is not null
-       from information_schema.events where ${of("event_schema")} order by 1, 2`,
+       from information_schema.events where ${inList("event_schema", databases)} order by 1, 2`,
     )) {
       const shown = await this.#shown(`event ${quoted(database)}.${quoted(name)}`, 1);
       const text = eventText(shown[EVENT_TEXT] ?? "", { keeps: keeps === "1", ends: ends === "1" });
@@ -229,6 +289,18 @@ class Listing {
   }
 }
 
+const kindOfRoutine = (type: string): string => type.replace(" ", "_");
+
+/** All that a table, a view or a sequence gives. */
+const TABLE_KINDS: readonly string[] = [
+  "table",
+  "index",
+  "constraint",
+  "view",
+  "auto_increment",
+  "sequence",
+  "sequence_value",
+];
 const ROUTINES: ReadonlySet<string> = new Set(["procedure", "function", "package", "package body"]);
 /** SQL mode, text, two character sets and the database's collation. */
 const TRIGGER_CELLS = 5;

@@ -1,4 +1,4 @@
-import { NOT_COMPARED } from "./list-objects.ts";
+import { type ListedObjects, NOT_COMPARED } from "./list-objects.ts";
 import { type DatabaseObject, objectsMetadata, type ObjectsMetadata } from "../../content/tagged-objects.ts";
 
 /** More objects, or a longer name, and nothing of their kind is compared. */
@@ -7,22 +7,30 @@ const MAX_NAME = 200;
 
 /**
  * The objects as they were before the dump began and after it ended. What changed meanwhile is left
- * out, because nobody knows which of the two the dump has, and so is what is not compared. Null if
- * they could not be listed.
+ * out, because nobody knows which of the two the dump has, and so is what is not compared, and the
+ * kinds that were not listed both times. Null if nothing was.
  */
 export function signObjects(
-  before: readonly DatabaseObject[] | null,
-  after: readonly DatabaseObject[] | null,
+  listedBefore: ListedObjects | null,
+  listedAfter: ListedObjects | null,
   key: Buffer,
 ): ObjectsMetadata | null {
-  if (before === null || after === null) return null;
+  if (listedBefore === null || listedAfter === null) return null;
+  const unlisted = new Set([...listedBefore.unlisted, ...listedAfter.unlisted]);
+  const isListed = ({ kind }: DatabaseObject): boolean => !unlisted.has(kind);
+  const before = listedBefore.objects.filter(isListed);
+  const after = listedAfter.objects.filter(isListed);
+  if (before.length === 0) return null;
   const changed = changes(before, after);
   for (const { kind, name, definition } of before)
     if (definition === NOT_COMPARED) changed.set(kind, (changed.get(kind) ?? new Set<string>()).add(name));
-  const leftOut = [...changed].flatMap(([kind, names]): (readonly [string, string | null])[] => {
-    const isTooMuch = names.size > MAX_LEFT_OUT || [...names].some((name) => name.length > MAX_NAME);
-    return isTooMuch ? [[kind, null]] : [...names].map((name) => [kind, name] as const);
-  });
+  const leftOut = [
+    ...[...unlisted].map((kind) => [kind, null] as const),
+    ...[...changed].flatMap(([kind, names]): (readonly [string, string | null])[] => {
+      const isTooMuch = names.size > MAX_LEFT_OUT || [...names].some((name) => name.length > MAX_NAME);
+      return isTooMuch ? [[kind, null]] : [...names].map((name) => [kind, name] as const);
+    }),
+  ];
   const whole = new Set(leftOut.flatMap(([kind, name]) => (name === null ? [kind] : [])));
   const known = before.filter(({ kind, name }) => !whole.has(kind) && changed.get(kind)?.has(name) !== true);
   return {
