@@ -69,8 +69,12 @@ export async function listSource(
 ): Promise<ListedObjects | null> {
   const session = await open();
   try {
-    const found = await listed(session, databases, { budget_ms, least_ms: LEAST_MS });
-    return found.objects.length === 0 ? null : found;
+    const { objects, unlisted } = await listed(session, databases, { budget_ms, least_ms: LEAST_MS });
+    if (objects.length === 0) return null;
+    // Of the whole server. Without the right to see them, nobody knows of any.
+    const prepared = await session.run("xa recover");
+    const arePrepared = prepared.ok && prepared.rows.length > 0;
+    return { objects, unlisted: arePrepared ? [...unlisted, PREPARED] : unlisted };
   } catch (error) {
     if (error instanceof SessionEnded) return null;
     throw error;
@@ -91,6 +95,8 @@ async function listed(
   }
 }
 
+/** XA transactions that are prepared. No dump has them. */
+const PREPARED = "prepared_transaction";
 const SOURCE_MS = 60_000;
 /** Very many tables must not take the time of the few triggers. */
 const LEAST_MS = 5_000;
