@@ -2,7 +2,7 @@ import { firstIdAt } from "@attestore/contract";
 import { RUNS_IN_FILE, type ScheduledRun } from "@attestore/proof";
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
-import { CLOCK_BEHIND } from "../schedules/runs.ts";
+import { CLOCK_BEHIND } from "../schedules/arrived.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 interface RunRow {
@@ -12,7 +12,7 @@ interface RunRow {
   deadline_at: Date;
   status: "waiting" | "done" | "missed" | "withdrawn";
   decided_at: Date | null;
-  event_id: string | null;
+  incident_id: string | null;
 }
 
 export interface RunPage {
@@ -30,16 +30,17 @@ export async function readRuns(
   after: RunPosition | null,
 ): Promise<RunPage> {
   const { rows } = await sql<RunRow>`
-    select runs.source_id, runs.kind, scheduled_at, deadline_at, status, decided_at, events.id as event_id
+    select runs.source_id, runs.kind, scheduled_at, deadline_at, status, decided_at, incidents.id as incident_id
     from scheduled_runs as runs
     left join incidents on incidents.source_id = runs.source_id and incidents.kind = runs.kind || '_missed'
       and incidents.began_at = runs.deadline_at
-    left join events on events.id = incidents.id and events.log_index < ${head.size} and events.created_at < ${bodiesUntil}
     where runs.org_id = ${orgId} and scheduled_at >= ${period.from} and scheduled_at < ${period.to}
       and (scheduled_at, runs.source_id, runs.kind) > (${after?.scheduled_at ?? new Date(0)}, ${after?.source_id ?? ""}, ${after?.kind ?? ""})
     order by scheduled_at, runs.source_id, runs.kind
     limit ${RUNS_IN_FILE}`.execute(db);
   const first = await firstReceipts(db, orgId, rows, head.size);
+  const ids = rows.flatMap(({ incident_id }) => incident_id ?? []);
+  const events = await listEventsIn(db, orgId, ids, { size: head.size, bodiesUntil });
   const runs = rows.map((row, n): ScheduledRun => {
     const receipt = first.get(n) ?? null;
     const status = statusOf(row, receipt, exportedAt);
@@ -50,10 +51,32 @@ export async function readRuns(
       deadline_at: row.deadline_at.toISOString(),
       status,
       receipt_id: receipt?.id ?? null,
-      event_id: status === "missed" ? row.event_id : null,
+      event_id:
+        status === "missed" && row.incident_id !== null && events.has(row.incident_id)
+          ? row.incident_id
+          : null,
     };
   });
   return { runs, next: rows.length < RUNS_IN_FILE ? null : (rows.at(-1) ?? null) };
+}
+
+/** Which of these events the pack has. An incident has the id of the event that tells about it. */
+async function listEventsIn(
+  db: Database,
+  orgId: string,
+  ids: readonly string[],
+  { size, bodiesUntil }: { size: number; bodiesUntil: Date },
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .selectFrom("events")
+    .select("id")
+    .where("org_id", "=", orgId)
+    .where("id", "in", ids)
+    .where("log_index", "<", size)
+    .where("created_at", "<", bodiesUntil)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
 }
 
 interface FirstReceipt {

@@ -1,7 +1,7 @@
 import type { CommandKind, IncidentKind, IncidentRecord } from "@attestore/contract";
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { CLOCK_BEHIND } from "./runs.ts";
+import { type Awaited, CLOCK_BEHIND, findArrived } from "./arrived.ts";
 
 export interface Incident {
   id: string;
@@ -113,33 +113,41 @@ export async function openIncident(tx: DatabaseTransaction, incident: NewInciden
     .execute();
 }
 
-/**
- * When a missed run came after all, by kind: the first backup or test result that finished after
- * the last run was due.
- */
-const CAME = {
-  backup: sql`select min(created_at) from backups
-    where backups.source_id = incidents.source_id and created_at > began_at and made_at >= missed.at - ${CLOCK_BEHIND}`,
-  restore_test: sql`select min(created_at) from receipts
-    where receipts.source_id = incidents.source_id and receipts.kind = 'restore_test' and created_at > began_at
-      and happened_at >= missed.at - ${CLOCK_BEHIND}`,
-};
+interface OpenMissed extends Awaited {
+  id: string;
+  org_id: string;
+  /** Nobody waits for the run any longer: the source was removed or is no longer scheduled. */
+  is_withdrawn: boolean;
+}
+
+interface EndedMissed {
+  id: string;
+  org_id: string;
+  /** When the run came, as PostgreSQL writes it; null if nobody waits for it any longer. */
+  done_at: string | null;
+}
 
 /**
- * Incidents of missed runs, of one organisation or all, that are over: the run came, or nobody
- * waits for it any longer because the source was removed or is no longer scheduled.
+ * Incidents of missed runs, of one organisation or all, that are over: nobody waits for the run any
+ * longer, or it came after all. That is the first backup or test result that finished after the
+ * last run was due.
  */
-function ended(kind: CommandKind, orgId: string | null): RawBuilder<unknown> {
-  return sql`
-    select id, org_id, done_at from (
-      select incidents.id, incidents.org_id, (${CAME[kind]}) as done_at,
-        sources.removed_at is not null or coalesce(sources.schedule ->> ${`${kind}_cron`}, '') = '' as is_withdrawn
-      from incidents join sources on sources.id = incidents.source_id
-      cross join lateral (select coalesce(max(scheduled_at), '-infinity') as at from scheduled_runs as run
-        where run.source_id = incidents.source_id and run.kind = ${kind} and run.status = 'missed') as missed
-      where incidents.kind = ${`${kind}_missed`} and ended_at is null
-        ${orgId === null ? sql`` : sql`and incidents.org_id = ${orgId}`}
-    ) as open where done_at is not null or is_withdrawn`;
+async function listEnded(db: Database, kind: CommandKind, orgId: string | null): Promise<EndedMissed[]> {
+  const { rows: open } = await sql<OpenMissed>`
+    select incidents.id, incidents.org_id, incidents.source_id,
+      sources.removed_at is not null or coalesce(sources.schedule ->> ${`${kind}_cron`}, '') = '' as is_withdrawn,
+      (began_at + interval '1 microsecond')::text as arrives_from, 'infinity' as arrives_until,
+      (missed.at - ${CLOCK_BEHIND})::text as finished_from
+    from incidents join sources on sources.id = incidents.source_id
+    cross join lateral (select coalesce(max(scheduled_at), '-infinity') as at from scheduled_runs as run
+      where run.source_id = incidents.source_id and run.kind = ${kind} and run.status = 'missed') as missed
+    where incidents.kind = ${`${kind}_missed`} and ended_at is null
+      ${orgId === null ? sql`` : sql`and incidents.org_id = ${orgId}`}`.execute(db);
+  const arrived = await findArrived(db, kind, open, orgId);
+  return open.flatMap(({ id, org_id, is_withdrawn }, n) => {
+    const done_at = arrived.get(n) ?? null;
+    return done_at !== null || is_withdrawn ? [{ id, org_id, done_at }] : [];
+  });
 }
 
 const KINDS = ["backup", "restore_test"] as const;
@@ -147,22 +155,21 @@ const KINDS = ["backup", "restore_test"] as const;
 /** Organisations with incidents of missed runs that are over. */
 export async function listOrgsWithEnded(db: Database): Promise<string[]> {
   const orgIds = new Set<string>();
-  for (const kind of KINDS) {
-    const { rows } = await sql<{
-      org_id: string;
-    }>`select distinct org_id from (${ended(kind, null)}) as ended`.execute(db);
-    for (const { org_id } of rows) orgIds.add(org_id);
-  }
+  for (const kind of KINDS) for (const { org_id } of await listEnded(db, kind, null)) orgIds.add(org_id);
   return [...orgIds];
 }
 
 /** Ends them at the time at which the missed run came, or now if nobody waits for it any longer. */
 export async function endMissedIncidents(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
-  for (const kind of KINDS)
+  for (const kind of KINDS) {
+    const ended = await listEnded(tx, kind, orgId);
+    if (ended.length === 0) continue;
     await sql`
-      with found as (${ended(kind, orgId)})
-      update incidents set ended_at = coalesce(done_at, ${now})
-      from found where found.id = incidents.id and ended_at is null`.execute(tx);
+      update incidents set ended_at = coalesce(found.done_at, ${now})
+      from unnest(${ended.map(({ id }) => id)}::text[], ${ended.map(({ done_at }) => done_at)}::timestamptz[])
+        as found (id, done_at)
+      where found.id = incidents.id and ended_at is null`.execute(tx);
+  }
 }
 
 /** Agents that were silent and were heard again, or that were revoked. */

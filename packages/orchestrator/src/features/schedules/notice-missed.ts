@@ -5,6 +5,7 @@ import { runInOrg } from "../../platform/database/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";
+import { findArrived } from "./arrived.ts";
 import { endMissedIncidents, hasOpenIncident, listOrgsWithEnded, openIncident } from "./incidents.ts";
 import {
   listOrgsWithDone,
@@ -82,38 +83,37 @@ interface CauseRow {
   last_seen_at: Date | null;
   command_status: "queued" | "delivered" | "acked" | null;
   outcome: { event_id?: string } | null;
-  /** Something came in the run's time. As the run is missed, it had finished before that. */
-  came: boolean;
 }
 
 /** How far it got, for somebody who looks for the cause. */
 async function causeOf(
   tx: DatabaseTransaction,
   { heartbeatInterval_s, silentAfterIntervals }: SchedulesDeps,
-  { source_id, kind }: OverdueSource,
+  { org_id, source_id, kind }: OverdueSource,
   { command_id, scheduled_at, deadline_at }: MissedRun,
   now: Date,
 ): Promise<Record<string, string>> {
   const runner =
     kind === "backup" ? sql`sources.agent_id` : sql`coalesce(sources.test_agent_id, sources.agent_id)`;
-  const results =
-    kind === "backup"
-      ? sql`backups where source_id = sources.id`
-      : sql`receipts where source_id = sources.id and kind = 'restore_test'`;
   const { rows } = await sql<CauseRow>`
     select agents.id as agent_id, agents.status as agent_status, agents.last_seen_at,
-      commands.status as command_status, commands.outcome,
-      exists (select from ${results} and created_at between ${scheduled_at} and ${deadline_at}) as came
+      commands.status as command_status, commands.outcome
     from sources join agents on agents.id = ${runner} left join commands on commands.id = ${command_id}
     where sources.id = ${source_id}`.execute(tx);
   const [row] = rows;
   if (row === undefined) throw new Error("a scheduled run belongs to a source that does not exist");
   const silent_ms = silentAfterIntervals * heartbeatInterval_s * 1000;
   const isSilent = row.last_seen_at === null || now.getTime() - row.last_seen_at.getTime() > silent_ms;
-  return { agent_id: row.agent_id, reason: reasonOf(row, isSilent) };
+  // As the run is missed, what came in its time had finished before that.
+  const inTime = { arrives_from: scheduled_at, arrives_until: deadline_at, finished_from: "-infinity" };
+  const came = await findArrived(tx, kind, [{ source_id, ...inTime }], org_id);
+  return { agent_id: row.agent_id, reason: reasonOf(row, { isSilent, came: came.size > 0 }) };
 }
 
-function reasonOf({ agent_status, command_status, outcome, came }: CauseRow, isSilent: boolean): string {
+function reasonOf(
+  { agent_status, command_status, outcome }: CauseRow,
+  { isSilent, came }: { isSilent: boolean; came: boolean },
+): string {
   if (agent_status === "revoked") return "agent_revoked";
   if (outcome?.event_id !== undefined) return "failed";
   if (came) return "result_too_old";

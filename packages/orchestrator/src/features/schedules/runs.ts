@@ -1,58 +1,65 @@
 import type { CommandKind } from "@attestore/contract";
-import { CLOCK_BEHIND_MS } from "@attestore/proof";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-
-/**
- * A backup or test that finished before a run was due does not count for it. The SQL of proof's
- * countsForRun.
- */
-export const CLOCK_BEHIND = sql`${CLOCK_BEHIND_MS / 1000} * interval '1 second'`;
-
-/**
- * The result that a run of each kind waits for: a backup or restore test result that arrived in
- * time and had not waited on its host since before.
- */
-const ARRIVED = {
-  backup: sql<boolean>`exists (select from backups
-    where backups.source_id = scheduled_runs.source_id and backups.created_at >= scheduled_at
-      and backups.created_at <= deadline_at and backups.made_at >= scheduled_at - ${CLOCK_BEHIND})`,
-  restore_test: sql<boolean>`exists (select from receipts
-    where receipts.source_id = scheduled_runs.source_id and receipts.kind = 'restore_test'
-      and receipts.created_at >= scheduled_at and receipts.created_at <= deadline_at
-      and receipts.happened_at >= scheduled_at - ${CLOCK_BEHIND})`,
-};
+import { type Awaited, CLOCK_BEHIND, findArrived } from "./arrived.ts";
 
 const KINDS = ["backup", "restore_test"] as const;
+
+const PAGE = 200;
+
+/** How many runs are looked up at once. */
+const LOOKED_UP = 500;
+
+/** A run that waits for a result which had not waited on its host since before. */
+interface WaitingRun extends Awaited {
+  org_id: string;
+  scheduled_at: string;
+}
+
+const WAITING = sql`
+  select org_id, source_id, scheduled_at::text as scheduled_at, scheduled_at::text as arrives_from,
+    deadline_at::text as arrives_until, (scheduled_at - ${CLOCK_BEHIND})::text as finished_from
+  from scheduled_runs where status = 'waiting'`;
 
 /** Organisations with waiting runs that were done in time. */
 export async function listOrgsWithDone(db: Database): Promise<string[]> {
   const orgIds = new Set<string>();
-  for (const kind of KINDS) {
-    const rows = await db
-      .selectFrom("scheduled_runs")
-      .select("org_id")
-      .distinct()
-      .where("status", "=", "waiting")
-      .where("kind", "=", kind)
-      .where(ARRIVED[kind])
-      .execute();
-    for (const { org_id } of rows) orgIds.add(org_id);
-  }
+  for (const kind of KINDS)
+    for await (const runs of waitingRuns(db, kind))
+      for (const n of (await findArrived(db, kind, runs, null)).keys()) orgIds.add(runs[n]?.org_id ?? "");
   return [...orgIds];
+}
+
+/** A page at a time, in the order in which they are due. */
+async function* waitingRuns(db: Database, kind: CommandKind): AsyncGenerator<WaitingRun[]> {
+  let after: WaitingRun | undefined;
+  for (;;) {
+    const { rows }: { rows: WaitingRun[] } = await sql<WaitingRun>`
+      ${WAITING} and kind = ${kind}
+        and (deadline_at, source_id, scheduled_at) > (${after?.arrives_until ?? "-infinity"}, ${after?.source_id ?? ""},
+          ${after?.scheduled_at ?? "-infinity"})
+      order by deadline_at, source_id, scheduled_runs.scheduled_at
+      limit ${LOOKED_UP}`.execute(db);
+    yield rows;
+    after = rows.at(-1);
+    if (after === undefined || rows.length < LOOKED_UP) return;
+  }
 }
 
 /** Ends the waiting of an organisation's runs that were done in time. */
 export async function markDone(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
-  for (const kind of KINDS)
-    await tx
-      .updateTable("scheduled_runs")
-      .set({ status: "done", decided_at: now })
-      .where("org_id", "=", orgId)
-      .where("status", "=", "waiting")
-      .where("kind", "=", kind)
-      .where(ARRIVED[kind])
-      .execute();
+  for (const kind of KINDS) {
+    const { rows } = await sql<WaitingRun>`${WAITING} and kind = ${kind} and org_id = ${orgId}`.execute(tx);
+    const arrived = await findArrived(tx, kind, rows, orgId);
+    const done = rows.filter((_, n) => arrived.has(n));
+    if (done.length === 0) continue;
+    await sql`
+      update scheduled_runs set status = 'done', decided_at = ${now}
+      from unnest(${done.map((run) => run.source_id)}::text[], ${done.map((run) => run.scheduled_at)}::timestamptz[])
+        as done (source_id, scheduled_at)
+      where scheduled_runs.org_id = ${orgId} and scheduled_runs.source_id = done.source_id and kind = ${kind}
+        and scheduled_runs.scheduled_at = done.scheduled_at and status = 'waiting'`.execute(tx);
+  }
 }
 
 export interface OverdueSource {
@@ -60,8 +67,6 @@ export interface OverdueSource {
   org_id: string;
   kind: CommandKind;
 }
-
-const PAGE = 200;
 
 /**
  * Sources with runs that are due to be decided, once for each kind. A source whose log is damaged
@@ -100,17 +105,21 @@ export interface MissedRun {
  */
 export async function markMissed(
   tx: DatabaseTransaction,
-  { source_id, kind }: OverdueSource,
+  { org_id, source_id, kind }: OverdueSource,
   now: Date,
 ): Promise<MissedRun[]> {
+  const { rows: overdue } = await sql<WaitingRun>`
+    ${WAITING} and source_id = ${source_id} and kind = ${kind} and deadline_at < ${now}`.execute(tx);
+  const arrived = await findArrived(tx, kind, overdue, org_id);
+  const missed = overdue.filter((_, n) => !arrived.has(n)).map((run) => run.scheduled_at);
+  if (missed.length === 0) return [];
   const rows = await tx
     .updateTable("scheduled_runs")
     .set({ status: "missed", decided_at: now })
     .where("source_id", "=", source_id)
     .where("kind", "=", kind)
     .where("status", "=", "waiting")
-    .where("deadline_at", "<", now)
-    .where(sql<boolean>`not ${ARRIVED[kind]}`)
+    .where(sql<boolean>`scheduled_at = any(${missed}::timestamptz[])`)
     .returning(["scheduled_at", "deadline_at", "command_id"])
     .execute();
   return rows.toSorted((a, b) => a.scheduled_at.getTime() - b.scheduled_at.getTime());
