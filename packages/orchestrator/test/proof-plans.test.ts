@@ -66,8 +66,11 @@ test.for(Object.entries(STATISTICS))(
     );
     await service.pool.query("analyze receipts, backups");
     for (const ask of [
-      () => readProofs(owner.database, others, now),
-      () => readInOrg(owner.database, world.org.id, (tx) => readProofs(tx, others, now)),
+      () => readProofs(owner.database, { orgId: null, ids: others }, now),
+      () =>
+        readInOrg(owner.database, world.org.id, (tx) =>
+          readProofs(tx, { orgId: world.org.id, ids: others }, now),
+        ),
     ]) {
       told.length = 0;
       const proofs = await ask();
@@ -97,7 +100,9 @@ test("a source's proof is read from its tests of the last days, also where it ha
   });
   await service.pool.query("vacuum analyze receipts");
   told.length = 0;
-  const proofs = await readInOrg(owner.database, world.org.id, (tx) => readProofs(tx, sources, now));
+  const proofs = await readInOrg(owner.database, world.org.id, (tx) =>
+    readProofs(tx, { orgId: world.org.id, ids: sources }, now),
+  );
   expect([...proofs.values()].map(({ failedAt }) => failedAt)).toEqual(sources.map(() => null));
   const read = told.flatMap((plan) => rowsRead(plan, new Set(["receipts"])));
   expect(read.length).toBeGreaterThan(0);

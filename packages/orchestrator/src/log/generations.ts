@@ -7,6 +7,7 @@ import {
   parseLogName,
   toHex,
 } from "@attestore/proof";
+import { plainArray } from "../platform/database/packed.ts";
 import type { PreparedQuery, SqlSession } from "../platform/database/sql-session.ts";
 import type { CheckpointSigner } from "./checkpoint-signer.ts";
 import { readHeadOfSize, type SignedCheckpoint } from "./heads.ts";
@@ -61,8 +62,13 @@ export async function readBeginnings(
 
 const LOST: PreparedQuery = {
   name: "log_lost_heads",
-  text: `select event_id from log_lost_heads as lost join events on events.org_id = lost.org_id and events.id = event_id
-    where lost.org_id = $1 and ($2::bigint is null or tree_size = $2) and events.kind = '${LOG_HEAD_LOST}' and log_index < $3
+  text: `select distinct event_id from log_lost_heads
+    where org_id = $1 and ($2::bigint is null or tree_size = $2)`,
+};
+
+const LOST_IN_HEAD: PreparedQuery = {
+  name: "log_lost_heads_told",
+  text: `select id from events where org_id = $1 and id = any($2::text[]) and kind = '${LOG_HEAD_LOST}' and log_index < $3
     order by log_index limit $4`,
 };
 
@@ -80,9 +86,12 @@ export async function readLostHeads(
   head: Pick<SignedCheckpoint, "origin" | "size" | "checkpoint">,
   size: number | null,
 ): Promise<ServiceEventBundle[]> {
-  const rows = await session.run<{ event_id: string }>(LOST, [orgId, size, head.size, MAX_LOST]);
+  const lost = await session.run<{ event_id: string }>(LOST, [orgId, size]);
+  if (lost.length === 0) return [];
+  const ids = plainArray(lost.map(({ event_id }) => event_id));
+  const rows = await session.run<{ id: string }>(LOST_IN_HEAD, [orgId, ids, head.size, MAX_LOST]);
   const bundles: ServiceEventBundle[] = [];
-  for (const { event_id: eventId } of rows)
+  for (const { id: eventId } of rows)
     bundles.push(await readServiceEvent(session, signer, { orgId, eventId }, head));
   return bundles;
 }

@@ -90,6 +90,16 @@ export function rowsRead(
     }));
 }
 
+/** What Citus was seen to spread over machines by organisation (docs/citus.md). */
+const SPREAD = new Set(["receipts", "events", "log_leaves", "log_tiles", "source_days"]);
+
+/** The tables of a statement that reads some that are spread together with others; null if not. */
+export function spreadWithOthers({ Plan: plan }: Explained): string | null {
+  const tables = new Set([...nodesOf(plan)].flatMap((node) => node["Relation Name"] ?? []));
+  const spread = [...tables].filter((name) => SPREAD.has(name));
+  return spread.length === 0 || spread.length === tables.size ? null : [...tables].toSorted().join(" ");
+}
+
 /** What a plan does that it may not. */
 export function complaintsAbout(
   { "Query Text": text, Plan: plan }: Explained,

@@ -129,7 +129,7 @@ export async function setProgress(
   return row?.issued_by ?? null;
 }
 
-export interface Command {
+interface StoredCommand {
   id: string;
   org_id: string;
   kind: "backup" | "restore_test";
@@ -145,6 +145,9 @@ export interface Command {
   ended_at: Date | null;
   progress: CommandProgress | null;
   outcome: { backup_id?: string; receipt_id?: string; event_id?: string };
+}
+
+export interface Command extends StoredCommand {
   /** What the restore test found; null for a backup, and until there is a receipt. */
   result: "passed" | "failed" | null;
 }
@@ -165,9 +168,32 @@ export const COMMAND_COLUMNS = [
   "ended_at",
   "progress",
   "outcome",
-  sql<"passed" | "failed" | null>`(select receipts.result from receipts
-    where receipts.id = commands.outcome ->> 'receipt_id')`.as("result"),
 ] as const;
+
+/** Adds the results, which the receipts have. */
+export async function withResults(
+  db: Database,
+  orgId: string,
+  commands: readonly StoredCommand[],
+): Promise<Command[]> {
+  const ids = commands.flatMap(({ kind, outcome }) =>
+    kind === "restore_test" && outcome.receipt_id !== undefined ? [outcome.receipt_id] : [],
+  );
+  const receipts =
+    ids.length === 0
+      ? []
+      : await db
+          .selectFrom("receipts")
+          .select(["id", "result"])
+          .where("org_id", "=", orgId)
+          .where("id", "in", ids)
+          .execute();
+  const results = new Map(receipts.map(({ id, result }) => [id, result]));
+  return commands.map((command) => ({
+    ...command,
+    result: results.get(command.outcome.receipt_id ?? "") ?? null,
+  }));
+}
 
 const MAX_LISTED = 50;
 
@@ -203,18 +229,20 @@ export async function searchCommands(
     const value = filter[name];
     if (value !== undefined) query = query.where(sql<boolean>`${sql.ref(name)} = ${value}`);
   }
-  return query
+  const rows = await query
     .orderBy("id", "desc")
     .limit(limit + 1)
     .execute();
+  return withResults(db, orgId, rows);
 }
 
 export async function findCommand(db: Database, orgId: string, id: string): Promise<Command | null> {
-  const row = await db
+  const rows = await db
     .selectFrom("commands")
     .select(COMMAND_COLUMNS)
     .where("id", "=", id)
     .where("org_id", "=", orgId)
-    .executeTakeFirst();
-  return row ?? null;
+    .execute();
+  const [command] = await withResults(db, orgId, rows);
+  return command ?? null;
 }

@@ -71,6 +71,6 @@ async function withProofs<Source extends { source_id: string }>(
   sources: readonly Source[],
 ): Promise<(Source & { is_proven: boolean })[]> {
   const ids = sources.map(({ source_id }) => source_id);
-  const proofs = await readProofs(db, ids, now);
+  const proofs = await readProofs(db, { orgId: null, ids }, now);
   return sources.map((source) => ({ ...source, is_proven: proofs.get(source.source_id)?.because === null }));
 }

@@ -17,6 +17,11 @@ export const FAILURES = [
   "attestation_failed",
 ] as const satisfies Failure["kind"][];
 
+export interface TestedSource extends SourceRow {
+  /** When the restore test ran whose result came last, however late it came. */
+  tested_at: Date | null;
+}
+
 /**
  * When a run of this kind last came to a result: for `restore_failed` the last restore test, for
  * the others the last backup.
@@ -26,7 +31,7 @@ export function lastDone(
     tested_at,
     last_proven_at,
     last_backup_at,
-  }: Pick<SourceRow, "tested_at" | "last_proven_at" | "last_backup_at">,
+  }: Pick<TestedSource, "tested_at" | "last_proven_at" | "last_backup_at">,
   kind: Failure["kind"],
 ): Date | null {
   if (kind !== "restore_failed") return last_backup_at;
@@ -60,7 +65,7 @@ export async function readFailures(
 export async function readStandingFailures(
   tx: DatabaseTransaction,
   orgId: string,
-  sources: readonly SourceRow[],
+  sources: readonly TestedSource[],
   first: string,
 ): Promise<Map<string, Failure[]>> {
   const before = Date.parse(first);

@@ -4,7 +4,7 @@ import { incidentRecord } from "../schedules/incidents.ts";
 import { readProofs } from "../sources/read-proofs.ts";
 import { stripOf, type Strip } from "./day-strip.ts";
 import { nextSteps } from "./next-steps.ts";
-import { readFailures, readStandingFailures } from "./failures.ts";
+import { readFailures, readStandingFailures, type TestedSource } from "./failures.ts";
 import { judgeSource, worstFirst } from "./source-state.ts";
 import {
   readAgents,
@@ -36,14 +36,18 @@ export async function readOverview(
 ): Promise<Overview> {
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const strip: Strip = { first: new Date(today - (days - 1) * DAY_MS).toISOString().slice(0, 10), days };
-  const sources = await readSources(tx, orgId);
-  const ids = sources.map(({ id }) => id);
+  const rows = await readSources(tx, orgId);
+  const ids = rows.map(({ id }) => id);
   const running = await readRunning(tx, ids);
   const known = await readDays(tx, orgId, strip);
   const drift = await readDrift(tx, orgId, now);
   const missed = await readMissedDays(tx, orgId, strip.first);
   const failures = await readFailures(tx, orgId, ids, strip.first);
-  const proofs = await readProofs(tx, ids, now);
+  const proofs = await readProofs(tx, { orgId, ids }, now);
+  const sources = rows.map((row): TestedSource => ({
+    ...row,
+    tested_at: proofs.get(row.id)?.testedAt ?? null,
+  }));
   const standing = await readStandingFailures(tx, orgId, sources, strip.first);
   const incidents = await readIncidents(tx, orgId);
   const agents = await readAgents(tx, orgId);

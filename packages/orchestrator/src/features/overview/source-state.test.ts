@@ -4,14 +4,14 @@ import { stripOf } from "./day-strip.ts";
 import { judgeSource, type Known, worstFirst } from "./source-state.ts";
 
 const NOW = new Date("2026-11-21T08:00:00Z");
-const not = (because: SourceProof["because"]): SourceProof => ({ because, failedAt: null });
+const not = (because: SourceProof["because"]) => ({ because, failedAt: null });
 const ago = (hours: number): Date => new Date(NOW.getTime() - hours * 3_600_000);
 const PROVEN = {
   last_backup_at: ago(6),
   last_proven_at: ago(5),
   tested_at: ago(5),
   objectives: null,
-  proof: { because: null, failedAt: null } as SourceProof,
+  proof: { because: null, failedAt: null },
 };
 const QUIET: Known = {
   failures: [],

@@ -1,7 +1,6 @@
 import type { IncidentKind, SourceConcern, SourceState } from "@attestore/contract";
 import type { SourceProof } from "../sources/read-proofs.ts";
-import { FAILURES, lastDone, type Failure } from "./failures.ts";
-import type { SourceRow } from "./store.ts";
+import { FAILURES, lastDone, type Failure, type TestedSource } from "./failures.ts";
 
 /** The state of a source, besides its record. */
 export interface Known {
@@ -23,8 +22,8 @@ export interface Judged {
   failedAt: Date | null;
 }
 
-type Judging = Pick<SourceRow, "last_backup_at" | "last_proven_at" | "tested_at" | "objectives"> & {
-  proof: SourceProof;
+type Judging = Pick<TestedSource, "last_backup_at" | "last_proven_at" | "tested_at" | "objectives"> & {
+  proof: Pick<SourceProof, "because" | "failedAt">;
 };
 
 /**

@@ -17,21 +17,17 @@ export interface SourceRow {
   last_proven_at: Date | null;
   next_backup_at: Date | null;
   next_restore_test_at: Date | null;
-  /** When the restore test ran whose result came last, however late it came. */
-  tested_at: Date | null;
 }
 
-/** The organisation's sources with the newest test of each. */
+/** The organisation's sources. */
 export async function readSources(tx: DatabaseTransaction, orgId: string): Promise<SourceRow[]> {
-  const { rows } = await sql<SourceRow>`
-    select sources.id, slug, name, engine, agent_id, test_agent_id, objectives, labels, last_backup_at, last_proven_at,
-      next_backup_at, next_restore_test_at,
-      test.happened_at as tested_at
-    from (select * from sources where org_id = ${orgId} and removed_at is null) as sources
-    left join lateral (select happened_at from receipts
-      where receipts.org_id = ${orgId} and receipts.source_id = sources.id and kind = 'restore_test'
-      order by created_at desc limit 1) as test on true`.execute(tx);
-  return rows;
+  return tx
+    .selectFrom("sources")
+    .select(["id", "slug", "name", "engine", "agent_id", "test_agent_id", "objectives", "labels"])
+    .select(["last_backup_at", "last_proven_at", "next_backup_at", "next_restore_test_at"])
+    .where("org_id", "=", orgId)
+    .where("removed_at", "is", null)
+    .execute();
 }
 
 /** The kinds of unfinished commands, by source. */

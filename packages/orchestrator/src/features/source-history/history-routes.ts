@@ -43,7 +43,8 @@ export function sourceHistoryRoutes(): Route[] {
     async handle({ orgId, params, query }, tx) {
       const source = await findConfigured(tx, orgId, params.sourceID);
       if (source === null) throw notFound("source");
-      return { status: 200, body: await readTimeline(tx, source.id, { ...query, ...periodOf(query) }) };
+      const of = { orgId, sourceId: source.id };
+      return { status: 200, body: await readTimeline(tx, of, { ...query, ...periodOf(query) }) };
     },
   });
 

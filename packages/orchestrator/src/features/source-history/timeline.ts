@@ -6,7 +6,7 @@ import { idsWithin, paged } from "../../platform/http/listing.ts";
 import { backupRecord } from "../backups/serialize.ts";
 import { LAST_CLEAN, LISTED_BACKUP_COLUMNS, LISTED_METADATA } from "../backups/store.ts";
 import { commandRecord } from "../commands/serialize.ts";
-import { COMMAND_COLUMNS } from "../commands/store.ts";
+import { COMMAND_COLUMNS, withResults } from "../commands/store.ts";
 import { EVENT_COLUMNS } from "../events/queries.ts";
 import { eventRecord } from "../events/serialize.ts";
 import { receiptRecord } from "../receipts/serialize.ts";
@@ -69,6 +69,11 @@ const TOPICS: Record<TimelineTopic, Selection> = {
   commands: { events: [], receipts: null, backups: false, commands: true },
 };
 
+export interface OfSource {
+  orgId: string;
+  sourceId: string;
+}
+
 /** Which part of a list to read: ids are compared without their prefixes. */
 interface Range {
   from: string;
@@ -82,7 +87,7 @@ interface Range {
  */
 export async function readTimeline(
   db: Database,
-  sourceId: string,
+  of: OfSource,
   query: { limit?: string; cursor?: string; topic?: TimelineTopic; from: Date | null; to: Date | null },
 ): Promise<{ items: TimelineItem[]; next_cursor: string | null }> {
   const limit = query.limit === undefined ? 50 : Number(query.limit);
@@ -94,12 +99,12 @@ export async function readTimeline(
     limit: limit + 1,
   };
   const selection = query.topic === undefined ? null : TOPICS[query.topic];
-  const events = await readEvents(db, sourceId, range, selection?.events ?? null);
+  const events = await readEvents(db, of, range, selection?.events ?? null);
   const read = [
     events.entries,
-    selection?.receipts === null ? [] : await readReceipts(db, sourceId, range, selection?.receipts ?? {}),
-    selection?.backups === false ? [] : await readBackups(db, sourceId, range),
-    selection?.commands === false ? [] : await readCommands(db, sourceId, range),
+    selection?.receipts === null ? [] : await readReceipts(db, of, range, selection?.receipts ?? {}),
+    selection?.backups === false ? [] : await readBackups(db, of, range),
+    selection?.commands === false ? [] : await readCommands(db, of, range),
   ];
   // If events were left out, nothing older than the oldest one that was read can be shown yet.
   const oldest = events.isCut ? suffixOf(events.entries.at(-1)?.id ?? "") : "";
@@ -126,7 +131,7 @@ function beforeOf(cursor: string | undefined): string {
 
 async function readEvents(
   db: Database,
-  sourceId: string,
+  { orgId, sourceId }: OfSource,
   { from, before, limit }: Range,
   kinds: readonly string[] | null,
 ): Promise<{ entries: Entry[]; isCut: boolean }> {
@@ -134,6 +139,7 @@ async function readEvents(
   let sizes = db
     .selectFrom("events")
     .select(["id", sql<number>`octet_length(body)`.as("bytes")])
+    .where("org_id", "=", orgId)
     .where("source_id", "=", sourceId)
     .where("id", ">=", `evt_${from}`)
     .where("id", "<", `evt_${before}`);
@@ -142,33 +148,47 @@ async function readEvents(
   if (ids.length === 0) return { entries: [], isCut };
   const rows = await db
     .selectFrom("events")
-    .leftJoin("incidents", "incidents.id", "events.id")
-    .select(EVENT_COLUMNS.map((column) => `events.${column}` as const))
-    .select(["incidents.id as incident_id", "incidents.ended_at"])
-    .where("events.id", "in", ids)
-    .orderBy("events.id", "desc")
+    .select(EVENT_COLUMNS)
+    .where("org_id", "=", orgId)
+    .where("id", "in", ids)
+    .orderBy("id", "desc")
     .execute();
-  const entries = rows.map<Entry>(({ incident_id, ended_at, ...event }) => ({
+  const incidents = await readIncidents(db, ids);
+  const entries = rows.map<Entry>((event) => ({
     id: event.id,
     item: {
       type: "event",
       at: event.created_at.toISOString(),
       event: eventRecord(event),
-      incident: incident_id === null ? null : { ended_at: ended_at?.toISOString() ?? null },
+      incident: incidents.get(event.id) ?? null,
     },
   }));
   return { entries, isCut };
 }
 
+/** The incidents that these events tell about. */
+async function readIncidents(
+  db: Database,
+  eventIds: readonly string[],
+): Promise<Map<string, { ended_at: string | null }>> {
+  const rows = await db
+    .selectFrom("incidents")
+    .select(["id", "ended_at"])
+    .where("id", "in", eventIds)
+    .execute();
+  return new Map(rows.map(({ id, ended_at }) => [id, { ended_at: ended_at?.toISOString() ?? null }]));
+}
+
 async function readReceipts(
   db: Database,
-  sourceId: string,
+  { orgId, sourceId }: OfSource,
   { from, before, limit }: Range,
   filter: { kind?: "backup" | "restore_test"; result?: "failed" },
 ): Promise<Entry[]> {
   let query = db
     .selectFrom("receipts")
     .select(RECEIPT_COLUMNS)
+    .where("org_id", "=", orgId)
     .where("source_id", "=", sourceId)
     .where("id", ">=", `rcpt_${from}`)
     .where("id", "<", `rcpt_${before}`);
@@ -181,7 +201,11 @@ async function readReceipts(
   }));
 }
 
-async function readBackups(db: Database, sourceId: string, { from, before, limit }: Range): Promise<Entry[]> {
+async function readBackups(
+  db: Database,
+  { sourceId }: OfSource,
+  { from, before, limit }: Range,
+): Promise<Entry[]> {
   const rows = await db
     .selectFrom("backups")
     .select(LISTED_BACKUP_COLUMNS)
@@ -200,19 +224,20 @@ async function readBackups(db: Database, sourceId: string, { from, before, limit
 
 async function readCommands(
   db: Database,
-  sourceId: string,
+  { orgId, sourceId }: OfSource,
   { from, before, limit }: Range,
 ): Promise<Entry[]> {
   const rows = await db
     .selectFrom("commands")
     .select(COMMAND_COLUMNS)
+    .where("org_id", "=", orgId)
     .where("source_id", "=", sourceId)
     .where("id", ">=", `cmd_${from}`)
     .where("id", "<", `cmd_${before}`)
     .orderBy("id", "desc")
     .limit(limit)
     .execute();
-  return rows.map((command) => ({
+  return (await withResults(db, orgId, rows)).map((command) => ({
     id: command.id,
     item: { type: "command", at: command.created_at.toISOString(), command: commandRecord(command) },
   }));

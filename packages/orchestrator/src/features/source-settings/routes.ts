@@ -71,7 +71,13 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
       const page = pageOf("source", query);
       const range = { ...page, ...periodOf(query, knownUntil(within)) };
       const rows = await listConfigured(tx, orgId, query, range, page.limit);
-      const records = await recordsWithin(tx, await asOfPeriod(tx, rows, within), within, clock());
+      const records = await recordsWithin(
+        tx,
+        orgId,
+        await asOfPeriod(tx, orgId, rows, within),
+        within,
+        clock(),
+      );
       return { status: 200, body: paged(records, page, (record) => record) };
     },
   });
@@ -88,12 +94,12 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
     async handle({ orgId, params, within }, tx) {
       const found = await findConfigured(tx, orgId, params.sourceID);
       if (found === null || !isWithin(knownUntil(within), found.created_at)) throw notFound("source");
-      const [source = found] = await asOfPeriod(tx, [found], within);
+      const [source = found] = await asOfPeriod(tx, orgId, [found], within);
       const { agent_id, test_agent_id } = source;
       const agentIds = test_agent_id === null ? [agent_id] : [agent_id, test_agent_id];
       const open = await openIncidents(tx, { sourceId: source.id, agentIds });
       const incidents = open.filter(({ began_at }) => isWithin(within, began_at));
-      const [record] = await recordsWithin(tx, [source], within, clock());
+      const [record] = await recordsWithin(tx, orgId, [source], within, clock());
       if (record === undefined) throw notFound("source");
       return {
         status: 200,
@@ -179,9 +185,12 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
 /** For a period that is over, the records say what was proven at its end. */
 function recordsWithin(
   tx: DatabaseTransaction,
+  orgId: string,
   sources: readonly ConfiguredSource[],
   { to }: Period,
   now: Date,
 ): Promise<SourceRecord[]> {
-  return to === null || to > now ? sourceRecords(tx, sources, now) : sourceRecords(tx, sources, to, to);
+  return to === null || to > now
+    ? sourceRecords(tx, orgId, sources, now)
+    : sourceRecords(tx, orgId, sources, to, to);
 }

@@ -9,24 +9,28 @@ import type { ConfiguredSource } from "./configured-source.ts";
  */
 export async function asOfPeriod(
   db: Database,
+  orgId: string,
   sources: readonly ConfiguredSource[],
   { from, to }: Period,
 ): Promise<ConfiguredSource[]> {
   if ((from === null && to === null) || sources.length === 0) return [...sources];
   const ids = sources.map(({ id }) => id);
-  const { rows } = await sql<{ id: string; last_backup_at: Date | null; last_proven_at: Date | null }>`
-    select id,
-      (select max(least(made_at, created_at)) from backups where source_id = id_of.id
-        and made_at >= ${from ?? "-infinity"} and made_at < ${to ?? "infinity"}) as last_backup_at,
-      (select max(happened_at) from receipts where source_id = id_of.id
-        and kind = 'restore_test' and result = 'passed'
-        and created_at >= ${from ?? "-infinity"} and created_at < ${to ?? "infinity"}) as last_proven_at
-    from unnest(array[${sql.join(ids)}]::text[]) as id_of (id)`.execute(db);
-  const clocks = new Map(rows.map((row) => [row.id, row]));
+  const { rows: made } = await sql<{ id: string; at: Date | null }>`
+    select id, (select max(least(made_at, created_at)) from backups where source_id = id_of.id
+      and made_at >= ${from ?? "-infinity"} and made_at < ${to ?? "infinity"}) as at
+    from unnest(${ids}::text[]) as id_of (id)`.execute(db);
+  // By itself: an engine that spreads receipts over machines joins no other table with them.
+  const { rows: proven } = await sql<{ id: string; at: Date | null }>`
+    select id, (select max(happened_at) from receipts where org_id = ${orgId} and source_id = id_of.id
+      and kind = 'restore_test' and result = 'passed'
+      and created_at >= ${from ?? "-infinity"} and created_at < ${to ?? "infinity"}) as at
+    from unnest(${ids}::text[]) as id_of (id)`.execute(db);
+  const madeAt = new Map(made.map(({ id, at }) => [id, at]));
+  const provenAt = new Map(proven.map(({ id, at }) => [id, at]));
   return sources.map((source) => ({
     ...source,
-    last_backup_at: clocks.get(source.id)?.last_backup_at ?? null,
-    last_proven_at: clocks.get(source.id)?.last_proven_at ?? null,
+    last_backup_at: madeAt.get(source.id) ?? null,
+    last_proven_at: provenAt.get(source.id) ?? null,
     next_backup_at: null,
     next_restore_test_at: null,
   }));

@@ -4,22 +4,25 @@ import type { ConfiguredSource } from "./configured-source.ts";
 import { readProofs, type SourceProof } from "./read-proofs.ts";
 
 /**
- * Sources as the contract's section 10 shows them, at that moment; with `until`, by the records
- * until then.
+ * Sources of an organisation as the contract's section 10 shows them, at that moment; with `until`,
+ * by the records until then.
  */
 export async function sourceRecords(
   db: Database,
+  orgId: string,
   sources: readonly ConfiguredSource[],
   at: Date,
   until: Date | "infinity" = "infinity",
 ): Promise<SourceRecord[]> {
   const ids = sources.map(({ id }) => id);
-  const proofs = await readProofs(db, ids, at, until);
+  const proofs = await readProofs(db, { orgId, ids }, at, until);
   return sources.map((source) => serialize(source, proofs.get(source.id)));
 }
 
 export async function sourceRecord(db: Database, source: ConfiguredSource, at: Date): Promise<SourceRecord> {
-  return serialize(source, (await readProofs(db, [source.id], at)).get(source.id));
+  const [record] = await sourceRecords(db, source.org_id, [source], at);
+  if (record === undefined) throw new Error("a source has no record");
+  return record;
 }
 
 function serialize(source: ConfiguredSource, proof: SourceProof | undefined): SourceRecord {

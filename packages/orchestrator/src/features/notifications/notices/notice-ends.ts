@@ -68,10 +68,14 @@ async function resolutionOf(tx: DatabaseTransaction, ended: Ended): Promise<Reso
       return rows.length > 0 ? "recovered" : "withdrawn";
     }
     case "restore_test_missed": {
+      // As PostgreSQL writes it, which is more exact than a Date.
+      const { rows: incidents } = await sql<{ ended_at: string | null }>`
+        select ended_at::text as ended_at from incidents where id = ${ended.id}`.execute(tx);
       const { rows } = await sql<{ result: string }>`
-        select result from receipts join incidents on incidents.id = ${ended.id}
-        where receipts.source_id = ${ended.source_id} and receipts.kind = 'restore_test' and created_at = incidents.ended_at
-        order by receipts.id limit 1`.execute(tx);
+        select result from receipts
+        where org_id = ${ended.org_id} and source_id = ${ended.source_id} and kind = 'restore_test'
+          and created_at = ${incidents[0]?.ended_at ?? null}::timestamptz
+        order by id limit 1`.execute(tx);
       const [first] = rows;
       if (first === undefined) return "withdrawn";
       return first.result === "passed" ? "recovered" : "failed";
