@@ -21,29 +21,24 @@ const WAITING = sql`
     deadline_at::text as arrives_until, (scheduled_at - ${CLOCK_BEHIND})::text as finished_from
   from scheduled_runs where status = 'waiting'`;
 
-/** Organisations with waiting runs that were done in time. */
+/**
+ * Organisations with waiting runs that were done in time. Backups are with the runs, so PostgreSQL
+ * looks for them; what waits for a restore test is read, and looked up in the receipts.
+ */
 export async function listOrgsWithDone(db: Database): Promise<string[]> {
-  const orgIds = new Set<string>();
-  for (const kind of KINDS)
-    for await (const runs of waitingRuns(db, kind))
-      for (const n of (await findArrived(db, kind, runs, null)).keys()) orgIds.add(runs[n]?.org_id ?? "");
-  return [...orgIds];
-}
-
-/** A page at a time, in the order in which they are due. */
-async function* waitingRuns(db: Database, kind: CommandKind): AsyncGenerator<WaitingRun[]> {
-  let after: WaitingRun | undefined;
-  for (;;) {
-    const { rows }: { rows: WaitingRun[] } = await sql<WaitingRun>`
-      ${WAITING} and kind = ${kind}
-        and (deadline_at, source_id, scheduled_at) > (${after?.arrives_until ?? "-infinity"}, ${after?.source_id ?? ""},
-          ${after?.scheduled_at ?? "-infinity"})
-      order by deadline_at, source_id, scheduled_runs.scheduled_at
-      limit ${LOOKED_UP}`.execute(db);
-    yield rows;
-    after = rows.at(-1);
-    if (after === undefined || rows.length < LOOKED_UP) return;
+  const { rows: backups } = await sql<{ org_id: string }>`
+    select distinct org_id from scheduled_runs where status = 'waiting' and kind = 'backup'
+      and exists (select from backups where backups.source_id = scheduled_runs.source_id
+        and backups.created_at >= scheduled_at and backups.created_at <= deadline_at
+        and backups.made_at >= scheduled_at - ${CLOCK_BEHIND})`.execute(db);
+  const orgIds = new Set(backups.map(({ org_id }) => org_id));
+  const { rows: tests } = await sql<WaitingRun>`${WAITING} and kind = 'restore_test'`.execute(db);
+  for (let at = 0; at < tests.length; at += LOOKED_UP) {
+    const runs = tests.slice(at, at + LOOKED_UP);
+    for (const n of (await findArrived(db, "restore_test", runs, null)).keys())
+      orgIds.add(runs[n]?.org_id ?? "");
   }
+  return [...orgIds];
 }
 
 /** Ends the waiting of an organisation's runs that were done in time. */
