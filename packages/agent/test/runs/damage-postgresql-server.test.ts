@@ -202,13 +202,25 @@ test("what is set for one database is compared with its dump", async () => {
     table.noticed(what, tested, names);
   // The second version knew nothing of the database itself.
   const databases = backup.sourceMetadata["databases"] as { content: { unrestored: object } }[];
+  const second = {
+    v: 2,
+    total: 0,
+    sha256: NOTHING,
+    kinds: {},
+    named: [],
+    left_out: [["subscription", null]],
+  };
   const metadata = {
     databases: databases.map(({ content, ...more }) => ({
       ...more,
-      content: { ...content, unrestored: { v: 2, total: 0, sha256: NOTHING, kinds: {}, named: [] } },
+      content: { ...content, unrestored: second },
     })),
   };
-  expect(unrestored(await testBackup(place, server.source, backup, { metadata }))).toBeUndefined();
+  const earlier = await testBackup(place, server.source, backup, { metadata });
+  expect(unrestored(earlier)).toBeUndefined();
+  expect(earlier.checks.find(({ id }) => id === "inferred:objects:postgres")?.observed).toMatchObject({
+    not_looked_at_objects: "all of the kind subscription",
+  });
 });
 
 test("a role's expiry is compared, however the server prints times", async () => {
@@ -243,6 +255,46 @@ test("without the right to read passwords, all the rest is compared, and passwor
   } finally {
     server.sql("revoke select on here from backups; drop role backups");
     delete process.env["TEST_OTHER_URL"];
+  }
+});
+
+test("what pg_dumpall leaves out is named", async () => {
+  server.sql(`alter role all set work_mem = '7MB'; alter tablespace pg_default set (random_page_cost = 1.1);
+    comment on role pg_monitor is 'ours'`);
+  try {
+    const tested = await testBackup(place, server.source, await back());
+    expect(tested.reason).toBeUndefined();
+    const names = "setting of all roles, built in tablespace, built in role";
+    expect(globalsOf(tested)).toMatchObject({
+      result: "passed",
+      observed: {
+        objects: 19,
+        differing: 0,
+        not_compared: 3,
+        not_compared_objects: names.replaceAll(/(?<=^|, )/g, "all of the kind "),
+      },
+    });
+    table.says(
+      "a setting of all roles, or of a built-in tablespace, which `pg_dumpall` leaves out",
+      "named as not compared",
+    );
+  } finally {
+    server.sql(
+      "alter role all reset work_mem; alter tablespace pg_default reset (random_page_cost); comment on role pg_monitor is null",
+    );
+  }
+});
+
+test("a role whose name has a backslash comes back", async () => {
+  server.sql(
+    'create role "CORP\\alice" login; create role "two\n\\lines"; grant "CORP\\alice" to "two\n\\lines"',
+  );
+  try {
+    const tested = await testBackup(place, server.source, await back());
+    expect(tested.reason).toBeUndefined();
+    expect(globalsOf(tested)?.observed).not.toHaveProperty("not_looked_at");
+  } finally {
+    server.sql('drop role "CORP\\alice"; drop role "two\n\\lines"');
   }
 });
 

@@ -96,7 +96,7 @@ async function compareItsObjects(
       isExact: expected.version !== 1,
       notLookedAt: [
         ...leftOutAtSource(expected),
-        ...(unrestored === null ? [] : notInAnyCheck(unrestored, loaded.unrestored)),
+        ...(unrestored === null ? [] : notInAnyCheck(unrestored, unrestoredListedBy(unrestored, loaded))),
         ...ownersNotCompared(metadata, loaded.privileges),
         ...otherVersions(metadata["extensions"], rowsOf(ownOutput(listed.extensions))),
       ],
@@ -184,12 +184,19 @@ function comparePrivileges({ of, loaded }: Copy, { metadata, key }: ContentCompa
   return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];
 }
 
+/** Those of the dump that such a backup lists too; null if the dump's are unknown. */
+function unrestoredListedBy(
+  { version }: ExpectedObjects,
+  { unrestored }: Copy["loaded"],
+): readonly DatabaseObject[] | null {
+  return unrestored?.filter((each) => isUnrestoredListedBy(version, each)) ?? null;
+}
+
 /** No check if there is nothing to compare. */
 function compareUnrestored({ of, loaded }: Copy, { metadata, key }: ContentComparison): CheckOutcome[] {
   const expected = expectedObjects(metadata, "unrestored");
-  if (expected === null || loaded.unrestored === null) return [];
-  const found = loaded.unrestored.filter((each) => isUnrestoredListedBy(expected.version, each));
-  if (isNothing(expected, found)) return [];
+  const found = expected === null ? null : unrestoredListedBy(expected, loaded);
+  if (expected === null || found === null || isNothing(expected, found)) return [];
   const started = performance.now();
   const context = { of, words: UNRESTORED_WORDS, what: "unrestored" as const };
   return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];

@@ -15,6 +15,7 @@ import { decodeSql } from "../dump-encodings.ts";
 import { outputOf } from "../session-error.ts";
 import { majorOf } from "../version.ts";
 import { globalsInDump } from "./globals-in-dump.ts";
+import { isUndumped } from "./global-objects.ts";
 import { type ListedServer, listGlobals } from "./list-globals.ts";
 
 export interface Globals {
@@ -77,7 +78,10 @@ function describe(
   const text = decodeSql(sql);
   if (text.includes(UNREADABLE)) return null;
   const unread = globalsInDump(text).filter(({ name }) => name === "");
-  const kinds = new Set([...(hasPasswords ? [] : ["role_password"]), ...unread.map(({ kind }) => kind)]);
+  const kinds = new Set([
+    ...(hasPasswords ? [] : ["role_password"]),
+    ...[...unread, ...listed.filter(isUndumped)].map(({ kind }) => kind),
+  ]);
   const left_out = [...kinds].map((kind) => [kind, null] as const);
   const compared = listed.filter(({ kind }) => !kinds.has(kind));
   return { ...exactObjectsMetadata(compared, key), ...(left_out.length === 0 ? {} : { left_out }) };

@@ -11,8 +11,24 @@ export type GlobalKind =
   | "security_label"
   | "tablespace"
   | "grant"
+  | UndumpedKind
   /** A statement that is none of these. A source has none. */
   | "statement";
+
+/**
+ * What pg_dumpall leaves out: what `ALTER ROLE ALL` sets, and what somebody changed of tablespaces
+ * and roles that every server has.
+ */
+type UndumpedKind = "setting_of_all_roles" | "built_in_tablespace" | "built_in_role";
+const UNDUMPED: ReadonlySet<string> = new Set<UndumpedKind>([
+  "setting_of_all_roles",
+  "built_in_tablespace",
+  "built_in_role",
+]);
+
+export function isUndumped({ kind }: DatabaseObject): boolean {
+  return UNDUMPED.has(kind);
+}
 
 /**
  * `name` is for people, so it never has a password or a setting's value. `parts` have every name

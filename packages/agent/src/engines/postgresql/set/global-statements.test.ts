@@ -7,6 +7,7 @@ test("the statements that pg_dumpall writes about roles are accepted", () => {
   for (const statement of [
     "CREATE ROLE seller",
     'CREATE ROLE "Odd ""role"""',
+    'CREATE ROLE "CORP\\alice"',
     "ALTER ROLE seller WITH NOSUPERUSER INHERIT NOCREATEROLE NOCREATEDB LOGIN NOREPLICATION NOBYPASSRLS CONNECTION LIMIT 5 PASSWORD 'SCRAM-SHA-256$4096:x=$y=:z=' VALID UNTIL '2030-01-01 00:00:00+00'",
     "ALTER ROLE seller SET work_mem TO '8MB'",
     "ALTER ROLE seller IN DATABASE orders SET search_path TO 'a', 'b''c'",

@@ -1,6 +1,6 @@
 import { LOADING_ROLE } from "../loading-role.ts";
 
-const NAME = `("(?:[^"\\\\\\0]|"")+"|[a-z_][a-z0-9_$]*)`;
+const NAME = `("(?:[^"\\0]|"")+"|[a-z_][a-z0-9_$]*)`;
 /**
  * pg_dumpall writes a text with a backslash as E'…'. In some encodings a backslash may be a part of
  * another character, so such a text must be ASCII.

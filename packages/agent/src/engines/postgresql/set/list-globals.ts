@@ -17,8 +17,8 @@ export interface ListedServer {
 }
 
 /**
- * Lists what belongs to the whole server, as pg_dumpall dumps it; null if the server does not list
- * it in time.
+ * Lists what belongs to the whole server, as pg_dumpall dumps it, and what it leaves out; null if
+ * the server does not list it in time.
  */
 export async function listGlobals(
   session: PsqlSession,
@@ -59,6 +59,15 @@ const COMMENTS = (from: string, catalog: string, what: string, name: string): st
     select 'security_label', concat(l.provider, ' ${what.toLowerCase()} ', ${name}), json_build_array(l.provider, '${what}', ${name}, l.label)
     from ${from} join pg_shseclabel l on l.objoid = oid and l.classoid = '${catalog}'::regclass where ${OWN(name)}`;
 
+/** Without names: that there are any is what matters. */
+const UNDUMPED = `
+    select 'setting_of_all_roles', '', json_build_array() from pg_db_role_setting where setdatabase = 0 and setrole = 0
+    union all
+    select 'built_in_tablespace', '', json_build_array() from pg_tablespace
+    where not ${OWN("spcname")} and (spcoptions is not null or spcacl is not null or spcowner <> 10 or shobj_description(oid, 'pg_tablespace') is not null)
+    union all
+    select 'built_in_role', '', json_build_array() from pg_roles where not ${OWN("rolname")} and shobj_description(oid, 'pg_authid') is not null`;
+
 /** Each row is a JSON array: the kind, the name, and the parts. */
 const listing = (server: ListedServer): string => `
   with object(kind, name, parts) as (
@@ -86,6 +95,8 @@ const listing = (server: ListedServer): string => `
     ${COMMENTS("pg_roles", "pg_authid", "ROLE", "rolname")}
     union all
     ${COMMENTS("pg_tablespace", "pg_tablespace", "TABLESPACE", "spcname")}
+    union all
+    ${UNDUMPED}
   )
   select json_build_array(kind, name, parts::text) from object`;
 
