@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { ScratchServer } from "../scratch-server.ts";
+import { RestoreRefused } from "../engine.ts";
 import { refusalOf } from "./refusal.ts";
 
 const SERVER: ScratchServer = {
@@ -46,5 +47,35 @@ Command was: ALTER TABLE ONLY public.orders ALTER COLUMN id SET (pg_attver=22161
   expect(refusal).toMatchObject({
     code: "sandbox_lacks",
     message: expect.stringContaining("back up with the pg_dump of the source's own release") as string,
+  });
+});
+
+const KILLED = "pg_restore: error: a worker process died unexpectedly\n";
+
+test.each([
+  [
+    "a worker's own error came first",
+    `pg_restore: error: could not open input file "dump/3350.dat"\n${KILLED}`,
+  ],
+  [
+    "two workers wrote theirs at once",
+    `pg_restore:pg_restore:  error: error: could not open input file "dump/3350.dat": No such file or directory
+could not open input file "dump/3351.dat": No such file or directory
+${KILLED}`,
+  ],
+])("a dump without a table's file is refused: %s", (_, stderr) => {
+  const refusal = refusalOf({ code: 1, signal: null, stderr }, SERVER, undefined);
+  expect(refusal).toBeInstanceOf(RestoreRefused);
+  expect(refusal.message).toContain("pg_restore cannot read the dump");
+});
+
+test.each([
+  ["nothing", ""],
+  ["a warning", "pg_restore: warning: invalid creation date in header\n"],
+])("a process that ends with %s before pg_restore misses it was killed", (_, before) => {
+  const refusal = refusalOf({ code: 1, signal: null, stderr: before + KILLED }, SERVER, undefined);
+  expect(refusal).toMatchObject({
+    code: "sandbox_failed",
+    message: expect.stringContaining("was killed") as string,
   });
 });

@@ -13,8 +13,12 @@ const ARCHIVE_ERROR =
 const BROKEN_OFF =
   /^pg_restore: error: (?:(?!ERROR: )[^\n])*(?:connection to server |FATAL: |server closed the connection)|^server closed the connection unexpectedly$/m;
 
-/** A worker was killed. One that ends with an error of its own prints that first. */
-const WORKER_KILLED = /^pg_restore: error: a worker process died unexpectedly$/;
+/**
+ * A worker was killed: no error comes before this. A worker that ends with an error prints that
+ * first, and two at once print into each other's line.
+ */
+const WORKER_KILLED = /^pg_restore: error: a worker process died unexpectedly$/m;
+const ANY_ERROR = /^pg_restore: ?(?:pg_restore|error):/m;
 
 /**
  * Decides who is to blame for a failed pg_restore: the scratch server, so nothing is known about
@@ -37,7 +41,8 @@ export function refusalOf(
     );
   if (server.wasKilled?.() === true) return outOfMemory();
   if (exit.signal !== null) return new RunError("sandbox_failed", `pg_restore ended with ${endedWith(exit)}`);
-  if (WORKER_KILLED.test(/^pg_restore: error: [^\n]*/m.exec(exit.stderr)?.[0] ?? ""))
+  const missed = exit.stderr.search(WORKER_KILLED);
+  if (missed !== -1 && !ANY_ERROR.test(exit.stderr.slice(0, missed)))
     return new RunError(
       "sandbox_failed",
       "a process of pg_restore was killed during the restore, most likely because memory ran out: give it more",
