@@ -6,7 +6,7 @@ import type { SourceCheck, SourceOf } from "../engine.ts";
 import { resolveConnection } from "./connection.ts";
 import { findInstallations } from "./installations.ts";
 import { nameInSet } from "./name-in-set.ts";
-import { PsqlSession, SessionEnded } from "./psql-session.ts";
+import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
 
 /** For all databases together, pauses included. */
@@ -163,16 +163,33 @@ async function checkOne(
     const begun = performance.now();
     await session.run(`set statement_timeout = ${Math.ceil(left_ms)}`);
     const checked = await session.runForeign(call);
-    if (checked.ok || CORRUPTED.test(checked.sqlstate)) {
+    const isWhole = checked.ok && (kind === "index" || checked.output.trim() === "0");
+    const unknown = isWhole ? null : await whyUnknown(session, checked, orderAlone);
+    if (unknown === null) {
       found.counts[kind === "index" ? "index" : "table"]++;
-      const isWhole = checked.ok && (kind === "index" || checked.output.trim() === "0");
-      // From 15.20 on, amcheck runs an index's functions with a search_path of its own, so that one
-      // which depends on the path gives another result than when the index was built.
-      if (!isWhole && orderAlone !== "" && (await session.runForeign(orderAlone)).ok)
-        found.notChecked.push(`${name}: its rows, because its function gives another result here`);
-      else if (!isWhole) found.damaged.push(name);
-    } else
-      found.notChecked.push(`${name}: ${REASONS.get(checked.sqlstate) ?? `SQLSTATE ${checked.sqlstate}`}`);
+      if (!isWhole) found.damaged.push(name);
+    } else found.notChecked.push(`${name}: ${unknown}`);
     await delay(performance.now() - begun, undefined, { signal }).catch(() => stopIfAborted(signal));
   }
+}
+
+/**
+ * Why nobody knows whether something is damaged in which amcheck did not find everything in order;
+ * null if it is. From 15.20 on, amcheck runs an index's functions with a search_path of its own, so
+ * that one which depends on the path gives another result than when the index was built.
+ */
+async function whyUnknown(
+  session: PsqlSession,
+  checked: Statement,
+  orderAlone: string,
+): Promise<string | null> {
+  if (!checked.ok && !CORRUPTED.test(checked.sqlstate)) return reasonOf(checked.sqlstate);
+  if (orderAlone === "") return null;
+  const again = await session.runForeign(orderAlone);
+  if (again.ok) return "its rows, because its function gives another result here";
+  return CORRUPTED.test(again.sqlstate) ? null : reasonOf(again.sqlstate);
+}
+
+function reasonOf(sqlstate: string): string {
+  return REASONS.get(sqlstate) ?? `SQLSTATE ${sqlstate}`;
 }
