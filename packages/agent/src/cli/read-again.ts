@@ -1,3 +1,4 @@
+import type { StoredBackup } from "../backends/backup-backend.ts";
 import type { DamagedCiphertext } from "../crypto/damaged.ts";
 import { SecondReading } from "../runs/second-reading.ts";
 import type { ProgressLine } from "./terminal/progress-line.ts";
@@ -57,4 +58,20 @@ export class ReadAgain {
   #warn(text: string): void {
     this.#terminal.say(`${this.#terminal.onTalk.warn("!")} ${text}`);
   }
+}
+
+/** Downloads a stored backup into that file, each time it is called. */
+export function downloadInto(
+  path: string,
+  backup: StoredBackup,
+  line: ProgressLine,
+  signal: AbortSignal,
+): () => Promise<void> {
+  return async () => {
+    await backup.download(path, {
+      signal,
+      onProgress: (bytes, total) => line.update("download", bytes, total),
+    });
+    line.clear();
+  };
 }

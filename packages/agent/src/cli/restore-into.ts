@@ -13,7 +13,7 @@ import { restoreIntoTarget } from "../runs/restore-into-target.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import type { Call, ExitCode } from "./command.ts";
 import { chosenSource, openBackend, openRoot } from "./open-root.ts";
-import { ReadAgain } from "./read-again.ts";
+import { downloadInto, ReadAgain } from "./read-again.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 /** `restore --into DATABASE`: into a database of a running server. */
@@ -56,13 +56,7 @@ async function storedInto(call: Call): Promise<ExitCode> {
     try {
       announce(call, target, backup.id);
       const path = join(scratch.path, "ciphertext.age");
-      const download = async (): Promise<void> => {
-        await backup.download(path, {
-          signal,
-          onProgress: (bytes, total) => line.update("download", bytes, total),
-        });
-        line.clear();
-      };
+      const download = downloadInto(path, backup, line, signal);
       await download();
       const identity = flags.text("identity");
       const identityFiles = identity === undefined ? config.identityFiles : [resolve(call.cwd, identity)];

@@ -9,7 +9,7 @@ import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts"
 import type { Call, ExitCode, Run } from "./command.ts";
 import { chosenSource, openBackend, openRoot } from "./open-root.ts";
 import { keepOutput, outputFile, type OutputFile, STDOUT } from "./output-file.ts";
-import { ReadAgain } from "./read-again.ts";
+import { downloadInto, ReadAgain } from "./read-again.ts";
 import { stdoutBytes } from "./terminal/stdout-bytes.ts";
 import { useRestoredFile } from "./use-restored-file.ts";
 import { takeWorkLock } from "./work-lock.ts";
@@ -51,13 +51,7 @@ async function restoreStored(call: Call): Promise<ExitCode> {
     const scratch = await makeScratchDirectory(layout.scratch, null);
     try {
       const path = join(scratch.path, "ciphertext.age");
-      const download = async (): Promise<void> => {
-        await backup.download(path, {
-          signal,
-          onProgress: (bytes, total) => line.update("download", bytes, total),
-        });
-        line.clear();
-      };
+      const download = downloadInto(path, backup, line, signal);
       await download();
       const { sha256, id, sourceMetadata } = backup;
       return await writeOut(call, output, {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import { writeConnectionFile } from "../../src/engines/mariadb/connection.ts";
-import { listSource } from "../../src/engines/mariadb/content/list-objects.ts";
+import { listSource } from "../../src/engines/mariadb/content/list-source.ts";
 import { signObjects } from "../../src/engines/mariadb/content/sign-objects.ts";
 import { mariadb } from "../../src/engines/mariadb/index.ts";
 import { findClient } from "../../src/engines/mariadb/programs.ts";

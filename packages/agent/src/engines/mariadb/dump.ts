@@ -8,7 +8,7 @@ import { columnsNotExamined } from "./columns-not-examined.ts";
 import { chosenDatabases } from "./chosen-databases.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
 import { describeDump, type Look, look, tablesOf } from "./describe.ts";
-import { listSource } from "./content/list-objects.ts";
+import { listSource } from "./content/list-source.ts";
 import { signObjects } from "./content/sign-objects.ts";
 import { signRows } from "./content/sign-rows.ts";
 import { DumpCounter } from "./content/dump-counter.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { inList, tableName } from "../schema.ts";
-import { type MariadbSession, quoted, SessionEnded, type Statement } from "../session.ts";
+import { type MariadbSession, quoted, type Statement } from "../session.ts";
 import { isOfThePlace } from "../session-error.ts";
 import { counterOf, eventText, tableParts, withoutAge } from "./object-rules.ts";
 
@@ -54,36 +54,12 @@ export async function listObjects(
   databases: readonly string[],
   limits: ListingLimits,
 ): Promise<readonly DatabaseObject[] | null> {
-  const { objects, unlisted } = await listed(session, databases, limits);
+  const { objects, unlisted } = await listPartly(session, databases, limits);
   return unlisted.length === 0 ? objects : null;
 }
 
-/**
- * The same at a source, as far as it comes. A session that breaks must not end the backup. Null if
- * nothing was listed.
- */
-export async function listSource(
-  open: () => Promise<MariadbSession>,
-  databases: readonly string[],
-  budget_ms = SOURCE_MS,
-): Promise<ListedObjects | null> {
-  const session = await open();
-  try {
-    const { objects, unlisted } = await listed(session, databases, { budget_ms, least_ms: LEAST_MS });
-    if (objects.length === 0) return null;
-    // Of the whole server. Without the right to see them, nobody knows of any.
-    const prepared = await session.run("xa recover");
-    const arePrepared = prepared.ok && prepared.rows.length > 0;
-    return { objects, unlisted: arePrepared ? [...unlisted, PREPARED] : unlisted };
-  } catch (error) {
-    if (error instanceof SessionEnded) return null;
-    throw error;
-  } finally {
-    await session.close();
-  }
-}
-
-async function listed(
+/** The same as far as it comes. */
+export async function listPartly(
   session: MariadbSession,
   databases: readonly string[],
   limits: ListingLimits,
@@ -94,12 +70,6 @@ async function listed(
     for (const name of CHANGED) await session.run(`set session ${name} = default`);
   }
 }
-
-/** XA transactions that are prepared. No dump has them. */
-const PREPARED = "prepared_transaction";
-const SOURCE_MS = 60_000;
-/** Very many tables must not take the time of the few triggers. */
-const LEAST_MS = 5_000;
 
 class NotListed extends Error {
   readonly code = "not_listed";

@@ -1,0 +1,33 @@
+import { type MariadbSession, SessionEnded } from "../session.ts";
+import { type ListedObjects, listPartly } from "./list-objects.ts";
+
+/** XA transactions that are prepared. No dump has them. */
+const PREPARED = "prepared_transaction";
+const SOURCE_MS = 60_000;
+/** Very many tables must not take the time of the few triggers. */
+const LEAST_MS = 5_000;
+
+/**
+ * Lists the objects of a source, as far as it comes, and the kinds of the rest. A session that
+ * breaks must not end the backup. Null if nothing was listed.
+ */
+export async function listSource(
+  open: () => Promise<MariadbSession>,
+  databases: readonly string[],
+  budget_ms = SOURCE_MS,
+): Promise<ListedObjects | null> {
+  const session = await open();
+  try {
+    const { objects, unlisted } = await listPartly(session, databases, { budget_ms, least_ms: LEAST_MS });
+    if (objects.length === 0) return null;
+    // Of the whole server. Without the right to see them, nobody knows of any.
+    const prepared = await session.run("xa recover");
+    const arePrepared = prepared.ok && prepared.rows.length > 0;
+    return { objects, unlisted: arePrepared ? [...unlisted, PREPARED] : unlisted };
+  } catch (error) {
+    if (error instanceof SessionEnded) return null;
+    throw error;
+  } finally {
+    await session.close();
+  }
+}
