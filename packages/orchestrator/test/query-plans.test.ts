@@ -68,7 +68,7 @@ test.each(measurableRoutes().map((route) => [nameOf(route), route] as const))("%
   expect([...new Set(complaints)]).toEqual([]);
 });
 
-test("no statement of a call joins a table that may be spread over machines with one that is not, but one", () => {
+test("one statement of all calls joins a table that may be spread over machines with one that is not", () => {
   // One receipt by its key, and its agent: Citus reads the receipt first.
   expect([...mixed]).toEqual(["agents receipts"]);
 });

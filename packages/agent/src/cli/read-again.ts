@@ -52,7 +52,7 @@ export class ReadAgain {
     if (isSameAgain)
       return `The damage was the same both times, so ${this.#isStored ? "the stored backup" : "the file"} itself is damaged. ${other}`;
     const way = this.#isStored ? "the store, the network" : "the disk";
-    return `The damage was another each time, so ${way} or this host's memory changes bytes: restore on another host. ${other}`;
+    return `The damage was different each time, so ${way} or this host's memory changes bytes: restore on another host. ${other}`;
   }
 
   #warn(text: string): void {
