@@ -158,12 +158,13 @@ test("an index whose rows do not fit is not called damaged where its order could
     await locker.run("rollback");
     const checked = await backup;
     expect(checked).toMatchObject({ damaged: 0 });
-    expect(checked.not_checked_names).toEqual(["public.by_function: locked"]);
+    // Perhaps others of the same table too, if they came after it.
+    expect(checked.not_checked_names).toContain("public.by_function: locked");
   } finally {
     await locker.close();
     await holder.close();
+    server.sql("\\c shop\ndrop index by_function; drop function changing");
   }
-  server.sql("\\c shop\ndrop index by_function; drop function changing");
 });
 
 test("a restore test tells a person which constraints the source's rows break", async () => {
