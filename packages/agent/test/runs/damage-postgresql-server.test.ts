@@ -5,13 +5,15 @@ import { comparedContentText } from "@attestore/proof";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { contentDigest } from "../../src/engines/content/content-digest.ts";
+import type { ExactObjectsMetadata } from "../../src/engines/content/tagged-objects.ts";
 import { GLOBALS } from "../../src/engines/postgresql/set/names.ts";
 import { tarEntries, tarHeader, tarPadding } from "../../src/engines/postgresql/set/tar.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
 import { DamageTable } from "./damage-table.ts";
-import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
+import { makeTestPlace, reseal, type Resealed, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 /** What happens to the globals of a PostgreSQL server, and what notices it: docs/damage.md. */
@@ -39,6 +41,8 @@ beforeAll(async () => {
     alter role buyer in database postgres set work_mem = '9MB';
     alter database postgres set search_path = public, "B c"; alter database postgres set my.path = 'C:\\there';
     comment on database postgres is 'it''s \\ours'; alter database postgres connection limit 50; alter database postgres owner to seller;
+    revoke temporary on database postgres from public; grant create on database postgres to buyer with grant option;
+    set role buyer; grant create on database postgres to "Odd ""role"""; reset role;
     comment on role seller is 'it''s C:\\\\here';
     create tablespace fast owner seller location '${fast}'; alter tablespace fast set (random_page_cost = 1.1, seq_page_cost = 1);
     comment on tablespace fast is 'of the new disks'; grant create on tablespace fast to buyer with grant option;
@@ -181,16 +185,75 @@ test.each(ON_THE_WAY)("damage to the globals on the way is noticed as the table 
   for (const [what, , , names] of cases) table.noticed(what, tested, names);
 });
 
+/** A backup of the server after some SQL, in the place of that from before. */
+async function otherwise(sql: string): Promise<Resealed> {
+  server.sql(sql);
+  const { path, sha256, sourceMetadata } = await back();
+  return { path, sha256, plaintextBytes: Number(sourceMetadata["plaintext_size_bytes"]) };
+}
+
+/** It knew neither the owner of the database nor its grants. */
+function ofFifthVersion({ kinds, ...more }: ExactObjectsMetadata): ExactObjectsMetadata {
+  const { database_owner: _owner, database_grants: _grants, ...known } = kinds;
+  const digests = Object.entries(known).map(([kind, { sha256 }]) => [kind, sha256] as const);
+  return {
+    ...more,
+    v: 5,
+    total: Object.values(known).reduce((total, { count }) => total + count, 0),
+    sha256: contentDigest(digests),
+    kinds: known,
+  };
+}
+
+const privilegesOf = ({ checks }: RestoreTestResult) =>
+  checks.find(({ id }) => id === "inferred:privileges:postgres");
+
+test.each([
+  [
+    "a grant on a database lost on the way",
+    'set role buyer; revoke create on database postgres from "Odd ""role"""',
+    'set role buyer; grant create on database postgres to "Odd ""role"""',
+  ],
+  [
+    "a right on a database that was revoked from PUBLIC given back on the way",
+    "grant temporary on database postgres to public",
+    "revoke temporary on database postgres from public",
+  ],
+])("%s", async (what, sql, undo) => {
+  try {
+    const tested = await testBackup(place, server.source, backup, { instead: await otherwise(sql) });
+    table.noticed(what, tested, "database grants (other)");
+    expect(privilegesOf(tested)?.observed).toMatchObject({ differing: 1 });
+  } finally {
+    server.sql(undo);
+  }
+});
+
+test("grants on the database of a backup that does not list them are named", async () => {
+  const passed = await testBackup(place, server.source, backup);
+  expect(privilegesOf(passed)?.observed).not.toHaveProperty("not_compared");
+  const databases = backup.sourceMetadata["databases"] as { content: { privileges: ExactObjectsMetadata } }[];
+  const metadata = {
+    databases: databases.map(({ content, ...more }) => ({
+      ...more,
+      content: { ...content, privileges: ofFifthVersion(content.privileges) },
+    })),
+  };
+  const earlier = await testBackup(place, server.source, backup, { metadata });
+  expect(earlier.reason).toBeUndefined();
+  expect(comparedContentText(earlier.checks)).toMatch(
+    /owners and grants of \d+ objects? compared, not compared: all of the kind database owner, all of the kind database grants;/,
+  );
+});
+
 test("what is set for one database is compared with its dump", async () => {
   const passed = await testBackup(place, server.source, backup);
   const unrestored = (tested: RestoreTestResult) =>
     tested.checks.find(({ id }) => id === "inferred:unrestored:postgres");
   expect(unrestored(passed)).toMatchObject({ result: "passed", observed: { objects: 5, differing: 0 } });
-  server.sql(`
+  const instead = await otherwise(`
     alter role buyer in database postgres reset work_mem; alter database postgres set my.path = 'elsewhere';
     comment on database postgres is null; alter database postgres connection limit 5; alter database postgres owner to buyer`);
-  const { path, sha256, sourceMetadata } = await back();
-  const instead = { path, sha256, plaintextBytes: Number(sourceMetadata["plaintext_size_bytes"]) };
   const tested = await testBackup(place, server.source, backup, { instead });
   for (const [what, names] of [
     ["a role's setting in one database lost on the way", "role in database setting buyer work_mem (missing)"],

@@ -25,9 +25,9 @@ export interface ExactObjectsMetadata extends ObjectDigests {
    * Of `unrestored`. 3: with the settings of the database. 4: with its comment and its limits.
    * Of `privileges`. 3: with large objects and the owner of the schema `public`. 4: without
    * functions that a type brings with it. 5: with conversions and the options of user mappings. 6:
-   * with the owner of the database.
+   * with the owner of the database. 7: with its grants.
    */
-  readonly v: 2 | 3 | 4 | 5 | 6;
+  readonly v: 2 | 3 | 4 | 5 | 6 | 7;
   readonly total: number;
 }
 

@@ -4,7 +4,7 @@ import { recordOf } from "../../content/expected-content.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { ContentComparison, ForeignMetadata } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { isListedBy, isOfType, PRIVILEGES_WORDS } from "../privileges/list-privileges.ts";
+import { isOfType, PRIVILEGES_WORDS, unlistedBy } from "../privileges/list-privileges.ts";
 import type { PsqlSession, Statement } from "../psql-session.ts";
 import type { Loaded } from "../run-pg-restore.ts";
 import { EXTENSIONS, PRINTING, rowsOf } from "../schema.ts";
@@ -175,13 +175,12 @@ function comparePrivileges({ of, loaded }: Copy, { metadata, key }: ContentCompa
   if (isNotAlike(expected, privileges)) return [];
   const lacksPublic = metadata["lacks_public"] === true;
   const found = privileges.filter(
-    (each) =>
-      !isOfType(each) &&
-      (!lacksPublic || each.name !== "schema public") &&
-      isListedBy(expected.version, each),
+    (each) => !isOfType(each) && (!lacksPublic || each.name !== "schema public"),
   );
+  const unlisted = unlistedBy(expected.version);
+  const compared = { ...expected, leftOut: [...expected.leftOut, ...unlisted] };
   const context = { of, words: PRIVILEGES_WORDS, what: "privileges" as const };
-  return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];
+  return [compareObjects(found, compared, key, { ...context, duration_ms: performance.now() - started })];
 }
 
 /** Those of the dump that such a backup lists too; null if the dump's are unknown. */

@@ -167,7 +167,7 @@ export function describePrivileges(
     ...(before.hasTypeGrants || after.hasTypeGrants ? [TYPE_GRANTS_LEFT_OUT] : []),
     ...(before.hasSystemGrants || after.hasSystemGrants ? [SYSTEM_GRANTS_LEFT_OUT] : []),
   ];
-  const signed = { ...exactObjectsMetadata(listed, key), v: 6 as const };
+  const signed = { ...exactObjectsMetadata(listed, key), v: 7 as const };
   return left_out.length === 0 ? signed : { ...signed, left_out };
 }
 

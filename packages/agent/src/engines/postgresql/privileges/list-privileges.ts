@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { ObjectsWords } from "../../../checks/index.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { LOADING_ROLE } from "../loading-role.ts";
@@ -41,7 +40,8 @@ const CONVERSIONS_KIND = "conversion_owner";
 /** As whom a role is known to a foreign server, with its password. Only a superuser sees all. */
 const MAPPINGS_KIND = "user_mapping_options";
 /** Of the database itself. */
-const DATABASE_KIND = "database_owner";
+const DATABASE_OWNER_KIND = "database_owner";
+const DATABASE_GRANTS_KIND = "database_grants";
 /** Each is locked until all are compared. */
 const MAX_LARGE_OBJECTS = 1_000;
 
@@ -51,12 +51,13 @@ const SINCE: ReadonlyMap<string, number> = new Map([
   [PUBLIC_KIND, 3],
   [CONVERSIONS_KIND, 5],
   [MAPPINGS_KIND, 5],
-  [DATABASE_KIND, 6],
+  [DATABASE_OWNER_KIND, 6],
+  [DATABASE_GRANTS_KIND, 7],
 ]);
 
-/** Whether that version of `content.privileges` has it. */
-export function isListedBy(version: number, { kind }: DatabaseObject): boolean {
-  return version >= (SINCE.get(kind) ?? 2);
+/** The kinds that a version of `content.privileges` does not list, in the form of `left_out`. */
+export function unlistedBy(version: number): readonly (readonly [kind: string, name: null])[] {
+  return [...SINCE].flatMap(([kind, since]) => (since > version ? [[kind, null] as const] : []));
 }
 
 /** Whether only the first three versions have it, although its owner depends on the server. */
@@ -82,19 +83,6 @@ export function dumpedPrivileges(
 
 export function isOfLargeObject({ kind }: DatabaseObject): boolean {
   return kind === LARGE_OBJECTS_KIND;
-}
-
-/** A copy's own database has another name and owner. */
-export function isOfDatabase({ kind }: DatabaseObject): boolean {
-  return kind === DATABASE_KIND;
-}
-
-/** As `LIST_PRIVILEGES` has it. */
-export function databaseOwner(owner: string): DatabaseObject {
-  const definition = createHash("sha256")
-    .update(JSON.stringify([owner]))
-    .digest("hex");
-  return { kind: DATABASE_KIND, name: "", definition };
 }
 
 /** For `left_out` of the metadata. */
@@ -133,8 +121,8 @@ export const HAS_SYSTEM_GRANTS = `
  * Each row is a JSON array: kind, name, and the SHA-256 of a JSON array of the owner and the
  * grants. If the schema `public` has the grants of a new database, only its owner is listed: from
  * PostgreSQL 15 on, and only if somebody set it, because an older dump does not name it. An
- * extension's objects are not listed, nor are more than 1,000 large objects. Of the database itself
- * only the owner is listed.
+ * extension's objects are not listed, nor are more than 1,000 large objects. The database's own
+ * name is not compared, because a copy has another one.
  */
 export const LIST_PRIVILEGES = `
   with object(kind, name, exact) as (
@@ -178,7 +166,9 @@ export const LIST_PRIVILEGES = `
     select '${MAPPINGS_KIND}', concat_ws(' ', quote_ident(u.usename), quote_ident(u.srvname)), json_build_array(${SORTED("u.umoptions")})
     from pg_user_mappings u where ${notOfExtension("pg_foreign_server", "u.srvid")}
     union all
-    select '${DATABASE_KIND}', '', json_build_array(pg_get_userbyid(datdba)) from pg_database where datname = current_database()
+    select '${DATABASE_OWNER_KIND}', '', json_build_array(pg_get_userbyid(datdba)) from pg_database where datname = current_database()
+    union all
+    select '${DATABASE_GRANTS_KIND}', '', json_build_array(${GRANTS("datacl", "d", "datdba")}) from pg_database where datname = current_database()
     union all
     select '${PUBLIC_KIND}', 'public', json_build_array(pg_get_userbyid(n.nspowner)) from pg_namespace n
     where n.nspname = 'public' and current_setting('server_version_num')::int >= 150000 and pg_get_userbyid(n.nspowner) not in ('pg_database_owner', '${LOADING_ROLE}')
@@ -192,6 +182,6 @@ export function privilegesOf(output: string): DatabaseObject[] {
 /** For people, in the definition of the check. */
 export const PRIVILEGES_WORDS: ObjectsWords = {
   query:
-    "the owner and the grants of each table, schema, function and so on, and the owner of the database, as the dump gives them",
+    "the owner and the grants of the database and of each table, schema, function and so on, as the dump gives them",
   hint: "compare the lines with OWNER TO, GRANT and REVOKE that pg_dump --schema-only prints of both",
 };

@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { privilegeStatements } from "./privilege-statements.ts";
 
-const found = (sql: string) => privilegeStatements(sql)?.statements;
+const found = (sql: string) => privilegeStatements(sql)?.statements("the copy");
 
 test("owners and grants are found among everything else, with the roles that they name", () => {
   const sql = `--
@@ -28,7 +27,7 @@ RESET SESSION AUTHORIZATION;
 ALTER DEFAULT PRIVILEGES FOR ROLE app IN SCHEMA s GRANT SELECT ON TABLES TO reader;
 `;
   const { statements, roles = [] } = privilegeStatements(sql) ?? {};
-  expect(statements).toEqual([
+  expect(statements?.("the copy")).toEqual([
     'ALTER FUNCTION s . f ( a integer , VARIADIC b numeric ( 5 , 2 ) [ ] ) OWNER TO "the ""owner"""',
     "ALTER OPERATOR s . === ( integer , integer ) OWNER TO app",
     "GRANT SELECT ( a ) , UPDATE ( b ) ON TABLE s . t TO reader WITH GRANT OPTION",
@@ -44,7 +43,9 @@ test("a statement that could run or read something, or raise a privilege, is nev
     "GRANT admin TO attestore_load;",
     "ALTER ROLE attestore_load SUPERUSER;",
     "ALTER SYSTEM SET archive_command = 'id';",
-    "ALTER DATABASE d OWNER TO app;",
+    "ALTER DATABASE d OWNER TO app, b;",
+    "ALTER DATABASE d OWNER TO f(a);",
+    "ALTER DATABASE d SET x TO app;",
     "ALTER TABLE t OWNER TO app, ADD CHECK (f());",
     "ALTER TABLE t ALTER a TYPE int USING f(a) OWNER TO app;",
     "ALTER TABLE t ADD CHECK (f() > 1), OWNER TO app;",
@@ -72,17 +73,21 @@ test("a statement that could run or read something, or raise a privilege, is nev
   ]);
 });
 
-test("the owner of the database is found, and is among no statements", () => {
-  const ofDatabase = (sql: string) => privilegeStatements(sql)?.ofDatabase;
-  expect(ofDatabase('ALTER DATABASE "My shop" OWNER TO "it""s";')).toEqual([
-    {
-      kind: "database_owner",
-      name: "",
-      definition: createHash("sha256").update('["it\\"s"]').digest("hex"),
-    },
+test("the owner and the grants of the database are those of the copy's own", () => {
+  const sql = `ALTER DATABASE "My shop" OWNER TO "it""s";
+ALTER DATABASE "My shop" CONNECTION LIMIT = 5;
+REVOKE CONNECT,TEMPORARY ON DATABASE "My shop" FROM PUBLIC;
+SET SESSION AUTHORIZATION "to ON DATABASE x TO y";
+GRANT CREATE ON DATABASE "My shop" TO "50%" WITH GRANT OPTION;
+RESET SESSION AUTHORIZATION;
+GRANT SELECT ON TABLE s.database TO app;`;
+  expect(found(sql)).toEqual([
+    'ALTER DATABASE "the copy" OWNER TO "it""s"',
+    'REVOKE CONNECT , TEMPORARY ON DATABASE "the copy" FROM PUBLIC',
+    'SET SESSION AUTHORIZATION "to ON DATABASE x TO y"; GRANT CREATE ON DATABASE "the copy" TO "50%" WITH GRANT OPTION; RESET SESSION AUTHORIZATION',
+    "GRANT SELECT ON TABLE s . database TO app",
   ]);
-  expect(ofDatabase("ALTER DATABASE shop CONNECTION LIMIT = 5;")).toEqual([]);
-  expect(found("ALTER DATABASE shop OWNER TO app;")).toEqual([]);
+  expect(privilegeStatements(sql)?.roles.toSorted()).toEqual(["50%", "app", 'it"s', "to ON DATABASE x TO y"]);
 });
 
 test("owners and grants of large objects are found, unless there are too many", () => {

@@ -1,15 +1,15 @@
-import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import { statementsOf } from "../printed/sql-words.ts";
-import { databaseOwner } from "./list-privileges.ts";
+import { quotedName } from "../../quoted-name.ts";
 
 /** A dump's statements about owners and grants. */
 export interface PrivilegeStatements {
-  /** In the dump's order: owners come before grants. */
-  readonly statements: readonly string[];
+  /**
+   * For a copy in the database of that name, which takes the place of the dumped one. In the dump's
+   * order: owners come before grants.
+   */
+  readonly statements: (database: string) => readonly string[];
   /** The roles that the statements name. */
   readonly roles: readonly string[];
-  /** Owners that the dump gives the database itself: one, unless somebody changed it. */
-  readonly ofDatabase: readonly DatabaseObject[];
 }
 
 /**
@@ -35,29 +35,47 @@ const SET_ROLE = ["SET", "SESSION", "AUTHORIZATION"];
  * cannot be read.
  */
 export function privilegeStatements(sql: string): PrivilegeStatements | null {
-  const statements: string[] = [];
+  const statements: Statement[] = [];
   const roles = new Set<string>();
-  const ofDatabase: DatabaseObject[] = [];
   let grantor: string | null = null;
   for (const words of statementsOf(sql, BEGINNINGS)) {
     if (words === null) return null;
     if (words[0] === "RESET") grantor = null;
     else if (SET_ROLE.every((word, at) => words[at] === word) && words.length === 4)
       grantor = words[3] ?? null;
-    else if (setsDatabaseOwner(words)) ofDatabase.push(databaseOwner(nameOf(words[5] ?? "")));
-    else if (isPrivilege(words)) {
+    else if (setsDatabaseOwner(words) || isPrivilege(words)) {
       for (const role of rolesIn(words)) roles.add(role);
-      if (grantor !== null && NAME.test(grantor)) {
-        roles.add(nameOf(grantor));
-        statements.push(`${SET_ROLE.join(" ")} ${grantor}; ${words.join(" ")}; RESET SESSION AUTHORIZATION`);
-      } else statements.push(words.join(" "));
+      const isBy = grantor !== null && NAME.test(grantor) ? grantor : null;
+      if (isBy !== null) roles.add(nameOf(isBy));
+      statements.push({ words, grantor: isBy, database: databaseIn(words) });
     }
   }
   roles.delete("PUBLIC");
-  const ofLarge = statements.filter((each) => LARGE_OBJECT.test(each));
+  const ofLarge = statements.filter(({ words }) => LARGE_OBJECT.test(words.join(" ")));
   // More than this take too many locks, so they are not compared.
-  const dropped = ofLarge.length > MAX_OF_LARGE_OBJECTS ? new Set(ofLarge) : new Set<string>();
-  return { statements: statements.filter((each) => !dropped.has(each)), roles: [...roles], ofDatabase };
+  const dropped = new Set(ofLarge.length > MAX_OF_LARGE_OBJECTS ? ofLarge : []);
+  const kept = statements.filter((each) => !dropped.has(each));
+  return { statements: (database) => kept.map((each) => textOf(each, database)), roles: [...roles] };
+}
+
+interface Statement {
+  readonly words: readonly string[];
+  /** As whom it runs, if not as the server's superuser: a word of the dump. */
+  readonly grantor: string | null;
+  /** The place among the words of the database's own name, or -1. */
+  readonly database: number;
+}
+
+function textOf({ words, grantor, database: at }: Statement, database: string): string {
+  const text = (at === -1 ? words : words.with(at, quotedName(database))).join(" ");
+  return grantor === null ? text : `${SET_ROLE.join(" ")} ${grantor}; ${text}; RESET SESSION AUTHORIZATION`;
+}
+
+function databaseIn(words: readonly string[]): number {
+  if (setsDatabaseOwner(words)) return 2;
+  const at = words.findIndex((word, index) => word === "ON" && words[index + 1] === "DATABASE");
+  const [name = "", then = ""] = at === -1 ? [] : words.slice(at + 2);
+  return NAME.test(name) && (then === "TO" || then === "FROM") ? at + 2 : -1;
 }
 
 const BEGINNINGS: ReadonlySet<string> = new Set(["GRANT", "REVOKE", "ALTER", "SET", "RESET"]);
@@ -72,7 +90,6 @@ function isPrivilege(words: readonly string[]): boolean {
   return setsOwner(words);
 }
 
-/** Never run, because a copy's database has another name. */
 function setsDatabaseOwner(words: readonly string[]): boolean {
   const [first, second, database = "", third, fourth, role = ""] = words;
   const keywords = [first, second, third, fourth].join(" ");

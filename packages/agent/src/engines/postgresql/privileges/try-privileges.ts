@@ -3,7 +3,7 @@ import type { ScratchServer } from "../../scratch-server.ts";
 import { literal, PsqlSession, SessionEnded } from "../psql-session.ts";
 import { PRINTING } from "../schema.ts";
 import { connectionFailed } from "../session-error.ts";
-import { isOfDatabase, LIST_PRIVILEGES, privilegesOf } from "./list-privileges.ts";
+import { LIST_PRIVILEGES, privilegesOf } from "./list-privileges.ts";
 import type { PrivilegeStatements } from "./privilege-statements.ts";
 
 /** A dump with more takes too long, and is not compared. */
@@ -19,7 +19,7 @@ const TIME_MS = 60_000;
 export async function tryPrivileges(
   server: ScratchServer,
   database: string,
-  { statements, roles, ofDatabase }: PrivilegeStatements,
+  { statements, roles }: PrivilegeStatements,
   signal: AbortSignal,
 ): Promise<readonly DatabaseObject[] | null> {
   const session = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
@@ -33,11 +33,13 @@ export async function tryPrivileges(
          from (select distinct each::name from json_array_elements_text(${names}) each) named(name)
          where name operator(pg_catalog.!~) '^(pg_|public$|none$)' and name <> all (select rolname from pg_roles)); end $$`,
     );
-    const applied = await session.run(APPLY(`${literal(JSON.stringify(statements))}::json`));
+    // Only what the dump grants counts.
+    await session.run("update pg_database set datacl = null where datname = current_database()");
+    const applied = await session.run(APPLY(`${literal(JSON.stringify(statements(database)))}::json`));
     const listed = await session.run(LIST_PRIVILEGES);
     await session.run("rollback");
     if (!applied.ok || !listed.ok) return null;
-    return [...privilegesOf(listed.output).filter((each) => !isOfDatabase(each)), ...ofDatabase];
+    return privilegesOf(listed.output);
   } catch (error) {
     throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
   } finally {
