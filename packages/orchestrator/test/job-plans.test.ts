@@ -10,7 +10,13 @@ import { emitHour } from "../src/log/checkpoint-publisher.ts";
 import { connectDatabase, type DatabaseAccess } from "../src/platform/database/database.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";
 import { allJobs } from "./all-jobs.ts";
-import { complaintsAbout, explaining, gatherPlans, spreadWithOthers } from "./plans/explained.ts";
+import {
+  complaintsAbout,
+  explaining,
+  gatherPlans,
+  readsAcrossOrgs,
+  spreadWithOthers,
+} from "./plans/explained.ts";
 import { addHistory } from "./plans/long-history.ts";
 import { multiply } from "./plans/many-rows.ts";
 import { startTestService, type TestService } from "./service.ts";
@@ -26,6 +32,7 @@ let asked: DatabaseAccess;
 let owner: DatabaseAccess;
 let large: Set<string>;
 const mixed = new Set<string>();
+const across = new Set<string>();
 const { told, stop } = gatherPlans();
 beforeAll(async () => {
   service = await startTestService();
@@ -47,6 +54,7 @@ async function complaintsOf(run: () => Promise<unknown>): Promise<string[]> {
   told.length = 0;
   await run();
   for (const tables of told.map(spreadWithOthers)) if (tables !== null) mixed.add(tables);
+  for (const text of told.map(readsAcrossOrgs)) if (text !== null) across.add(text);
   return [...new Set(told.flatMap((one) => complaintsAbout(one, large)))];
 }
 
@@ -100,4 +108,8 @@ test("metrics count what is unfinished, and read nothing that is", async () => {
 
 test("no statement by the clock joins a table that may be spread over machines with one that is not", () => {
   expect([...mixed]).toEqual([]);
+});
+
+test("a statement by the clock about all organisations reads rows of one at a time", () => {
+  expect([...across]).toEqual([]);
 });

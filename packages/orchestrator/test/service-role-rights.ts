@@ -118,7 +118,7 @@ export const RIGHTS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     orgs: "select(id)",
     passkey_challenges: "select(expires_at), delete",
     rate_limits: "select(window_start), delete",
-    receipts: "select(id kind source_id backup_id result created_at happened_at)",
+    receipts: "select(id org_id kind source_id backup_id result created_at happened_at)",
     scheduled_runs: "select(source_id kind scheduled_at org_id deadline_at status)",
     service_settings: "select, insert, update",
     sessions: "select(expires_at), delete",

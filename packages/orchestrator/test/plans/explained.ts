@@ -18,6 +18,9 @@ interface PlanNode {
   "Actual Loops"?: number;
   "Rows Removed by Filter"?: number;
   "Rows Removed by Index Recheck"?: number;
+  "Index Cond"?: string;
+  "Recheck Cond"?: string;
+  Filter?: string;
   "Shared Hit Blocks"?: number;
   "Shared Read Blocks"?: number;
   Plans?: PlanNode[];
@@ -90,6 +93,8 @@ export function rowsRead(
     }));
 }
 
+const CONDITIONS = ["Index Cond", "Recheck Cond", "Filter"] as const;
+
 /** What Citus was seen to spread over machines by organisation (docs/citus.md). */
 const SPREAD = new Set(["receipts", "events", "log_leaves", "log_tiles", "source_days"]);
 
@@ -98,6 +103,17 @@ export function spreadWithOthers({ Plan: plan }: Explained): string | null {
   const tables = new Set([...nodesOf(plan)].flatMap((node) => node["Relation Name"] ?? []));
   const spread = [...tables].filter((name) => SPREAD.has(name));
   return spread.length === 0 || spread.length === tables.size ? null : [...tables].toSorted().join(" ");
+}
+
+/**
+ * How a statement reads tables that are spread more than once without naming the organisation each
+ * time but one: several machines would have to read each other's rows, which Citus refuses. Null if
+ * it does not.
+ */
+export function readsAcrossOrgs({ "Query Text": text, Plan: plan }: Explained): string | null {
+  const reads = [...nodesOf(plan)].filter((node) => SPREAD.has(node["Relation Name"] ?? ""));
+  const unbound = reads.filter((node) => !CONDITIONS.some((name) => node[name]?.includes("org_id") === true));
+  return reads.length < 2 || unbound.length < 2 ? null : text.replaceAll(/\s+/g, " ");
 }
 
 /** What a plan does that it may not. */

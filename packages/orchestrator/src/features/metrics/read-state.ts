@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Job } from "../../platform/jobs/job.ts";
-import { readProofs } from "../sources/read-proofs.ts";
+import { listProven } from "../sources/read-proofs.ts";
 import { type JobLag, readJobLag } from "../../platform/jobs/lag.ts";
 import { readSweep, type SweepReport } from "../retention/sweep-report.ts";
 
@@ -71,6 +71,6 @@ async function withProofs<Source extends { source_id: string }>(
   sources: readonly Source[],
 ): Promise<(Source & { is_proven: boolean })[]> {
   const ids = sources.map(({ source_id }) => source_id);
-  const proofs = await readProofs(db, { orgId: null, ids }, now);
-  return sources.map((source) => ({ ...source, is_proven: proofs.get(source.source_id)?.because === null }));
+  const proven = await listProven(db, ids, now);
+  return sources.map((source) => ({ ...source, is_proven: proven.has(source.source_id) }));
 }
