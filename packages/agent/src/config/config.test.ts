@@ -110,6 +110,42 @@ it("a secret written where a reference belongs is not repeated in the error", ()
   expect(issues.join()).not.toContain("hunter2");
 });
 
+const OF_URL = (url: string, engine = "postgresql"): string =>
+  `sources: { a: { engine: ${engine}, connection: '${url}' } }`;
+
+it.each([
+  ["postgresql", "postgresql://backup@/orders?host=/run/postgresql&port=5433"],
+  ["postgresql", "postgresql:///orders"],
+  ["postgresql", "postgresql://backup@db-1:5432,db-2:5433/orders?target_session_attrs=any"],
+  ["postgresql", "postgresql://backup@[::1]:5432,db-2/orders"],
+  ["mariadb", "mysql://backup@/shop?socket=/run/mysqld/mysqld.sock"],
+  ["mongodb", "mongodb://db-1:27017,db-2:27017/shop?replicaSet=rs0"],
+])("a URL of %s without a password may name a socket, or several servers: %s", (engine, url) => {
+  const source = parseConfig(OF_URL(url, engine), FILE, "/r").sources.get("a");
+  expect(source).toMatchObject({ connection: { kind: "url", url } });
+});
+
+it.each([
+  "postgresql://u:hunter2@/d?host=/run",
+  "postgresql://u:hunter2@a:1,b:2/d",
+  "postgresql://u@a:1,b:2/d?password=hunter2",
+  "postgresql://u@a:1,b:2/d?p%61ssword=hunter2",
+])("such a URL with a password is refused as one: %s", (url) => {
+  expect(issuesOf(OF_URL(url)).join()).toMatch(/ must not hold a password: (?!.*hunter2)/);
+});
+
+it.each([
+  "postgresql://u:hun/ter2@a:1,b:2/d",
+  "postgresql://u:hun?ter2@/d",
+  "postgresql://u:hunter2",
+  "postgresql://a:1,b:port/d",
+  "postgresql://u@/d x",
+])("what is not quite such a URL is refused, because it may hold a password: %s", (url) => {
+  const issues = issuesOf(OF_URL(url));
+  expect(issues).toHaveLength(1);
+  expect(issues.join()).not.toMatch(/hunter2|ter2/);
+});
+
 function shownOf(text: string): string {
   try {
     parseConfig(text, FILE, "/r");

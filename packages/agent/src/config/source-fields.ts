@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { credentialPath, isCredentialName } from "../secrets/credential.ts";
 import type { SecretReference } from "../secrets/secret-reference.ts";
+import { holdsPassword } from "./connection-url.ts";
 
 export interface SourceConfigIssue {
   /** Such as `sources.orders-db.checks[0].expect`. */
@@ -146,12 +147,10 @@ export class SourceFields {
       if (/^[A-Za-z0-9_.-]+$/.test(service)) return { kind: "service", name: service };
       return this.issue(name, "service: takes the name of a section in pg_service.conf");
     }
-    const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//.exec(value) ?? [];
-    if (scheme === undefined || !schemes.includes(scheme) || !URL.canParse(value))
-      return this.issue(name, `must be ${forms}`);
-    const url = new URL(value);
+    const isSecret = holdsPassword(value, schemes);
+    if (isSecret === null) return this.issue(name, `must be ${forms}`);
+    if (!isSecret) return { kind: "url", url: value };
     // The message does not repeat the value itself, because it contains a password.
-    if (url.password === "" && !url.searchParams.has("password")) return { kind: "url", url: value };
     return this.issue(
       name,
       "must not hold a password: put the URL into an environment variable or a file and name it (env:NAME, file:PATH)",

@@ -129,6 +129,22 @@ test("a database that quotes every name and has a count of its own is compared, 
   expect(fewer.reason).toMatch(/^check inferred:rows:public.child failed/);
 });
 
+test("a source without standard_conforming_strings passes, with backslashes in comments and conditions", async () => {
+  server.sql(`create database escaping template template0;
+    alter database escaping set standard_conforming_strings = off;
+    \\connect escaping
+    create table words (id int primary key, v text default E'a\\\\b'''); insert into words values (1, E'a\\\\b');
+    create publication known for table words where (v = E'a\\\\b') with (publish = 'insert');
+    comment on publication known is E'a\\\\b'''; comment on database escaping is E'\\\\'; comment on table words is E'\\\\';`);
+  const made = await backUp(place, of("escaping"));
+  const tested = await testBackup(place, server.source, made);
+  expect(tested.reason).toBeUndefined();
+  expect(tested.checks.find(({ id }) => id === "inferred:unrestored")?.observed).toMatchObject({
+    objects: 6,
+    differing: 0,
+  });
+});
+
 test("options that a dump has in another order pass, and comments and grants that a restore does not bring back are named", async () => {
   server.sql(`create role asker; create database in_order template template0;
     \\connect in_order

@@ -33,6 +33,20 @@ ALTER ROLE "R 1" IN DATABASE shop SET work_mem TO '8MB';
 CREATE FUNCTION s.g() RETURNS text LANGUAGE sql AS $_$CREATE PUBLICATION not_meant WITH (x = 1);$_$;
 `;
 
+test("a dump of a source without standard_conforming_strings has each backslash of a text twice", () => {
+  const texts = (setting: string, backslash: string): unknown =>
+    found(`
+SET standard_conforming_strings = ${setting};
+COMMENT ON DATABASE shop IS 'a${backslash}b''${backslash}';
+COMMENT ON PUBLICATION p IS '${backslash}';
+ALTER PUBLICATION p ADD TABLE ONLY s.t WHERE ((v = 'a${backslash}b'::text));
+SECURITY LABEL FOR mac ON SCHEMA s IS '${backslash}';
+ALTER DATABASE shop SET "TimeZone" TO E'a\\\\b';
+`);
+  expect(texts("off", "\\\\")).toEqual(texts("on", "\\"));
+  expect(texts("on", "\\")).toContainEqual(["database_comment", "shop", ["shop", "a\\b'\\"]]);
+});
+
 test("publications, subscriptions, event triggers and labels are read as pg_dump writes them", () => {
   expect(found(DUMP)).toEqual([
     ["publication", "P q", ["P q", "false", "insert, update, delete, truncate", "false", "none"]],

@@ -3,7 +3,10 @@ import { StatementReader } from "./statement-reader.ts";
 import { statementsOf } from "../printed/sql-words.ts";
 import { isOfEveryServer, listText, unrestoredObject } from "./unrestored-objects.ts";
 
-const BEGINNINGS: ReadonlySet<string> = new Set(["CREATE", "ALTER", "COMMENT", "SECURITY"]);
+const BEGINNINGS: ReadonlySet<string> = new Set(["SET", "CREATE", "ALTER", "COMMENT", "SECURITY"]);
+
+/** How a dump of a source with this setting begins. Each backslash in its texts is doubled. */
+const ESCAPES = "SET standard_conforming_strings = off";
 
 /**
  * Reads in pg_dump's SQL what it says about publications, subscriptions, event triggers and
@@ -12,10 +15,16 @@ const BEGINNINGS: ReadonlySet<string> = new Set(["CREATE", "ALTER", "COMMENT", "
  */
 export function unrestoredInDump(sql: string): readonly DatabaseObject[] | null {
   const found = new FoundInDump();
+  let hasEscapes = false;
   for (const words of statementsOf(sql, BEGINNINGS)) {
-    if (words === null || !found.read(words)) return null;
+    if (words === null || !found.read(hasEscapes ? words.map(unescaped) : words)) return null;
+    hasEscapes ||= words.join(" ") === ESCAPES;
   }
   return found.objects();
+}
+
+function unescaped(word: string): string {
+  return word.startsWith("'") ? word.replaceAll("\\\\", "\\") : word;
 }
 
 /** Also what `ALTER EVENT TRIGGER` says after the trigger was created. */
