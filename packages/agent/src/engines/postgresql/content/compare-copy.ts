@@ -1,6 +1,7 @@
 import { type CheckOutcome, plural } from "@attestore/proof";
 import { compareObjects, type ExpectedObjects, expectedObjects } from "../../content/compare-objects.ts";
 import { recordOf } from "../../content/expected-content.ts";
+import { preparedText } from "../../content/prepared-transactions.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { ContentComparison, ForeignMetadata } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
@@ -106,11 +107,13 @@ async function compareItsObjects(
 
 /** The names of all the kinds that a source did not list would not fit into a receipt. */
 function leftOutAtSource({ leftOut }: ExpectedObjects): string[] {
-  const kinds = leftOut.map(([kind]) => kind);
-  if (kinds.length === 0) return [];
+  const all = leftOut.map(([kind]) => kind);
+  const prepared = all.map(preparedText).filter((text) => text !== null);
+  const kinds = all.filter((kind) => preparedText(kind) === null);
+  if (kinds.length === 0) return prepared;
   return kinds.every((kind) => kind === UNDUMPED_COMMENT)
-    ? ["comments that no dump has"]
-    : [`objects of ${plural(kinds.length, "kind")} such as conversions and languages`];
+    ? ["comments that no dump has", ...prepared]
+    : [`objects of ${plural(kinds.length, "kind")} such as conversions and languages`, ...prepared];
 }
 
 /** The objects of the copy that such a backup lists too. */

@@ -3,6 +3,7 @@ import type { SourceMetadata } from "../../engine.ts";
 import { contentTag } from "../../content/content-tag.ts";
 import type { NotCompared, WhyNotCompared } from "../../content/not-compared.ts";
 import { signContent } from "../../content/signed-content.ts";
+import { preparedKinds } from "../../content/prepared-transactions.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { rowsOf } from "../schema.ts";
 import { outputOf } from "../session-error.ts";
@@ -81,12 +82,17 @@ export function withContent(
 ): SourceMetadata {
   const unrestored = describeUnrestored(before.unrestored, after.unrestored, key);
   const apart = unrestored !== null;
-  const objects = describeObjects(
+  const listed = describeObjects(
     apart ? withoutUnrestored(before) : before,
     apart ? withoutUnrestored(after) : after,
     archive?.sequences ?? null,
     key,
   );
+  const prepared = preparedKinds(before.prepared, after.prepared).map((kind) => [kind, null] as const);
+  const objects =
+    listed === null || prepared.length === 0
+      ? listed
+      : { ...listed, left_out: [...(listed.left_out ?? []), ...prepared] };
   const privileges = describePrivileges(before, after, key);
   const found = new Map(archive?.tables.map((each) => [nameKey(each), each]));
   const lines = archive?.largeObjects ?? null;

@@ -15,6 +15,7 @@ import {
   privilegesOf,
   SYSTEM_GRANTS_LEFT_OUT,
 } from "../privileges/list-privileges.ts";
+import type { PreparedTransactions } from "../../content/prepared-transactions.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import type { SequenceValue } from "./copy-digests.ts";
 import {
@@ -52,6 +53,7 @@ export interface ListedObjects {
   readonly hasTypeGrants: boolean;
   /** Whether one of the server's own objects has other grants than when it was set up. */
   readonly hasSystemGrants: boolean;
+  readonly prepared: PreparedTransactions;
 }
 
 /** The source's objects that a restore test does not create. */
@@ -69,6 +71,7 @@ export const NOTHING_LISTED: ListedObjects = {
   hasMoreLargeObjects: false,
   hasTypeGrants: false,
   hasSystemGrants: false,
+  prepared: "unseen",
 };
 
 /**
@@ -93,6 +96,7 @@ export async function listObjects(
   const privileges = all === null ? null : dumpedPrivileges(all, majorOf(dumpVersion));
   const [[hasLargeObjects] = []] = (await list(HAS_LARGE_OBJECTS, rowsOf)) ?? [];
   const [[hasSystemGrants] = []] = (await list(HAS_SYSTEM_GRANTS, rowsOf)) ?? [];
+  const [[prepared = "unseen"] = []] = (await list(PREPARED, rowsOf)) ?? [];
   return {
     objects,
     more,
@@ -101,8 +105,15 @@ export async function listObjects(
     hasTypeGrants: all?.some(isGrantOfType) === true,
     hasSystemGrants: hasSystemGrants === "true",
     hasMoreLargeObjects: hasLargeObjects === "true" && privileges?.some(isOfLargeObject) !== true,
+    // The query names it itself.
+    prepared: prepared as PreparedTransactions,
   };
 }
+
+/** Of this database. A standby has them, and shows them once it is a primary. */
+const PREPARED = `
+  select json_build_array(case when exists (select from pg_prepared_xacts where database = current_database()) then 'some'
+    when pg_is_in_recovery() and current_setting('max_prepared_transactions')::int > 0 then 'unseen' else 'none' end)`;
 
 async function unrestored(
   list: <Listed>(sql: string, read: (output: string) => Listed) => Promise<Listed | null>,
