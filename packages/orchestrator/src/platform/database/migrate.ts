@@ -9,6 +9,7 @@ import { withClient } from "./client.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { runSteps, stepsOf } from "./migration-steps.ts";
 import { ensureRoles, SERVICE_ROLE, type RolesOptions } from "./roles.ts";
+import { splitStatements } from "./split-statements.ts";
 import { watched } from "./watched.ts";
 
 export interface Migration {
@@ -142,7 +143,7 @@ async function applyNext(
     const steps = next === null || next === "elsewhere" ? null : stepsOf(next.name, next.sql);
     if (next !== null && next !== "elsewhere" && steps === null) {
       await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-      await client.query(next.sql);
+      for (const statement of splitStatements(next.sql)) await client.query(statement);
       await recordApplied(client, next);
     }
     await client.query("commit");

@@ -2,6 +2,7 @@ import type pg from "pg";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { Logger } from "../logging/logger.ts";
+import { splitStatements } from "./split-statements.ts";
 
 /**
  * Part of a migration of large tables. None of them holds a lock for long, and each may run again
@@ -71,7 +72,7 @@ async function inTransaction(client: pg.Client, sql: string): Promise<void> {
   await client.query("begin");
   try {
     await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    await client.query(sql);
+    for (const statement of splitStatements(sql)) await client.query(statement);
     await client.query("commit");
   } catch (error) {
     await client.query("rollback").catch(() => undefined); // The first error counts.
