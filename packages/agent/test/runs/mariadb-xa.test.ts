@@ -2,7 +2,15 @@ import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
+import { openContentKey } from "../../src/runs/content-key.ts";
+import { writeConnectionFile } from "../../src/engines/mariadb/connection.ts";
+import type { ListedObjects } from "../../src/engines/mariadb/content/list-objects.ts";
+import { listSource } from "../../src/engines/mariadb/content/list-source.ts";
+import { signObjects } from "../../src/engines/mariadb/content/sign-objects.ts";
 import { mariadb } from "../../src/engines/mariadb/index.ts";
+import { findClient } from "../../src/engines/mariadb/programs.ts";
+import type { MariadbSession } from "../../src/engines/mariadb/session.ts";
+import { openSession } from "../../src/engines/mariadb/source-session.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
@@ -67,6 +75,42 @@ test("the backup's user sees that something is prepared, with the right that its
   } finally {
     delete process.env["TEST_XA_URL"];
   }
+});
+
+/** The source's objects, as a user lists them to whom the server does not show what is prepared. */
+async function listedUnaware(): Promise<ListedObjects | null> {
+  server.sql(`create user if not exists unaware@localhost identified by 'x';
+    grant select, show view, trigger, event on *.* to unaware@localhost`);
+  const client = await findClient();
+  const url = server.url("unaware", "x");
+  const connection = await writeConnectionFile({ kind: "url", url }, place.scratch);
+  const open = async (): Promise<MariadbSession> => {
+    const session = await openSession(client, connection, new AbortController().signal);
+    const run = session.run.bind(session);
+    // MariaDB needs no right for it, so there it gets a statement that it refuses.
+    if (server.product === "MariaDB") session.run = (sql) => run(sql === "xa recover" ? `${sql} of` : sql);
+    return session;
+  };
+  try {
+    return await listSource(open, ["shop"]);
+  } finally {
+    await connection.remove();
+  }
+}
+
+test("where the server does not show what is prepared, that is named, and all the rest is compared", async () => {
+  const made = await backUp(place, server.source);
+  const key = (await openContentKey(made.sourceMetadata, [place.identity]))!;
+  const { content } = made.sourceMetadata as unknown as { content: object };
+  const objects = signObjects(await listedUnaware(), await listedUnaware(), key);
+  expect(objects?.left_out).toEqual([["unseen_prepared_transaction", null]]);
+  const tested = await testBackup(place, server.source, made, {
+    metadata: { content: { ...content, objects } },
+  });
+  expect(tested.reason).toBeUndefined();
+  expect(comparedContentText(tested.checks)).toMatch(
+    /; \d+ objects compared, not compared: prepared transactions \(the server does not show them\)$/,
+  );
 });
 
 test("once it is committed, the next backup has it, and nothing is named", async () => {

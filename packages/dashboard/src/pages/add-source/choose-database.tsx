@@ -118,16 +118,18 @@ function ServerDatabases({
 /** An agent that does not say which account it runs as is an older one. */
 const PACKAGED_USER = "attestore";
 
-const MARIADB_RIGHTS = "grant select, show view, trigger, event, lock tables, process on *.* to";
+const MARIADB_RIGHTS = "select, show view, trigger, event, lock tables, process";
+/** MySQL shows prepared transactions to nobody else. */
+const MYSQL_RIGHTS = `${MARIADB_RIGHTS}, xa_recover_admin`;
 
 /** The contract allows only names that need no quotes in a shell. */
 const GRANTS = {
   postgresql: (user: string) =>
     `sudo -u postgres createuser ${user}\nsudo -u postgres psql -c 'grant pg_read_all_data to "${user}"'`,
   mariadb: (user: string) =>
-    `create user '${user}'@localhost identified via unix_socket;\n${MARIADB_RIGHTS} '${user}'@localhost;`,
+    `create user '${user}'@localhost identified via unix_socket;\ngrant ${MARIADB_RIGHTS} on *.* to '${user}'@localhost;`,
   mysql: (user: string) =>
-    `create user '${user}'@localhost identified with auth_socket;\n${MARIADB_RIGHTS} '${user}'@localhost;`,
+    `create user '${user}'@localhost identified with auth_socket;\ngrant ${MYSQL_RIGHTS} on *.* to '${user}'@localhost;`,
 } as const;
 
 /** What to run on the host so that the account that the agent runs as may read. */

@@ -1,5 +1,6 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { compareObjects, expectedObjects } from "../../content/compare-objects.ts";
+import { preparedText } from "../../content/prepared-transactions.ts";
 import type { ContentComparison } from "../../engine.ts";
 import { releaseOf } from "../programs.ts";
 import type { MariadbSession } from "../session.ts";
@@ -33,7 +34,7 @@ export async function compareListed(
   const whole = new Set(rest.flatMap(([kind, name]) => (name === null ? [kind] : [])));
   const notLookedAt = rest.map(([kind, name]) => {
     const what = kind.replaceAll("_", " ");
-    return name === null ? `all of the kind ${what}` : `${what} ${name}`;
+    return name === null ? (preparedText(kind) ?? `all of the kind ${what}`) : `${what} ${name}`;
   });
   const compared = async (withAge: boolean): Promise<CheckOutcome | null> => {
     const left_ms = budget_ms - (performance.now() - started);

@@ -1,8 +1,7 @@
+import { preparedKinds } from "../../content/prepared-transactions.ts";
 import { type MariadbSession, SessionEnded } from "../session.ts";
 import { type ListedObjects, listPartly } from "./list-objects.ts";
 
-/** XA transactions that are prepared. No dump has them. */
-const PREPARED = "prepared_transaction";
 const SOURCE_MS = 60_000;
 /** Very many tables must not take the time of the few triggers. */
 const LEAST_MS = 5_000;
@@ -20,10 +19,10 @@ export async function listSource(
   try {
     const { objects, unlisted } = await listPartly(session, databases, { budget_ms, least_ms: LEAST_MS });
     if (objects.length === 0) return null;
-    // Of the whole server. Without the right to see them, nobody knows of any.
-    const prepared = await session.run("xa recover");
-    const arePrepared = prepared.ok && prepared.rows.length > 0;
-    return { objects, unlisted: arePrepared ? [...unlisted, PREPARED] : unlisted };
+    // Of the whole server. MySQL refuses it to a user without a right of its own.
+    const asked = await session.run("xa recover");
+    const prepared = !asked.ok ? "unseen" : asked.rows.length > 0 ? "some" : "none";
+    return { objects, unlisted: [...unlisted, ...preparedKinds(prepared)] };
   } catch (error) {
     if (error instanceof SessionEnded) return null;
     throw error;
