@@ -658,7 +658,7 @@ test("where the server has no room for all owners and grants, they are not known
       never,
     );
   // The table, and the owner and the grants of the database.
-  expect(await tried()).toHaveLength(3);
+  expect((await tried())?.listed).toHaveLength(3);
   const holder = await PsqlSession.open(programsIn(server.bin, server.environment), {}, never);
   try {
     const locked = await holder.run("select pg_advisory_lock(n) from generate_series(1, 1000000) n");

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -143,6 +143,46 @@ test("a source without standard_conforming_strings passes, with backslashes in c
     objects: 6,
     differing: 0,
   });
+});
+
+test("what a restore with owners may not build or fill is named, and nothing else", async () => {
+  server.sql(`create role maker; create role user_of_it; create role apart;
+    create database owned template template0;
+    \\connect owned
+    create schema tools authorization maker; grant usage on schema tools to user_of_it;
+    create schema shop authorization user_of_it;
+    create function tools.upper(text) returns text immutable language sql as 'select pg_catalog.upper($1)';
+    create function shop.key(text) returns text immutable language plpgsql as 'begin return tools.upper($1); end';
+    create function shop.own(text) returns text immutable language plpgsql as 'begin return pg_catalog.lower($1); end';
+    create table shop.words (v text); insert into shop.words values ('a');
+    create index by_key on shop.words (shop.key(v)); create index by_own on shop.words (shop.own(v)); create index plain on shop.words (lower(v));
+    create table tools.rows (id int); insert into tools.rows values (1), (2);
+    alter table tools.rows enable row level security; create policy later on tools.rows for select to user_of_it using (id > 1);
+    grant select on tools.rows to user_of_it, apart;
+    alter table shop.words owner to user_of_it; alter table tools.rows owner to maker;
+    create materialized view shop.seen as select * from tools.rows; alter materialized view shop.seen owner to user_of_it;
+    create materialized view tools.own as select * from tools.rows; alter materialized view tools.own owner to maker;
+    create materialized view shop.empty as select * from tools.rows with no data; alter materialized view shop.empty owner to user_of_it;`);
+  const made = await backUp(place, of("owned"));
+  const tested = await testBackup(place, server.source, made);
+  expect(tested.reason).toBeUndefined();
+  expect(tested.checks.find(({ id }) => id === "inferred:objects")?.observed).toMatchObject({
+    not_looked_at: 2,
+    not_looked_at_objects:
+      "whether its owner may build index shop.by_key, whether its owner may fill materialized view shop.seen",
+  });
+  expect(comparedContentText(tested.checks)).toContain("not compared: whether its owner may build index");
+  // So it is in a restore with owners.
+  server.sql("create database again template template0");
+  const restore = spawnSync(join(server.bin, "pg_restore"), ["--dbname=again"], {
+    env: { ...process.env, ...server.environment },
+    input: dumpOf("owned"),
+    encoding: "utf8",
+  });
+  expect(restore.stderr.match(/Command was: .*/g)).toEqual([
+    expect.stringContaining("CREATE INDEX by_key ") as string,
+    expect.stringContaining("REFRESH MATERIALIZED VIEW shop.seen") as string,
+  ]);
 });
 
 test("options that a dump has in another order pass, and comments and grants that a restore does not bring back are named", async () => {

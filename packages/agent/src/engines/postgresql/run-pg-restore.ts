@@ -20,11 +20,13 @@ export interface Loaded {
   readonly keepsOrder: boolean;
   /** Owners and grants as the dump gives them; null if that is unknown. */
   readonly privileges: readonly DatabaseObject[] | null;
+  /** What a restore with owners may not build, for people. */
+  readonly notBuilt: readonly string[];
   /** Objects that the dump has and the copy lacks; null if that is unknown. */
   readonly unrestored: readonly DatabaseObject[] | null;
 }
 
-export const NOTHING_KNOWN: Loaded = { keepsOrder: false, privileges: null, unrestored: null };
+export const NOTHING_KNOWN: Loaded = { keepsOrder: false, privileges: null, notBuilt: [], unrestored: null };
 
 export interface LoadOptions {
   readonly jobs?: number;
@@ -111,10 +113,10 @@ async function known(
   database: string,
   found: Found | null,
   signal: AbortSignal,
-): Promise<Pick<Loaded, "privileges" | "unrestored">> {
+): Promise<Pick<Loaded, "privileges" | "notBuilt" | "unrestored">> {
   const { privileges = null, unrestored = null } = found ?? {};
-  const listed = privileges === null ? null : await tryPrivileges(server, database, privileges, signal);
-  return { privileges: listed, unrestored };
+  const tried = privileges === null ? null : await tryPrivileges(server, database, privileges, signal);
+  return { privileges: tried?.listed ?? null, notBuilt: tried?.notBuilt ?? [], unrestored };
 }
 
 /**

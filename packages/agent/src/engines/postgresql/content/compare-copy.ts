@@ -99,6 +99,7 @@ async function compareItsObjects(
         ...leftOutAtSource(expected),
         ...(unrestored === null ? [] : notInAnyCheck(unrestored, unrestoredListedBy(unrestored, loaded))),
         ...ownersNotCompared(metadata, loaded.privileges),
+        ...loaded.notBuilt,
         ...otherVersions(metadata["extensions"], rowsOf(ownOutput(listed.extensions))),
       ],
     }),

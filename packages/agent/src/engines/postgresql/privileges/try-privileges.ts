@@ -1,13 +1,20 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { literal, PsqlSession, SessionEnded } from "../psql-session.ts";
+import { literal, PsqlSession, SessionEnded, type Statement } from "../psql-session.ts";
 import { PRINTING } from "../schema.ts";
 import { connectionFailed } from "../session-error.ts";
+import { notBuiltAsOwner } from "./built-as-owner.ts";
 import { LIST_PRIVILEGES, privilegesOf } from "./list-privileges.ts";
 import type { PrivilegeStatements } from "./privilege-statements.ts";
 
 /** A dump with more takes too long, and is not compared. */
 const TIME_MS = 60_000;
+
+export interface TriedPrivileges {
+  readonly listed: readonly DatabaseObject[];
+  /** For people: what a restore with these owners and grants may not build. */
+  readonly notBuilt: readonly string[];
+}
 
 /**
  * Gives the copy the owners and grants that its dump names, lists them, and takes all of them back,
@@ -21,7 +28,7 @@ export async function tryPrivileges(
   database: string,
   { statements, roles }: PrivilegeStatements,
   signal: AbortSignal,
-): Promise<readonly DatabaseObject[] | null> {
+): Promise<TriedPrivileges | null> {
   const session = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
   try {
     for (const setting of [...PRINTING, `statement_timeout = ${TIME_MS}`])
@@ -35,16 +42,28 @@ export async function tryPrivileges(
     );
     // Only what the dump grants counts.
     await session.run("update pg_database set datacl = null where datname = current_database()");
-    const applied = await session.run(APPLY(`${literal(JSON.stringify(statements(database)))}::json`));
+    const [owners, grants] = ownersFirst(statements(database));
+    const apply = (some: readonly string[]) => (): Promise<Statement> =>
+      session.run(APPLY(`${literal(JSON.stringify(some))}::json`));
+    const built = await notBuiltAsOwner(session, { owners: apply(owners), grants: apply(grants) });
     const listed = await session.run(LIST_PRIVILEGES);
     await session.run("rollback");
-    if (!applied.ok || !listed.ok) return null;
-    return privilegesOf(listed.output);
+    if (!built.given || !listed.ok) return null;
+    return { listed: privilegesOf(listed.output), notBuilt: built.names };
   } catch (error) {
     throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
   } finally {
     await session.close();
   }
+}
+
+const SETS_OWNER = /^ALTER (?!DEFAULT PRIVILEGES ).* OWNER TO /s;
+
+function ownersFirst(statements: readonly string[]): [owners: readonly string[], grants: readonly string[]] {
+  return [
+    statements.filter((each) => SETS_OWNER.test(each)),
+    statements.filter((each) => !SETS_OWNER.test(each)),
+  ];
 }
 
 /**
