@@ -9,11 +9,15 @@ import type { PreparedQuery, SqlSession } from "../platform/database/sql-session
 /** More entries than the service itself writes while a clock is wrong for a while. */
 const MOST = 1000;
 
-const DATED_LATER: PreparedQuery = {
-  name: "log_dated_later",
-  text: `select log_index, leaf from log_leaves where org_id = $1 and log_index >= (
-      select coalesce(max(tree_size), 0) from log_heads where org_id = $1 and recorded_at <= $2)
-    order by log_index limit $3`,
+const HEAD_UNTIL: PreparedQuery = {
+  name: "log_head_until",
+  text: `select coalesce(max(tree_size), 0)::bigint as size from log_heads
+    where org_id = $1 and recorded_at <= $2`,
+};
+
+const LEAVES_FROM: PreparedQuery = {
+  name: "log_leaves_from",
+  text: "select log_index, leaf from log_leaves where org_id = $1 and log_index >= $2 order by log_index limit $3",
 };
 
 /**
@@ -45,7 +49,12 @@ async function datedLater(
 ): Promise<NewEvent | null> {
   const later = new Date(now.getTime() + MAX_CLOCKS_APART_MS);
   if (newestAt === null || newestAt <= later) return null;
-  const rows = await session.run<{ log_index: number; leaf: Buffer }>(DATED_LATER, [orgId, later, MOST + 1]);
+  const [head] = await session.run<{ size: number }>(HEAD_UNTIL, [orgId, later]);
+  const rows = await session.run<{ log_index: number; leaf: Buffer }>(LEAVES_FROM, [
+    orgId,
+    head?.size ?? 0,
+    MOST + 1,
+  ]);
   const [first] = rows;
   if (first === undefined || rows.length > MOST || !rows.every(({ leaf }) => isOwn(leaf))) return null;
   return {

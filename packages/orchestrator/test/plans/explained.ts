@@ -96,12 +96,12 @@ export function rowsRead(
 const CONDITIONS = ["Index Cond", "Recheck Cond", "Filter"] as const;
 
 /** What Citus was seen to spread over machines by organisation (docs/citus.md). */
-const SPREAD = new Set(["receipts", "events", "log_leaves", "log_tiles", "source_days"]);
+export const SPREAD_ON_CITUS = new Set(["receipts", "events", "log_leaves", "log_tiles", "source_days"]);
 
 /** The tables of a statement that reads some that are spread together with others; null if not. */
 export function spreadWithOthers({ Plan: plan }: Explained): string | null {
   const tables = new Set([...nodesOf(plan)].flatMap((node) => node["Relation Name"] ?? []));
-  const spread = [...tables].filter((name) => SPREAD.has(name));
+  const spread = [...tables].filter((name) => SPREAD_ON_CITUS.has(name));
   return spread.length === 0 || spread.length === tables.size ? null : [...tables].toSorted().join(" ");
 }
 
@@ -111,7 +111,7 @@ export function spreadWithOthers({ Plan: plan }: Explained): string | null {
  * it does not.
  */
 export function readsAcrossOrgs({ "Query Text": text, Plan: plan }: Explained): string | null {
-  const reads = [...nodesOf(plan)].filter((node) => SPREAD.has(node["Relation Name"] ?? ""));
+  const reads = [...nodesOf(plan)].filter((node) => SPREAD_ON_CITUS.has(node["Relation Name"] ?? ""));
   const unbound = reads.filter((node) => !CONDITIONS.some((name) => node[name]?.includes("org_id") === true));
   return reads.length < 2 || unbound.length < 2 ? null : text.replaceAll(/\s+/g, " ");
 }

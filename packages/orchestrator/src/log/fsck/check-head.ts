@@ -1,5 +1,5 @@
 import { CompactRange, equalBytes, formatLogName, leafHash, plural } from "@attestore/proof";
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { logOrigin, type LogIdentity } from "../log-keys.ts";
 import { originOfSize } from "../origin-of-size.ts";
 import { unpackHashes } from "../../platform/database/packed.ts";
@@ -19,11 +19,14 @@ interface Row {
   tree_size: number;
   root_hash: Buffer;
   right_edge: Buffer;
-  leaf: Buffer | null;
-  leaf_hash: Buffer | null;
-  leaves_after: boolean;
   head_size: number | null;
   head_root: Buffer | null;
+}
+
+interface Leaf {
+  log_index: number;
+  leaf: Buffer;
+  leaf_hash: Buffer;
 }
 
 interface PublishedCheckpoint {
@@ -41,20 +44,10 @@ interface PublishedCheckpoint {
  * log. Only `fsck` looks further back.
  */
 export async function checkHead(pool: Pool, identity: LogIdentity, orgId: string): Promise<HeadCheck> {
-  const { rows } = await pool.query<Row>(
-    `select origin, (select count(*)::int + 1 from log_generations where org_id = $1) as generation, logs.tree_size, logs.root_hash, right_edge, leaf, leaf_hash,
-       exists (select from log_leaves as later where later.org_id = $1 and later.log_index >= logs.tree_size) as leaves_after,
-       head.tree_size as head_size, head.root_hash as head_root
-     from logs left join log_leaves on log_leaves.org_id = $1 and log_leaves.log_index = logs.tree_size - 1
-     left join lateral (
-       select tree_size, root_hash from log_heads where org_id = $1 order by tree_size desc limit 1) as head on true
-     where logs.org_id = $1`,
-    [orgId],
-  );
-  const [row] = rows;
+  const { row, leaves } = await readEnd(pool, orgId);
   if (row === undefined) return { size: 0, emittedAt: null, problems: ["the organisation has no log"] };
   const first = logOrigin(identity.host, orgId);
-  const problems = rowProblems(row, formatLogName({ first, generation: row.generation }));
+  const problems = rowProblems(row, leaves, formatLogName({ first, generation: row.generation }));
   const published = await newestPublished(pool, orgId);
   if (published !== null) {
     if (published.recorded_root === null || !equalBytes(published.recorded_root, published.root_hash))
@@ -65,8 +58,47 @@ export async function checkHead(pool: Pool, identity: LogIdentity, orgId: string
   return { size: row.tree_size, emittedAt: published?.emitted_at ?? null, problems };
 }
 
-function rowProblems(row: Row, origin: string): string[] {
-  const { tree_size: size, root_hash: root, leaf, leaf_hash } = row;
+/** The log's row and its last leaf, with one that comes after it, if any, in one snapshot. */
+async function readEnd(pool: Pool, orgId: string): Promise<{ row: Row | undefined; leaves: Leaf[] }> {
+  const client = await pool.connect();
+  try {
+    await client.query("begin isolation level repeatable read read only");
+    const end = await readRowAndLeaves(client, orgId);
+    await client.query("commit");
+    client.release();
+    return end;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+async function readRowAndLeaves(
+  client: PoolClient,
+  orgId: string,
+): Promise<{ row: Row | undefined; leaves: Leaf[] }> {
+  const { rows } = await client.query<Row>(
+    `select origin, (select count(*)::int + 1 from log_generations where org_id = $1) as generation, logs.tree_size, logs.root_hash, right_edge,
+       head.tree_size as head_size, head.root_hash as head_root
+     from logs left join lateral (
+       select tree_size, root_hash from log_heads where org_id = $1 order by tree_size desc limit 1) as head on true
+     where logs.org_id = $1`,
+    [orgId],
+  );
+  const [row] = rows;
+  if (row === undefined) return { row, leaves: [] };
+  // By itself: an engine that spreads leaves over machines joins no other table with them.
+  const leaves = await client.query<Leaf>(
+    `select log_index, leaf, leaf_hash from log_leaves where org_id = $1 and log_index >= $2
+     order by log_index limit 2`,
+    [orgId, row.tree_size - 1],
+  );
+  return { row, leaves: leaves.rows };
+}
+
+function rowProblems(row: Row, leaves: readonly Leaf[], origin: string): string[] {
+  const { tree_size: size, root_hash: root } = row;
+  const last = leaves.find(({ log_index }) => log_index === size - 1);
   const problems: string[] = [];
   const expect = (holds: boolean, problem: string): void => {
     if (!holds) problems.push(problem);
@@ -74,10 +106,10 @@ function rowProblems(row: Row, origin: string): string[] {
   expect(row.origin === origin, `the log's origin is ${row.origin}`);
   expect(edgeGivesRoot(row), "the right edge does not produce the root");
   if (size > 0) {
-    const isWhole = leaf !== null && leaf_hash !== null && equalBytes(leafHash(leaf), leaf_hash);
+    const isWhole = last !== undefined && equalBytes(leafHash(last.leaf), last.leaf_hash);
     expect(isWhole, `leaf ${size - 1}, the last one, is missing or damaged`);
   }
-  expect(!row.leaves_after, `there are leaves beyond the log's ${size}`);
+  expect(!leaves.some(({ log_index }) => log_index >= size), `there are leaves beyond the log's ${size}`);
   const isRecorded = row.head_size === size && row.head_root !== null && equalBytes(row.head_root, root);
   expect(isRecorded, `the newest head does not match the ${plural(size, "leaf", "leaves")}`);
   return problems;

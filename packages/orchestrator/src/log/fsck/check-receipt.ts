@@ -34,41 +34,62 @@ interface ReceiptRow {
   leaf_hash: Buffer;
   created_at: Date;
   happened_at: Date;
-  /** The agent's public key; null if the organisation has no such agent. */
-  public_key: Buffer | null;
+}
+
+/** An agent of the organisation. */
+interface Signer {
+  id: string;
+  public_key: Buffer;
   /** The agent's earlier keys, as JSON; null for none. */
   retired_keys: readonly { public_key: string; replaced_at: string }[] | null;
 }
 
+/** A receipt, and who is said to have signed it: null if the organisation has no such agent. */
+export interface SignedReceipt {
+  receipt: ReceiptRow;
+  signer: Signer | null;
+}
+
+// By itself: an engine that spreads receipts over machines joins no other table with them.
 const RECEIPTS: PreparedQuery = {
   name: "fsck_receipts",
-  text: `select receipts.id, receipts.org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
-      previous_receipt_sha256, envelope, log_index, leaf_hash, receipts.created_at, happened_at, signer.public_key, signer.retired_keys
-    from receipts left join (
-      select id, public_key,
-        (select jsonb_agg(jsonb_build_object('public_key', encode(retired.public_key, 'hex'), 'replaced_at', retired.replaced_at))
-          from agent_retired_keys as retired where retired.agent_id = agents.id) as retired_keys
-      from agents where org_id = $2) as signer on signer.id = agent_id
-    where receipts.id = any($1::text[])`,
+  text: `select id, org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
+      previous_receipt_sha256, envelope, log_index, leaf_hash, created_at, happened_at
+    from receipts where id = any($1::text[])`,
+};
+
+const SIGNERS: PreparedQuery = {
+  name: "fsck_signers",
+  text: `select id, public_key,
+      (select jsonb_agg(jsonb_build_object('public_key', encode(retired.public_key, 'hex'), 'replaced_at', retired.replaced_at))
+        from agent_retired_keys as retired where retired.agent_id = agents.id) as retired_keys
+    from agents where org_id = $1 and id = any($2::text[])`,
 };
 
 export async function readReceipts(
   session: SqlSession,
   orgId: string,
   ids: readonly string[],
-): Promise<Map<string, ReceiptRow>> {
-  const rows = await session.run<ReceiptRow & Record<string, unknown>>(RECEIPTS, [plainArray(ids), orgId]);
-  return new Map(rows.map((row) => [row.id, row]));
+): Promise<Map<string, SignedReceipt>> {
+  const receipts = await session.run<ReceiptRow & Record<string, unknown>>(RECEIPTS, [plainArray(ids)]);
+  const agents = [...new Set(receipts.map(({ agent_id }) => agent_id))];
+  // As a value and not as a literal: a damaged row may hold anything.
+  const rows = await session.run<Signer & Record<string, unknown>>(SIGNERS, [orgId, agents]);
+  const signers = new Map(rows.map((row) => [row.id, row]));
+  return new Map(
+    receipts.map((receipt) => [receipt.id, { receipt, signer: signers.get(receipt.agent_id) ?? null }]),
+  );
 }
 
 export async function checkReceipt(
   { report }: Check,
   { row, leaf }: ParsedLeaf,
-  receipt: ReceiptRow | undefined,
+  found: SignedReceipt | undefined,
 ): Promise<void> {
-  if (receipt === undefined)
+  if (found === undefined)
     return report("entry_missing", `leaf ${row.log_index} refers to ${leaf.id}, which is missing`);
-  const envelope = await readEnvelope(receipt, (why) => report("envelope", `${receipt.id}: ${why}`));
+  const { receipt } = found;
+  const envelope = await readEnvelope(found, (why) => report("envelope", `${receipt.id}: ${why}`));
   if (envelope === null) return;
   const parsed = parseRecordedStatement(envelope.payload);
   if (!parsed.ok) return report("envelope", `${receipt.id}: its statement is invalid`);
@@ -103,15 +124,18 @@ export async function checkReceipt(
 const earlier = (a: string, b: string): string => (a < b ? a : b);
 
 /** The envelope, if it is valid and the agent signed it. */
-async function readEnvelope(receipt: ReceiptRow, refuse: (why: string) => void): Promise<Envelope | null> {
-  if (receipt.public_key === null) {
+async function readEnvelope(
+  { receipt, signer }: SignedReceipt,
+  refuse: (why: string) => void,
+): Promise<Envelope | null> {
+  if (signer === null) {
     refuse(`its agent ${receipt.agent_id} is missing`);
     return null;
   }
   try {
     const envelope = parseEnvelope(receipt.envelope);
-    const current = publicKeyFromBytes(new Uint8Array(receipt.public_key));
-    const earlier = retiredKey(receipt, envelope);
+    const current = publicKeyFromBytes(new Uint8Array(signer.public_key));
+    const earlier = retiredKey(signer, envelope);
     await verifyEnvelope(envelope, earlier?.key ?? current);
     if (earlier !== null && endedAfter(envelope, earlier.replacedAt)) {
       refuse("it is signed with a key that was replaced before the run ended");
@@ -127,7 +151,7 @@ async function readEnvelope(receipt: ReceiptRow, refuse: (why: string) => void):
 
 /** The agent's earlier key that the envelope names. */
 function retiredKey(
-  { retired_keys }: ReceiptRow,
+  { retired_keys }: Signer,
   { keyid }: Envelope,
 ): { key: PublicKey; replacedAt: Date } | null {
   for (const { public_key, replaced_at } of retired_keys ?? []) {

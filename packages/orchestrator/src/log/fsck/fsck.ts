@@ -80,21 +80,32 @@ async function checkOrg(check: Check, kept: FsckOptions["kept"]): Promise<void> 
   await checkPublished(check);
 }
 
-// Includes logs that do not exist but have rows in other tables.
-const NEXT_ORG: PreparedQuery = {
-  name: "fsck_next_org",
-  text: `select min(id) as id from (
-      (select min(id) as id from orgs where id > $1)
-      union all (select min(org_id) from logs where org_id > $1)
-      union all (select min(org_id) from log_leaves where org_id > $1)
-      union all (select min(org_id) from log_tiles where org_id > $1)
-      union all (select min(org_id) from log_heads where org_id > $1)
-      union all (select min(org_id) from log_emissions where org_id > $1)
-      union all (select min(org_id) from receipts where org_id > $1)
-      union all (select min(org_id) from events where org_id > $1)) as known`,
-};
+// Includes logs that do not exist but have rows in other tables. Those that an engine may spread
+// over machines have a statement of their own.
+const NEXT_ORG: readonly PreparedQuery[] = [
+  {
+    name: "fsck_next_org",
+    text: `select min(id) as id from (
+        (select min(id) as id from orgs where id > $1)
+        union all (select min(org_id) from logs where org_id > $1)
+        union all (select min(org_id) from log_heads where org_id > $1)
+        union all (select min(org_id) from log_emissions where org_id > $1)) as known`,
+  },
+  {
+    name: "fsck_next_org_spread",
+    text: `select min(id) as id from (
+        (select min(org_id) as id from log_leaves where org_id > $1)
+        union all (select min(org_id) from log_tiles where org_id > $1)
+        union all (select min(org_id) from receipts where org_id > $1)
+        union all (select min(org_id) from events where org_id > $1)) as known`,
+  },
+];
 
 async function nextOrg(client: PoolClient, after: string): Promise<string | null> {
-  const [row] = await clientSession(client).run<{ id: string | null }>(NEXT_ORG, [after]);
-  return row?.id ?? null;
+  const session = clientSession(client);
+  const found: string[] = [];
+  for (const query of NEXT_ORG)
+    for (const { id } of await session.run<{ id: string | null }>(query, [after]))
+      if (id !== null) found.push(id);
+  return found.toSorted()[0] ?? null;
 }

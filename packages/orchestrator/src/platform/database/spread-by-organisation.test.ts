@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestDatabase } from "../../../test/database/test-database.ts";
 import type { TestDatabase } from "../../../test/database/test-database.ts";
+import { SPREAD_ON_CITUS } from "../../../test/plans/explained.ts";
 
 /** These grow for ever: spread by `org_id`. */
 const SPREAD = [
@@ -208,6 +209,25 @@ test("each statement that records many rows in tables that are spread returns so
       expect(statement, path).toMatch(ANSWERS);
     }
   expect(statements).toBe(5);
+});
+
+/** A table where SQL names one. */
+const NAMED = /\b(?:from|join|into|update|using)\s+"?(\w+)|,\s*(\w+)\s+as\s+\w/g;
+
+test("no SQL text, of commands and for damaged logs neither, names tables that Citus spreads together with others", async () => {
+  const tables = new Set([...SPREAD, ...Object.keys(SPREAD_BY), ...COPIED]);
+  const mixed: string[] = [];
+  let spread = 0;
+  for await (const { path, text } of sources())
+    for (const [statement] of text.matchAll(/`[^`]*\b(?:select|insert|update|delete)\b[^`]*`/g)) {
+      const named = [...statement.matchAll(NAMED)].map(([, one, other]) => one ?? other ?? "");
+      const known = new Set(named.filter((name) => tables.has(name)));
+      const those = [...known].filter((name) => SPREAD_ON_CITUS.has(name));
+      if (those.length > 0) spread += 1;
+      if (those.length > 0 && those.length < known.size) mixed.push(`${path}: ${[...known].join(" ")}`);
+    }
+  expect(spread).toBeGreaterThan(30);
+  expect(mixed).toEqual([]);
 });
 
 test("the organisation of a transaction is set in a way that is sent to all machines, and its role in one that is not", async () => {
