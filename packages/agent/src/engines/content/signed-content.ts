@@ -1,4 +1,5 @@
 import type { SourceMetadata } from "../engine.ts";
+import type { AbsentObjects } from "./absent-objects.ts";
 import { contentDigest } from "./content-digest.ts";
 import type { NotCompared } from "./not-compared.ts";
 import type { ExactObjectsMetadata, ObjectsMetadata } from "./tagged-objects.ts";
@@ -25,6 +26,8 @@ export interface ContentMetadata<Settings = unknown> {
    * `objects` has the event triggers.
    */
   readonly unrestored?: ExactObjectsMetadata;
+  /** Of PostgreSQL: why each of the last two is absent. Absent itself if neither is. */
+  readonly absent?: AbsentObjects;
 }
 
 /** Stands for all tables without a name in the metadata, in the digest over everything. */
@@ -46,6 +49,7 @@ export interface KnownContent<Settings> {
   readonly objects: ObjectsMetadata | ExactObjectsMetadata | null;
   readonly privileges?: ExactObjectsMetadata | null;
   readonly unrestored?: ExactObjectsMetadata | null;
+  readonly absent?: AbsentObjects;
 }
 
 /** Adds what is known about the content to the metadata. */
@@ -59,6 +63,7 @@ export function signContent<Settings>(
     objects,
     privileges = null,
     unrestored = null,
+    absent = {},
   }: KnownContent<Settings>,
 ): SourceMetadata {
   const named = (metadata["tables"] as readonly { readonly name: string }[]).map((table) => {
@@ -88,6 +93,7 @@ export function signContent<Settings>(
     ...(objects === null ? {} : { objects }),
     ...(privileges === null ? {} : { privileges }),
     ...(unrestored === null ? {} : { unrestored }),
+    ...(Object.keys(absent).length === 0 ? {} : { absent }),
   };
   return { ...metadata, tables: named, content };
 }

@@ -1,26 +1,29 @@
-import { type CheckOutcome, plural } from "@attestore/proof";
+import type { CheckOutcome } from "@attestore/proof";
 import { compareObjects, type ExpectedObjects, expectedObjects } from "../../content/compare-objects.ts";
 import { recordOf } from "../../content/expected-content.ts";
-import { preparedText } from "../../content/prepared-transactions.ts";
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
-import type { ContentComparison, ForeignMetadata } from "../../engine.ts";
+import type { ContentComparison } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { isOfType, PRIVILEGES_WORDS, unlistedBy } from "../privileges/list-privileges.ts";
+import { isOfType, PRIVILEGES_WORDS } from "../privileges/list-privileges.ts";
 import type { PsqlSession, Statement } from "../psql-session.ts";
 import type { Loaded } from "../run-pg-restore.ts";
 import { EXTENSIONS, PRINTING, rowsOf } from "../schema.ts";
 import { isTimedOut, ownOutput } from "../query-copy.ts";
-import {
-  isListedBy as isUnrestoredListedBy,
-  isUnrestored,
-  UNRESTORED_WORDS,
-} from "../unrestored/unrestored-objects.ts";
+import { isUnrestored, UNRESTORED_WORDS } from "../unrestored/unrestored-objects.ts";
 import { majorOf } from "../version.ts";
 import { compareContent } from "./compare-content.ts";
 import { compareDump, UNCERTAIN_TABLES } from "./compare-dump.ts";
 import { EARLIER_OBJECTS, earlierObjects, listedThen, WRITES_OPTIONS } from "./earlier-objects.ts";
 import { expectedRows } from "./expected-content.ts";
-import { moreRestored, UNDUMPED_COMMENT } from "./more-objects.ts";
+import { moreRestored } from "./more-objects.ts";
+import {
+  knownPrivileges,
+  knownUnrestored,
+  leftOutAtSource,
+  otherVersions,
+  ownersNotCompared,
+  unrestoredNotCompared,
+} from "./not-looked-at.ts";
 import { databaseObjects, OBJECTS_WORDS, RESTORED_OBJECTS } from "./objects.ts";
 import type { ArchiveContent } from "./read-archive.ts";
 import { catalogueTables, RESTORED_CONTENT_TABLES } from "./tables.ts";
@@ -87,8 +90,8 @@ async function compareItsObjects(
   // having no such check.
   const { objects, more } = listed;
   if (isTimedOut(objects) || more === null) return [];
-  const unrestored = expectedObjects(metadata, "unrestored");
-  const found = [...listedLike(expected, unrestored !== null, objects, key), ...more];
+  const hasUnrestored = expectedObjects(metadata, "unrestored") !== null;
+  const found = [...listedLike(expected, hasUnrestored, objects, key), ...more];
   return [
     compareObjects(found, { ...expected, leftOut: [] }, key, {
       of,
@@ -97,24 +100,13 @@ async function compareItsObjects(
       isExact: expected.version !== 1,
       notLookedAt: [
         ...leftOutAtSource(expected),
-        ...(unrestored === null ? [] : notInAnyCheck(unrestored, unrestoredListedBy(unrestored, loaded))),
-        ...ownersNotCompared(metadata, loaded.privileges),
+        ...unrestoredNotCompared(metadata, loaded),
+        ...ownersNotCompared(metadata, loaded),
         ...loaded.notBuilt,
         ...otherVersions(metadata["extensions"], rowsOf(ownOutput(listed.extensions))),
       ],
     }),
   ];
-}
-
-/** The names of all the kinds that a source did not list would not fit into a receipt. */
-function leftOutAtSource({ leftOut }: ExpectedObjects): string[] {
-  const all = leftOut.map(([kind]) => kind);
-  const prepared = all.map(preparedText).filter((text) => text !== null);
-  const kinds = all.filter((kind) => preparedText(kind) === null);
-  if (kinds.length === 0) return prepared;
-  return kinds.every((kind) => kind === UNDUMPED_COMMENT)
-    ? ["comments that no dump has", ...prepared]
-    : [`objects of ${plural(kinds.length, "kind")} such as conversions and languages`, ...prepared];
 }
 
 /** The objects of the copy that such a backup lists too. */
@@ -130,76 +122,26 @@ function listedLike(
   return hasUnrestored ? objects.filter((object) => !isUnrestored(object)) : objects;
 }
 
-/**
- * A dump does not name an extension's version: a restore gets the version that is installed. So
- * another version fails no test.
- */
-function otherVersions(signed: unknown, found: readonly (readonly string[])[]): string[] {
-  const here = new Map(found.map(([name = "", version = ""]) => [name, version]));
-  return (Array.isArray(signed) ? (signed as unknown[]) : []).flatMap((each) => {
-    const { name, version } = recordOf(each);
-    const own = typeof name === "string" ? here.get(name) : undefined;
-    // A missing extension is reported as a missing object.
-    if (own === undefined || typeof version !== "string" || own === version) return [];
-    return [`the version of extension ${String(name)} (${own} here and ${version} at the source)`];
-  });
-}
-
-/** Names the privileges if an earlier agent listed them in a form that has no check. */
-function ownersNotCompared(metadata: ForeignMetadata, found: Copy["loaded"]["privileges"]): string[] {
-  const expected = expectedObjects(metadata, "privileges");
-  if (expected === null || found === null || !isNotAlike(expected, found)) return [];
-  return ["all of the kind privileges"];
-}
-
-/** Objects for which `compareUnrestored` has no check are named beside the copy's objects. */
-function notInAnyCheck(expected: ExpectedObjects, found: Copy["loaded"]["unrestored"]): string[] {
-  if (found !== null && !isNothing(expected, found)) return [];
-  const hidden = expected.leftOut.map(([kind]) => kind);
-  const kinds = new Set([...(found === null ? expected.kinds.keys() : []), ...hidden]);
-  const named = [...kinds].filter((kind) => kind !== "owner" && kind !== "comment");
-  if (named.length === 0 && expected.count > 0) return [`${expected.count} that only the dump holds`];
-  return named.map((kind) => `all of the kind ${kind.replaceAll("_", " ")}`);
-}
-
-function isNothing({ count }: ExpectedObjects, found: readonly DatabaseObject[]): boolean {
-  return count + found.length === 0;
-}
-
-/** An earlier agent signed owners that depend on the name of the server's first superuser. */
-function isNotAlike({ version }: ExpectedObjects, found: readonly DatabaseObject[]): boolean {
-  return version < 4 && found.some(isOfType);
-}
-
+/** No check if owners and grants are not known on both sides. */
 function comparePrivileges({ of, loaded }: Copy, { metadata, key }: ContentComparison): CheckOutcome[] {
-  const expected = expectedObjects(metadata, "privileges");
-  const { privileges } = loaded;
-  if (expected === null || privileges === null) return [];
+  const known = knownPrivileges(metadata, loaded);
+  if (known === null) return [];
   const started = performance.now();
-  if (isNotAlike(expected, privileges)) return [];
   const lacksPublic = metadata["lacks_public"] === true;
-  const found = privileges.filter(
+  const found = known.found.filter(
     (each) => !isOfType(each) && (!lacksPublic || each.name !== "schema public"),
   );
-  const unlisted = unlistedBy(expected.version);
-  const compared = { ...expected, leftOut: [...expected.leftOut, ...unlisted] };
   const context = { of, words: PRIVILEGES_WORDS, what: "privileges" as const };
-  return [compareObjects(found, compared, key, { ...context, duration_ms: performance.now() - started })];
-}
-
-/** Those of the dump that such a backup lists too; null if the dump's are unknown. */
-function unrestoredListedBy(
-  { version }: ExpectedObjects,
-  { unrestored }: Copy["loaded"],
-): readonly DatabaseObject[] | null {
-  return unrestored?.filter((each) => isUnrestoredListedBy(version, each)) ?? null;
+  return [
+    compareObjects(found, known.expected, key, { ...context, duration_ms: performance.now() - started }),
+  ];
 }
 
 /** No check if there is nothing to compare. */
 function compareUnrestored({ of, loaded }: Copy, { metadata, key }: ContentComparison): CheckOutcome[] {
-  const expected = expectedObjects(metadata, "unrestored");
-  const found = expected === null ? null : unrestoredListedBy(expected, loaded);
-  if (expected === null || found === null || isNothing(expected, found)) return [];
+  const known = knownUnrestored(metadata, loaded);
+  if (known === null) return [];
+  const { expected, found } = known;
   const started = performance.now();
   const context = { of, words: UNRESTORED_WORDS, what: "unrestored" as const };
   return [compareObjects(found, expected, key, { ...context, duration_ms: performance.now() - started })];

@@ -3,6 +3,7 @@ import type { SourceMetadata } from "../../engine.ts";
 import { contentTag } from "../../content/content-tag.ts";
 import type { NotCompared, WhyNotCompared } from "../../content/not-compared.ts";
 import { signContent } from "../../content/signed-content.ts";
+import type { WhyAbsent } from "../../content/absent-objects.ts";
 import { preparedKinds } from "../../content/prepared-transactions.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { rowsOf } from "../schema.ts";
@@ -120,7 +121,15 @@ export function withContent(
     objects,
     privileges,
     unrestored,
+    absent: {
+      ...(privileges === null ? { privileges: whyAbsent(before.privileges, after.privileges) } : {}),
+      ...(unrestored === null ? { unrestored: whyAbsent(before.unrestored, after.unrestored) } : {}),
+    },
   });
+}
+
+function whyAbsent(before: unknown, after: unknown): WhyAbsent {
+  return before === null || after === null ? "not_listed" : "changed";
 }
 
 function nameKey({ schema, table }: Pick<TableContent, "schema" | "table">): string {

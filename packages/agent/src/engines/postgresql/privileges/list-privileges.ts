@@ -55,9 +55,9 @@ const SINCE: ReadonlyMap<string, number> = new Map([
   [DATABASE_GRANTS_KIND, 7],
 ]);
 
-/** The kinds that a version of `content.privileges` does not list, in the form of `left_out`. */
-export function unlistedBy(version: number): readonly (readonly [kind: string, name: null])[] {
-  return [...SINCE].flatMap(([kind, since]) => (since > version ? [[kind, null] as const] : []));
+/** The kinds that a version of `content.privileges` does not list. */
+export function unlistedBy(version: number): readonly string[] {
+  return [...SINCE].flatMap(([kind, since]) => (since > version ? [kind] : []));
 }
 
 /** Whether only the first three versions have it, although its owner depends on the server. */

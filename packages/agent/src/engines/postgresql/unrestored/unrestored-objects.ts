@@ -34,9 +34,9 @@ const SINCE: ReadonlyMap<string, number> = new Map<OfDatabaseKind, number>([
   ["database_is_template", 4],
 ]);
 
-/** Whether that version of `content.unrestored` has it. */
-export function isListedBy(version: number, { kind }: DatabaseObject): boolean {
-  return version >= (SINCE.get(kind) ?? 1);
+/** The kinds that a version of `content.unrestored` does not list. */
+export function unrestoredUnlistedBy(version: number): readonly string[] {
+  return [...SINCE].flatMap(([kind, since]) => (since > version ? [kind] : []));
 }
 
 /** `name` is for people. `parts` have every name and value as it is, without quotes. */
