@@ -96,9 +96,10 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
   });
   let restored: Restored | null = null;
   let copy: LocalCopy | null = null;
-  // From here on, the data influences how long the test takes.
   let time: TimeLimit | null = null;
   const reading = new SecondReading(async () => {
+    // How long the store takes is not up to the data.
+    time = null;
     await copy?.again();
     await request.downloadAgain?.();
   });
@@ -108,20 +109,23 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
     ));
     await timed("decrypt_ms", () => reading.orAgain(() => verifyDigest(local.path, request)));
     const contentKey = await openContentKey(request.backupMetadata, request.identities);
-    const within = (time = timeLimit(limits, signal)).signal;
-    const opened = (restored = await timed("restore_ms", () =>
+    const { opened, within } = await timed("restore_ms", () =>
       reading.orAgain(async (isSecond) => {
         if (isSecond) await verifyDigest(local.path, request);
         confinement = newConfinement();
-        return sandbox.restore(plaintextOf(local.path, request, limits), {
+        // From here on, the data influences how long the test takes.
+        const limit = (time = timeLimit(limits, signal)).signal;
+        const opened = await sandbox.restore(plaintextOf(local.path, request, limits), {
           scratchDir: request.scratchDir,
-          signal: within,
+          signal: limit,
           limits,
           confinement,
           ...(contentKey === null ? {} : { contentKey }),
         });
+        return { opened, within: limit };
       }),
-    ));
+    );
+    restored = opened;
     const budgets = checkBudgets(phases.restore_ms, limits);
     const seen = request.seen ?? null;
     const ran = await timed("checks_ms", () =>
@@ -158,7 +162,7 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
   } catch (caught) {
     stopIfAborted(signal);
     const ended = confinement.whatEnded(caught);
-    const why = time?.isUp() === true ? outOfTime(limits) : whyItFailed(ended, request);
+    const why = isOutOfTime(time, ended) ? outOfTime(limits) : whyItFailed(ended, request);
     const reason = `${why}${reading.note(ended)}`;
     return { result: "failed", reason, runtime: runtimeUsed(), phases, checks: [] };
   } finally {
@@ -194,6 +198,11 @@ function plaintextOf(path: string, request: TestRestoreRequest, limits: SourceLi
     holdToSignedSize(plaintext, request.backupMetadata["plaintext_size_bytes"], limits),
     progressOf(request, "restore"),
   );
+}
+
+/** Damage that was found counts, also if the time was up while its restore was stopped. */
+function isOutOfTime(time: TimeLimit | null, error: unknown): boolean {
+  return time?.isUp() === true && !(error instanceof DamagedCiphertext);
 }
 
 /**

@@ -2,10 +2,13 @@ import { writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { DEFAULT_LIMITS } from "../../src/config/source-limits.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { RunError } from "../../src/errors/run-error.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import {
   type RestoreTestResult,
@@ -142,6 +145,43 @@ test("a copy on this host that changes after its digest was right is downloaded 
   const [wrong, twice] = await changing(flipped(stored));
   expect([wrong.result, twice]).toEqual(["failed", 1]);
   expect(wrong.reason).toContain("damaged both times");
+});
+
+test("a second download takes no time of the restore, so a slow one is never called a slow restore", async () => {
+  const limits = { ...DEFAULT_LIMITS, time_s: 15 };
+  const after = async (name: string, then: (path: string) => Promise<void>): Promise<RestoreTestResult> => {
+    const path = join(place.dir, name);
+    await writeFile(path, stored);
+    let isChanged = false;
+    return testIt({
+      source: { ...source, limits },
+      ciphertext: { path },
+      onProgress: ({ phase, bytes }) => {
+        if (phase === "decrypt" && bytes === stored.length && !isChanged)
+          writeFileSync(path, flipped(stored));
+        isChanged ||= phase === "decrypt" && bytes === stored.length;
+      },
+      downloadAgain: async () => {
+        // What the store takes, whatever anybody waits for.
+        await setTimeout((limits.time_s + 1) * 1000);
+        await then(path);
+      },
+    });
+  };
+  const unreachable = new RunError("ciphertext_unavailable", "the store is gone");
+  const [right, damaged, gone] = await Promise.all([
+    after("slow.age", (path) => writeFile(path, stored)),
+    after("slow-damaged.age", (path) => writeFile(path, flipped(stored))),
+    after("slow-gone.age", () => Promise.reject(unreachable)).catch((error: unknown) => error),
+  ]);
+  expect([right.reason, right.result]).toEqual([undefined, "passed"]);
+  expect(readingOf(right)).toBeDefined();
+  expect(damaged).toMatchObject({
+    result: "failed",
+    reason: expect.stringMatching(/damaged both times/) as string,
+  });
+  // Nobody knows whether the backup restores.
+  expect(gone).toBe(unreachable);
 });
 
 test("one that never authenticated fails after two readings, although its digest is the signed one", async () => {
