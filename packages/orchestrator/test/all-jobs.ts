@@ -19,6 +19,7 @@ export function allJobs(
   const deps = {
     db,
     objects: service.objects,
+    envelopes: service.envelopes,
     clock: () => now,
     logger: silentLogger,
     sealer: service.sealer,
@@ -33,6 +34,7 @@ export function allJobs(
     silentAfterIntervals: 5,
     quarantineDays: 30,
     serviceBackup: null,
+    archiveAfter_days: 90,
     quotas: { bytes: quota, objects: quota, agents: quota, requests: 1000, window_s: 60 },
     requireDeletable: () => Promise.resolve(),
   };

@@ -31,6 +31,7 @@ async function fillTheRest(): Promise<void> {
   await service.pool.query(`
     insert into agent_retired_keys select org_id, id, 'SHA256:former', public_key, created_at, created_at, created_at, '{}' from agents where status = 'revoked';
     insert into agent_witnesses select id, 0, 'a head', null, now() from agents on conflict do nothing;
+    insert into archive_files (org_id, file_index, sha256, size_bytes) select org_id, 0, sha256(''), 0 from logs;
     insert into log_emissions select org_id, '2020-01-01', '2020-01-01', 0, sha256(''), 'a head' from logs;
     insert into log_generations select org_id, 2, origin || '/2', origin, 0, sha256(''), 'evt_of_another_log' from logs;
     insert into log_lost_heads select org_id, origin, 1, sha256(''), 'evt_of_another_log' from logs;

@@ -10,6 +10,7 @@ export const RIGHTS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     agent_witnesses: "select, insert, update",
     agents: "select, insert, update",
     api_logs: "select, insert",
+    archive_files: "select",
     auditor_links: "select, insert, update",
     auth_keys: "select, insert, update",
     backups: "select, insert, update",
@@ -93,6 +94,7 @@ export const RIGHTS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   attestore_jobs: {
     agents: "select(id org_id status created_at last_seen_at)",
     api_logs: "select(id), delete",
+    archive_files: "select(org_id file_index)",
     backups:
       "select(id org_id source_id upload_id object_key status made_at expires_at created_at removal_due_at object_removed_at removal_told_at)",
     bootstraps: "select(id status), delete",
@@ -131,6 +133,7 @@ export const RIGHTS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     agent_witnesses: "select, insert, update",
     agents: "select, insert, update",
     api_logs: "select, insert",
+    archive_files: "select",
     auditor_links: "select, insert, update",
     auth_keys: "select, insert, update",
     backups: "select, insert, update",

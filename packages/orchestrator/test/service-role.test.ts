@@ -199,3 +199,54 @@ test("an organisation's own role sees nothing without an organisation", async ()
       );
   expect(lines.filter((line) => world.secrets.some((id) => line.includes(id)))).toEqual([]);
 });
+
+const ARCHIVE =
+  "select attestore_archive('org_none', 0, decode(repeat('00', 32), 'hex'), 1, array['rcpt_none'], array[0], array[1])";
+
+test("the archive's functions are for the jobs and for commands alone, and take no receipt that is not old", async () => {
+  for (const role of ["attestore_tenant", "attestore_requests", "attestore_log"]) {
+    await taken.query(`set role ${role}`);
+    await expect(taken.query(ARCHIVE), role).rejects.toMatchObject({ code: "42501" });
+  }
+  await taken.query("set role attestore_jobs");
+  await expect(taken.query(ARCHIVE)).rejects.toMatchObject({ code: "AT002" });
+  await expect(
+    taken.query("select attestore_unarchive('org_none', 0, array['rcpt_none'], array['x'::bytea])"),
+  ).rejects.toMatchObject({ code: "42501" });
+  await taken.query("reset role");
+  const found = await asSuperuser<{ id: string; org_id: string; log_index: string; length: number }>(
+    "select id, org_id, log_index, octet_length(envelope) as length from receipts limit 1",
+  );
+  const [receipt] = found;
+  if (receipt === undefined) throw new Error("the world has no receipt");
+  await taken.query("set role attestore_jobs");
+  await expect(
+    taken.query(
+      "select attestore_archive($1, $2::bigint / 256, decode(repeat('00', 32), 'hex'), 1, array[$3], array[0], array[$4::int])",
+      [receipt.org_id, receipt.log_index, receipt.id, receipt.length],
+    ),
+  ).rejects.toMatchObject({ code: "AT002" });
+  await taken.query("reset role");
+});
+
+test("a temporary table in the place of one that the archive's functions write to does not make them run anything", async () => {
+  await taken.query("set role attestore_jobs");
+  await taken.query("begin");
+  await taken.query(
+    "create temp table archive_files (org_id text, file_index bigint, sha256 bytea, size_bytes bigint)",
+  );
+  await taken.query("create temp table ran_as (name text)");
+  await taken.query("grant insert on ran_as to public");
+  await taken.query(
+    "create function pg_temp.mine() returns trigger language plpgsql as 'begin insert into pg_temp.ran_as values (current_user); return new; end'",
+  );
+  await taken.query(
+    "create trigger mine before insert on archive_files for each row execute function pg_temp.mine()",
+  );
+  await taken.query(
+    ARCHIVE.replace("array['rcpt_none'], array[0], array[1]", "'{}'::text[], '{}'::int[], '{}'::int[]"),
+  );
+  expect((await taken.query("select name from ran_as")).rows).toEqual([]);
+  await taken.query("rollback");
+  await taken.query("reset role");
+});

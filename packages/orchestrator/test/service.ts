@@ -31,6 +31,7 @@ import type { QuotaDefaults } from "../src/features/quotas/settings.ts";
 import { startSession } from "../src/features/sessions/start-session.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
 import type { WebhookReach } from "../src/features/notifications/channels/webhook-url.ts";
+import { ArchivedEnvelopes } from "../src/log/archive/archived-envelopes.ts";
 import { CheckpointSigner } from "../src/log/checkpoint-signer.ts";
 import type { Database } from "../src/platform/database/schema.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
@@ -120,6 +121,7 @@ export interface TestService extends Replica {
   database: Database;
   pool: Pool;
   objects: DiskStore;
+  envelopes: ArchivedEnvelopes;
   logger: RecordingLogger;
   sealer: Sealer;
   signer: CheckpointSigner;
@@ -172,7 +174,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const listen = async (
     logTo: Logger,
     connection = database.service,
-  ): Promise<Replica & { objects: DiskStore }> => {
+  ): Promise<Replica & { objects: DiskStore; envelopes: ArchivedEnvelopes }> => {
     const { limit: requests, window_s } = { ...RATE_LIMITS, ...options.rateLimits }.org_requests;
     const quotas = { bytes: null, objects: null, agents: null, requests, window_s, ...options.quotas };
     const access = connectDatabase({ connection, log: logTo, way: "requests" });
@@ -187,6 +189,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       ...options.parts,
     });
     await objects.prepare();
+    const envelopes = new ArchivedEnvelopes(objects.files);
     const log = openSequencer(connection, signer, logTo);
     const app = serviceApp({
       db: access.database,
@@ -194,6 +197,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       connection,
       jobsDb: byClock.database,
       objects,
+      envelopes,
       places: objects.places,
       log,
       signer,
@@ -236,6 +240,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       url,
       port,
       objects,
+      envelopes,
       call: (call) => send({ port, ca }, call),
       holding: () => held,
       close: async () => {

@@ -19,7 +19,10 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     page: "operate.md#run-it",
   },
   fsck: {
-    examples: [["attestore-server fsck", "beside a running service; exit code 1 if anything is wrong"]],
+    examples: [
+      ["attestore-server fsck", "beside a running service; exit code 1 if anything is wrong"],
+      ["attestore-server fsck --without-archive", "without reading the archive of old receipts"],
+    ],
     page: "operate.md#back-up-the-service-itself",
   },
   "log lost": {
@@ -35,6 +38,19 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
       ],
     ],
     page: "operate.md#a-database-that-was-set-back",
+  },
+  "log archive": {
+    examples: [
+      ["attestore-server log archive --older-than 400", "beside a running service; may be interrupted"],
+    ],
+    page: "operate.md#the-archive-of-old-receipts",
+  },
+  "log unarchive": {
+    examples: [
+      ["attestore-server log unarchive", "how much is in the archive; changes nothing"],
+      ["attestore-server log unarchive --yes", "all of it into the database again"],
+    ],
+    page: "operate.md#the-archive-of-old-receipts",
   },
   config: {
     examples: [["attestore-server config", "which settings apply, and where each comes from"]],

@@ -1,11 +1,15 @@
 import type { Command } from "commander";
 import { findCutLogs } from "../log/lost-heads.ts";
+import { logArchiveCommand, logUnarchiveCommand } from "./log-archive.ts";
 import { logRecoverCommand } from "./log-recover.ts";
 import { type CommonOptions, commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 import { logJson, logText } from "./cut-log-text.ts";
 import { readKeptHeads } from "./kept-heads.ts";
 
-/** `attestore-server log lost|recover`; `lost` ends with 1 if a log lacks a signed head. */
+/**
+ * `attestore-server log lost|recover|archive|unarchive`; `lost` ends with 1 if a log lacks a signed
+ * head.
+ */
 export function logCommand(): Command {
   const lost = consoleCommand(
     "lost",
@@ -34,5 +38,10 @@ export function logCommand(): Command {
       };
     }),
   );
-  return commandGroup("log", "The organisations' logs", [lost, logRecoverCommand()]);
+  return commandGroup("log", "The organisations' logs", [
+    lost,
+    logRecoverCommand(),
+    logArchiveCommand(),
+    logUnarchiveCommand(),
+  ]);
 }

@@ -150,7 +150,7 @@ function backupOutcome({ path, bytes, created_at, logs }: BackupFile & BackupMan
     result: path,
     talk: [
       `Backed up ${plural(logs.logs, "log", "logs")} with ${plural(logs.entries, "entry", "entries")}. The file was read back and decrypted.`,
-      "It does not have the ciphertexts of objects/, nor keys in a token. Copy it off this machine.",
+      "It does not have objects/, with the ciphertexts and archived receipts, nor keys in a token. Copy it off this machine.",
     ],
   };
 }
@@ -179,7 +179,7 @@ async function readIdentities(files: readonly string[]): Promise<string[]> {
   return identities;
 }
 
-function restoreOutcome({ manifest, setBack, findings }: Restored): Outcome {
+function restoreOutcome({ manifest, setBack, findings, unread }: Restored): Outcome {
   return {
     json: {
       created_at: manifest.created_at,
@@ -189,6 +189,7 @@ function restoreOutcome({ manifest, setBack, findings }: Restored): Outcome {
       entries: manifest.logs.entries,
       logs_set_back: setBack,
       findings,
+      not_compared: unread === 0 ? [] : [unreadText(unread)],
     },
     result:
       findings === 0
@@ -201,8 +202,13 @@ function restoreOutcome({ manifest, setBack, findings }: Restored): Outcome {
         : [
             `${plural(setBack.length, "log lacks", "logs lack")} heads that were signed after the backup, and ${setBack.length === 1 ? "is" : "are"} read-only: see docs/operate.md, "A database that was set back".`,
           ]),
+      ...(unread === 0 ? [] : [`Not compared: ${unreadText(unread)}. attestore-server fsck reads them.`]),
       "Once the service runs, its logs take nothing for three heartbeats: first it learns which heads the agents hold.",
     ],
     next: "attestore-server serve",
   };
+}
+
+function unreadText(receipts: number): string {
+  return `${plural(receipts, "receipt")} whose envelopes are in the archive`;
 }

@@ -1,5 +1,7 @@
+import type { ArchivedEnvelopes } from "../log/archive/archived-envelopes.ts";
 import type { Job } from "../platform/jobs/job.ts";
 import type { RequireDeletable } from "./installation/guarded-store.ts";
+import { archiveJob } from "./receipts/archive-job.ts";
 import { notificationJobs } from "./notifications/jobs.ts";
 import { quotaJob } from "./quotas/warn.ts";
 import type { QuotaDefaults } from "./quotas/settings.ts";
@@ -13,6 +15,9 @@ export type JobDeps = SchedulesDeps &
   RetentionDeps & { quotas: QuotaDefaults } & { requireDeletable: RequireDeletable } & {
     /** Null if the service does not back itself up. */
     serviceBackup: ScheduleOptions | null;
+    envelopes: ArchivedEnvelopes;
+    /** Null if the envelopes of receipts stay in the database. */
+    archiveAfter_days: number | null;
   };
 
 /** Everything that the service does by the clock. */
@@ -23,12 +28,20 @@ export function featureJobs(deps: JobDeps): Job[] {
     quotaJob(deps),
     ...notificationJobs(deps),
     ...(deps.serviceBackup === null ? [] : [serviceBackupJob(deps.serviceBackup)]),
+    ...(deps.archiveAfter_days === null
+      ? []
+      : [
+          onlyIfDeletable(
+            archiveJob({ ...deps, files: deps.objects.files, after_days: deps.archiveAfter_days }),
+            deps,
+          ),
+        ]),
   ];
 }
 
 /**
  * Retention rests while the objects may be another database's: expiring a backup is the first half
- * of deleting it.
+ * of deleting it, and an envelope must not go where its own service does not look.
  */
 function onlyIfDeletable(job: Job, { requireDeletable }: JobDeps): Job {
   return {

@@ -1,4 +1,5 @@
 import type { Submissions } from "./submissions/submit-entry.ts";
+import type { ArchivedEnvelopes } from "../log/archive/archived-envelopes.ts";
 import type { Database } from "../platform/database/schema.ts";
 import type { Route } from "../platform/http/route.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -55,6 +56,7 @@ export interface FeatureDeps extends AttachDeps, CommandWaitDeps, HeartbeatDeps,
   db: Database;
   sequencer: Submissions;
   objects: ObjectStore;
+  envelopes: ArchivedEnvelopes;
   /** Of the whole service. */
   places: Places;
   clock: Clock;
@@ -109,7 +111,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...logReadingRoutes(deps),
       ...apiLogRoutes(),
       ...sourceRoutes(deps),
-      ...sourceHistoryRoutes(),
+      ...sourceHistoryRoutes(deps),
       ...scheduleRoutes(deps),
       ...retentionRoutes(deps),
       ...commandRoutes(),

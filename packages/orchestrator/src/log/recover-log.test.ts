@@ -108,6 +108,7 @@ async function findings(): Promise<string[]> {
   const found: string[] = [];
   await fsck({
     pool: world.pool,
+    files: null,
     identity: replica.signer.identity,
     kept: new Map([[agent.orgId, signed.newest().map((head) => ({ ...head, where: "signed-heads" }))]]),
     onFinding: ({ orgId, code, message }) => {

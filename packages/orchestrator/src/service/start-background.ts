@@ -5,6 +5,7 @@ import { watchInstallation } from "../features/installation/watch.ts";
 import { measureCheckpoints } from "../features/metrics/service-metrics.ts";
 import type { DeliveringDeps } from "../features/notifications/channels/deps.ts";
 import { deliverNotifications } from "../features/notifications/deliveries/deliver.ts";
+import type { ArchivedEnvelopes } from "../log/archive/archived-envelopes.ts";
 import { startCheckpointPublisher } from "../log/checkpoint-publisher.ts";
 import type { CheckpointSigner } from "../log/checkpoint-signer.ts";
 import { MAX_CLOCKS_APART_MS } from "../log/clock-off.ts";
@@ -35,6 +36,7 @@ export interface BackgroundParts {
   sealer: Sealer;
   signer: CheckpointSigner;
   objects: ObjectStore;
+  envelopes: ArchivedEnvelopes;
   installation: Installation;
   jobs: readonly Job[];
   rateLimits: RateLimitTable;
@@ -51,7 +53,7 @@ export function startBackground(
   { signal, timeToStop_ms }: { signal: AbortSignal; timeToStop_ms: () => number },
   cleanup: Cleanup,
 ): void {
-  const { config, byClock, sealer, signer, sequencer, log: logger } = parts;
+  const { config, byClock, sealer, signer, envelopes, sequencer, log: logger } = parts;
   const db = byClock.database;
   void endHold({
     pool: byClock.pool,
@@ -79,7 +81,7 @@ export function startBackground(
   const sending = Promise.all([
     deliverMail({ db, sealer, transport, logger }, signal),
     deliverNotifications(
-      { db, sealer, signer, logger, transport, publicUrl, webhooks: parts.webhooks },
+      { db, sealer, signer, envelopes, logger, transport, publicUrl, webhooks: parts.webhooks },
       signal,
     ),
   ]);

@@ -10,6 +10,7 @@ import { readWebhookCa } from "../features/notifications/channels/webhook-ca.ts"
 import { quotaDefaults } from "../features/quotas/settings.ts";
 import { measureServiceBackups } from "../features/service-backup/backup-gauges.ts";
 import { systemClock } from "../platform/clock.ts";
+import { ArchivedEnvelopes } from "../log/archive/archived-envelopes.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { keepServedAddress } from "../platform/config/served-address.ts";
 import { warnOfPrivileges } from "../platform/database/service-privileges.ts";
@@ -100,6 +101,7 @@ async function start(
   );
   const requireDeletable = (): Promise<void> => installation.requireDeletable();
   const objects = guardDeletions(store, requireDeletable);
+  const envelopes = new ArchivedEnvelopes(objects.files);
   const metrics = createMetrics(numbered?.worker ?? null);
   const sequencer = openSequencer(connection, signer, log, metrics);
   const openFiles = watchOpenFiles(log, metrics.registry);
@@ -109,7 +111,7 @@ async function start(
   const { sealer } = keys.sealing;
   const webhookReach = { networks: config.webhookNetworks, http: config.webhookHttp };
   const rateLimits = rateLimitsOf(config);
-  const jobs = jobsOf(config, log, { requireDeletable, db: byClock.database, objects });
+  const jobs = jobsOf(config, log, { requireDeletable, db: byClock.database, objects, envelopes });
   const app = serviceApp({
     ...settingsOf(config),
     db,
@@ -117,6 +119,7 @@ async function start(
     connection,
     jobsDb: byClock.database,
     objects,
+    envelopes,
     places: parts.places,
     log: sequencer,
     signer,
@@ -167,6 +170,7 @@ async function start(
         sealer,
         signer,
         objects,
+        envelopes,
         installation,
         jobs,
         rateLimits,
@@ -215,7 +219,7 @@ function serviceBackupOf({ backupDirectory, backupEvery_h }: Config): JobDeps["s
 function jobsOf(
   config: Config,
   logger: Logger,
-  parts: Pick<JobDeps, "requireDeletable" | "db" | "objects">,
+  parts: Pick<JobDeps, "requireDeletable" | "db" | "objects" | "envelopes">,
 ): Job[] {
   return featureJobs({
     ...parts,
@@ -229,5 +233,6 @@ function jobsOf(
     heartbeatInterval_s: config.heartbeatInterval_s,
     silentAfterIntervals: config.silentAfterIntervals,
     serviceBackup: serviceBackupOf(config),
+    archiveAfter_days: config.archiveAfterDays ?? null,
   });
 }

@@ -2,6 +2,7 @@ import { type KeyObject, createHash, generateKeyPairSync, randomBytes } from "no
 import { newId } from "@attestore/contract";
 import { publicKeyFromBytes, sshFingerprint } from "@attestore/proof";
 import type { Way } from "../../src/platform/database/roles.ts";
+import type { Database } from "../../src/platform/database/schema.ts";
 import { type TestDatabase, openTestDatabase } from "../database/test-database.ts";
 import { silentLogger } from "../../src/platform/logging/logger.ts";
 import type { ConnectionSettings } from "../../src/platform/database/connection-settings.ts";
@@ -76,76 +77,9 @@ export async function openLogWorld(): Promise<LogWorld> {
     return id;
   };
 
-  const addAgent = async (orgId: string): Promise<TestAgent> => {
-    const id = newId("agent");
-    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-    const raw = new Uint8Array(Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url"));
-    const keyFingerprint = sshFingerprint(publicKeyFromBytes(raw));
-    const token = `ats_${randomBytes(32).toString("base64url")}`;
-    await db
-      .insertInto("agents")
-      .values({
-        id,
-        org_id: orgId,
-        name: "agent",
-        hostname: "host",
-        platform: "linux",
-        agent_version: "0.1.0",
-        public_key: Buffer.from(raw),
-        key_fingerprint: keyFingerprint,
-        token_sha256: createHash("sha256").update(token).digest(),
-      })
-      .execute();
-    return {
-      id,
-      orgId,
-      publicKey: raw,
-      keyFingerprint,
-      token,
-      privateKey,
-    };
-  };
-
-  const addBackup = async (agent: TestAgent, testAgent?: TestAgent): Promise<TestBackup> => {
-    const [sourceId, uploadId, id] = [newId("source"), newId("upload"), newId("backup")];
-    const sha256 = randomBytes(32);
-    const sizeBytes = 12_345;
-    const owner = { org_id: agent.orgId, agent_id: agent.id };
-    await db
-      .insertInto("sources")
-      .values({
-        ...owner,
-        id: sourceId,
-        slug: sourceId,
-        name: "orders",
-        engine: "postgresql",
-        test_agent_id: testAgent?.id ?? null,
-      })
-      .execute();
-    const ciphertext = {
-      sha256,
-      size_bytes: sizeBytes,
-      object_key: `${agent.orgId}/${sourceId}/${uploadId}.age`,
-    };
-    await db
-      .insertInto("uploads")
-      .values({ ...owner, ...ciphertext, id: uploadId, source_id: sourceId, expires_at: new Date() })
-      .execute();
-    await db
-      .insertInto("backups")
-      .values({
-        ...owner,
-        ...ciphertext,
-        id,
-        source_id: sourceId,
-        upload_id: uploadId,
-        cipher: JSON.stringify({ name: "age-v1", recipients: ["age1example"] }),
-        source_metadata: JSON.stringify({ engine: "postgresql" }),
-        made_at: new Date(),
-      })
-      .execute();
-    return { id, sourceId, sha256: sha256.toString("hex"), sizeBytes };
-  };
+  const addAgent = (orgId: string): Promise<TestAgent> => insertAgent(db, orgId);
+  const addBackup = (agent: TestAgent, testAgent?: TestAgent): Promise<TestBackup> =>
+    insertBackup(db, agent, testAgent);
 
   const addReplica = (
     options: Partial<Options> = {},
@@ -170,6 +104,83 @@ export async function openLogWorld(): Promise<LogWorld> {
     await database.close();
   };
   return { ...database, keys, addOrg, addAgent, addBackup, addReplica, close };
+}
+
+/** An agent that no event of the log tells of. */
+export async function insertAgent(db: Database, orgId: string): Promise<TestAgent> {
+  const id = newId("agent");
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const raw = new Uint8Array(Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url"));
+  const keyFingerprint = sshFingerprint(publicKeyFromBytes(raw));
+  const token = `ats_${randomBytes(32).toString("base64url")}`;
+  await db
+    .insertInto("agents")
+    .values({
+      id,
+      org_id: orgId,
+      name: "agent",
+      hostname: "host",
+      platform: "linux",
+      agent_version: "0.1.0",
+      public_key: Buffer.from(raw),
+      key_fingerprint: keyFingerprint,
+      token_sha256: createHash("sha256").update(token).digest(),
+    })
+    .execute();
+  return {
+    id,
+    orgId,
+    publicKey: raw,
+    keyFingerprint,
+    token,
+    privateKey,
+  };
+}
+
+/** A backup of a source of its own. */
+export async function insertBackup(
+  db: Database,
+  agent: TestAgent,
+  testAgent?: TestAgent,
+): Promise<TestBackup> {
+  const [sourceId, uploadId, id] = [newId("source"), newId("upload"), newId("backup")];
+  const sha256 = randomBytes(32);
+  const sizeBytes = 12_345;
+  const owner = { org_id: agent.orgId, agent_id: agent.id };
+  await db
+    .insertInto("sources")
+    .values({
+      ...owner,
+      id: sourceId,
+      slug: sourceId,
+      name: "orders",
+      engine: "postgresql",
+      test_agent_id: testAgent?.id ?? null,
+    })
+    .execute();
+  const ciphertext = {
+    sha256,
+    size_bytes: sizeBytes,
+    object_key: `${agent.orgId}/${sourceId}/${uploadId}.age`,
+  };
+  await db
+    .insertInto("uploads")
+    .values({ ...owner, ...ciphertext, id: uploadId, source_id: sourceId, expires_at: new Date() })
+    .execute();
+  await db
+    .insertInto("backups")
+    .values({
+      ...owner,
+      ...ciphertext,
+      id,
+      source_id: sourceId,
+      upload_id: uploadId,
+      cipher: JSON.stringify({ name: "age-v1", recipients: ["age1example"] }),
+      source_metadata: JSON.stringify({ engine: "postgresql" }),
+      made_at: new Date(),
+    })
+    .execute();
+  return { id, sourceId, sha256: sha256.toString("hex"), sizeBytes };
 }
 
 function ed25519(): SigningKey {

@@ -18,7 +18,8 @@ export async function lastRunAfter(
   const { rows } = await sql<{ ended: Date | null }>`
     select max(ended) as ended
     from (
-      select attestore_happened_at(envelope, 'infinity') as ended from receipts
+      -- All that is archived ended before it was recorded.
+      select case when envelope is null then happened_at else attestore_happened_at(envelope, 'infinity') end as ended from receipts
       where agent_id = ${agentId} and id >= ${firstIdAt("receipt", moment.getTime() - SUBMITTED_WITHIN_MS)}
       union all
       select attestore_happened_at(envelope, 'infinity') from receipts

@@ -1,5 +1,10 @@
 import type { Statement } from "@attestore/proof";
 import { sql } from "kysely";
+import {
+  type ArchivedEnvelopes,
+  ENVELOPE_BYTES,
+  ENVELOPE_PLACE,
+} from "../../log/archive/archived-envelopes.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { idsWithin } from "../../platform/http/listing.ts";
 import { type Backup, LISTED_METADATA } from "../backups/store.ts";
@@ -40,6 +45,7 @@ const PORTION_BYTES = 1024 * 1024;
  */
 export async function observeBackups(
   db: Database,
+  envelopes: ArchivedEnvelopes,
   sourceId: string,
   before: string | null,
   limit: number,
@@ -64,6 +70,7 @@ export async function observeBackups(
   const rows = all.slice(0, countWithin(all, receipts));
   const predicates = await readPredicates(
     db,
+    envelopes,
     receipts.filter(({ backup_id }) => rows.some(({ id }) => id === backup_id)),
   );
   const backups = rows.map((row) => {
@@ -99,7 +106,7 @@ async function listReceipts(db: Database, backupIds: readonly string[]): Promise
   return db
     .selectFrom("receipts")
     .distinctOn(["backup_id", "kind"])
-    .select(["id", "backup_id", sql<number>`octet_length(envelope)`.as("bytes")])
+    .select(["id", "backup_id", ENVELOPE_BYTES.as("bytes")])
     .where("backup_id", "in", backupIds)
     .orderBy("backup_id")
     .orderBy("kind")
@@ -115,18 +122,27 @@ function countWithin(backups: readonly { id: string }[], receipts: readonly Rece
   return Math.max(Math.min(2, backups.length), idsWithin(sizes, MAX_READ_BYTES).ids.length);
 }
 
-async function readPredicates(db: Database, receipts: readonly ReceiptSize[]): Promise<Map<string, Signed>> {
+async function readPredicates(
+  db: Database,
+  envelopes: ArchivedEnvelopes,
+  receipts: readonly ReceiptSize[],
+): Promise<Map<string, Signed>> {
   const predicates = new Map<string, Signed>();
   for (let rest = receipts; rest.length > 0;) {
     const { ids } = idsWithin(rest, PORTION_BYTES);
     rest = rest.slice(ids.length);
     const rows = await db
       .selectFrom("receipts")
-      .select(["backup_id", "kind", "envelope", "created_at"])
+      .select(["backup_id", "kind", "created_at"])
+      .select(ENVELOPE_PLACE)
       .where("id", "in", ids)
       .execute();
-    for (const { kind, backup_id, envelope, created_at } of rows)
-      predicates.set(`${kind} ${backup_id}`, { at: created_at, predicate: predicateIn(envelope) });
+    const found = envelopes.of(rows);
+    for (const { id, kind, backup_id, created_at } of rows) {
+      const envelope = found.get(id);
+      if (envelope !== undefined)
+        predicates.set(`${kind} ${backup_id}`, { at: created_at, predicate: predicateIn(envelope) });
+    }
   }
   return predicates;
 }

@@ -1,4 +1,5 @@
 import { type DriftIndicator, MAX_PAGE_BYTES } from "@attestore/contract";
+import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { cursorOf, type Page } from "../../platform/http/listing.ts";
 import { driftOfBackup, driftOfTest } from "./compare.ts";
@@ -10,11 +11,12 @@ import { observeBackups, type ObservedBackup } from "./observed.ts";
  */
 export async function readDrift(
   db: Database,
+  envelopes: ArchivedEnvelopes,
   sourceId: string,
   page: Page,
 ): Promise<{ items: DriftIndicator[]; next_cursor: string | null }> {
   // One more, to compare the page's oldest with.
-  const { backups, isCut } = await observeBackups(db, sourceId, page.before, page.limit + 1);
+  const { backups, isCut } = await observeBackups(db, envelopes, sourceId, page.before, page.limit + 1);
   const count = isCut ? backups.length - 1 : Math.min(page.limit, backups.length);
   const items: DriftIndicator[] = [];
   let bytes = 0;

@@ -15,6 +15,7 @@ import {
   type ReceiptBundle,
   type Statement,
 } from "@attestore/proof";
+import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { LogCorruption } from "../../log/log-corruption.ts";
 import { logVerifier } from "../../log/log-keys.ts";
@@ -31,15 +32,20 @@ export type Entry = { logIndex: number; leaf: Leaf } & (
   | { event: LoggedEvent; envelope?: EnvelopeJson }
 );
 
-/** Looks up what these leaves cover. Throws LogCorruption if something is missing. */
+/**
+ * Looks up what these leaves cover. Throws LogCorruption if something is missing, and FetchFirst if
+ * something is in the archive.
+ */
 export async function readEntries(
   tx: DatabaseTransaction,
+  envelopes: ArchivedEnvelopes,
   orgId: string,
   leaves: readonly { logIndex: number; leaf: Leaf }[],
 ): Promise<Entry[]> {
   const ids = leaves.map(({ leaf }) => leaf.id);
   const receipts = await readReceiptBodies(
     tx,
+    envelopes,
     orgId,
     ids.filter((id) => id.startsWith("rcpt_")),
   );

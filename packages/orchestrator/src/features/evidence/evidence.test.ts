@@ -110,7 +110,11 @@ describe("a pack", () => {
       readSnapshot(tx, service.signer, { orgId: other.id, period, now }),
     );
     const paths: string[] = [];
-    for await (const file of packFiles({ db, signer: service.signer }, snapshot)) paths.push(file.path);
+    for await (const file of packFiles(
+      { db, signer: service.signer, envelopes: service.envelopes },
+      snapshot,
+    ))
+      paths.push(file.path);
     expect(paths.filter((name) => name.startsWith("receipts/"))).toHaveLength(40);
     expect(asked.reduce((sum, ids) => sum + ids, 0)).toBe(40);
     expect(Math.max(...asked)).toBeLessThanOrEqual(32);

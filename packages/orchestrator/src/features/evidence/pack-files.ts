@@ -24,6 +24,7 @@ import {
   type TimedCheckpoint,
 } from "@attestore/proof";
 import packageJson from "../../../package.json" with { type: "json" };
+import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logVerifier, timeVerifier } from "../../log/log-keys.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
@@ -41,6 +42,7 @@ import type { PackFile } from "./zip/zip-writer.ts";
 export interface PackDeps {
   db: Database;
   signer: CheckpointSigner;
+  envelopes: ArchivedEnvelopes;
 }
 
 export function packHeader({ orgId, period, exportedAt, head }: Snapshot): PackHeader {
@@ -63,7 +65,7 @@ type Read = <T>(of: (tx: DatabaseTransaction) => Promise<T>) => Promise<T>;
  * page at most.
  */
 export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGenerator<PackFile> {
-  const { signer } = deps;
+  const { signer, envelopes } = deps;
   const { head, policy, agents, generations } = snapshot;
   const header = packHeader(snapshot);
   const tree = new TreeReader(snapshot.orgId, head.size);
@@ -84,9 +86,9 @@ export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGener
   yield jsonFile(PACK_FILES.range, await read((tx) => logRange(tx, tree, snapshot)));
 
   yield* predecessorLeaves(read, { signer, tree }, snapshot);
-  yield* earlierEntries(read, { signer, tree, tally }, snapshot);
+  yield* earlierEntries(read, { signer, envelopes, tree, tally }, snapshot);
   for (let from = snapshot.range.from; from < snapshot.range.to; from += TILE_WIDTH)
-    yield* logPage(read, { signer, tree, tally }, snapshot, from);
+    yield* logPage(read, { signer, envelopes, tree, tally }, snapshot, from);
 
   let position: RunPosition | null = null;
   for (let number = 0; number === 0 || position !== null; number += 1) {
@@ -104,6 +106,7 @@ export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGener
 
 interface Making {
   signer: CheckpointSigner;
+  envelopes: ArchivedEnvelopes;
   tree: TreeReader;
   tally: EvidenceTally;
 }
@@ -120,7 +123,7 @@ const AT_ONCE = 32;
  */
 async function* earlierEntries(
   read: Read,
-  { signer, tree, tally }: Making,
+  { signer, envelopes, tree, tally }: Making,
   snapshot: Snapshot,
 ): AsyncGenerator<PackFile> {
   const indexes = [...new Set([...snapshot.earlier.backups, ...snapshot.earlier.events])].toSorted(
@@ -131,7 +134,7 @@ async function* earlierEntries(
     yield* await read(async (tx) => {
       const leaves = await readLeavesAt(tx, snapshot.orgId, page);
       const files: PackFile[] = [];
-      for (const entry of await readEntries(tx, snapshot.orgId, leaves.map(placed))) {
+      for (const entry of await readEntries(tx, envelopes, snapshot.orgId, leaves.map(placed))) {
         if ("receipt" in entry) tally.addBackupBefore(entry.statement);
         files.push(await bundleFile(tx, signer, tree, snapshot, entry));
       }
@@ -164,7 +167,7 @@ async function* predecessorLeaves(
 /** 256 leaves of the log, with the entries that were recorded in the period. */
 async function* logPage(
   read: Read,
-  { signer, tree, tally }: Making,
+  { signer, envelopes, tree, tally }: Making,
   snapshot: Snapshot,
   from: number,
 ): AsyncGenerator<PackFile> {
@@ -177,7 +180,7 @@ async function* logPage(
   for (let at = 0; at < wanted.length; at += AT_ONCE)
     yield* await read(async (tx) => {
       const files: PackFile[] = [];
-      for (const entry of await readEntries(tx, orgId, wanted.slice(at, at + AT_ONCE))) {
+      for (const entry of await readEntries(tx, envelopes, orgId, wanted.slice(at, at + AT_ONCE))) {
         tallyEntry(tally, entry);
         files.push(await bundleFile(tx, signer, tree, snapshot, entry));
       }

@@ -1,5 +1,6 @@
 import { Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
+import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
@@ -17,10 +18,11 @@ import { readSnapshot } from "./snapshot.ts";
 export function evidenceRoutes(deps: {
   db: Database;
   signer: CheckpointSigner;
+  envelopes: ArchivedEnvelopes;
   clock: Clock;
   places: Places;
 }): Route[] {
-  const { db, signer, clock } = deps;
+  const { db, signer, envelopes, clock } = deps;
   const turns = new PackConcurrency(deps.places);
   return [
     fileRoute({
@@ -41,7 +43,7 @@ export function evidenceRoutes(deps: {
           const snapshot = await readInOrg(db, orgId, (tx) =>
             readSnapshot(tx, signer, { orgId, period, now }),
           );
-          return packStream(packFiles({ db, signer }, snapshot), packHeader(snapshot), signer);
+          return packStream(packFiles({ db, signer, envelopes }, snapshot), packHeader(snapshot), signer);
         });
         const day = (moment: Date): string => moment.toISOString().slice(0, 10);
         const name = `evidence-${orgId}-${day(period.from)}-${day(period.to)}.zip`;

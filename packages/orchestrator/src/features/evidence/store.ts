@@ -1,5 +1,6 @@
 import type { SourcePolicy } from "@attestore/proof";
 import { type RawBuilder, sql } from "kysely";
+import { type ArchivedEnvelopes, ENVELOPE_PLACE } from "../../log/archive/archived-envelopes.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import type { EvidencePeriod } from "./period.ts";
 
@@ -249,17 +250,18 @@ export interface ReceiptBody {
 
 export async function readReceiptBodies(
   db: Database,
+  envelopes: ArchivedEnvelopes,
   orgId: string,
   ids: readonly string[],
 ): Promise<Map<string, ReceiptBody>> {
   if (ids.length === 0) return new Map();
   const found = await db
     .selectFrom("receipts")
-    .select(["id", "envelope"])
+    .select(ENVELOPE_PLACE)
     .where("id", "in", [...ids])
     .where("org_id", "=", orgId)
     .execute();
-  return new Map(found.map((row) => [row.id, row]));
+  return new Map([...envelopes.of(found)].map(([id, envelope]) => [id, { id, envelope }]));
 }
 
 export async function readEventBodies(

@@ -1,3 +1,4 @@
+import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Job } from "../../platform/jobs/job.ts";
 import { followLogs } from "./notices/follow-logs.ts";
@@ -5,14 +6,14 @@ import { noticeEnds } from "./notices/notice-ends.ts";
 import { queueWeeklyEvidence } from "./weekly/weekly-evidence.ts";
 import { removeOld } from "./deliveries/remove-old.ts";
 
-export function notificationJobs({ db }: { db: Database }): Job[] {
+export function notificationJobs({ db, envelopes }: { db: Database; envelopes: ArchivedEnvelopes }): Job[] {
   return [
     {
       name: "notify",
       every_s: 5,
       run: async ({ signal }) => {
         try {
-          await followLogs(db, signal);
+          await followLogs(db, envelopes, signal);
         } finally {
           await noticeEnds(db, signal);
         }

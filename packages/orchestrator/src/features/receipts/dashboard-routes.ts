@@ -7,6 +7,7 @@ import {
   ReceiptResult,
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
+import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
@@ -30,8 +31,14 @@ import { receiptDetail, receiptRecord } from "./serialize.ts";
 
 const params = Type.Object({ receiptID: Id("receipt") });
 
+export interface ReceiptReadingDeps {
+  db: Database;
+  signer: CheckpointSigner;
+  envelopes: ArchivedEnvelopes;
+}
+
 /** Receipts for people and their programs. */
-export function receiptReadingRoutes({ db, signer }: { db: Database; signer: CheckpointSigner }): Route[] {
+export function receiptReadingRoutes({ db, signer, envelopes }: ReceiptReadingDeps): Route[] {
   return [
     orgReadRoute({
       method: "GET",
@@ -67,7 +74,7 @@ export function receiptReadingRoutes({ db, signer }: { db: Database; signer: Che
       rateLimits: ["default"],
       credential: "session",
       async handle({ orgId, params: { receiptID }, within }, tx) {
-        const receipt = await findReceipt(tx, orgId, receiptID);
+        const receipt = await findReceipt(tx, envelopes, orgId, receiptID);
         if (receipt === null || !isWithin(within, receipt.created_at)) throw notFound("receipt");
         return { status: 200, body: receiptDetail(receipt) };
       },
@@ -88,7 +95,7 @@ export function receiptReadingRoutes({ db, signer }: { db: Database; signer: Che
       async handle({ orgId, params: { receiptID }, query: { format }, within }) {
         if (orgId === null) throw notFound("receipt");
         const bundle = await readInOrg(db, orgId, async (tx) => {
-          const receipt = await findReceipt(tx, orgId, receiptID);
+          const receipt = await findReceipt(tx, envelopes, orgId, receiptID);
           if (receipt === null || !isWithin(within, receipt.created_at)) throw notFound("receipt");
           return readBundle(transactionSession(tx), signer, receipt);
         });

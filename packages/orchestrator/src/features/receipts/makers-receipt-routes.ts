@@ -1,21 +1,20 @@
 import { Id, MakersReceipt } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../platform/database/sql-session.ts";
-import type { Database } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import { readRoute, type Route } from "../../platform/http/route.ts";
 import { listRetiredKeys } from "../agents/signing-keys.ts";
 import { isAgentOf } from "../sources/source-agents.ts";
 import { readBundle } from "./bundle.ts";
+import type { ReceiptReadingDeps } from "./dashboard-routes.ts";
 import { findMakersReceipt } from "./queries.ts";
 
 /**
  * For an agent that restores a backup which another agent made: it relies on the maker's signature,
  * and not on this service.
  */
-export function makersReceiptRoutes({ db, signer }: { db: Database; signer: CheckpointSigner }): Route[] {
+export function makersReceiptRoutes({ db, signer, envelopes }: ReceiptReadingDeps): Route[] {
   return [
     readRoute({
       method: "GET",
@@ -29,7 +28,7 @@ export function makersReceiptRoutes({ db, signer }: { db: Database; signer: Chec
       rateLimits: ["default"],
       async handle({ principal, params }) {
         const body = await readInOrg(db, principal.orgId, async (tx) => {
-          const found = await findMakersReceipt(tx, principal.orgId, params.id);
+          const found = await findMakersReceipt(tx, envelopes, principal.orgId, params.id);
           if (found === null) throw notFound("receipt of this backup");
           if (!(await isAgentOf(tx, found.source_id, principal.id)))
             throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { findSigningKey } from "../agents/signing-keys.ts";
 import { keyidOf } from "./keyid-of.ts";
@@ -72,17 +73,32 @@ export interface StoredReceipt extends ListedReceipt {
   public_key: Buffer;
 }
 
-export async function findReceipt(db: Database, orgId: string, id: string): Promise<StoredReceipt | null> {
+/** Throws FetchFirst if the envelope is in the archive. */
+export async function findReceipt(
+  db: Database,
+  envelopes: ArchivedEnvelopes,
+  orgId: string,
+  id: string,
+): Promise<StoredReceipt | null> {
   const row = await db
     .selectFrom("receipts")
     .innerJoin("agents", "agents.id", "receipts.agent_id")
     .select(RECEIPT_COLUMNS.map((column) => `receipts.${column}` as const))
-    .select(["receipts.envelope", "agents.public_key", "agents.key_fingerprint"])
+    .select([
+      "receipts.envelope",
+      "receipts.envelope_sha256",
+      "receipts.archived_in",
+      "receipts.archived_start",
+      "receipts.archived_length",
+      "agents.public_key",
+      "agents.key_fingerprint",
+    ])
     .where("receipts.id", "=", id)
     .where("receipts.org_id", "=", orgId)
     .executeTakeFirst();
   if (row === undefined) return null;
-  const { key_fingerprint, ...receipt } = row;
+  const { key_fingerprint, ...found } = row;
+  const receipt = { ...found, envelope: envelopes.ofOne(found) };
   const keyid = keyidOf(receipt.envelope);
   if (keyid === key_fingerprint) return receipt;
   const signedWith = await findSigningKey(db, receipt.agent_id, keyid);
@@ -92,6 +108,7 @@ export async function findReceipt(db: Database, orgId: string, id: string): Prom
 /** The maker's receipt of a backup; null until that agent has submitted it. */
 export async function findMakersReceipt(
   db: Database,
+  envelopes: ArchivedEnvelopes,
   orgId: string,
   backupId: string,
 ): Promise<StoredReceipt | null> {
@@ -113,5 +130,5 @@ export async function findMakersReceipt(
     .orderBy("id")
     .limit(1)
     .executeTakeFirst();
-  return row === undefined ? null : findReceipt(db, orgId, row.id);
+  return row === undefined ? null : findReceipt(db, envelopes, orgId, row.id);
 }

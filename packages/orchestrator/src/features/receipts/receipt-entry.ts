@@ -29,17 +29,19 @@ export interface ReceiptEntry extends LogEntry {
   answers?: string | null;
 }
 
-export function receiptEntry(input: {
-  orgId: string;
-  agentId: string;
-  envelope: Envelope;
-  body: Buffer;
-  statement: Statement;
-  /** Signed with a key that has been replaced since. */
-  isByRetiredKey?: boolean;
-}): ReceiptEntry {
+export function receiptEntry(
+  input: {
+    orgId: string;
+    agentId: string;
+    envelope: Envelope;
+    body: Buffer;
+    statement: Statement;
+    /** Signed with a key that has been replaced since. */
+    isByRetiredKey?: boolean;
+  },
+  recordedAt = new Date(),
+): ReceiptEntry {
   const { orgId, agentId, envelope, statement } = input;
-  const recordedAt = new Date();
   const id = newId("receipt", recordedAt.getTime());
   const kind = receiptKind(statement);
   const payloadSha256 = sha256(envelope.payload);

@@ -104,7 +104,7 @@ const eventsOf = async (id: string, kind: string): Promise<Record<string, unknow
   >[];
 
 async function told(type: string): Promise<Record<string, unknown>[]> {
-  await followLogs(service.byClock, signal);
+  await followLogs(service.byClock, service.envelopes, signal);
   const { rows } = await service.pool.query<{ data: Record<string, unknown> }>(
     "select data from notifications where org_id = $1 and type = $2 order by id",
     [org.id, type],

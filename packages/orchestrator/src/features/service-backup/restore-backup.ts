@@ -50,6 +50,8 @@ export interface Restored {
   setBack: string[];
   /** Findings of fsck; 0 for sound logs. */
   findings: number;
+  /** Receipts that were not looked at: their envelopes are in the archive. */
+  unread: number;
 }
 
 /** Files that may be in the directory before: objects, and locks of an attempt that failed. */
@@ -206,12 +208,14 @@ async function check(options: RestoreOptions, opened: OpenDatabase): Promise<Omi
     await holdLogs(access.pool);
     const heads = await knownHeads(options, keys.objectUrls);
     const { setBack } = await stopSetBackLogs(access.pool, heads);
-    const { findings } = await fsck({
+    const { findings, counts } = await fsck({
       pool: access.pool,
+      // The archive is no part of the backup, and may be too large to wait for.
+      files: null,
       identity: logIdentityOf(identity),
       onFinding: () => undefined,
     });
-    return { setBack, findings };
+    return { setBack, findings, unread: counts.unread };
   } finally {
     await access.close();
   }

@@ -8,6 +8,7 @@ import {
   TimelineTopic,
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
+import type { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import {
   idRange,
@@ -30,7 +31,7 @@ import { readTimeline } from "./timeline.ts";
 const ofSource = Type.Object({ orgID: Id("org"), sourceID: Id("source") });
 
 /** The history of sources. */
-export function sourceHistoryRoutes(): Route[] {
+export function sourceHistoryRoutes({ envelopes }: { envelopes: ArchivedEnvelopes }): Route[] {
   const timeline = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/sources/:sourceID/timeline",
@@ -62,7 +63,7 @@ export function sourceHistoryRoutes(): Route[] {
       const source = await findConfigured(tx, orgId, params.sourceID);
       if (source === null) throw notFound("source");
       const page = pageOf("backup", query);
-      return { status: 200, body: await readDrift(tx, source.id, page) };
+      return { status: 200, body: await readDrift(tx, envelopes, source.id, page) };
     },
   });
 
@@ -82,6 +83,7 @@ export function sourceHistoryRoutes(): Route[] {
       const page = pageOf("receipt", query);
       const { rows, hasMore } = await readRestoreTests(
         tx,
+        envelopes,
         source.id,
         idRange("receipt", page, periodOf(query, within)),
         page.limit,

@@ -1,5 +1,9 @@
 import type { RestoreTestRecord } from "@attestore/contract";
-import { sql } from "kysely";
+import {
+  type ArchivedEnvelopes,
+  ENVELOPE_BYTES,
+  ENVELOPE_PLACE,
+} from "../../log/archive/archived-envelopes.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { idsWithin } from "../../platform/http/listing.ts";
 import { restoreTestIn } from "../receipts/stored-statement.ts";
@@ -9,13 +13,14 @@ import { restoreTestIn } from "../receipts/stored-statement.ts";
  */
 export async function readRestoreTests(
   db: Database,
+  envelopes: ArchivedEnvelopes,
   sourceId: string,
   ids: { from: string; before: string },
   limit: number,
 ): Promise<{ rows: { id: string; test: RestoreTestRecord }[]; hasMore: boolean }> {
   const sizes = await db
     .selectFrom("receipts")
-    .select(["id", sql<number>`octet_length(envelope)`.as("bytes")])
+    .select(["id", ENVELOPE_BYTES.as("bytes")])
     .where("source_id", "=", sourceId)
     .where("kind", "=", "restore_test")
     .where("id", ">=", ids.from)
@@ -27,11 +32,15 @@ export async function readRestoreTests(
   if (within.length === 0) return { rows: [], hasMore };
   const receipts = await db
     .selectFrom("receipts")
-    .select(["id", "created_at", "agent_id", "backup_id", "envelope"])
+    .select(["created_at", "agent_id", "backup_id"])
+    .select(ENVELOPE_PLACE)
     .where("id", "in", within)
     .orderBy("id", "desc")
     .execute();
-  const rows = receipts.map(({ id, created_at, agent_id, backup_id, envelope }) => {
+  const found = envelopes.of(receipts);
+  const rows = receipts.flatMap(({ id, created_at, agent_id, backup_id }) => {
+    const envelope = found.get(id);
+    if (envelope === undefined) return [];
     const { started_at, finished_at, result, reason, runtime, phases, checks } = restoreTestIn(envelope);
     const test: RestoreTestRecord = {
       receipt_id: id,
@@ -46,7 +55,7 @@ export async function readRestoreTests(
       ...(phases === undefined ? {} : { phases }),
       checks,
     };
-    return { id, test };
+    return [{ id, test }];
   });
   return { rows, hasMore };
 }

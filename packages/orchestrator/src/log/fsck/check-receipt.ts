@@ -29,7 +29,11 @@ interface ReceiptRow {
   envelope_sha256: Buffer;
   payload_sha256: Buffer;
   previous_receipt_sha256: Buffer | null;
-  envelope: Buffer;
+  /** Null if it is in the archive. */
+  envelope: Buffer | null;
+  archived_in: Buffer | null;
+  archived_start: number | null;
+  archived_length: number | null;
   log_index: number;
   leaf_hash: Buffer;
   created_at: Date;
@@ -54,7 +58,8 @@ export interface SignedReceipt {
 const RECEIPTS: PreparedQuery = {
   name: "fsck_receipts",
   text: `select id, org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
-      previous_receipt_sha256, envelope, log_index, leaf_hash, created_at, happened_at
+      previous_receipt_sha256, envelope, archived_in, archived_start, archived_length, log_index, leaf_hash, created_at,
+      happened_at
     from receipts where id = any($1::text[])`,
 };
 
@@ -81,15 +86,19 @@ export async function readReceipts(
   );
 }
 
+/** @param archived the envelopes that were read from the archive, or what is wrong with them */
 export async function checkReceipt(
   { report }: Check,
   { row, leaf }: ParsedLeaf,
   found: SignedReceipt | undefined,
+  archived: ReadonlyMap<string, Buffer | string>,
 ): Promise<void> {
   if (found === undefined)
     return report("entry_missing", `leaf ${row.log_index} refers to ${leaf.id}, which is missing`);
   const { receipt } = found;
-  const envelope = await readEnvelope(found, (why) => report("envelope", `${receipt.id}: ${why}`));
+  const bytes = receipt.envelope ?? archived.get(receipt.id) ?? "its envelope is nowhere";
+  if (typeof bytes === "string") return report("envelope", `${receipt.id}: ${bytes}`);
+  const envelope = await readEnvelope(found, bytes, (why) => report("envelope", `${receipt.id}: ${why}`));
   if (envelope === null) return;
   const parsed = parseRecordedStatement(envelope.payload);
   if (!parsed.ok) return report("envelope", `${receipt.id}: its statement is invalid`);
@@ -126,6 +135,7 @@ const earlier = (a: string, b: string): string => (a < b ? a : b);
 /** The envelope, if it is valid and the agent signed it. */
 async function readEnvelope(
   { receipt, signer }: SignedReceipt,
+  bytes: Buffer,
   refuse: (why: string) => void,
 ): Promise<Envelope | null> {
   if (signer === null) {
@@ -133,7 +143,7 @@ async function readEnvelope(
     return null;
   }
   try {
-    const envelope = parseEnvelope(receipt.envelope);
+    const envelope = parseEnvelope(bytes);
     const current = publicKeyFromBytes(new Uint8Array(signer.public_key));
     const earlier = retiredKey(signer, envelope);
     await verifyEnvelope(envelope, earlier?.key ?? current);

@@ -1,5 +1,6 @@
 import type { Leaf } from "@attestore/proof";
 import type { LogIdentity } from "../log-keys.ts";
+import type { ServiceFiles } from "../../platform/objects/service-files.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 import type { Counts, Report } from "./finding.ts";
 
@@ -7,6 +8,8 @@ import type { Counts, Report } from "./finding.ts";
 export interface Check {
   /** A transaction with one snapshot. */
   session: SqlSession;
+  /** Null if the archive is not read. */
+  files: ServiceFiles | null;
   identity: LogIdentity;
   orgId: string;
   counts: Counts;

@@ -29,6 +29,8 @@ export interface Counts {
   logs: number;
   leaves: number;
   receipts: number;
+  /** Receipts whose envelopes are in the archive, which was not read. */
+  unread: number;
   events: number;
   tiles: number;
   heads: number;
@@ -36,7 +38,7 @@ export interface Counts {
 }
 
 export function noCounts(): Counts {
-  return { logs: 0, leaves: 0, receipts: 0, events: 0, tiles: 0, heads: 0, checkpoints: 0 };
+  return { logs: 0, leaves: 0, receipts: 0, unread: 0, events: 0, tiles: 0, heads: 0, checkpoints: 0 };
 }
 
 /** Such as "1 log, 6 leaves". */

@@ -61,6 +61,7 @@ async function check(kept?: Map<string, KeptHead[]>): Promise<FsckResult & { fou
   const onFinding = (finding: Finding): unknown => found.push(finding);
   const result = await fsck({
     pool: world.pool,
+    files: null,
     identity,
     onFinding,
     ...(kept === undefined ? {} : { kept }),
@@ -215,6 +216,7 @@ test("fsck with other keys finds that it did not sign these heads", async () => 
   const found: Finding[] = [];
   await fsck({
     pool: world.pool,
+    files: null,
     identity: other.addReplica().signer.identity,
     onFinding: (finding) => found.push(finding),
   });

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg";
+import type { ServiceFiles } from "../../platform/objects/service-files.ts";
 import type { LogIdentity } from "../log-keys.ts";
 import { clientSession, type PreparedQuery } from "../../platform/database/sql-session.ts";
 import { checkPublished } from "./check-published.ts";
@@ -11,6 +12,8 @@ import { noCounts, type Counts, type Finding, type Report } from "./finding.ts";
 export interface FsckOptions {
   pool: Pool;
   identity: LogIdentity;
+  /** Where archived envelopes are; null if their receipts are not looked at. */
+  files: ServiceFiles | null;
   /**
    * Signed heads that are kept outside the database, by organisation. Without it, the database is
    * compared with itself alone.
@@ -54,7 +57,14 @@ export async function fsck(options: FsckOptions): Promise<FsckResult> {
         options.onFinding({ code, orgId: org, message });
       };
       await checkOrg(
-        { session: clientSession(client), identity: options.identity, orgId, counts, report },
+        {
+          session: clientSession(client),
+          files: options.files,
+          identity: options.identity,
+          orgId,
+          counts,
+          report,
+        },
         kept,
       );
       await client.query("commit");

@@ -398,6 +398,12 @@ export const SETTINGS = {
     fallback: "400",
     description: "Days to keep the rows of the API log.",
   }),
+  archiveAfterDays: define({
+    variable: "ATTESTORE_ARCHIVE_AFTER_DAYS",
+    read: type.wholeNumber(90, 36_500),
+    description:
+      "Days after which receipts' envelopes move from the database to the object store. Not set: never.",
+  }),
 };
 
 /** Variables of the agent and its installer, which may be set in the same shell. */

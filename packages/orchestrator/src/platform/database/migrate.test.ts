@@ -161,8 +161,13 @@ test.each([
 const RULES_FROM = 62;
 
 test("no migration of ours holds a lock on a large table for long", async () => {
-  for (const { version, name, sql } of await readMigrations()) {
+  for (const { version, name, sql: whole } of await readMigrations()) {
     if (version < RULES_FROM) continue;
+    // What a function does is not done by the migration that makes it.
+    const sql = whole.replaceAll(
+      /(create (?:or replace )?function [^;]*? as) \$(\w+)\$[\s\S]*?\$\2\$/g,
+      "$1 ''",
+    );
     const made = [...sql.matchAll(/create table (?:if not exists )?(\w+)/gi)].map(([, table]) => table);
     for (const [statement, , table] of sql.matchAll(/create (unique )?index (?!concurrently)\w+ on (\w+)/gi))
       expect(made, `${name}: ${statement}`).toContain(table);

@@ -1,5 +1,6 @@
 import { isId } from "@attestore/contract";
 import { type RawBuilder, sql } from "kysely";
+import { FetchFirst } from "./fetch-first.ts";
 import { roleOf } from "./roles.ts";
 import type { Database, DatabaseTransaction } from "./schema.ts";
 
@@ -31,34 +32,58 @@ export async function endScope(tx: DatabaseTransaction): Promise<void> {
   await sql`${BACK_TO_REQUESTS}`.execute(tx);
 }
 
-/** One transaction for one organisation: for scheduled work, once it knows whose turn it is. */
+/**
+ * One transaction for one organisation: for scheduled work, once it knows whose turn it is. It is
+ * rolled back and run again where it throws FetchFirst, so it changes nothing outside before that.
+ */
 export async function runInOrg<T>(
   db: Database,
   orgId: string,
   run: (tx: DatabaseTransaction) => Promise<T>,
 ): Promise<T> {
-  return db.transaction().execute(async (tx) => {
-    await scopeToOrg(tx, orgId);
-    return run(tx);
-  });
+  return fetching(() =>
+    db.transaction().execute(async (tx) => {
+      await scopeToOrg(tx, orgId);
+      return run(tx);
+    }),
+  );
 }
 
 function settings(orgId: string | RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`attestore_scope(${orgId})`;
 }
 
-/** Runs a reading handler on one snapshot, limited to one organisation. */
+/**
+ * Runs a reading handler on one snapshot, limited to one organisation; again where it throws
+ * FetchFirst.
+ */
 export async function readInOrg<T>(
   db: Database,
   orgId: string,
   read: (tx: DatabaseTransaction) => Promise<T>,
 ): Promise<T> {
-  return db
-    .transaction()
-    .setIsolationLevel("repeatable read")
-    .setAccessMode("read only")
-    .execute(async (tx) => {
-      await scopeToOrg(tx, orgId);
-      return read(tx);
-    });
+  return fetching(() =>
+    db
+      .transaction()
+      .setIsolationLevel("repeatable read")
+      .setAccessMode("read only")
+      .execute(async (tx) => {
+        await scopeToOrg(tx, orgId);
+        return read(tx);
+      }),
+  );
+}
+
+/** What one transaction asks for comes a part at a time; others may push it out of memory again. */
+const MAX_FETCHES = 100;
+
+async function fetching<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let fetches = 0; ; fetches += 1) {
+    try {
+      return await transaction();
+    } catch (error) {
+      if (!(error instanceof FetchFirst) || fetches === MAX_FETCHES) throw error;
+      await error.fetch();
+    }
+  }
 }

@@ -49,6 +49,7 @@ export interface Schema {
   log_generations: LogGenerationsTable;
   log_lost_heads: LogLostHeadsTable;
   receipts: ReceiptsTable;
+  archive_files: ArchiveFilesTable;
   events: EventsTable;
   idempotency_keys: IdempotencyKeysTable;
   api_logs: ApiLogsTable;
@@ -490,12 +491,25 @@ export interface ReceiptsTable {
   envelope_sha256: Buffer;
   payload_sha256: Buffer;
   previous_receipt_sha256: Nullable<Buffer>;
-  envelope: Buffer;
+  /** Null if it is in the archive. */
+  envelope: Nullable<Buffer>;
   log_index: number;
   leaf_hash: Buffer;
   created_at: Timestamp;
   /** When the run ended by the agent's account, but never later than created_at. */
   happened_at: Timestamp;
+  archived_in: Nullable<Buffer>;
+  archived_start: Nullable<number>;
+  archived_length: Nullable<number>;
+}
+
+/** Written by functions only (migration 0076). */
+export interface ArchiveFilesTable {
+  org_id: string;
+  file_index: number;
+  sha256: Buffer;
+  size_bytes: number;
+  archived_at: Timestamp;
 }
 
 export interface EventsTable {

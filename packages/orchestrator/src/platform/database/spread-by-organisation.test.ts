@@ -12,6 +12,7 @@ import { SPREAD_ON_CITUS } from "../../../test/plans/explained.ts";
 
 /** These grow for ever: spread by `org_id`. */
 const SPREAD = [
+  "archive_files",
   "backups",
   "commands",
   "events",

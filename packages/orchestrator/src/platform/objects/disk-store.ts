@@ -6,6 +6,7 @@ import type { Readable } from "node:stream";
 import { dirname, join } from "node:path";
 import { makeDirectory, syncDirectory } from "@attestore/host/durable-files";
 import { DiskDigests, versionOf, type Digest } from "./disk-digests.ts";
+import { DiskFiles } from "./disk-files.ts";
 import { DiskNotes } from "./disk-notes.ts";
 import { DiskMultipart } from "./disk-multipart.ts";
 import { DiskRoom } from "./disk-room.ts";
@@ -54,7 +55,7 @@ const INCOMING = ".incoming";
 const CLOCK_TICK_MS = 50;
 /** Unfinished multipart uploads. */
 const MULTIPART = ".multipart";
-/** The service's notes about the objects. */
+/** The service's notes about the objects, and its files. */
 const NOTES = ".attestore";
 
 /** Objects as plain files named by their keys, which `age` can read without this service. */
@@ -62,6 +63,7 @@ export class DiskStore implements ObjectStore {
   readonly singlePutLimitBytes: number;
   readonly multipart: DiskMultipart;
   readonly notes: DiskNotes;
+  readonly files: DiskFiles;
   readonly hmacKey: Uint8Array;
   readonly places: Places;
   readonly #turns: Turns;
@@ -92,6 +94,7 @@ export class DiskStore implements ObjectStore {
     this.#room = new DiskRoom(directory, reservedBytes, places);
     this.singlePutLimitBytes = singlePutLimitBytes;
     this.notes = new DiskNotes(join(directory, NOTES));
+    this.files = new DiskFiles(join(directory, NOTES));
     this.#uploads = new UploadDirectories(join(directory, MULTIPART));
     this.multipart = new DiskMultipart({
       uploads: this.#uploads,

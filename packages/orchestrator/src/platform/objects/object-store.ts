@@ -1,3 +1,4 @@
+import type { ServiceFiles } from "./service-files.ts";
 import type { ServiceNotes } from "./service-notes.ts";
 
 /**
@@ -9,6 +10,7 @@ export interface ObjectStore {
   readonly singlePutLimitBytes: number;
   readonly multipart: MultipartUploads;
   readonly notes: ServiceNotes;
+  readonly files: ServiceFiles;
 
   /** The URL accepts only these bytes under this key: its signature binds length and SHA-256. */
   presignPut(request: PutRequest): Promise<PresignedPut>;

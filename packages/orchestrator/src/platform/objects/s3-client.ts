@@ -12,7 +12,7 @@ const FIRST_PAUSE_MS = 100;
 const ANSWER_WITHIN_MS = 30_000;
 
 export interface S3Call extends S3Request {
-  body?: string;
+  body?: string | Uint8Array;
   /** For calls that may take the store longer than usual. */
   answerWithinMs?: number;
 }
@@ -81,7 +81,7 @@ export class S3Client {
   async #send(request: S3Call, signal: AbortSignal): Promise<Response> {
     const { url, headers } = await signS3(this.#settings, request);
     const init = { method: request.method, headers, signal, redirect: "error" as const };
-    return await fetch(url, request.body === undefined ? init : { ...init, body: request.body });
+    return await fetch(url, request.body === undefined ? init : { ...init, body: request.body as BodyInit });
   }
 }
 

@@ -50,7 +50,7 @@ export async function presignS3(
 /** A request of our own, signed in its headers, including its body. */
 export async function signS3(
   settings: S3Settings,
-  { body, ...request }: S3Request & { body?: string },
+  { body, ...request }: S3Request & { body?: string | Uint8Array },
 ): Promise<{ url: URL; headers: Record<string, string> }> {
   const unsigned = toSign(settings, request, new Date());
   const sha256 = createHash("sha256")

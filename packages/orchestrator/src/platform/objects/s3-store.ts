@@ -11,6 +11,7 @@ import type {
 } from "./object-store.ts";
 import { probeChecksums } from "./s3-checksums.ts";
 import { S3Client } from "./s3-client.ts";
+import { S3Files } from "./s3-files.ts";
 import { listS3, OBJECTS } from "./s3-listing.ts";
 import { S3Multipart } from "./s3-multipart.ts";
 import { bucketLocksObjects, protectObject } from "./s3-object-lock.ts";
@@ -42,6 +43,7 @@ export class S3Store implements ObjectStore {
   readonly singlePutLimitBytes: number;
   readonly multipart: S3Multipart;
   readonly notes: S3Notes;
+  readonly files: S3Files;
   readonly #settings: S3Settings;
   readonly #client: S3Client;
   readonly #log: Logger;
@@ -63,6 +65,7 @@ export class S3Store implements ObjectStore {
     this.#objectLock = objectLock;
     this.#client = new S3Client(settings, log);
     this.notes = new S3Notes(this.#client, log);
+    this.files = new S3Files(this.#client);
     this.singlePutLimitBytes = singlePutLimitBytes;
     this.multipart = new S3Multipart(settings, this.#client, partBytes);
   }

@@ -1,3 +1,4 @@
+import type { ArchivedEnvelopes } from "../../../log/archive/archived-envelopes.ts";
 import type { CheckpointSigner } from "../../../log/checkpoint-signer.ts";
 import type { Database } from "../../../platform/database/schema.ts";
 import type { Sealer } from "../../../platform/http/sealer.ts";
@@ -18,6 +19,7 @@ export interface DeliveringDeps {
   logger: Logger;
   transport: MailTransport;
   signer: CheckpointSigner;
+  envelopes: ArchivedEnvelopes;
   /** Where links in mails and webhooks lead. */
   publicUrl: string;
   webhooks: WebhookReach & {

@@ -94,6 +94,7 @@ const deps = (more: Partial<DeliveringDeps> = {}): DeliveringDeps => ({
   db: service.byClock,
   sealer: service.sealer,
   signer: service.signer,
+  envelopes: service.envelopes,
   logger: service.logger,
   transport,
   publicUrl: "https://backups.example.org",

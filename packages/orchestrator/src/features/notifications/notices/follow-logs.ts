@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { ArchivedEnvelopes } from "../../../log/archive/archived-envelopes.ts";
 import type { Database, DatabaseTransaction } from "../../../platform/database/schema.ts";
 import { runInOrg } from "../../../platform/database/org-scope.ts";
 import { eachOf } from "../../../platform/jobs/each-of.ts";
@@ -14,9 +15,13 @@ const AT_ONCE = 100;
  * writes them, so a crash leaves both or neither. Replicas take different logs, or find that the
  * cursor has moved. A log that can't be read does not block the others.
  */
-export async function followLogs(db: Database, signal: AbortSignal): Promise<void> {
+export async function followLogs(
+  db: Database,
+  envelopes: ArchivedEnvelopes,
+  signal: AbortSignal,
+): Promise<void> {
   await eachOf(await listGrown(db), signal, async (orgId) => {
-    while (!signal.aborted && (await runInOrg(db, orgId, (tx) => followOn(tx, orgId))) === "more");
+    while (!signal.aborted && (await runInOrg(db, orgId, (tx) => followOn(tx, envelopes, orgId))) === "more");
   });
 }
 
@@ -28,7 +33,11 @@ async function listGrown(db: Database): Promise<string[]> {
   return rows.map(({ org_id }) => org_id);
 }
 
-async function followOn(tx: DatabaseTransaction, orgId: string): Promise<"more" | "done"> {
+async function followOn(
+  tx: DatabaseTransaction,
+  envelopes: ArchivedEnvelopes,
+  orgId: string,
+): Promise<"more" | "done"> {
   const cursor = await tx
     .selectFrom("notification_cursors")
     .select("log_index")
@@ -43,8 +52,10 @@ async function followOn(tx: DatabaseTransaction, orgId: string): Promise<"more" 
     .where("org_id", "=", orgId)
     .executeTakeFirstOrThrow();
   const to = Math.min(tree_size, cursor.log_index + AT_ONCE);
-  for (const entry of await readLogEntries(tx, orgId, { from: cursor.log_index, to }))
-    await (entry.type === "event" ? notifyEvent(tx, orgId, entry) : notifyReceipt(tx, orgId, entry));
+  for (const entry of await readLogEntries(tx, envelopes, orgId, { from: cursor.log_index, to }))
+    await (entry.type === "event"
+      ? notifyEvent(tx, orgId, entry)
+      : notifyReceipt(tx, envelopes, orgId, entry));
   await tx.updateTable("notification_cursors").set({ log_index: to }).where("org_id", "=", orgId).execute();
   return to < tree_size ? "more" : "done";
 }

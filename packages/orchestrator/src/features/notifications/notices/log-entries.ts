@@ -1,4 +1,5 @@
 import { parseLeaf } from "@attestore/proof";
+import { type ArchivedEnvelopes, ENVELOPE_PLACE } from "../../../log/archive/archived-envelopes.ts";
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
 
 export interface LoggedEvent {
@@ -29,6 +30,7 @@ export interface LoggedReceipt {
 /** The log's entries at these indexes, in order; `from` inclusive, `to` exclusive. */
 export async function readLogEntries(
   tx: DatabaseTransaction,
+  envelopes: ArchivedEnvelopes,
   orgId: string,
   { from, to }: { from: number; to: number },
 ): Promise<(LoggedEvent | LoggedReceipt)[]> {
@@ -41,7 +43,7 @@ export async function readLogEntries(
     .orderBy("log_index")
     .execute();
   const ids = leaves.map(({ leaf }) => parseLeaf(leaf).id);
-  const [events, receipts] = [await readEvents(tx, ids), await readReceipts(tx, ids)];
+  const [events, receipts] = [await readEvents(tx, ids), await readReceipts(tx, envelopes, ids)];
   return ids.flatMap((id) => events.get(id) ?? receipts.get(id) ?? []);
 }
 
@@ -66,25 +68,22 @@ async function readEvents(
 
 async function readReceipts(
   tx: DatabaseTransaction,
+  envelopes: ArchivedEnvelopes,
   ids: readonly string[],
 ): Promise<Map<string, LoggedReceipt>> {
   const wanted = ids.filter((id) => id.startsWith("rcpt_"));
   if (wanted.length === 0) return new Map();
   const rows = await tx
     .selectFrom("receipts")
-    .select([
-      "id",
-      "kind",
-      "source_id",
-      "agent_id",
-      "backup_id",
-      "result",
-      "envelope",
-      "log_index",
-      "created_at",
-      "happened_at",
-    ])
+    .select(["kind", "source_id", "agent_id", "backup_id", "result", "created_at", "happened_at"])
+    .select(ENVELOPE_PLACE)
     .where("id", "in", wanted)
     .execute();
-  return new Map(rows.map((row) => [row.id, { type: "receipt", ...row }]));
+  const found = envelopes.of(rows);
+  return new Map(
+    rows.flatMap((row): [string, LoggedReceipt][] => {
+      const envelope = found.get(row.id);
+      return envelope === undefined ? [] : [[row.id, { type: "receipt", ...row, envelope }]];
+    }),
+  );
 }

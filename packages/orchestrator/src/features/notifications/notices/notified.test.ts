@@ -55,7 +55,7 @@ async function addChannel(types?: string[]): Promise<string> {
 /** As several replicas would run it at once. */
 async function run(): Promise<void> {
   const once = async (): Promise<void> => {
-    await followLogs(service.byClock, signal);
+    await followLogs(service.byClock, service.envelopes, signal);
     await noticeEnds(service.byClock, signal);
   };
   await Promise.all([once(), once(), once()]);
@@ -303,7 +303,7 @@ test("an end that cannot be notified delays no other", async () => {
     await heard.post("/v1/heartbeat", heartbeat());
     await listen();
   }
-  await followLogs(service.byClock, signal);
+  await followLogs(service.byClock, service.envelopes, signal);
   await service.pool.query(`
     create function broken() returns trigger language plpgsql as $$ begin
       if new.agent_id = '${agent.id}' then raise exception 'broken'; end if; return new; end $$;
@@ -410,7 +410,7 @@ test("a log whose entries cannot be notified delays no other", async () => {
       create function broken() returns trigger language plpgsql as $$ begin
         if new.org_id = '${broken.id}' then raise exception 'broken'; end if; return new; end $$;
       create trigger broken before insert or update on notification_cursors for each row execute function broken()`);
-    await expect(followLogs(service.byClock, signal)).rejects.toThrow("broken");
+    await expect(followLogs(service.byClock, service.envelopes, signal)).rejects.toThrow("broken");
     const { rows } = await service.pool.query(
       "select log_index = tree_size as is_told from notification_cursors join logs using (org_id) where org_id = $1",
       [whole.id],
@@ -453,7 +453,7 @@ test("a notification interrupted anywhere is sent once by the next run", async (
     await service.pool.query(`
       create function cut_off() returns trigger language plpgsql as $$ begin raise exception 'cut off'; end $$;
       create trigger cut_off after insert or update on ${table} execute function cut_off()`);
-    await expect(followLogs(service.byClock, signal)).rejects.toThrow("cut off");
+    await expect(followLogs(service.byClock, service.envelopes, signal)).rejects.toThrow("cut off");
     await service.pool.query("drop function cut_off cascade");
   }
   const { rows } = await service.pool.query("select from notifications where org_id = $1", [org.id]);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DriftIndicator } from "@attestore/contract";
+import type { ArchivedEnvelopes } from "../../../log/archive/archived-envelopes.ts";
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
 import { readDrift } from "../../drift/read-drift.ts";
 import { announce, isAskedFor } from "../../notification-queue/announce.ts";
@@ -15,6 +16,7 @@ const MAX_NAMES = 20;
  */
 export async function notifyDrift(
   tx: DatabaseTransaction,
+  envelopes: ArchivedEnvelopes,
   orgId: string,
   receipt: LoggedReceipt,
 ): Promise<void> {
@@ -22,7 +24,7 @@ export async function notifyDrift(
   if (!(await isAskedFor(tx, orgId, type))) return;
   const { source_id: sourceId, backup_id, kind } = receipt;
   // The page that begins with this backup.
-  const { items } = await readDrift(tx, sourceId, { limit: 1, before: `${backup_id}~` });
+  const { items } = await readDrift(tx, envelopes, sourceId, { limit: 1, before: `${backup_id}~` });
   const found = items.filter(
     (indicator) =>
       indicator.backup_id === backup_id &&

@@ -1,3 +1,4 @@
+import type { ArchivedEnvelopes } from "../../../log/archive/archived-envelopes.ts";
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
 import { restoreTestIn } from "../../receipts/stored-statement.ts";
 import { failedSince } from "./failed-since.ts";
@@ -19,6 +20,7 @@ const SHOWN_TO_WORK: Readonly<Record<LoggedReceipt["kind"], readonly TroubleKind
 /** Reports a receipt's news: a failed restore test, a recovery, suspicious data, and changes. */
 export async function notifyReceipt(
   tx: DatabaseTransaction,
+  envelopes: ArchivedEnvelopes,
   orgId: string,
   receipt: LoggedReceipt,
 ): Promise<void> {
@@ -43,7 +45,7 @@ export async function notifyReceipt(
     await notifyBeginning(tx, { id, orgId, kind: "restore_test_failed", about, at, more });
   }
   await notifySuspicious(tx, orgId, receipt);
-  await notifyDrift(tx, orgId, receipt);
+  await notifyDrift(tx, envelopes, orgId, receipt);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
+import type { ArchivedEnvelopes } from "../../../log/archive/archived-envelopes.ts";
 import type { CheckpointSigner } from "../../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../../platform/database/sql-session.ts";
 import type { DatabaseTransaction } from "../../../platform/database/schema.ts";
@@ -24,6 +25,7 @@ export interface WeekReceipts {
  */
 export async function readWeekReceipts(
   tx: DatabaseTransaction,
+  envelopes: ArchivedEnvelopes,
   signer: CheckpointSigner,
   orgId: string,
   { from, to }: Period,
@@ -40,7 +42,7 @@ export async function readWeekReceipts(
   const attachments: MailAttachment[] = [];
   let left = maxBytes;
   for (const { id } of rows) {
-    const receipt = await findReceipt(tx, orgId, id);
+    const receipt = await findReceipt(tx, envelopes, orgId, id);
     if (receipt === null) throw new Error("a receipt of the week is missing");
     const bundle = await readBundle(transactionSession(tx), signer, receipt);
     const content = Buffer.from(JSON.stringify(bundle));

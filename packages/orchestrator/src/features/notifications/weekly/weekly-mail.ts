@@ -1,4 +1,5 @@
 import { plural } from "@attestore/proof";
+import type { ArchivedEnvelopes } from "../../../log/archive/archived-envelopes.ts";
 import type { CheckpointSigner } from "../../../log/checkpoint-signer.ts";
 import type { Database } from "../../../platform/database/schema.ts";
 import { readInOrg } from "../../../platform/database/org-scope.ts";
@@ -11,6 +12,7 @@ import { type SourceWeek, summarizeWeek } from "./week-summary.ts";
 export interface WeeklyDeps {
   db: Database;
   signer: CheckpointSigner;
+  envelopes: ArchivedEnvelopes;
   publicUrl: string;
   /** How much fits into a mail. Only tests set it. */
   room?: { maxBytes: number; maxFiles: number };
@@ -21,7 +23,7 @@ export interface WeeklyDeps {
  * when the mail is sent, in one snapshot.
  */
 export async function weeklyMail(
-  { db, signer, publicUrl, room }: WeeklyDeps,
+  { db, signer, envelopes, publicUrl, room }: WeeklyDeps,
   orgId: string,
   { data }: Message,
 ): Promise<Omit<Mail, "to">> {
@@ -29,7 +31,7 @@ export async function weeklyMail(
   const week = { name: said.text("week"), from: new Date(said.text("from")), to: new Date(said.text("to")) };
   const [sources, receipts] = await readInOrg(db, orgId, async (tx) => [
     await summarizeWeek(tx, orgId, week),
-    await readWeekReceipts(tx, signer, orgId, week, room),
+    await readWeekReceipts(tx, envelopes, signer, orgId, week, room),
   ]);
   const sum = (of: (source: SourceWeek) => number): number =>
     sources.reduce((total, source) => total + of(source), 0);

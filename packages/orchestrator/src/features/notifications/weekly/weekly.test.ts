@@ -47,6 +47,7 @@ const deps = (transport: ReturnType<typeof smtpTransport>) => ({
   db: service.byClock,
   sealer: service.sealer,
   signer: service.signer,
+  envelopes: service.envelopes,
   logger: service.logger,
   transport,
   publicUrl: "https://backups.example.org",

@@ -1,0 +1,57 @@
+/**
+ * A real S3 server is in tests/chaos/archive.test.ts; the one here sends the whole object, whatever
+ * was asked for.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { silentLogger } from "../logging/logger.ts";
+import { DiskStore } from "./disk-store.ts";
+import type { ObjectStore } from "./object-store.ts";
+import { S3Store } from "./s3-store.ts";
+import { startS3TestServer, type S3TestServer } from "../../../test/s3-test-server.ts";
+
+const NAME = "archive/org_1/000-0011223344556677.json";
+let directory: string;
+let server: S3TestServer;
+const stores: Record<string, ObjectStore> = {};
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "attestore-files-"));
+  server = await startS3TestServer({ verifiesChecksums: true });
+  stores["disk"] = new DiskStore({ directory, publicUrl: "https://x", hmacKey: Buffer.alloc(32) });
+  stores["S3"] = new S3Store({ ...server.settings, log: silentLogger });
+});
+afterAll(async () => {
+  await server.close();
+  await rm(directory, { recursive: true });
+});
+
+describe.each(["disk", "S3"])("a file beside the objects on %s", (kind) => {
+  const store = (): ObjectStore => {
+    const found = stores[kind];
+    if (found === undefined) throw new Error(`no store ${kind}`);
+    return found;
+  };
+
+  test("is read in parts, and not at all where it does not exist or ends too early", async () => {
+    const { files } = store();
+    const bytes = Buffer.from(Array.from({ length: 1000 }, (_, n) => n % 251));
+    expect(await files.read(NAME, { start: 0, length: 1 })).toBeNull();
+    await files.write(NAME, bytes);
+    expect((await files.read(NAME, { start: 0, length: 1000 }))?.equals(bytes)).toBe(true);
+    expect((await files.read(NAME, { start: 300, length: 7 }))?.equals(bytes.subarray(300, 307))).toBe(true);
+    expect(await files.read(NAME, { start: 994, length: 7 })).toBeNull();
+    expect(await files.read(NAME, { start: 2000, length: 1 })).toBeNull();
+  });
+
+  test("is in no list, so nothing removes it as an object that nobody knows", async () => {
+    await store().files.write(NAME, Buffer.from("{}"));
+    for await (const { key } of store().list()) expect.unreachable(key);
+  });
+
+  test("has a name that leads nowhere else", async () => {
+    for (const name of ["../x", "/x", "a//b", "a/../b", ".x"])
+      await expect(async () => store().files.write(name, Buffer.from("x")), name).rejects.toThrow(RangeError);
+  });
+});
