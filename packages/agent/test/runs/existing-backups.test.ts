@@ -196,6 +196,32 @@ describe("a directory of dumps", () => {
     }
   });
 
+  test("a dump that quotes every name passes, and its objects are compared; so does one of a database that does", async () => {
+    postgres.sql(`create database quoting template template0;
+      \\connect quoting
+      create schema app; create type app.mood as enum ('sad', 'ok');
+      create table app.t (id int primary key, m app.mood default 'ok'); insert into app.t values (1);
+      create function app.f(a text, m app.mood, "C" "char"[]) returns int language sql immutable as 'select 1';
+      create procedure app.p(a int, variadic t text[]) language sql as 'select 1';
+      create aggregate app.total(app.mood) (sfunc = array_append, stype = app.mood[]);
+      create index on app.t (m); create view app.v as select id from app.t`);
+    const objectsOf = async (made: string) => {
+      run(`pg_dump ${made}`, { PGDATABASE: "quoting" });
+      const of = source();
+      const tested = await testIt(of, await back(of));
+      expect(tested.reason).toBeUndefined();
+      return tested.checks.find(({ id }) => id === "inferred:objects")?.observed;
+    };
+    const plain = await objectsOf("--quote-all-identifiers >docs.sql");
+    expect(plain).toMatchObject({ objects: 10, differing: 0 });
+    expect(plain).not.toHaveProperty("not_compared");
+    // pg_restore prints a schema's name by itself, without quotes.
+    const archive = await objectsOf("-Fc --quote-all-identifiers >docs.dump");
+    expect(archive).toMatchObject({ objects: 9, differing: 0, not_compared_objects: "schema app" });
+    postgres.sql("alter database quoting set quote_all_identifiers = on");
+    expect(await objectsOf("-Fc >docs.dump")).toMatchObject({ differing: 0 });
+  });
+
   test("mysqldump's, without the name of a database in it", async () => {
     const socket = decodeURIComponent(/socket=(.*)$/.exec(mariadb.url("root", ""))?.[1] ?? "");
     const dump = (options: string): Buffer =>

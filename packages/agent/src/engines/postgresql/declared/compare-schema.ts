@@ -55,6 +55,7 @@ export async function compareSchema(
     "--no-subscriptions",
     "--no-security-labels",
     "--no-password",
+    ...(dump.quotesAll ? ["--quote-all-identifiers"] : []),
   ];
   try {
     const child = await run("pg_dump", {
@@ -77,8 +78,8 @@ export async function compareSchema(
     majorOf(dump.server) === majorOf(version) && majorOf(dump.program) === majorOf(restored.program);
   return compareDeclared(
     {
-      declared: dump.objects.filter(isRestored),
-      restored: restored.objects,
+      declared: dump.objects.filter(isRestored).map(withPlainTypes),
+      restored: restored.objects.map(withPlainTypes),
       isCertain: ({ kind }) => isLike && CERTAIN.has(kind),
       isLookedFor: (object) => CERTAIN.has(object.kind) && isRestored(object),
     },
@@ -92,4 +93,15 @@ function isRestored({ kind, name }: DatabaseObject): boolean {
   if (NOT_RESTORED.has(kind)) return false;
   if (kind === "schema" && name === "public") return false;
   return kind !== "comment" || !/^(?:EXTENSION |SCHEMA public$)/.test(name);
+}
+
+const WITH_TYPES: ReadonlySet<string> = new Set(["aggregate", "function", "procedure"]);
+
+/**
+ * The types in a function's name have quotes if the source sets `quote_all_identifiers`, or its
+ * dump was made so. No two types differ in these alone.
+ */
+function withPlainTypes(object: DatabaseObject): DatabaseObject {
+  if (!WITH_TYPES.has(object.kind)) return object;
+  return { ...object, name: object.name.replaceAll(/"([a-z_][a-z0-9_]*)"(?=[,.)[\]]| )/g, "$1") };
 }

@@ -51,6 +51,15 @@ test("the objects, their kinds and the versions are read, and no row", () => {
   expect(read(dump("ann").replace("integer", "bigint"))?.objects[0]).not.toEqual(declared?.objects[0]);
 });
 
+test("a dump says by its names whether all of them are quoted", () => {
+  const quoted = dump("ann").replaceAll("public.orders", '"public"."orders"');
+  expect(read(dump("ann"))?.quotesAll).toBe(false);
+  expect(read(quoted)?.quotesAll).toBe(true);
+  expect(read(START + END)?.quotesAll).toBe(false);
+  // One name that needs its quotes is not enough.
+  expect(read(dump("ann").replace("CREATE TABLE public.", 'CREATE TABLE "public".'))?.quotesAll).toBe(false);
+});
+
 test("tables without rows, and rows that look like the end of their table, are read right", () => {
   const empty = DATA.replace(/1\n.*\n/, "");
   expect(empty).toContain("stdin;\n\\.\n");

@@ -13,6 +13,8 @@ export interface DeclaredSchema {
   /** The versions of the server and of pg_dump; null if the text does not name them. */
   readonly server: string | null;
   readonly program: string | null;
+  /** Whether it was made with `--quote-all-identifiers`. */
+  readonly quotesAll: boolean;
 }
 
 const HEAD = /^-- (Data for )?Name: (.+); Type: ([A-Z ]+); Schema: (.+); Owner: (?:.*)$/;
@@ -33,6 +35,7 @@ const MAX_OBJECTS = 100_000;
 interface Section {
   readonly kind: string;
   readonly name: string;
+  readonly schema: string;
   readonly hash: Hash;
   /** Lines that may separate two objects. Only the next line tells. */
   pending: string;
@@ -58,6 +61,9 @@ export class DeclaredSql {
   /** Whether a dump has begun and is not complete yet. */
   #isIncomplete = false;
   #isCutShort = false;
+  /** Objects whose first line has their schema in quotes, and without them. */
+  #quoted = 0;
+  #unquoted = 0;
   readonly #quotes = new SqlQuotes();
   /** Whether the line so far began inside of quotes. */
   #isQuoted = false;
@@ -104,7 +110,9 @@ export class DeclaredSql {
   /** Null if there are more objects than are remembered. */
   end(): DeclaredSchema | null {
     this.#close();
-    return this.#isTooLarge ? null : { objects: this.#objects, server: this.#server, program: this.#program };
+    if (this.#isTooLarge) return null;
+    const quotesAll = this.#quoted > 0 && this.#unquoted === 0;
+    return { objects: this.#objects, server: this.#server, program: this.#program, quotesAll };
   }
 
   #line(bytes: Buffer, isCut: boolean): void {
@@ -122,7 +130,7 @@ export class DeclaredSql {
       if (kind !== "" || END.test(line)) {
         this.#close();
         this.#isData = data !== undefined;
-        if (kind !== "" && data === undefined) this.#open(kind, schema === "-" ? name : `${schema}.${name}`);
+        if (kind !== "" && data === undefined) this.#open(kind, name, schema);
         return;
       }
     }
@@ -139,16 +147,24 @@ export class DeclaredSql {
       if (section.hasText && section.pending.length <= MAX_PENDING) section.pending += `${line}\n`;
       return;
     }
+    if (!section.hasText) this.#lookForQuotes(line, section.schema);
     section.isCut ||= isCut || section.pending.length > MAX_PENDING;
     section.hash.update(`${section.pending}${line}\n`, "latin1");
     section.pending = "";
     section.hasText = true;
   }
 
-  #open(kind: string, name: string): void {
+  #lookForQuotes(line: string, schema: string): void {
+    if (line.includes(`"${schema}".`)) this.#quoted++;
+    else if (line.includes(`${schema}.`)) this.#unquoted++;
+  }
+
+  #open(kind: string, own: string, schema: string): void {
+    const name = schema === "-" ? own : `${schema}.${own}`;
     this.#section = {
       kind: kind.toLowerCase().replaceAll(" ", "_"),
       name: Buffer.from(name, "latin1").toString("utf8"),
+      schema,
       hash: createHash("sha256"),
       pending: "",
       hasText: false,
