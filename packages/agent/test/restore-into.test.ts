@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readIdentities } from "../src/crypto/age-identity.ts";
 import type { Target } from "../src/engines/target.ts";
+import { PsqlSession } from "../src/engines/postgresql/psql-session.ts";
+import { programsIn } from "../src/processes/run-program.ts";
 import { openPostgresqlTarget } from "../src/engines/postgresql/target.ts";
 import { restoreIntoTarget } from "../src/runs/restore-into-target.ts";
 import { SecondReading } from "../src/runs/second-reading.ts";
@@ -54,6 +56,7 @@ beforeAll(async () => {
     `${readFileSync(join(root, "config.yaml"), "utf8")}
 sources:
   pg: { engine: postgresql, connection: env:PG_URL }
+  unmet: { engine: postgresql, connection: env:UNMET_URL }
   maria: { engine: ${mariadb.source.engine}, connection: env:MARIADB_URL }
   papers: { engine: files, path: ${place.dir}/none }
 `,
@@ -74,6 +77,7 @@ function cli(...args: string[]): Promise<Finished> {
     env: {
       ATTESTORE_HOME: root,
       PG_URL: postgres.url("restorer", PASSWORD, "shop"),
+      UNMET_URL: postgres.url("restorer", PASSWORD, "unmet"),
       MARIADB_URL: mariadb.url("restorer", PASSWORD),
     },
   });
@@ -202,6 +206,78 @@ describe("PostgreSQL", () => {
     }
     expect(results.at(-1), results.join("\n")).toBe("restored");
     expect(inPostgres("by_hand", "select count(*) from orders")).toBe("500");
+  });
+
+  it("leaves no empty database of a backup that the server refuses", async () => {
+    postgres.sql(`create database unmet template template0 locale 'C.UTF-8'`);
+    inPostgres(
+      "unmet",
+      "create table a (id int primary key); create table b (a int references a); set session_replication_role = replica; insert into b values (1)",
+    );
+    expect(await cli("backup", "--source", "unmet")).toMatchObject({ code: 0 });
+    await refused(
+      restore("unmet", "--into", "for nothing"),
+      2,
+      "pg_restore stopped, and nothing was restored",
+      "violates foreign key constraint",
+    );
+    expect(postgres.sql("select count(*) from pg_database where datname = 'for nothing'")).toBe("0");
+  });
+
+  describe("a new database into which nothing could be loaded", () => {
+    async function refusedTarget(database: string): Promise<Target> {
+      process.env["TEST_TARGET_URL"] = postgres.url("restorer", PASSWORD, "shop");
+      const target = await openPostgresqlTarget(
+        { connection: { kind: "env", name: "TEST_TARGET_URL" }, database, mayHaveContent: false },
+        { locale: { provider: "libc", collate: "C.UTF-8", ctype: "C.UTF-8" } },
+        new AbortController().signal,
+      );
+      async function* content(): AsyncGenerator<Buffer> {
+        yield await Promise.resolve(Buffer.from("no archive"));
+      }
+      await expect(target.load(content())).rejects.toMatchObject({ code: "target_unusable" });
+      return target;
+    }
+    const isThere = (database: string): string =>
+      postgres.sql(`select datallowconn from pg_database where datname = '${database}'`);
+
+    it("is removed", async () => {
+      const target = await refusedTarget("removed");
+      expect(isThere("removed")).toBe("t");
+      expect(await target.discard()).toBeNull();
+      await target.close();
+      expect(isThere("removed")).toBe("");
+    });
+
+    it.each(["create table theirs (id int)", "create schema theirs", "select lo_create(0)"])(
+      "is left, and named, if somebody has filled it: %s",
+      async (sql) => {
+        const target = await refusedTarget("filled");
+        inPostgres("filled", sql);
+        expect(await target.discard()).toMatch(/^the new database filled .* drop database "?filled"?;$/);
+        await target.close();
+        expect(isThere("filled")).toBe("t");
+        postgres.sql("drop database filled");
+      },
+    );
+
+    it("is left if somebody is connected, or has replaced it", async () => {
+      const target = await refusedTarget("used");
+      const never = new AbortController().signal;
+      const theirs = await PsqlSession.open(programsIn(postgres.bin), postgres.environment, never, {
+        database: "used",
+      });
+      expect(await theirs.run("select 1")).toMatchObject({ ok: true });
+      expect(await target.discard()).toContain("the new database used");
+      await theirs.close();
+      await expect
+        .poll(() => postgres.sql("select count(*) from pg_stat_activity where datname = 'used'"))
+        .toBe("0");
+      postgres.sql("drop database used; create database used");
+      expect(await target.discard()).toContain("the new database used");
+      await target.close();
+      expect(isThere("used")).toBe("t");
+    });
   });
 
   it("names the fault of a call before it asks a server", async () => {

@@ -147,6 +147,8 @@ async function load(
     return 0;
   } catch (error) {
     line.clear();
+    const left = await target.discard();
+    if (left !== null) terminal.say(`${terminal.onTalk.warn("!")} ${left}`);
     if (!(error instanceof DamagedCiphertext)) throw error;
     if (flags.isOn("json"))
       terminal.data(JSON.stringify({ error: error.code, message: error.message, backup_id: id ?? null }));

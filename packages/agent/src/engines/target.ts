@@ -27,6 +27,11 @@ export interface Target {
    * Where `leavesPart` is null it may be called again after an error of the content.
    */
   load(content: AsyncIterable<Buffer>): Promise<void>;
+  /**
+   * After a load that failed: removes a database that it made, if it is empty and nobody else uses
+   * it. What is left all the same, for people; null if nothing is, or if `leavesPart` says it.
+   */
+  discard(): Promise<string | null>;
   /** Callers must always call it. */
   close(): Promise<void>;
 }

@@ -80,6 +80,7 @@ export async function openMariadbTarget(
             renamed(content, databases[0] ?? null, database),
           );
         },
+        discard: () => Promise.resolve(null),
         close: () => file.remove(),
       };
     } finally {

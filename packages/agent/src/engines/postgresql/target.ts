@@ -17,6 +17,7 @@ import {
   readLocale,
 } from "./database-locale.ts";
 import { serverVersion } from "./database-dump.ts";
+import { discardDatabase, type MadeDatabase } from "./discard-database.ts";
 import { findInstallations, missing } from "./installations.ts";
 import { connectionArguments, literal, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
@@ -81,7 +82,7 @@ export async function openPostgresqlTarget(
         "target_unusable",
         `there is no database ${database}, and a backup given with --file does not say which locale it needs: create the database first (createdb --template=template0 --encoding=UTF8 --locale=…), empty`,
       );
-    let isMade = found.exists;
+    let made: MadeDatabase | null = null;
     return {
       described: `the ${found.exists ? "" : "new "}database ${database} (PostgreSQL ${version})`,
       warnings,
@@ -91,10 +92,14 @@ export async function openPostgresqlTarget(
       ],
       leavesPart: null,
       load: async (content) => {
-        if (!isMade && wanted !== null) await create(session, database, metadata, wanted, version);
-        isMade = true;
+        if (!found.exists && made === null && wanted !== null) {
+          await create(session, database, metadata, wanted, version);
+          made = { name: database, oid: await oidOf(session, database), beside: found.at };
+        }
         await load({ run, environment, database, signal, isNew: !found.exists }, content);
       },
+      discard: async () =>
+        made === null || (await discardDatabase(run, environment, made)) ? null : leftEmpty(database),
       close: () => session.close(),
     };
   } catch (error) {
@@ -107,6 +112,8 @@ export async function openPostgresqlTarget(
 interface Found {
   /** In the database itself if it exists, else where one can be made. */
   readonly session: PsqlSession;
+  /** The name of that database. */
+  readonly at: string;
   readonly exists: boolean;
 }
 
@@ -125,9 +132,9 @@ async function lookFor(
     const session = await open(at);
     try {
       const exists = (await answer(session, isThere)).trim() === "1";
-      if (at === database || !exists) return { session, exists };
+      if (at === database || !exists) return { session, at, exists };
       await session.close();
-      return { session: await open(database), exists };
+      return { session: await open(database), at: database, exists };
     } catch (error) {
       await session.close();
       stopIfAborted(signal);
@@ -197,6 +204,14 @@ async function create(
   );
 }
 
+async function oidOf(session: PsqlSession, database: string): Promise<string> {
+  return (await answer(session, `select oid from pg_database where datname = ${literal(database)}`)).trim();
+}
+
+function leftEmpty(database: string): string {
+  return `the new database ${database} has nothing of the backup, and is still there, because somebody uses it or the server did not remove it. Give it as --into again, or remove it if nobody needs it: drop database ${quotedName(database)};`;
+}
+
 function unusable(message: string): UserError {
   return new UserError("target_unusable", message);
 }
@@ -238,7 +253,7 @@ async function load(
   const exit: Exit = await child.exited;
   stopIfAborted(signal);
   if (exit.code === 0) return;
-  const left = isNew ? `${database} was made and is empty` : `nothing in ${database} was changed`;
+  const left = isNew ? "nothing was restored" : `nothing in ${database} was changed`;
   if (exit.signal !== null) throw new RunError("connection_failed", `pg_restore was killed; ${left}`);
   throw unusable(`pg_restore stopped, and ${left}:\n${exit.stderr.trim().slice(-2000)}`);
 }
