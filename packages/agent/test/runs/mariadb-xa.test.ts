@@ -35,10 +35,13 @@ afterAll(async () => {
   await place?.remove();
 });
 
+/** MySQL refuses a transaction that fills tables of both kinds. */
+const fillsBoth = (): boolean => server.product === "MariaDB";
+
 /** The client ends, and what it has prepared stays. */
 const prepare = (name: string, id: number): string =>
   server.sql(`use shop; xa start '${name}';
-    insert into orders (note) values ('of ${name}'); update orders set note = 'changed by ${name}' where id = ${id}; insert into log (note) values ('by ${name}');
+    insert into orders (note) values ('of ${name}'); update orders set note = 'changed by ${name}' where id = ${id}; ${fillsBoth() ? `insert into log (note) values ('by ${name}');` : ""}
     xa end '${name}'; xa prepare '${name}'`);
 
 async function dumpOf({ path }: MadeBackup): Promise<string> {
@@ -55,7 +58,7 @@ test("a backup has the rows from before what is prepared, its test passes, and n
   expect(dump).toContain("(1,'one')");
   expect(dump).not.toContain("of sale");
   // A table without transactions has it already, and keeps it after a rollback too.
-  expect(dump).toContain("by sale");
+  expect(dump.includes("by sale")).toBe(fillsBoth());
   const tested = await testBackup(place, server.source, made);
   expect(tested.reason).toBeUndefined();
   expect(tested.result).toBe("passed");
