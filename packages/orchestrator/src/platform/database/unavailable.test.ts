@@ -41,6 +41,17 @@ test("a connection that the server cuts is unavailable, in the query and after i
   client.release(true);
 });
 
+test("a Citus coordinator whose main process was killed is unavailable", async () => {
+  const said = (message: string): Promise<unknown> =>
+    failure(
+      server.pool.query(`do $$ begin raise exception '${message}' using errcode = 'internal_error'; end $$`),
+    );
+  expect(asDatabaseUnavailable(await said("postmaster was shut down, exiting"))).toBeInstanceOf(
+    DatabaseUnavailable,
+  );
+  expect(asDatabaseUnavailable(await said("cache lookup failed"))).toBeNull();
+});
+
 test("a pool that has no connection left in time is unavailable", async () => {
   const pool = new pg.Pool({ ...server.connection, max: 1 });
   const held = await pool.connect();

@@ -54,6 +54,9 @@ const TIME_OVER = /^(timeout expired|Query read timeout)$/;
 const DRIVER_MESSAGES =
   /^(Query read timeout|Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|connection timeout)/i;
 
+/** Of a Citus coordinator whose main process was killed, without a code of its own. */
+const CITUS_ENDS = /^postmaster was shut down, exiting$/;
+
 /**
  * The typed error for a query that failed because of the connection; null if it failed for another
  * reason. A commit that failed this way may have happened or not: only the idempotency record
@@ -69,7 +72,8 @@ export function asDatabaseUnavailable(error: unknown): DatabaseUnavailable | nul
   // does not count.
   const isSocketError = code !== null && SYSTEM_CODES.has(code) && hasSocketCall(error);
   const isSqlState = code !== null && code.length === 5 && SQL_STATES.test(code) && isDatabaseError(error);
-  if (isSocketError || isSqlState || DRIVER_MESSAGES.test(errorMessage(error)))
+  const message = errorMessage(error);
+  if (isSocketError || isSqlState || DRIVER_MESSAGES.test(message) || CITUS_ENDS.test(message))
     return new DatabaseUnavailable(error);
   return null;
 }
