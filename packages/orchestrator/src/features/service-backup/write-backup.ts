@@ -30,6 +30,7 @@ import {
 } from "./contents.ts";
 import { endOf } from "./program-end.ts";
 import { PIECE_BYTES, type TarEntry, writeTar } from "./tar.ts";
+import { requireUnchangedLogs } from "./unchanged-logs.ts";
 
 export interface BackupOptions {
   /** As the owner of the tables: nobody else may read all rows. */
@@ -67,7 +68,10 @@ export async function writeServiceBackup(options: BackupOptions): Promise<Backup
       async (client) => {
         const { manifest, snapshot } = await holdSnapshot(client, options);
         const archive = writeTar(entries(manifest, snapshot, options), options.now);
-        return { ...manifest, bytes: await encryptFile(temporary, archive, recipients) };
+        const bytes = await encryptFile(temporary, archive, recipients);
+        await client.query("commit");
+        await requireUnchangedLogs(client, manifest.logs);
+        return { ...manifest, bytes };
       },
     );
     await verify(temporary, own, options.programs);
