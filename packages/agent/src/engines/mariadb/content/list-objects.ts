@@ -124,6 +124,9 @@ class Listing {
       { kinds: [...ROUTINES].map(kindOfRoutine), list: () => this.#routines(databases) },
       { kinds: ["trigger"], list: () => this.#triggers(databases) },
       { kinds: ["event"], list: () => this.#events(databases) },
+      // These read tables, which may be large or locked, and must not take anything else along.
+      { kinds: ["sequence_value"], list: () => this.#sequenceValues(databases) },
+      { kinds: ["auto_increment"], list: () => this.#counters(databases) },
     ];
   }
 
@@ -135,12 +138,6 @@ class Listing {
   }
 
   async #tables(databases: readonly string[]): Promise<void> {
-    const counters = new Map(
-      (
-        await this.#own(`select table_schema, table_name, column_name from information_schema.columns
-          where ${inList("table_schema", databases)} and extra like '%auto_increment%'`)
-      ).map(([database = "", table = "", column = ""]) => [tableName(database, table), column]),
-    );
     const switchedOff = await this.#indexesSwitchedOff(databases);
     const tables = await this.#own(`select table_schema, table_name, table_type from information_schema.tables
       where ${inList("table_schema", databases)} order by 1, 2`);
@@ -148,7 +145,7 @@ class Listing {
       const name = tableName(database, table);
       const place = `${quoted(database)}.${quoted(table)}`;
       if (type === "VIEW") this.#add("view", name, await this.#shown(`view ${place}`, 1));
-      else if (type === "SEQUENCE") await this.#sequence(name, place);
+      else if (type === "SEQUENCE") this.#add("sequence", name, await this.#shown(`sequence ${place}`, 1));
       else {
         const [text, ...more] = await this.#shown(`table ${place}`, 1);
         const compared = this.#withAge ? (text ?? "") : withoutAge(text ?? "");
@@ -156,12 +153,27 @@ class Listing {
           const isOff = part.kind === "index" && switchedOff.has(part.name);
           this.#add(part.kind, part.name, [part.definition, ...more, ...(isOff ? ["switched off"] : [])]);
         }
-        const column = counters.get(name);
-        if (column === undefined) continue;
-        const all = type === "SYSTEM VERSIONED" ? " for system_time all" : "";
-        const newest = await this.#foreign(`select coalesce(max(${quoted(column)}), 0) from ${place}${all}`);
-        this.#add("auto_increment", name, [counterOf(text ?? "", newest?.[0]?.[0] ?? "")]);
       }
+    }
+  }
+
+  async #counters(databases: readonly string[]): Promise<void> {
+    const versioned = new Set(
+      (
+        await this.#own(`select table_schema, table_name from information_schema.tables
+          where ${inList("table_schema", databases)} and table_type = 'SYSTEM VERSIONED'`)
+      ).map(([database = "", table = ""]) => tableName(database, table)),
+    );
+    const columns =
+      await this.#own(`select table_schema, table_name, column_name from information_schema.columns
+      where ${inList("table_schema", databases)} and extra like '%auto_increment%' order by 1, 2`);
+    for (const [database = "", table = "", column = ""] of columns) {
+      const name = tableName(database, table);
+      const place = `${quoted(database)}.${quoted(table)}`;
+      const [text = ""] = await this.#shown(`table ${place}`, 1);
+      const all = versioned.has(name) ? " for system_time all" : "";
+      const newest = await this.#foreign(`select coalesce(max(${quoted(column)}), 0) from ${place}${all}`);
+      this.#add("auto_increment", name, [counterOf(text, newest?.[0]?.[0] ?? "")]);
     }
   }
 
@@ -180,10 +192,14 @@ class Listing {
   }
 
   /** A dump does not say how often a sequence has restarted. */
-  async #sequence(name: string, place: string): Promise<void> {
-    this.#add("sequence", name, await this.#shown(`sequence ${place}`, 1));
-    const value = await this.#foreign(`select next_not_cached_value from ${place}`);
-    this.#add("sequence_value", name, value?.[0] ?? []);
+  async #sequenceValues(databases: readonly string[]): Promise<void> {
+    const sequences = await this.#own(`select table_schema, table_name from information_schema.tables
+      where ${inList("table_schema", databases)} and table_type = 'SEQUENCE' order by 1, 2`);
+    for (const [database = "", sequence = ""] of sequences) {
+      const place = `${quoted(database)}.${quoted(sequence)}`;
+      const value = await this.#foreign(`select next_not_cached_value from ${place}`);
+      this.#add("sequence_value", tableName(database, sequence), value?.[0] ?? []);
+    }
   }
 
   async #routines(databases: readonly string[]): Promise<void> {
@@ -267,16 +283,8 @@ class Listing {
 
 const kindOfRoutine = (type: string): string => type.replace(" ", "_");
 
-/** All that a table, a view or a sequence gives. */
-const TABLE_KINDS: readonly string[] = [
-  "table",
-  "index",
-  "constraint",
-  "view",
-  "auto_increment",
-  "sequence",
-  "sequence_value",
-];
+/** What the definition of a table, a view or a sequence says. */
+const TABLE_KINDS: readonly string[] = ["table", "index", "constraint", "view", "sequence"];
 const ROUTINES: ReadonlySet<string> = new Set(["procedure", "function", "package", "package body"]);
 /** SQL mode, text, two character sets and the database's collation. */
 const TRIGGER_CELLS = 5;
