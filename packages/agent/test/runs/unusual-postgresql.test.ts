@@ -185,6 +185,20 @@ test("what a restore with owners may not build or fill is named, and nothing els
   ]);
 });
 
+test("an aggregate that only a superuser may make is not blamed on the dump", async () => {
+  server.sql(`create database joining template template0;
+    \\connect joining
+    create table t (v text); insert into t values ('a');
+    create aggregate joined(text, text) (sfunc = string_agg_transfn, stype = internal, finalfunc = string_agg_finalfn);`);
+  const made = await backUp(place, of("joining"));
+  await expect(testBackup(place, server.source, made)).rejects.toMatchObject({
+    code: "sandbox_lacks",
+    message: expect.stringContaining(
+      "the dump needs an aggregate whose state is of the type internal",
+    ) as string,
+  });
+});
+
 test("options that a dump has in another order pass, and comments and grants that a restore does not bring back are named", async () => {
   server.sql(`create role asker; create database in_order template template0;
     \\connect in_order

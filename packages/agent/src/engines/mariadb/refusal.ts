@@ -69,8 +69,14 @@ export function refusalOf(
       `the scratch server lacks a feature that the dump needs (${where}): use the source's version, with its storage engines and plugins`,
     );
   }
-  return new RestoreRefused(`the dump cannot be loaded (${where})`);
+  return new RestoreRefused(`the dump cannot be loaded (${where})${DENIED.has(code) ? BEYOND : ""}`);
 }
+
+/** Access to a database, table or right denied, or something that the server's options forbid. */
+const DENIED: ReadonlySet<number> = new Set([1044, 1142, 1227, 1290]);
+const BEYOND =
+  ": it asks for more than to fill its own databases, such as to make accounts or to set the server's variables, and the account that loads it may do nothing else. " +
+  'Make the dump without that (docs/engines.md, "What a dump may do")';
 
 export interface Known {
   /** The source's stored functions: a missing one is told from one that a library brings. */

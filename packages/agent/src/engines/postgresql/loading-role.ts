@@ -164,6 +164,9 @@ async function execute(session: PsqlSession, query: string): Promise<void> {
   );
 }
 
+/** Only a superuser may make an aggregate whose state is a pointer into the server's memory. */
+const INTERNAL_STATE = /aggregate transition data type cannot be internal/;
+
 /**
  * Finds in a server's error the right that the loading role lacks. The result has no part of a row.
  */
@@ -179,18 +182,28 @@ const BEYOND: readonly [RegExp, (found: string) => string][] = [
   [/permission denied to set parameter "([a-z_.]{1,63})"/, (name) => `the setting ${name}`],
   [/permission denied for function ([a-z0-9_]{1,63})$/, (name) => `the function ${name}`],
   [/must be superuser to ([a-z ]{1,60})/, (what) => `a superuser to ${what}`],
+  [INTERNAL_STATE, () => "an aggregate whose state is of the type internal"],
+  [/only superuser can ([a-z ]{1,60})/, (what) => `a superuser to ${what}`],
   [/permission denied to ([a-z ]{1,60})/, (what) => `the right to ${what}`],
 ];
 
-/** The error for a dump that needs more than the owner of a database may do. */
-export function needsSuperuser(line: string): RunError {
+/** Whether the server's error says that the loading role lacks a right. */
+export function isBeyondLoader(sqlstate: string, message: string): boolean {
+  return sqlstate === "42501" || (sqlstate === "42P13" && INTERNAL_STATE.test(message));
+}
+
+/**
+ * The error for a dump that needs more than the owner of a database may do. `where`: which entry of
+ * the dump, after a space; said if the server's error does not tell what is needed.
+ */
+export function needsSuperuser(sqlstate: string, line: string, where = ""): RunError {
   const what = BEYOND.flatMap(([pattern, say]) => {
     const match = pattern.exec(line);
     return match === null ? [] : [say(match[1] ?? "")];
   })[0];
   return new RunError(
     "sandbox_lacks",
-    `the dump needs ${what ?? "more rights"} (SQLSTATE 42501): the role that loads a dump owns its database and has no other rights. ` +
+    `the dump needs ${what ?? `more rights${where}`} (SQLSTATE ${sqlstate}): the role that loads a dump owns its database and has no other rights. ` +
       "A dump without it can be tested",
   );
 }

@@ -79,3 +79,25 @@ test.each([
     message: expect.stringContaining("was killed") as string,
   });
 });
+
+test.each([
+  ["42501", "only superuser can define a leakproof function", "a superuser to define a leakproof function"],
+  ["42501", "something else that nobody may", "more rights at FUNCTION app f()"],
+  [
+    "42P13",
+    "aggregate transition data type cannot be internal",
+    "an aggregate whose state is of the type internal",
+  ],
+])(
+  "a dump for which the loading role lacks a right (%s %s) could not be tested, and the message says which",
+  (sqlstate, error, told) => {
+    const stderr = `pg_restore: while PROCESSING TOC:
+pg_restore: from TOC entry 2; 1255 16385 FUNCTION app f() postgres
+pg_restore: error: could not execute query: ERROR:  ${error}
+`;
+    expect(refusalOf({ code: 1, signal: null, stderr }, SERVER, sqlstate)).toMatchObject({
+      code: "sandbox_lacks",
+      message: expect.stringContaining(`the dump needs ${told} (SQLSTATE ${sqlstate}): `) as string,
+    });
+  },
+);

@@ -3,7 +3,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { needsSuperuser } from "./loading-role.ts";
+import { isBeyondLoader, needsSuperuser } from "./loading-role.ts";
 import { missingOnServer } from "./missing-on-server.ts";
 
 const ARCHIVE_ERROR =
@@ -72,8 +72,10 @@ export function refusalOf(
   if (isLacking(sqlstate) || (sqlstate !== "P0001" && /^(?:EXTENSION|COLLATION) /.test(entry ?? ""))) {
     return lacksFeature(sqlstate, where);
   }
-  if (sqlstate === "42501" && server.runtime.kind !== "uri") return needsSuperuser(messageIn(exit.stderr));
-  const why = whichConstraint(sqlstate, messageIn(exit.stderr));
+  const message = messageIn(exit.stderr);
+  if (isBeyondLoader(sqlstate, message) && server.runtime.kind !== "uri")
+    return needsSuperuser(sqlstate, message, where);
+  const why = whichConstraint(sqlstate, message);
   return new RestoreRefused(`pg_restore failed${where} (SQLSTATE ${sqlstate})${why}`);
 }
 

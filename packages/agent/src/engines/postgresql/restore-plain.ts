@@ -3,7 +3,7 @@ import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { peekStart } from "../peek-start.ts";
-import { giveToLoader, LOADING_ROLE, needsOf, needsSuperuser } from "./loading-role.ts";
+import { giveToLoader, LOADING_ROLE, needsOf, isBeyondLoader, needsSuperuser } from "./loading-role.ts";
 import { isServerError } from "./server-error.ts";
 import { PlainErrors } from "./psql-errors.ts";
 import { makeRoles, withRolesMade } from "./policy-roles.ts";
@@ -11,8 +11,6 @@ import { isLacking, lacksFeature, messageIn, outOfMemory, whichConstraint } from
 import { runRestrictedSql } from "./restricted-sql.ts";
 import { missingOnServer } from "./missing-on-server.ts";
 
-/** An error because the loading role lacks a right. */
-const NOT_ALLOWED = /^ERROR: +42501: /;
 /** pg_dump writes all extensions right after the schemas, before any content. */
 const HEAD_BYTES = 1 << 20;
 
@@ -60,7 +58,8 @@ export async function restorePlain(
   }
   const lacks = isOwn && first !== null ? missingOnServer(sqlstate, messageIn(first)) : null;
   if (lacks !== null) throw lacks;
-  if (isOwn && first !== null && NOT_ALLOWED.test(first)) throw needsSuperuser(first);
+  if (isOwn && first !== null && isBeyondLoader(sqlstate, messageIn(first)))
+    throw needsSuperuser(sqlstate, first);
   if (first !== null)
     throw new RestoreRefused(
       `the dump cannot be loaded (${sqlstate === undefined ? "psql refuses it" : `SQLSTATE ${sqlstate}`})${isOwn ? whichConstraint(sqlstate, first) : ""}`,
