@@ -82,6 +82,8 @@ export async function migrate(
   return withClient(connection, { name: "migrate", statement_ms: 0 }, async (client) => {
     // This process's locks must not stay if its host vanishes.
     await client.query(`set idle_in_transaction_session_timeout = ${IDLE_MS}`);
+    // Citus would refuse a new function or role after a table's change. Others ignore the setting.
+    await client.query("set citus.multi_shard_modify_mode = 'sequential'");
     return watched(client, { connection, log, what: "migrating the database" }, async () => {
       if (await isOthers(client)) return requireMigrated(client, known);
       await ensureRoles(client, roles);
