@@ -137,12 +137,8 @@ async function readPredicates(
       .select(ENVELOPE_PLACE)
       .where("id", "in", ids)
       .execute();
-    const found = envelopes.of(rows);
-    for (const { id, kind, backup_id, created_at } of rows) {
-      const envelope = found.get(id);
-      if (envelope !== undefined)
-        predicates.set(`${kind} ${backup_id}`, { at: created_at, predicate: predicateIn(envelope) });
-    }
+    for (const { kind, backup_id, envelope, created_at } of envelopes.complete(rows))
+      predicates.set(`${kind} ${backup_id}`, { at: created_at, predicate: predicateIn(envelope) });
   }
   return predicates;
 }

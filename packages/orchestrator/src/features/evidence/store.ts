@@ -261,7 +261,7 @@ export async function readReceiptBodies(
     .where("id", "in", [...ids])
     .where("org_id", "=", orgId)
     .execute();
-  return new Map([...envelopes.of(found)].map(([id, envelope]) => [id, { id, envelope }]));
+  return new Map(envelopes.complete(found).map((row) => [row.id, row]));
 }
 
 export async function readEventBodies(

@@ -97,8 +97,9 @@ export async function findReceipt(
     .where("receipts.org_id", "=", orgId)
     .executeTakeFirst();
   if (row === undefined) return null;
-  const { key_fingerprint, ...found } = row;
-  const receipt = { ...found, envelope: envelopes.ofOne(found) };
+  const [found] = envelopes.complete([row]);
+  if (found === undefined) throw new Error("a row was given, and none came back");
+  const { key_fingerprint, ...receipt } = found;
   const keyid = keyidOf(receipt.envelope);
   if (keyid === key_fingerprint) return receipt;
   const signedWith = await findSigningKey(db, receipt.agent_id, keyid);

@@ -37,10 +37,7 @@ export async function readRestoreTests(
     .where("id", "in", within)
     .orderBy("id", "desc")
     .execute();
-  const found = envelopes.of(receipts);
-  const rows = receipts.flatMap(({ id, created_at, agent_id, backup_id }) => {
-    const envelope = found.get(id);
-    if (envelope === undefined) return [];
+  const rows = envelopes.complete(receipts).map(({ id, created_at, agent_id, backup_id, envelope }) => {
     const { started_at, finished_at, result, reason, runtime, phases, checks } = restoreTestIn(envelope);
     const test: RestoreTestRecord = {
       receipt_id: id,
@@ -55,7 +52,7 @@ export async function readRestoreTests(
       ...(phases === undefined ? {} : { phases }),
       checks,
     };
-    return [{ id, test }];
+    return { id, test };
   });
   return { rows, hasMore };
 }

@@ -51,26 +51,19 @@ export class ArchivedEnvelopes {
   }
 
   /**
-   * The envelope of each row, by id. Throws FetchFirst if some are in the archive and not in
+   * The same rows, each with its envelope. Throws FetchFirst if some are in the archive and not in
    * memory; fetching throws LogCorruption if a file is missing or damaged.
    */
-  of(places: readonly EnvelopePlace[]): Map<string, Buffer> {
-    const found = new Map<string, Buffer>();
+  complete<Row extends EnvelopePlace>(rows: readonly Row[]): (Row & { envelope: Buffer })[] {
+    const whole: (Row & { envelope: Buffer })[] = [];
     const absent: EnvelopePlace[] = [];
-    for (const place of places) {
-      const envelope = place.envelope ?? this.#recall(place.id);
-      if (envelope === null) absent.push(place);
-      else found.set(place.id, envelope);
+    for (const row of rows) {
+      const envelope = row.envelope ?? this.#recall(row.id);
+      if (envelope === null) absent.push(row);
+      else whole.push({ ...row, envelope });
     }
     if (absent.length > 0) throw new FetchFirst(() => this.#fetch(absent));
-    return found;
-  }
-
-  /** The same for one. */
-  ofOne(place: EnvelopePlace): Buffer {
-    const envelope = this.of([place]).get(place.id);
-    if (envelope === undefined) throw new Error("an envelope was neither found nor asked for");
-    return envelope;
+    return whole;
   }
 
   async #fetch(places: readonly EnvelopePlace[]): Promise<void> {

@@ -79,11 +79,5 @@ async function readReceipts(
     .select(ENVELOPE_PLACE)
     .where("id", "in", wanted)
     .execute();
-  const found = envelopes.of(rows);
-  return new Map(
-    rows.flatMap((row): [string, LoggedReceipt][] => {
-      const envelope = found.get(row.id);
-      return envelope === undefined ? [] : [[row.id, { type: "receipt", ...row, envelope }]];
-    }),
-  );
+  return new Map(envelopes.complete(rows).map((row) => [row.id, { type: "receipt", ...row }]));
 }
