@@ -52,13 +52,14 @@ export async function makeHistory(pool: Pool, orgId: string, receipts: number): 
   const fleet = await addFleet(pool, orgId);
   const samples: Sample[] = [];
   const every = Math.max(20, Math.floor(receipts / SAMPLES / 20) * 20);
-  const client = await pool.connect();
+  const connections = [await pool.connect(), await pool.connect()] as const;
+  const indexes = await dropIndexes(pool);
   let batch: MadeReceipt[] = [];
   let size = 0;
   for (const made of makeReceipts(fleet, receipts)) {
     batch.push(made);
     if (batch.length < BATCH && size + batch.length < receipts) continue;
-    const leafHashes = await write(client, orgId, batch);
+    const leafHashes = await write(connections, orgId, batch);
     batch.forEach(({ entry, backupSuffix, sourceId }, n) => {
       if ((size + n) % every !== 0) return;
       const leafHash = leafHashes[n] ?? "";
@@ -78,8 +79,9 @@ export async function makeHistory(pool: Pool, orgId: string, receipts: number): 
     size += batch.length;
     batch = [];
   }
-  await finish(client, orgId);
-  client.release();
+  for (const connection of connections) connection.release();
+  await createIndexes(pool, indexes);
+  await finish(pool, orgId);
   const [agent] = fleet.agents;
   if (agent === undefined) throw new Error("there is no agent");
   const token = await addOwner(pool, orgId);
@@ -141,7 +143,12 @@ export async function addSession(pool: Pool, userId: string): Promise<string> {
 }
 
 /** Gives the leaves' hashes. */
-async function write(client: PoolClient, orgId: string, batch: readonly MadeReceipt[]): Promise<string[]> {
+async function write(
+  [client, other]: readonly [PoolClient, PoolClient],
+  orgId: string,
+  batch: readonly MadeReceipt[],
+): Promise<string[]> {
+  const others = writeOthers(other, orgId, batch);
   const session = clientSession(client);
   await client.query("begin; set local synchronous_commit = off");
   const locked = await lockLogs(session, new Set([orgId]));
@@ -155,7 +162,6 @@ async function write(client: PoolClient, orgId: string, batch: readonly MadeRece
     if (growth.size > growth.sizeBefore) heads.push({ size: growth.size, root: growth.root() });
     return { entry, ...grown.append(orgId, entry.leaf) };
   });
-  await writeOthers(client, orgId, batch);
   const now = batch.at(-1)?.entry.recordedAt ?? new Date();
   await Promise.all([
     insertReceipts(session, placed),
@@ -169,6 +175,7 @@ async function write(client: PoolClient, orgId: string, batch: readonly MadeRece
     [orgId, plainArray(heads.map(({ size }) => size)), packHashes(heads.map(({ root }) => root)), now],
   );
   await client.query("commit");
+  await others;
   return placed.map(({ leafHash }) => Buffer.from(leafHash).toString("hex"));
 }
 
@@ -192,6 +199,7 @@ async function writeOthers(client: PoolClient, orgId: string, batch: readonly Ma
     batch.map(({ agent }) => agent.id),
     batch.map(({ entry }) => entry.recordedAt),
   ];
+  await client.query("begin; set local synchronous_commit = off");
   const rows =
     "unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[]) with ordinality as made (suffix, source_id, agent_id, at, n)";
   await client.query(
@@ -206,11 +214,12 @@ async function writeOthers(client: PoolClient, orgId: string, batch: readonly Ma
   );
   await client.query(
     `insert into backups (id, org_id, source_id, agent_id, upload_id, object_key, sha256, size_bytes, cipher, source_metadata, made_at,
-       created_at, proven_at, status, command_id)
+       created_at, proven_at, status, command_id, object_removed_at, removal_due_at)
      select 'bkp_' || suffix, $1, source_id, agent_id, 'upl_' || suffix, suffix, sha256(suffix::bytea), 1000000,
        '{"name": "age-v1", "recipients": ["age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"]}',
        '{"engine": "postgresql", "engine_version": "15.14", "dump_format": "pg_dump-custom", "schema_hash": "ab"}', at, at, at,
-       case when at < now() - interval '90 days' then 'expired' else 'available' end, 'cmd_' || suffix from ${rows}`,
+       case when at < now() - interval '90 days' then 'expired' else 'available' end, 'cmd_' || suffix,
+       case when at < now() - interval '90 days' then now() end, case when at < now() - interval '90 days' then now() end from ${rows}`,
     backups,
   );
   await client.query(
@@ -222,19 +231,42 @@ async function writeOthers(client: PoolClient, orgId: string, batch: readonly Ma
   await client.query(
     `insert into api_logs (id, org_id, actor_kind, actor_id, method, route, path, status, duration_ms, address, request_id, created_at)
      select 'log_' || suffix, $1, 'agent', agent_id, 'POST', '/v1/receipts', '/v1/receipts', case n % 500 when 7 then 422 else 201 end, 5,
-       '127.0.0.1', 'req_' || suffix, at from ${rows} where n % 2 = 1`,
+       '127.0.0.1', 'req_' || suffix, at from ${rows} where n % 2 = 1 and at > now() - interval '364 days'`,
     all,
   );
+  await client.query("commit");
 }
 
-async function finish(client: PoolClient, orgId: string): Promise<void> {
-  await client.query("update orgs set public_log = true where id = $1", [orgId]);
-  // The objects are gone as well: none of them was ever there.
-  await client.query(
-    "update backups set object_removed_at = now(), removal_due_at = now() where org_id = $1 and status = 'expired'",
-    [orgId],
+interface Index {
+  name: string;
+  definition: string;
+}
+
+/**
+ * Takes the indexes that no constraint needs away from the tables that grow: to build them once is
+ * far less work than to keep them while millions of rows arrive.
+ */
+async function dropIndexes(pool: Pool): Promise<Index[]> {
+  const { rows } = await pool.query<Index>(
+    `select c.oid::regclass::text as name, pg_get_indexdef(c.oid) as definition
+     from pg_index i join pg_class c on c.oid = i.indexrelid
+     where i.indrelid = any('{receipts,log_leaves,commands,uploads,backups,events,api_logs}'::regclass[])
+       and not exists (select 1 from pg_constraint where conindid = c.oid) and c.relname <> 'receipts_envelopes'`,
   );
-  await client.query("vacuum (analyze)");
+  await pool.query(rows.map(({ name }) => `drop index ${name};`).join(""));
+  return rows;
+}
+
+async function createIndexes(pool: Pool, indexes: readonly Index[]): Promise<void> {
+  const client = await pool.connect();
+  await client.query("set maintenance_work_mem = '512MB'");
+  for (const { definition } of indexes) await client.query(definition);
+  client.release(true);
+}
+
+async function finish(pool: Pool, orgId: string): Promise<void> {
+  await pool.query("update orgs set public_log = true where id = $1", [orgId]);
+  await pool.query("vacuum (analyze)");
 }
 
 /** Organisations with an agent and a source each. */

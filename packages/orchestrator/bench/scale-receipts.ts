@@ -60,7 +60,8 @@ export function* makeReceipts({ orgId, agents, sourceIds }: Fleet, count: number
       sha256: toHex(sha256(Buffer.from(backupSuffix))),
       sizeBytes: 1_000_000,
     };
-    const times = { started_at: recordedAt.toISOString(), finished_at: recordedAt.toISOString() };
+    const finished = new Date(recordedAt.getTime() - 60_000).toISOString();
+    const times = { started_at: finished, finished_at: finished };
     const result = turn % 100 === 7 && part === 3 ? "failed" : "passed";
     const statement =
       part === 0
