@@ -1,5 +1,5 @@
 import type { History, Sample } from "./scale-history.ts";
-import { RECEIPT_EVERY_MS } from "./scale-receipts.ts";
+import { API_LOG_MS, RECEIPT_EVERY_MS } from "./scale-receipts.ts";
 
 export interface MeasuredCall {
   name: string;
@@ -21,6 +21,8 @@ export function callsOf(history: History, operator: string): MeasuredCall[] {
     if (found === undefined) throw new Error("there are no samples");
     return found;
   };
+  // The API log has only those of the last year.
+  const recent = samples.filter(({ recordedAt }) => recordedAt.getTime() > Date.now() - API_LOG_MS);
   const org = `/api/orgs/${orgId}`;
   const month = (n: number): string => {
     const { recordedAt } = sample(n);
@@ -105,7 +107,7 @@ export function callsOf(history: History, operator: string): MeasuredCall[] {
   add("a backup", (n) => `/api/backups/bkp_${sample(n).backupSuffix}`);
   add("an event", (n) => `/api/events/evt_${sample(n).suffix}`);
   add("a command", (n) => `/api/commands/cmd_${sample(n).backupSuffix}`);
-  add("an API log", (n) => `/api/api-logs/log_${sample(n).suffix}`);
+  add("an API log", (n) => `/api/api-logs/log_${recent[(n * 89) % recent.length]?.suffix ?? ""}`);
   add("the log", () => `${org}/log`);
   add("a bundle", (n) => `/api/receipts/${sample(n).receiptId}/bundle`, { proves: "bundle" });
 

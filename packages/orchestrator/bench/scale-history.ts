@@ -15,7 +15,7 @@ import { LogCorruption } from "../src/log/log-corruption.ts";
 import { packHashes, plainArray } from "../src/platform/database/packed.ts";
 import { clientSession } from "../src/platform/database/sql-session.ts";
 import type { TestAgent } from "../test/log/log-world.ts";
-import { makeReceipts, type Fleet, type MadeReceipt } from "./scale-receipts.ts";
+import { API_LOG_MS, makeReceipts, type Fleet, type MadeReceipt } from "./scale-receipts.ts";
 
 const AGENTS = 20;
 /** So few that each has more than a page of everything, also with ten thousand receipts. */
@@ -231,7 +231,7 @@ async function writeOthers(client: PoolClient, orgId: string, batch: readonly Ma
   await client.query(
     `insert into api_logs (id, org_id, actor_kind, actor_id, method, route, path, status, duration_ms, address, request_id, created_at)
      select 'log_' || suffix, $1, 'agent', agent_id, 'POST', '/v1/receipts', '/v1/receipts', case n % 500 when 7 then 422 else 201 end, 5,
-       '127.0.0.1', 'req_' || suffix, at from ${rows} where n % 2 = 1 and at > now() - interval '364 days'`,
+       '127.0.0.1', 'req_' || suffix, at from ${rows} where n % 2 = 1 and at > now() - interval '1 millisecond' * ${API_LOG_MS}`,
     all,
   );
   await client.query("commit");

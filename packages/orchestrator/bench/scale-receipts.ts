@@ -21,6 +21,8 @@ const RECEIPTS_OF_A_BACKUP = 4;
  * which the API log is kept.
  */
 export const RECEIPT_EVERY_MS = 30_000;
+/** How long the API log is kept: a little less than the service keeps it. */
+export const API_LOG_MS = 364 * 86_400_000;
 
 /** What an organisation's receipts are about. */
 export interface Fleet {

@@ -6,9 +6,9 @@
  *
  * The service as it ships, its PostgreSQL and the client share the machine; one call at a time over
  * HTTPS on a connection that is open. A share of the proofs is verified. With --archive, envelopes
- * older than so many days are archived on the disk before the large one is measured, and the sizes of
- * the table of receipts before and after are told. Prints a table in
- * Markdown; exit code 1 where an aim is missed. Takes some ten minutes and 6 GB of disk.
+ * older than so many days are archived on the disk before the large one is measured, and the sizes
+ * of the table of receipts before and after are told. Prints a table in Markdown; exit code 1 where
+ * an aim is missed. Takes some ten minutes and 6 GB of disk.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
