@@ -185,6 +185,23 @@ test("what a restore with owners may not build or fill is named, and nothing els
   ]);
 });
 
+test("a commutator that was never made, a comment on a constraint trigger and a final function's option without one pass", async () => {
+  server.sql(`create database halves template template0;
+    \\connect halves
+    create table t (id int); insert into t values (1);
+    create operator %% (leftarg = int, rightarg = int8, function = int48eq, commutator = %%);
+    create function tells() returns trigger language plpgsql as 'begin return null; end';
+    create constraint trigger told after insert on t deferrable for each row execute function tells();
+    comment on constraint told on t is 'lost'; comment on trigger told on t is 'kept';
+    create aggregate added(int) (sfunc = int4pl, stype = int, finalfunc_modify = read_write);`);
+  const made = await backUp(place, of("halves"));
+  const tested = await testBackup(place, server.source, made);
+  expect(tested.reason).toBeUndefined();
+  expect(tested.checks.find(({ id }) => id === "inferred:objects")?.observed).toMatchObject({
+    not_looked_at_objects: "comments that no dump has",
+  });
+});
+
 test("an aggregate that only a superuser may make is not blamed on the dump", async () => {
   server.sql(`create database joining template template0;
     \\connect joining

@@ -30,10 +30,10 @@ const VIEW_OPTIONS =
 
 /**
  * A comment `d` that no dump has: pg_dump leaves out what a table gets from its parents, and what
- * the server makes along with a type or a view, with the comments on it.
+ * the server makes along with a constraint trigger, a type or a view, with the comments on it.
  */
 export const IS_UNDUMPED = `(case d.classoid
-    when 'pg_constraint'::regclass then exists (select from pg_constraint c where c.oid = d.objoid and ((c.contype in ('c', 'n') and c.conrelid <> 0 and not c.conislocal) or (c.contype = 'f' and c.conparentid <> 0)))
+    when 'pg_constraint'::regclass then exists (select from pg_constraint c where c.oid = d.objoid and (c.contype = 't' or (c.contype in ('c', 'n') and c.conrelid <> 0 and not c.conislocal) or (c.contype = 'f' and c.conparentid <> 0)))
     when 'pg_trigger'::regclass then exists (select from pg_trigger t where t.oid = d.objoid and (t.tgisinternal or coalesce(to_jsonb(t)->>'tgparentid', '0') <> '0'))
     when 'pg_rewrite'::regclass then exists (select from pg_rewrite w where w.oid = d.objoid and w.rulename = '_RETURN')
     when 'pg_proc'::regclass then exists (select from pg_depend i where i.classid = d.classoid and i.objid = d.objoid and i.deptype = 'i')
@@ -43,6 +43,10 @@ export const IS_UNDUMPED = `(case d.classoid
 
 export const LISTING =
   "select json_build_array(kind, name, encode(sha256(convert_to(exact::text, 'UTF8')), 'hex'), coalesce(printed, '')) from object";
+
+/** What a final function may change: without such a function, a dump has the default. */
+const MODIFY = (modify: string, final: string): string =>
+  `case when a.${final}::oid <> 0 then a.${modify}::text when a.aggkind = 'n' then 'r' when a.aggkind <> 'n' then 'w' end`;
 
 /** The roles of a list of oids, by name; PUBLIC has the oid 0. */
 const ROLES = (oids: string): string =>
@@ -103,7 +107,7 @@ const OBJECTS = (sequenceValue: string, listing = LISTING): string => `
     union all
     select 'function', p.oid::regprocedure::text, json_build_array(p.prokind, a.aggkind, a.aggnumdirectargs, a.aggtransfn::regprocedure::text,
       a.aggfinalfn::regprocedure::text, a.aggcombinefn::regprocedure::text, a.aggserialfn::regprocedure::text, a.aggdeserialfn::regprocedure::text,
-      a.aggmtransfn::regprocedure::text, a.aggminvtransfn::regprocedure::text, a.aggmfinalfn::regprocedure::text, a.aggfinalmodify, a.aggmfinalmodify,
+      a.aggmtransfn::regprocedure::text, a.aggminvtransfn::regprocedure::text, a.aggmfinalfn::regprocedure::text, ${MODIFY("aggfinalmodify", "aggfinalfn")}, ${MODIFY("aggmfinalmodify", "aggmfinalfn")},
       a.aggsortop::regoperator::text, format_type(a.aggtranstype, null), format_type(a.aggmtranstype, null), a.agginitval, a.aggminitval, p.proparallel),
       case when p.prokind <> 'a' then pg_get_functiondef(p.oid) else pg_get_function_arguments(p.oid) end
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace left join pg_aggregate a on a.aggfnoid = p.oid

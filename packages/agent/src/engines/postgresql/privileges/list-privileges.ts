@@ -121,8 +121,9 @@ export const HAS_SYSTEM_GRANTS = `
  * Each row is a JSON array: kind, name, and the SHA-256 of a JSON array of the owner and the
  * grants. If the schema `public` has the grants of a new database, only its owner is listed: from
  * PostgreSQL 15 on, and only if somebody set it, because an older dump does not name it. An
- * extension's objects are not listed, nor are more than 1,000 large objects. The database's own
- * name is not compared, because a copy has another one.
+ * extension's objects are not listed, nor are more than 1,000 large objects, nor operators that are
+ * only named by others, whose owner no dump has. The database's own name is not compared, because a
+ * copy has another one.
  */
 export const LIST_PRIVILEGES = `
   with object(kind, name, exact) as (
@@ -140,7 +141,7 @@ export const LIST_PRIVILEGES = `
     ${OWN("t", "pg_type", "typnamespace")} and t.typtype in ('b', 'd', 'e', 'r', 'c') and not exists (select from pg_type e where e.typarray = t.oid)
       and (t.typrelid = 0 or (select relkind = 'c' from pg_class where oid = t.typrelid))
     union all
-    select 'privileges', format('operator %s', o.oid::regoperator), json_build_array(pg_get_userbyid(o.oprowner)) ${OWN("o", "pg_operator", "oprnamespace")}
+    select 'privileges', format('operator %s', o.oid::regoperator), json_build_array(pg_get_userbyid(o.oprowner)) ${OWN("o", "pg_operator", "oprnamespace")} and o.oprcode <> 0
     union all
     select 'privileges', format('collation %I.%I', n.nspname, l.collname), json_build_array(pg_get_userbyid(l.collowner)) ${OWN("l", "pg_collation", "collnamespace")}
     union all
