@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { makeDirectory, replaceFile } from "@attestore/host/durable-files";
+import { join } from "node:path";
 import { nullIfNoObject } from "./null-if-no-object.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type { ByteRange, ServiceFiles } from "./service-files.ts";
+import { writeAsOwner } from "./write-as-owner.ts";
 
 /** Below the hidden directory of the notes. */
 export class DiskFiles implements ServiceFiles {
@@ -14,9 +14,7 @@ export class DiskFiles implements ServiceFiles {
   }
 
   async write(name: string, bytes: Uint8Array): Promise<void> {
-    const path = this.#path(name);
-    await makeDirectory(dirname(path));
-    await replaceFile(path, bytes);
+    await writeAsOwner(this.#root, this.#path(name), bytes);
   }
 
   async read(name: string, { start, length }: ByteRange): Promise<Buffer | null> {

@@ -1,9 +1,10 @@
 import { opendir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makeDirectory, replaceFile, syncDirectory } from "@attestore/host/durable-files";
+import { syncDirectory } from "@attestore/host/durable-files";
 import { nullIfNoObject } from "./null-if-no-object.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type { ServiceNotes } from "./service-notes.ts";
+import { writeAsOwner } from "./write-as-owner.ts";
 
 /** Files below a hidden directory of `objects/`, so that they move with the objects. */
 export class DiskNotes implements ServiceNotes {
@@ -18,9 +19,7 @@ export class DiskNotes implements ServiceNotes {
   }
 
   async write(name: string, text: string): Promise<void> {
-    const path = this.#path(name);
-    await makeDirectory(dirname(path));
-    await replaceFile(path, text);
+    await writeAsOwner(this.#root, this.#path(name), text);
   }
 
   async remove(name: string): Promise<void> {

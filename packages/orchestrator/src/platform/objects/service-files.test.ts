@@ -2,7 +2,7 @@
  * A real S3 server is in tests/chaos/archive.test.ts; the one here sends the whole object, whatever
  * was asked for.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -54,4 +54,23 @@ describe.each(["disk", "S3"])("a file beside the objects on %s", (kind) => {
     for (const name of ["../x", "/x", "a//b", "a/../b", ".x"])
       await expect(async () => store().files.write(name, Buffer.from("x")), name).rejects.toThrow(RangeError);
   });
+});
+
+test("what a command of root writes on the disk belongs to the service's user", async () => {
+  const objects = join(directory, "objects-of-another");
+  await mkdir(objects);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) await chown(objects, 65_534, 65_534);
+  const { uid } = await stat(objects);
+  expect(uid === 0).toBe(false);
+  const { files, notes } = new DiskStore({
+    directory: objects,
+    publicUrl: "https://x",
+    hmacKey: Buffer.alloc(32),
+  });
+  await files.write(NAME, Buffer.from("{}"));
+  await notes.write("quarantine/x", "{}");
+  const root = join(objects, ".attestore");
+  for (const path of ["", "archive", "archive/org_1", NAME, "quarantine", "quarantine/x"])
+    expect((await stat(join(root, path))).uid, path).toBe(uid);
 });
