@@ -1,10 +1,10 @@
-import { parseLeaf } from "@attestore/proof";
 import { sql } from "kysely";
 import { errorCode } from "@attestore/host/errno";
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import type { ServiceFiles } from "../../platform/objects/service-files.ts";
 import { archivedIn, archiveFile, archiveName, FILE_ENTRIES } from "./archive-file.ts";
+import { leavesOf, newestFile } from "./file-entries.ts";
 
 /** The rows are not as they were read: perhaps another replica was faster. */
 const CHANGED = new Set(["23505", "AT002"]);
@@ -69,21 +69,9 @@ interface Next {
 /** What comes into the log's next file; null if its entries are not all there and old. */
 async function readNext(db: Database, orgId: string, before: Date): Promise<Next | null> {
   return readInOrg(db, orgId, async (tx) => {
-    const last = await tx
-      .selectFrom("archive_files")
-      .select((expression) => expression.fn.max("file_index").as("index"))
-      .where("org_id", "=", orgId)
-      .executeTakeFirst();
-    const index = Number(last?.index ?? -1) + 1;
-    const rows = await tx
-      .selectFrom("log_leaves")
-      .select("leaf")
-      .where("org_id", "=", orgId)
-      .where("log_index", ">=", index * FILE_ENTRIES)
-      .where("log_index", "<", (index + 1) * FILE_ENTRIES)
-      .orderBy("log_index")
-      .execute();
-    const leaves = rows.map(({ leaf }) => parseLeaf(leaf));
+    const newest = await newestFile(tx, orgId);
+    const index = newest === null ? 0 : newest + 1;
+    const leaves = await leavesOf(tx, orgId, index);
     const isOld = leaves.every(({ recorded_at }) => recorded_at < before.toISOString());
     if (leaves.length < FILE_ENTRIES || !isOld) return null;
     const receipts = await tx

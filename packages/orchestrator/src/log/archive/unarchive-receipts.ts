@@ -1,11 +1,10 @@
-import { parseLeaf } from "@attestore/proof";
 import { sql } from "kysely";
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import type { ServiceFiles } from "../../platform/objects/service-files.ts";
 import { LogCorruption } from "../log-corruption.ts";
-import { FILE_ENTRIES } from "./archive-file.ts";
 import { ENVELOPE_PLACE, type EnvelopePlace, readArchived } from "./archived-envelopes.ts";
+import { leavesOf, newestFile } from "./file-entries.ts";
 
 /**
  * Takes the envelopes of a log's newest file back into their rows. The file stays where it is.
@@ -17,13 +16,8 @@ export async function unarchiveNewest(
   orgId: string,
 ): Promise<number | null> {
   const newest = await readInOrg(db, orgId, async (tx) => {
-    const row = await tx
-      .selectFrom("archive_files")
-      .select((expression) => expression.fn.max("file_index").as("index"))
-      .where("org_id", "=", orgId)
-      .executeTakeFirst();
-    if (row === undefined || row.index === null) return null;
-    const index = Number(row.index);
+    const index = await newestFile(tx, orgId);
+    if (index === null) return null;
     return { index, places: await placesIn(tx, orgId, index) };
   });
   if (newest === null) return null;
@@ -41,13 +35,7 @@ export async function unarchiveNewest(
 
 /** The receipts that are in this file. */
 async function placesIn(tx: Database, orgId: string, index: number): Promise<EnvelopePlace[]> {
-  const leaves = await tx
-    .selectFrom("log_leaves")
-    .select("leaf")
-    .where("org_id", "=", orgId)
-    .where("log_index", ">=", index * FILE_ENTRIES)
-    .where("log_index", "<", (index + 1) * FILE_ENTRIES)
-    .execute();
+  const leaves = await leavesOf(tx, orgId, index);
   return tx
     .selectFrom("receipts")
     .select(ENVELOPE_PLACE)
@@ -55,7 +43,7 @@ async function placesIn(tx: Database, orgId: string, index: number): Promise<Env
     .where(
       "id",
       "in",
-      leaves.map(({ leaf }) => parseLeaf(leaf).id),
+      leaves.map(({ id }) => id),
     )
     .where("envelope", "is", null)
     .orderBy("log_index")
