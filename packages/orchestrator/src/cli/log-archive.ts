@@ -2,6 +2,8 @@ import { plural } from "@attestore/proof";
 import type { Command } from "commander";
 import { type Archived, archiveReceipts, listArchivable } from "../log/archive/archive-receipts.ts";
 import { unarchiveNewest } from "../log/archive/unarchive-receipts.ts";
+import { comparePair } from "../features/installation/pairing.ts";
+import { ApiError } from "../platform/errors/api-error.ts";
 import { UserError } from "../platform/errors/user-error.ts";
 import { type CommonOptions, consoleCommand, runInConsole } from "./console-command.ts";
 import type { Console } from "./console.ts";
@@ -21,10 +23,12 @@ export function logArchiveCommand(): Command {
         const days = daysOf(options.olderThan, console);
         const before = new Date(Date.now() - days * DAY_MS);
         await console.act("log archive", async () => ({ orgId: null, done: undefined }));
+        const requireStore = () => requirePaired(console);
+        await requireStore();
         const sum: Archived = { files: 0, receipts: 0, bytes: 0 };
         for (const orgId of await listArchivable(console.db)) {
           const done = await archiveReceipts(
-            { db: console.db, files: console.objects.files },
+            { db: console.db, files: console.objects.files, requireStore },
             { orgId, before, signal },
           );
           sum.files += done.files;
@@ -78,6 +82,15 @@ export function logUnarchiveCommand(): Command {
           next: "attestore-server fsck",
         };
       }),
+    );
+}
+
+async function requirePaired({ pool, objects }: Console): Promise<void> {
+  const { pairing } = await comparePair(pool, objects);
+  if (pairing.is !== "paired")
+    throw new ApiError(
+      "conflict",
+      "The object store does not belong to this database, so receipts would be lost with it. attestore-server objects status shows more.",
     );
 }
 

@@ -11,19 +11,23 @@ export interface ArchiveDeps {
   db: Database;
   files: ServiceFiles;
   logger: Logger;
+  requireDeletable: () => Promise<void>;
   /** At least 30: the database refuses younger ones. */
   after_days: number;
 }
 
 /** Moves the envelopes of old receipts out of the database. */
-export function archiveJob({ db, files, logger, after_days }: ArchiveDeps): Job {
+export function archiveJob({ db, files, logger, requireDeletable, after_days }: ArchiveDeps): Job {
   return {
     name: "archive_receipts",
     every_s: 3600,
     run: async ({ now, signal }) => {
       const before = new Date(now.getTime() - after_days * DAY_MS);
       await eachOf(await listArchivable(db), signal, async (orgId) => {
-        const archived = await archiveReceipts({ db, files }, { orgId, before, signal });
+        const archived = await archiveReceipts(
+          { db, files, requireStore: requireDeletable },
+          { orgId, before, signal },
+        );
         if (archived.files > 0) logger.info({ org_id: orgId, ...archived }, "archived receipts");
       });
     },

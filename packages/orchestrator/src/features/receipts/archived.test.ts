@@ -10,6 +10,7 @@ import { formatPublicKeyPem, publicKeyFromBytes } from "@attestore/proof";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { archiveReceipts } from "../../log/archive/archive-receipts.ts";
 import { ArchivedEnvelopes } from "../../log/archive/archived-envelopes.ts";
+import { FetchFirst } from "../../platform/database/fetch-first.ts";
 import { readInOrg } from "../../platform/database/org-scope.ts";
 import { insertAgent, insertBackup, type TestAgent, type TestBackup } from "../../../test/log/log-world.ts";
 import { addOldReceipts } from "../../../test/log/old-receipts.ts";
@@ -60,7 +61,7 @@ afterAll(async () => {
 
 const archive = (orgId: string) =>
   archiveReceipts(
-    { db: service.byClock, files: service.objects.files },
+    { db: service.byClock, files: service.objects.files, requireStore: () => Promise.resolve() },
     { orgId, before: daysAgo(100), signal: new AbortController().signal },
   );
 
@@ -167,13 +168,17 @@ test("the job archives what is old enough, in each log, and does nothing twice",
     every_ms: 1000,
   });
   const run = (after_days: number) =>
-    archiveJob({ db: service.byClock, files: service.objects.files, logger: service.logger, after_days }).run(
-      {
-        now: new Date(),
-        runningSince: new Date(),
-        signal: new AbortController().signal,
-      },
-    );
+    archiveJob({
+      db: service.byClock,
+      files: service.objects.files,
+      logger: service.logger,
+      requireDeletable: () => Promise.resolve(),
+      after_days,
+    }).run({
+      now: new Date(),
+      runningSince: new Date(),
+      signal: new AbortController().signal,
+    });
   const count = async (): Promise<number> =>
     (await service.pool.query("select from archive_files where org_id = $1", [id])).rows.length;
   await run(250);
@@ -183,6 +188,34 @@ test("the job archives what is old enough, in each log, and does nothing twice",
   expect(await count()).toBe(1);
   const told = service.logger.lines.filter(({ message }) => message === "archived receipts");
   expect(told.map(({ fields }) => fields)).toMatchObject([{ org_id: id, files: 1, receipts: 256 }]);
+});
+
+test("whoever waits for something to be fetched has neither a connection nor a turn", async () => {
+  let holding = 0;
+  const inTurn = async <T>(run: () => Promise<T>): Promise<T> => {
+    holding += 1;
+    return run().finally(() => (holding -= 1));
+  };
+  const meanwhile: number[] = [];
+  const read = () => {
+    if (meanwhile.length > 0) return Promise.resolve("read");
+    throw new FetchFirst(async () => {
+      meanwhile.push(holding, service.pool.totalCount - service.pool.idleCount);
+    });
+  };
+  expect(await readInOrg(service.database, org.id, read, inTurn)).toBe("read");
+  expect(meanwhile).toEqual([0, 0]);
+});
+
+test("what one transaction needs is there in the end, also if nothing is remembered for others", async () => {
+  const forgetful = new ArchivedEnvelopes(service.objects.files, 0);
+  const found = await readInOrg(service.database, org.id, async (tx) => {
+    const ids: string[] = [];
+    // Each asks for its envelope by itself.
+    for (const n of [0, 10, 20, 30]) ids.push((await findReceipt(tx, forgetful, org.id, idAt(n)))?.id ?? "");
+    return ids;
+  });
+  expect(found).toEqual([0, 10, 20, 30].map(idAt));
 });
 
 test("another organisation sees nothing of it", async () => {

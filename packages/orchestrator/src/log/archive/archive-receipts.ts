@@ -15,6 +15,16 @@ export interface Archived {
   bytes: number;
 }
 
+export interface ArchiveTo {
+  db: Database;
+  files: ServiceFiles;
+  /**
+   * Throws unless the object store belongs to this database. Asked before the rows lose anything:
+   * a wrong bucket, or a directory whose disk is not mounted, takes files too.
+   */
+  requireStore: () => Promise<void>;
+}
+
 /**
  * Moves the envelopes of a log's receipts that were recorded before `before` into files, from the
  * oldest on: for each 256 entries, all of which must be that old, one file. A file is durable and
@@ -25,7 +35,7 @@ export interface Archived {
  * when it ended is known from it alone.
  */
 export async function archiveReceipts(
-  { db, files }: { db: Database; files: ServiceFiles },
+  { db, files, requireStore }: ArchiveTo,
   { orgId, before, signal }: { orgId: string; before: Date; signal: AbortSignal },
 ): Promise<Archived> {
   const done: Archived = { files: 0, receipts: 0, bytes: 0 };
@@ -35,6 +45,7 @@ export async function archiveReceipts(
     const { bytes, sha256, parts } = archiveFile(next.receipts);
     if (parts.length > 0)
       await writeChecked(files, archiveName(orgId, next.index, archivedIn(sha256)), bytes);
+    await requireStore();
     try {
       await sql`select attestore_archive(${orgId}, ${next.index}, ${sha256}, ${bytes.length},
         ${parts.map(({ id }) => id)}::text[], ${parts.map(({ start }) => start)}::integer[],
@@ -105,8 +116,12 @@ async function isArchived(db: Database, orgId: string, index: number): Promise<b
 }
 
 async function writeChecked(files: ServiceFiles, name: string, bytes: Buffer): Promise<void> {
+  const read = (): Promise<Buffer | null> => files.read(name, { start: 0, length: bytes.length });
+  const before = await read();
+  if (before?.equals(bytes) === true) return;
+  if (before !== null) throw new Error(`the object store has other bytes of ${name} than its name says`);
   await files.write(name, bytes);
-  const stored = await files.read(name, { start: 0, length: bytes.length });
+  const stored = await read();
   if (stored === null || !stored.equals(bytes))
     throw new Error(`the object store has other bytes of ${name} than it was given a moment ago`);
 }

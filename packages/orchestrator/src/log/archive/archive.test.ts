@@ -43,8 +43,11 @@ const add = (count: number, ago: number, ended_ms?: number): Promise<ReceiptEntr
     ...(ended_ms === undefined ? {} : { ended_ms }),
   });
 
-const archive = (to: ServiceFiles = files, days = 100) =>
-  archiveReceipts({ db: world.byClock, files: to }, { orgId: agent.orgId, before: daysAgo(days), signal });
+const archive = (to: ServiceFiles = files, days = 100, requireStore = () => Promise.resolve()) =>
+  archiveReceipts(
+    { db: world.byClock, files: to, requireStore },
+    { orgId: agent.orgId, before: daysAgo(days), signal },
+  );
 
 interface Row {
   id: string;
@@ -135,8 +138,50 @@ describe("archiving", () => {
     };
     await expect(archive(garbling)).rejects.toThrow("other bytes");
     expect((await rows()).every(({ envelope }) => envelope !== null)).toBe(true);
+    await expect(archive()).rejects.toThrow("than its name says");
+    await rm(join(directory, (await archivedFiles())[0] ?? ""));
     expect(await archive()).toMatchObject({ files: 1, receipts: 256 });
     expect(await findings()).toEqual([]);
+  });
+
+  test("takes nothing out of the database once the object store is another one's", async () => {
+    await add(512, 200);
+    let asked = 0;
+    const gone = async (): Promise<void> => {
+      asked += 1;
+      if (asked > 1) throw new Error("another store");
+    };
+    await expect(archive(files, 100, gone)).rejects.toThrow("another store");
+    expect((await rows()).filter(({ envelope }) => envelope === null)).toHaveLength(256);
+    expect(await archive()).toMatchObject({ files: 1, receipts: 256 });
+    expect(await findings()).toEqual([]);
+  });
+
+  test("writes no file twice, and over no other one", async () => {
+    await add(256, 200);
+    await archive();
+    const [name = ""] = await archivedFiles();
+    const written: string[] = [];
+    const counting: ServiceFiles = {
+      write: (to, bytes) => {
+        written.push(to);
+        return files.write(to, bytes);
+      },
+      read: (...of) => files.read(...of),
+    };
+    const again = async () => {
+      await unarchiveNewest({ db: world.database, files }, agent.orgId);
+      return archive(counting);
+    };
+    expect(await again()).toMatchObject({ files: 1 });
+    expect(written).toEqual([]);
+    await unarchiveNewest({ db: world.database, files }, agent.orgId);
+    const sound = await readFile(join(directory, name));
+    await writeFile(join(directory, name), Buffer.from(sound).fill(0x20, 10, 11));
+    await expect(archive(counting)).rejects.toThrow("than its name says");
+    expect(written).toEqual([]);
+    await writeFile(join(directory, name), sound);
+    expect(await archive()).toMatchObject({ files: 1 });
   });
 
   test("cut off after the file was written, it begins again with the same name and content", async () => {

@@ -1,6 +1,6 @@
 import { parseEnvelope, ProofError, sha256 } from "@attestore/proof";
 import { sql } from "kysely";
-import { FetchFirst } from "../../platform/database/fetch-first.ts";
+import { fetched, FetchFirst } from "../../platform/database/fetch-first.ts";
 import type { ServiceFiles } from "../../platform/objects/service-files.ts";
 import { envelopeSha256 } from "../envelope-sha256.ts";
 import { LogCorruption } from "../log-corruption.ts";
@@ -32,7 +32,7 @@ export const ENVELOPE_PLACE = [
 /** How long it is, wherever it is. */
 export const ENVELOPE_BYTES = sql<number>`coalesce(archived_length, octet_length(envelope))`;
 
-/** A page of anything needs at most 8 MiB. */
+/** For the next calls; what one transaction needs is kept until it ends. */
 const REMEMBERED_BYTES = 32 * 1024 * 1024;
 /** What lies between two envelopes is read with them if it is no more than this. */
 const MAX_GAP = 64 * 1024;
@@ -44,10 +44,12 @@ export class ArchivedEnvelopes {
   readonly #files: ServiceFiles;
   /** By receipt, the one that was used last at the end. */
   readonly #remembered = new Map<string, Buffer>();
+  readonly #mostBytes: number;
   #bytes = 0;
 
-  constructor(files: ServiceFiles) {
+  constructor(files: ServiceFiles, rememberedBytes = REMEMBERED_BYTES) {
     this.#files = files;
+    this.#mostBytes = rememberedBytes;
   }
 
   /**
@@ -58,7 +60,7 @@ export class ArchivedEnvelopes {
     const whole: (Row & { envelope: Buffer })[] = [];
     const absent: EnvelopePlace[] = [];
     for (const row of rows) {
-      const envelope = row.envelope ?? this.#recall(row.id);
+      const envelope = row.envelope ?? fetched()?.get(row.id) ?? this.#recall(row.id);
       if (envelope === null) absent.push(row);
       else whole.push({ ...row, envelope });
     }
@@ -69,6 +71,7 @@ export class ArchivedEnvelopes {
   async #fetch(places: readonly EnvelopePlace[]): Promise<void> {
     for (const [id, envelope] of await readArchived(this.#files, places)) {
       if (typeof envelope === "string") throw new LogCorruption("log_incomplete", `${id}: ${envelope}`);
+      fetched()?.set(id, envelope);
       this.#remember(id, envelope);
     }
   }
@@ -86,7 +89,7 @@ export class ArchivedEnvelopes {
     this.#remembered.delete(id);
     this.#remembered.set(id, envelope);
     for (const [oldest, { length }] of this.#remembered) {
-      if (this.#bytes <= REMEMBERED_BYTES) break;
+      if (this.#bytes <= this.#mostBytes) break;
       this.#remembered.delete(oldest);
       this.#bytes -= length;
     }

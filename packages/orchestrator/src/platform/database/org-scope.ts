@@ -1,6 +1,6 @@
 import { isId } from "@attestore/contract";
 import { type RawBuilder, sql } from "kysely";
-import { FetchFirst } from "./fetch-first.ts";
+import { FetchFirst, keepingFetched } from "./fetch-first.ts";
 import { roleOf } from "./roles.ts";
 import type { Database, DatabaseTransaction } from "./schema.ts";
 
@@ -61,29 +61,35 @@ export async function readInOrg<T>(
   db: Database,
   orgId: string,
   read: (tx: DatabaseTransaction) => Promise<T>,
+  /** Whoever waits for a turn has it for a transaction, and not while something is fetched. */
+  inTurn: (transaction: () => Promise<T>) => Promise<T> = (transaction) => transaction(),
 ): Promise<T> {
   return fetching(() =>
-    db
-      .transaction()
-      .setIsolationLevel("repeatable read")
-      .setAccessMode("read only")
-      .execute(async (tx) => {
-        await scopeToOrg(tx, orgId);
-        return read(tx);
-      }),
+    inTurn(() =>
+      db
+        .transaction()
+        .setIsolationLevel("repeatable read")
+        .setAccessMode("read only")
+        .execute(async (tx) => {
+          await scopeToOrg(tx, orgId);
+          return read(tx);
+        }),
+    ),
   );
 }
 
-/** What one transaction asks for comes a part at a time; others may push it out of memory again. */
-const MAX_FETCHES = 100;
+/** What one transaction asks for may come a piece at a time. */
+const MAX_FETCHES = 1000;
 
 async function fetching<T>(transaction: () => Promise<T>): Promise<T> {
-  for (let fetches = 0; ; fetches += 1) {
-    try {
-      return await transaction();
-    } catch (error) {
-      if (!(error instanceof FetchFirst) || fetches === MAX_FETCHES) throw error;
-      await error.fetch();
+  return keepingFetched(async () => {
+    for (let fetches = 0; ; fetches += 1) {
+      try {
+        return await transaction();
+      } catch (error) {
+        if (!(error instanceof FetchFirst) || fetches === MAX_FETCHES) throw error;
+        await error.fetch();
+      }
     }
-  }
+  });
 }

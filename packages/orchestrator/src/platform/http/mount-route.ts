@@ -167,8 +167,11 @@ async function perform(
       const { orgId, principal } = call;
       if (orgId === null || (principal.kind !== "user" && principal.kind !== "auditor_link"))
         throw new Error("a reading of an organisation was reached without one");
-      const answer = await deps.reading.take(orgId, () =>
-        readInOrg(deps.db, orgId, (tx) => route.handle({ ...call, orgId, principal }, tx)),
+      const answer = await readInOrg(
+        deps.db,
+        orgId,
+        (tx) => route.handle({ ...call, orgId, principal }, tx),
+        (transaction) => deps.reading.take(orgId, transaction),
       );
       return toWire(answer);
     }

@@ -17,15 +17,20 @@ export async function readRefusal(response: Response): Promise<string> {
   return (await readUpTo(response, LONGEST_REFUSAL)).text;
 }
 
-async function readUpTo({ body }: Response, longest: number): Promise<{ text: string; isWhole: boolean }> {
+/** No more than that many bytes of an object. */
+export async function readBytes({ body }: Response, most: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   // Leaving the loop closes the connection.
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > longest) break;
+    if (bytes >= most) break;
   }
-  const text = Buffer.concat(chunks).subarray(0, longest).toString("utf8");
-  return { text, isWhole: bytes <= longest };
+  return Buffer.concat(chunks).subarray(0, most);
+}
+
+async function readUpTo(response: Response, longest: number): Promise<{ text: string; isWhole: boolean }> {
+  const bytes = await readBytes(response, longest + 1);
+  return { text: bytes.subarray(0, longest).toString("utf8"), isWhole: bytes.length <= longest };
 }

@@ -30,7 +30,10 @@ export class DiskNotes implements ServiceNotes {
   }
 
   async *list(prefix: string): AsyncIterable<string> {
-    for await (const name of namesIn(this.#root, "")) if (name.startsWith(prefix)) yield name;
+    // Not all below the root: the archive is there too, with very many files.
+    const folder = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+    for await (const name of namesIn(join(this.#root, folder), folder))
+      if (name.startsWith(prefix)) yield name;
   }
 
   #path(name: string): string {

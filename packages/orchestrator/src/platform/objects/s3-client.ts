@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fetchMessage } from "@attestore/host/errno";
 import type { Logger } from "../logging/logger.ts";
 import { unavailable } from "../errors/api-error.ts";
-import { readAnswer, readRefusal } from "./bounded-answer.ts";
+import { readAnswer, readBytes, readRefusal } from "./bounded-answer.ts";
 import { signS3 } from "./s3-presign.ts";
 import type { S3Request, S3Settings } from "./s3-presign.ts";
 
@@ -46,6 +46,17 @@ export class S3Client {
       const { status, headers } = response;
       return { status, headers, text: await readAnswer(response) };
     });
+  }
+
+  /**
+   * The same for a part of an object: no more than `most` bytes, or the beginning of a refusal.
+   * What breaks off or stalls is tried again.
+   */
+  part(request: S3Call, expected: number[], most: number): Promise<{ status: number; bytes: Buffer }> {
+    return this.#retry(request, expected, async (response) => ({
+      status: response.status,
+      bytes: response.ok ? await readBytes(response, most) : Buffer.from(await readRefusal(response)),
+    }));
   }
 
   /** The same for an object, whose bytes come as a stream. */

@@ -2,7 +2,7 @@
  * A real S3 server is in tests/chaos/archive.test.ts; the one here sends the whole object, whatever
  * was asked for.
  */
-import { chown, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -18,6 +18,8 @@ let server: S3TestServer;
 const stores: Record<string, ObjectStore> = {};
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "attestore-files-"));
+  // Another user gets as far as what is theirs in it.
+  await chmod(directory, 0o755);
   server = await startS3TestServer({ verifiesChecksums: true });
   stores["disk"] = new DiskStore({ directory, publicUrl: "https://x", hmacKey: Buffer.alloc(32) });
   stores["S3"] = new S3Store({ ...server.settings, log: silentLogger });
@@ -73,4 +75,33 @@ test("what a command of root writes on the disk belongs to the service's user", 
   const root = join(objects, ".attestore");
   for (const path of ["", "archive", "archive/org_1", NAME, "quarantine", "quarantine/x"])
     expect((await stat(join(root, path))).uid, path).toBe(uid);
+});
+
+test("root follows no link that the service's user has put in the way", async () => {
+  const objects = join(directory, "objects-with-a-link");
+  const target = join(directory, "of-root");
+  await mkdir(objects);
+  await mkdir(target, { mode: 0o700 });
+  await symlink(target, join(objects, ".attestore"));
+  if (process.getuid?.() === 0) await chown(objects, 65_534, 65_534);
+  else await chmod(target, 0o500);
+  const before = await stat(target);
+  const { files } = new DiskStore({ directory: objects, publicUrl: "https://x", hmacKey: Buffer.alloc(32) });
+  await expect(files.write(NAME, Buffer.from("{}"))).rejects.toMatchObject({ code: "EACCES" });
+  expect(await readdir(target)).toEqual([]);
+  expect((await stat(target)).uid).toBe(before.uid);
+  expect(process.geteuid?.()).toBe(process.getuid?.());
+});
+
+test("an object store that breaks off, stalls or has no bucket is away, and its file not missing", async () => {
+  const away = new S3Store({ ...server.settings, bucket: "no-such-bucket", log: silentLogger });
+  await stores["S3"]?.files.write(NAME, Buffer.from("{}"));
+  server.failures = 3;
+  expect((await stores["S3"]?.files.read(NAME, { start: 0, length: 2 }))?.toString()).toBe("{}");
+  server.failures = 100;
+  await expect(stores["S3"]?.files.read(NAME, { start: 0, length: 2 })).rejects.toMatchObject({
+    code: "unavailable",
+  });
+  server.failures = 0;
+  await expect(away.files.read(NAME, { start: 0, length: 2 })).rejects.toMatchObject({ code: "unavailable" });
 });

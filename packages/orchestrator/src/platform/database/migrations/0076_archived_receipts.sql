@@ -31,6 +31,9 @@ create function attestore_archive(org text, file bigint, digest bytea, size bigi
 language plpgsql security definer as $archive$
 declare moved bigint;
 begin
+  if file <> coalesce((select max(file_index) + 1 from archive_files where org_id = org), 0) then
+    raise exception 'file % does not follow on the newest one', file using errcode = 'AT002';
+  end if;
   insert into archive_files (org_id, file_index, sha256, size_bytes) values (org, file, digest, size);
   update receipts set envelope = null, archived_in = substring(digest for 8), archived_start = part.start, archived_length = part.length
   from unnest(ids, starts, lengths) as part (id, start, length)
@@ -46,6 +49,9 @@ create function attestore_unarchive(org text, file bigint, ids text[], envelopes
 language plpgsql security definer as $unarchive$
 declare moved bigint;
 begin
+  if file is distinct from (select max(file_index) from archive_files where org_id = org) then
+    raise exception 'file % is not the newest one', file using errcode = 'AT002';
+  end if;
   update receipts set envelope = part.envelope, archived_in = null, archived_start = null, archived_length = null
   from unnest(ids, envelopes) as part (id, envelope)
   where receipts.id = part.id and receipts.org_id = org and receipts.log_index / 256 = file and receipts.envelope is null
