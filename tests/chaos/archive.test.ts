@@ -92,6 +92,17 @@ describe.each(["disk", "S3"])("with its objects on %s", (store) => {
       ATTESTORE_PUBLIC_URL: server.url,
     });
 
+  if (store === "S3")
+    test("a command that was not told of the bucket moves nothing to the disk", async () => {
+      const { code, stderr } = await start("attestore-server", ["log", "archive", "--older-than", "90"], {
+        ATTESTORE_DATA: server.data,
+        ATTESTORE_PUBLIC_URL: server.url,
+      }).finished;
+      expect(stderr).toContain("The object store does not belong to this database");
+      expect(code).toBe(1);
+      expect(await archived()).toBe(0);
+    });
+
   test("killed again and again, it loses no envelope, and readers get each of them all the while", async () => {
     let kills = 0;
     while ((await archived()) < FILES * 256) {

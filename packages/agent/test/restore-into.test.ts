@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, truncateSync, writeFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -225,13 +226,16 @@ describe("PostgreSQL", () => {
   });
 
   describe("a new database into which nothing could be loaded", () => {
-    async function refusedTarget(database: string): Promise<Target> {
+    function targetOf(database: string): Promise<Target> {
       process.env["TEST_TARGET_URL"] = postgres.url("restorer", PASSWORD, "shop");
-      const target = await openPostgresqlTarget(
+      return openPostgresqlTarget(
         { connection: { kind: "env", name: "TEST_TARGET_URL" }, database, mayHaveContent: false },
         { locale: { provider: "libc", collate: "C.UTF-8", ctype: "C.UTF-8" } },
         new AbortController().signal,
       );
+    }
+    async function refusedTarget(database: string): Promise<Target> {
+      const target = await targetOf(database);
       async function* content(): AsyncGenerator<Buffer> {
         yield await Promise.resolve(Buffer.from("no archive"));
       }
@@ -247,6 +251,22 @@ describe("PostgreSQL", () => {
       expect(await target.discard()).toBeNull();
       await target.close();
       expect(isThere("removed")).toBe("");
+    });
+
+    it("is left alone once a backup is in it, also one of an empty database", async () => {
+      postgres.sql("create database without_tables");
+      const dump = execFileSync(join(postgres.bin, "pg_dump"), ["-Fc", "--dbname=without_tables"], {
+        env: { ...process.env, ...postgres.environment },
+      });
+      const target = await targetOf("restored_whole");
+      async function* content(): AsyncGenerator<Buffer> {
+        yield await Promise.resolve(dump);
+      }
+      await target.load(content());
+      expect(await target.discard()).toBeNull();
+      await target.close();
+      expect(isThere("restored_whole")).toBe("t");
+      postgres.sql("drop database restored_whole; drop database without_tables");
     });
 
     it.each(["create table theirs (id int)", "create schema theirs", "select lo_create(0)"])(

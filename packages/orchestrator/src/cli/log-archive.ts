@@ -67,13 +67,10 @@ export function logUnarchiveCommand(): Command {
             "ATTESTORE_ARCHIVE_AFTER_DAYS is set, so the service would archive them again. Unset it, restart the service, and run this again.",
           );
         await console.act("log unarchive", async () => ({ orgId: null, done: undefined }));
+        const deps = { db: console.db, files: console.objects.files };
         let back = 0;
         for (const orgId of state.orgs)
-          for (
-            let count = await unarchiveNewest({ db: console.db, files: console.objects.files }, orgId);
-            count !== null;
-            count = await unarchiveNewest({ db: console.db, files: console.objects.files }, orgId)
-          )
+          for (let count: number | null = 0; count !== null; count = await unarchiveNewest(deps, orgId))
             back += count;
         return {
           json: { ...json, taken_back: back },

@@ -97,6 +97,8 @@ export async function openPostgresqlTarget(
           made = { name: database, oid: await oidOf(session, database), beside: found.at };
         }
         await load({ run, environment, database, signal, isNew: !found.exists }, content);
+        // What it has now is the backup, whatever fails after this.
+        made = null;
       },
       discard: async () =>
         made === null || (await discardDatabase(run, environment, made)) ? null : leftEmpty(database),

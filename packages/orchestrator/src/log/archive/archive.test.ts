@@ -244,6 +244,23 @@ describe("a file of the archive", () => {
     expect(missing[0]).toMatch(/is missing or too short$/);
   });
 
+  test.each([
+    ["archived_length = 2147483647", "names a place that the archive cannot have"],
+    ["log_index = -1", "names a place that the archive cannot have"],
+    ["org_id = '../x'", "names a place that the archive cannot have"],
+    ["archived_start = 2147483646", "is missing or too short"],
+    ["archived_in = '\\x0000000000000000'", "is missing or too short"],
+  ])("a row with %s is one finding, and the others are still looked at", async (damage, said) => {
+    const entries = await add(256, 200);
+    await archive();
+    const id = entries[9]?.id ?? "";
+    const { rows: sound } = await world.pool.query("select * from receipts where id = $1", [id]);
+    expect(sound).toHaveLength(1);
+    await world.pool.query(`update receipts set ${damage} where id = $1`, [id]);
+    const found = await findings();
+    expect(found.filter((message) => message.includes(said))).toEqual([expect.stringContaining(id)]);
+  });
+
   test("can be left unread, and is then named and not counted", async () => {
     await add(300, 200);
     await archive();

@@ -1,4 +1,5 @@
-import { parseEnvelope, ProofError, sha256 } from "@attestore/proof";
+import { isId } from "@attestore/contract";
+import { MAX_ENVELOPE_SIZE, parseEnvelope, ProofError, sha256 } from "@attestore/proof";
 import { sql } from "kysely";
 import { fetched, FetchFirst } from "../../platform/database/fetch-first.ts";
 import type { ServiceFiles } from "../../platform/objects/service-files.ts";
@@ -105,7 +106,13 @@ export async function readArchived(
   places: readonly EnvelopePlace[],
 ): Promise<Map<string, Buffer | string>> {
   const found = new Map<string, Buffer | string>();
-  const reads = readsOf(places.map(partOf));
+  const parts = places.flatMap((place) => {
+    const part = partOf(place);
+    if (typeof part !== "string") return [part];
+    found.set(place.id, part);
+    return [];
+  });
+  const reads = readsOf(parts);
   for (let at = 0; at < reads.length; at += READS_AT_ONCE)
     await Promise.all(reads.slice(at, at + READS_AT_ONCE).map((read) => take(files, read, found)));
   return found;
@@ -125,10 +132,13 @@ interface Read {
   parts: Part[];
 }
 
-function partOf(place: EnvelopePlace): Part {
-  const { id, org_id, log_index, archived_in, archived_start: start, archived_length: length } = place;
+/** In words what is wrong with a damaged row, which may say anything. */
+function partOf(place: EnvelopePlace): Part | string {
+  const { org_id, log_index, archived_in, archived_start: start, archived_length: length } = place;
   if (archived_in === null || start === null || length === null)
-    throw new LogCorruption("log_incomplete", `${id} has no envelope, and is not in the archive`);
+    return "its row has no envelope, and does not say where in the archive it is";
+  const isPlace = start >= 0 && length > 0 && length <= MAX_ENVELOPE_SIZE && log_index >= 0;
+  if (!isPlace || !isId("org", org_id)) return "its row names a place that the archive cannot have";
   return {
     place,
     name: archiveName(org_id, Math.floor(log_index / FILE_ENTRIES), archived_in),
