@@ -58,7 +58,6 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "tests/e2e/attach.test.ts",
     "tests/e2e/s3.test.ts",
     "packages/agent/test/killed.test.ts",
-    "tests/e2e/evidence-pack.test.ts",
     "tests/e2e/receipts.test.ts",
     "tests/e2e/fuzz.test.ts",
     "packages/agent/test/standalone.test.ts",

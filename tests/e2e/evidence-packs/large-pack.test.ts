@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, inject, test } from "vitest";
-import { writeLargePack } from "./harness/large-pack.ts";
+import { writeLargePack } from "../harness/large-pack.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "attestore-large-pack-"));
 afterAll(() => rmSync(directory, { recursive: true }));
