@@ -40,8 +40,8 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
       const until = performance.now() + budget_ms;
       return withDatabase(path, (database) => ({ profile: profileTables(database, { seed, until }) }));
     }
-    case "roll back": {
-      // The first read undoes the transaction.
+    case "recover": {
+      // The first read undoes a transaction, or takes over a log.
       const database = new DatabaseSync(request.path);
       try {
         return { rows: rowsOf(database, "select count(*) from sqlite_schema") };
@@ -83,7 +83,8 @@ async function copied({
     // start it again.
     await backup(database, target, { rate: 2 ** 31 - 1 });
     if (contentBudget_ms === 0) return {};
-    return contentOf(database, contentBudget_ms, performance.now() - started);
+    const copying_ms = performance.now() - started;
+    return contentOf(database, contentBudget_ms, { copying_ms, isUri: path.startsWith("file:") });
   } finally {
     database.close();
   }
@@ -93,11 +94,12 @@ async function copied({
 function contentOf(
   database: DatabaseSync,
   budget_ms: number,
-  copying_ms: number,
+  { copying_ms, isUri }: { readonly copying_ms: number; readonly isUri: boolean },
 ): { content?: SqliteContent } {
   const now = performance.now();
   try {
-    const isWal = database.prepare("pragma journal_mode").get()?.["journal_mode"] === "wal";
+    // A URI names a database in WAL mode that nobody has open, and SQLite locks nothing.
+    const isWal = isUri || database.prepare("pragma journal_mode").get()?.["journal_mode"] === "wal";
     const content = readContent(database, {
       until: now + budget_ms,
       ...(isWal ? {} : { transactionUntil: now + Math.max(copying_ms, MIN_WAIT_MS) }),

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { lstat, open, realpath, stat } from "node:fs/promises";
+import { lstat, open, realpath, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readFilePieces } from "../../crypto/file-pieces.ts";
 import { RunError } from "../../errors/run-error.ts";
@@ -8,11 +8,13 @@ import type { Dump, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { COUNTING_S } from "../row-counts.ts";
 import { signRows } from "./content/sign-rows.ts";
+import { copyFailure } from "./copy-failure.ts";
 import { describeSqlite } from "./describe.ts";
 import { originOfPath } from "../origin.ts";
-import { copyAndRollBack, hasHotJournal } from "./hot-journal.ts";
-import { isFull, type Response } from "./protocol.ts";
+import { copyAndRecover, hasHotJournal, isLeftWithLog } from "./left-unfinished.ts";
+import type { Response } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
+import { whileUnopened } from "./unopened-wal.ts";
 import { unreadableSource } from "../unreadable-source.ts";
 import type { SqliteSettings } from "../../config/engines/sqlite.ts";
 
@@ -38,12 +40,7 @@ export async function dumpSqlite(
       contentBudget_ms: contentKey === undefined ? 0 : COUNTING_S * 1000,
       signal,
     });
-    if (copied?.ok !== true) {
-      const { code = -1, message = "no answer" } = copied ?? {};
-      if (isFull(code))
-        throw new RunError("disk_full", `not enough space in ${scratchDir} for a copy of ${source.path}`);
-      throw new RunError("dump_failed", `SQLite cannot copy ${source.path}: ${message}`);
-    }
+    if (copied?.ok !== true) throw copyFailure(source.path, scratchDir, copied);
     const described = await describeSqlite(sqlite, copy);
     const { content } = copied;
     const metadata =
@@ -74,10 +71,17 @@ async function copyOf(
     signal,
   }: { readonly sqlite: SqliteProcess; readonly contentBudget_ms: number; readonly signal: AbortSignal },
 ): Promise<Response | null> {
-  const request = { op: "copy", path, target, contentBudget_ms } as const;
-  const copied = await sqlite.request(request);
+  const copy = async (from: string): Promise<Response | null> => {
+    await rm(target, { force: true });
+    return sqlite.request({ op: "copy", path: from, target, contentBudget_ms });
+  };
+  const unopened = await whileUnopened(path, copy);
+  if (unopened !== null) return unopened.result;
+  if (await isLeftWithLog(path))
+    return (await copyAndRecover(path, "-wal", target, { sqlite, signal })) ? { ok: true } : copy(path);
+  const copied = await copy(path);
   if (!hasHotJournal(copied)) return copied;
-  return (await copyAndRollBack(path, target, sqlite, signal)) ? { ok: true } : sqlite.request(request);
+  return (await copyAndRecover(path, "-journal", target, { sqlite, signal })) ? { ok: true } : copy(path);
 }
 
 /** What the application wrote into the file's header (sqlite.org/fileformat.html, 1.3), in hex. */

@@ -15,6 +15,7 @@ import type { SourceOf } from "../engine.ts";
 import { cells } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
 import { quotedName } from "../quoted-name.ts";
+import { unopenedWal } from "./unopened-wal.ts";
 
 /** How long the source may be read. Without WAL, writers wait for a reader. */
 const BUDGET_MS = 20_000;
@@ -86,9 +87,11 @@ function formOf(type: string, value: string): Form | null {
  * @throws RunError
  */
 export async function proposeSqlite(
-  { path }: SourceOf<SqliteSettings>,
+  source: SourceOf<SqliteSettings>,
   signal: AbortSignal,
 ): Promise<Proposals> {
+  const unopened = await unopenedWal(source.path).catch(() => null);
+  const path = unopened?.uri ?? source.path;
   const sqlite = new SqliteProcess(signal);
   const deadline = performance.now() + BUDGET_MS;
   const seconds = (): number => Math.min(STATEMENT_MS, deadline - performance.now()) / 1000;

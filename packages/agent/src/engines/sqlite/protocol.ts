@@ -6,6 +6,7 @@ export type Request =
   /** Makes a consistent copy of a live database. */
   | {
       readonly op: "copy";
+      /** Or the URI of a database that nobody has open. */
       readonly path: string;
       readonly target: string;
       /** Milliseconds for reading the rows for digests; 0 if nobody wants them. */
@@ -15,8 +16,8 @@ export type Request =
   | { readonly op: "content"; readonly path: string; readonly budget_ms: number }
   /** The profile of a copy's rows. */
   | { readonly op: "profile"; readonly path: string; readonly seed: number; readonly budget_ms: number }
-  /** Has SQLite undo the unfinished transaction of a copy whose journal is next to it. */
-  | { readonly op: "roll back"; readonly path: string }
+  /** Has SQLite finish what a killed application left: the copy's journal or log is next to it. */
+  | { readonly op: "recover"; readonly path: string }
   /** One of our own statements; `rows` are JSON arrays of texts. */
   | { readonly op: "list"; readonly path: string; readonly sql: string }
   /** A check's query; `rows` are JSON objects, at most two. */

@@ -134,7 +134,7 @@ class RestoredSqlite implements Restored {
 
   /** For a process that was killed during a change: its journal is next to the copy. */
   async #rollBack(): Promise<void> {
-    const response = await this.#sqlite.request({ op: "roll back", path: this.path });
+    const response = await this.#sqlite.request({ op: "recover", path: this.path });
     if (response?.ok === false) throw ofThePlace(response);
   }
 
