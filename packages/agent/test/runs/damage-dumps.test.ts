@@ -95,6 +95,9 @@ function dumpShop(change: string, options = "-Fc"): void {
   run(`pg_dump ${options} -f a.dump shop`);
 }
 
+const snapshotOf = ({ sourceMetadata }: MadeBackup): unknown =>
+  (sourceMetadata["original"] as Readonly<Record<string, unknown>>)["snapshot_id"];
+
 const suspicionsIn = ({ profile }: RestoreTestResult): string[] =>
   (profile?.suspicious ?? []).map(({ table, measure }) => `${table} ${measure}`);
 
@@ -278,6 +281,15 @@ test("damage to a tree in restic is noticed as the table says", async () => {
     `case "$*" in *dump*) restic "$@" | tar --delete -f - tree/7.pdf;; *) exec restic "$@";; esac`,
   );
   resticTable.noticed("a file that restic lists and does not give", kept, "names");
+  run(`restic --quiet --no-cache forget ${String(snapshotOf(made))}`, REPOSITORY());
+  await expect(testIt(restic(), made)).rejects.toMatchObject({ code: "ciphertext_unavailable" });
+  resticTable.says("the snapshot forgotten after its backup", "could not run");
+
+  run("pg_dump -Fc -f old.dump postgres; touch -d '9 days ago' old.dump", REPOSITORY());
+  run("restic --quiet --no-cache backup old.dump", REPOSITORY());
+  const old = { ...restic(), file: "/old.dump", max_age_s: 8 * 86_400 } as Source;
+  await expect(back(old)).rejects.toMatchObject({ code: "source_missing" });
+  dumpsTable.says("a dump of nine days ago, in a snapshot of today", "no backup is made");
 });
 
 test("every case of the tables is here", () => {

@@ -725,6 +725,21 @@ describe("a restic repository", () => {
     });
   });
 
+  test("a dump that its own job no longer writes is no backup, however new the snapshot is", async () => {
+    const written = Date.now() / 1000 - 9 * 86_400;
+    utimesSync(join(directory, "tree/a.dump"), written, written);
+    cli("backup tree");
+    const week = 7 * 86_400;
+    await expect(back(restic({ file: "/tree/a.dump", max_age_s: week }))).rejects.toMatchObject({
+      code: "source_missing",
+      message: expect.stringMatching(
+        /the newest dump, \/tree\/a\.dump in the snapshot [0-9a-f]{8}, is from 20.*, but may be at most 7 days old/,
+      ),
+    });
+    await back(restic({ file: "/tree/a.dump", max_age_s: null }));
+    await back(restic({ max_age_s: week }));
+  });
+
   test("a tree of links, devices, pipes and set-user-ID programs reaches nothing outside of its place", async () => {
     const outside = join(directory, "outside");
     mkdirSync(outside);
@@ -789,12 +804,13 @@ describe("a restic repository", () => {
     writeFileSync(pack, bytes);
     expect((await testIt(restic(), backup)).result).toBe("passed");
     cli("forget --prune --keep-last 1 --tag nothing; restic --quiet --no-cache forget latest");
-    expect(["failed", "could not run"]).toContain(
-      await testIt(restic(), backup).then(
-        ({ result }) => result,
-        () => "could not run",
+    // Whoever forgets snapshots does no damage: retention does, like that of a directory of dumps.
+    await expect(testIt(restic(), backup)).rejects.toMatchObject({
+      code: "ciphertext_unavailable",
+      message: expect.stringMatching(
+        /the snapshot [0-9a-f]{8} .* no longer in the repository: .*attestore backup/,
       ),
-    );
+    });
   });
 
   test("the password is in no argument list", async () => {

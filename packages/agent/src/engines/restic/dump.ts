@@ -7,7 +7,7 @@ import { formatHash, formatReference } from "../foreign/reference.ts";
 import { dumpedFile } from "./dumped-file.ts";
 import { Restic, resticVersion } from "./restic.ts";
 import type { ResticSettings } from "../../config/engines/restic.ts";
-import { newestSnapshot, repositoryId } from "./snapshots.ts";
+import { newestSnapshot, repositoryId, requireFreshFile } from "./snapshots.ts";
 
 /**
  * Names the newest snapshot that matches. Its ids pin its whole content. The repository stays where
@@ -21,7 +21,8 @@ export async function dumpRestic(source: SourceOf<ResticSettings>, context: RunC
   try {
     const repository_id = await repositoryId(restic);
     const snapshot = await newestSnapshot(restic, source);
-    const { file } = source;
+    const { file, max_age_s } = source;
+    if (file !== null) await requireFreshFile(restic, snapshot.id, file, { max_age_s });
     const inside = file === null ? null : await lookedInside(restic, snapshot.id, file);
     const format = inside?.format ?? "tree";
     const content = formatReference({

@@ -5,6 +5,7 @@ import {
   type Sandbox,
   type SourceOf,
 } from "../engine.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { findForeignSandbox, knownDump } from "../foreign/foreign-sandbox.ts";
 import { originalOf } from "../foreign/original.ts";
@@ -15,7 +16,7 @@ import { dumpedFile } from "./dumped-file.ts";
 import { listedTree } from "./listing.ts";
 import { Restic, resticVersion } from "./restic.ts";
 import type { ResticSettings } from "../../config/engines/restic.ts";
-import { repositoryId, treeOf } from "./snapshots.ts";
+import { isListed, repositoryId, treeOf } from "./snapshots.ts";
 
 type Pinned = Extract<Reference, { kind: "restic" }>;
 
@@ -56,7 +57,14 @@ export async function findResticSandbox(
 async function requireSame(restic: Restic, reference: Pinned): Promise<void> {
   if ((await repositoryId(restic)) !== reference.repository_id)
     throw new RestoreRefused("this is not the repository that the backup refers to");
-  if ((await treeOf(restic, reference.snapshot_id)) !== reference.tree_id)
+  const { snapshot_id } = reference;
+  if (!(await isListed(restic, snapshot_id)))
+    throw new RunError(
+      "ciphertext_unavailable",
+      `the snapshot ${snapshot_id.slice(0, 8)} that the backup refers to is no longer in the repository: ` +
+        "if it was forgotten there, register a newer one with `attestore backup`",
+    );
+  if ((await treeOf(restic, snapshot_id)) !== reference.tree_id)
     throw new RestoreRefused("the snapshot's tree is not the one that the backup refers to");
 }
 

@@ -1,4 +1,6 @@
+import { text } from "node:stream/consumers";
 import { RunError } from "../../errors/run-error.ts";
+import { cutLines } from "../../processes/cut-lines.ts";
 import { requireFresh } from "../foreign/require-fresh.ts";
 import type { Restic } from "./restic.ts";
 import type { ResticSettings } from "../../config/engines/restic.ts";
@@ -46,6 +48,55 @@ export async function newestSnapshot(
  */
 export async function treeOf(restic: Restic, snapshot: string): Promise<string> {
   return textOf(await restic.json(["cat", "snapshot", snapshot], "reading the snapshot"), "tree");
+}
+
+/**
+ * Whether a snapshot is still among the repository's files, whatever they hold. Without it, nobody
+ * can say that it is damaged.
+ * @throws RunError, RestoreRefused
+ */
+export async function isListed(restic: Restic, snapshot: string): Promise<boolean> {
+  const child = await restic.start(["list", "snapshots"]);
+  const [output, exit] = await Promise.all([text(child.stdout), child.exited]);
+  if (exit.code !== 0) throw restic.failed(exit, "listing the snapshots");
+  return output.split("\n").includes(snapshot);
+}
+
+/**
+ * Requires that a dump in a snapshot is not too old either: a job may copy the same old one every
+ * day.
+ * @throws RunError `source_missing`; RestoreRefused
+ */
+export async function requireFreshFile(
+  restic: Restic,
+  snapshot: string,
+  file: string,
+  { max_age_s, now = Date.now() }: { readonly max_age_s: number | null; readonly now?: number },
+): Promise<void> {
+  if (max_age_s === null) return;
+  const child = await restic.start(["ls", "--json", snapshot, file]);
+  let modified_ms = Number.NaN;
+  try {
+    for await (const line of cutLines(child.stdout)) {
+      const node = parsed(line);
+      if (textOf(node, "path") === file) modified_ms = Date.parse(textOf(node, "mtime"));
+    }
+    const exit = await child.exited;
+    if (exit.code !== 0) throw restic.failed(exit, "listing the snapshot");
+  } finally {
+    await child.stop();
+  }
+  // What cannot be found, or has no time, fails where it is read.
+  if (Number.isNaN(modified_ms)) return;
+  requireFresh(`dump, ${file} in the snapshot ${snapshot.slice(0, 8)},`, modified_ms, { max_age_s, now });
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
 }
 
 function snapshotOf(value: unknown): Snapshot[] {
