@@ -9,7 +9,8 @@
  * They take turns in one invocation under the same load generator, so that the ratios mean
  * something on a busy or slow machine; the rates themselves only compare with those of the same
  * run. The service also gets receipts several in a call, over so many fewer connections that it has
- * about as much to do at once. With `--owner` the same service takes turns too that works as the
+ * about as much to do at once; with `--connections 1` that is one agent that comes back after an
+ * outage. With `--owner` the same service takes turns too that works as the
  * one role which owns the tables. Client, service and PostgreSQL share the machine. Prints a table
  * in Markdown: medians of the rounds.
  */
@@ -44,7 +45,7 @@ interface Listening {
 
 const together = Number(values.together);
 /** Calls of several receipts at once: some 1,600 receipts wait, and the service takes 5,000. */
-const FEW = 16;
+const FEW = Math.min(16, Number(values.connections));
 const ALL = ["echo", "verifying echo", "receipts", "receipts together", "receipts as the owner"] as const;
 type Contender = (typeof ALL)[number];
 const CONTENDERS = ALL.filter((name) => values.owner || name !== "receipts as the owner");

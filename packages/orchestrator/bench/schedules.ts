@@ -1,6 +1,7 @@
 /**
  * How long it takes to queue the schedules of many sources that are due at the same time, and what
- * it costs the service and its PostgreSQL in CPU time.
+ * it costs the service and its PostgreSQL in CPU time; and then how long the look takes that comes
+ * every 30 seconds, while each source waits for a restore test.
  *
  *   npx -c 'node --no-warnings packages/orchestrator/bench/schedules.ts [--sources 25000,100000] [--organisations 100] [--rounds 2]'
  *
@@ -10,7 +11,9 @@
  * would take more than two minutes at the rate of the largest number.
  */
 import { parseArgs } from "node:util";
+import { noticeMissed } from "../src/features/schedules/notice-missed.ts";
 import { queueDue } from "../src/features/schedules/queue-due.ts";
+import { silentLogger } from "../src/platform/logging/logger.ts";
 import { openTestDatabase } from "../test/database/test-database.ts";
 import { cpuSeconds } from "./cpu-time.ts";
 import { median } from "./table.ts";
@@ -56,6 +59,7 @@ try {
         ),
       });
     report(sources, rounds);
+    process.stderr.write(`${sources} sources wait for a restore test: ${await lookAtWaiting()}\n`);
   }
 } finally {
   await database.close();
@@ -120,6 +124,23 @@ async function measured(sources: number, run: () => Promise<void>): Promise<Took
   if (Object.values(rows[0] ?? {}).some((count) => count !== sources))
     throw new Error(`${sources} sources were due, and there are ${JSON.stringify(rows[0])}`);
   return took;
+}
+
+async function lookAtWaiting(): Promise<string> {
+  await pool.query("update scheduled_runs set kind = 'restore_test'");
+  await pool.query("vacuum analyze scheduled_runs");
+  const deps = {
+    db: database.byClock,
+    clock: () => DUE,
+    logger: silentLogger,
+    scheduleGrace_s: 7200,
+    scheduleJitter_s: JITTER_S,
+    heartbeatInterval_s: 60,
+    silentAfterIntervals: 10,
+  };
+  const began = performance.now();
+  await noticeMissed(deps, { now: DUE, signal });
+  return `${((performance.now() - began) / 1000).toFixed(1)} s`;
 }
 
 async function writeBare(): Promise<void> {

@@ -22,6 +22,25 @@ const WAITING = sql`
   from scheduled_runs where status = 'waiting'`;
 
 /**
+ * The waiting runs of this kind, some at a time: there may be one for each source of the service.
+ * They are those of when it begins.
+ */
+async function* waitingRuns(
+  tx: DatabaseTransaction,
+  kind: CommandKind,
+  orgId: string | null,
+): AsyncGenerator<WaitingRun[], void, undefined> {
+  const inOrg = orgId === null ? sql`` : sql`and org_id = ${orgId}`;
+  await sql`declare waiting_runs no scroll cursor for ${WAITING} and kind = ${kind} ${inOrg}`.execute(tx);
+  for (;;) {
+    const { rows } = await sql<WaitingRun>`fetch ${sql.lit(LOOKED_UP)} from waiting_runs`.execute(tx);
+    if (rows.length > 0) yield rows;
+    if (rows.length < LOOKED_UP) break;
+  }
+  await sql`close waiting_runs`.execute(tx);
+}
+
+/**
  * Organisations with waiting runs that were done in time. Backups are with the runs, so PostgreSQL
  * looks for them; what waits for a restore test is read, and looked up in the receipts.
  */
@@ -32,29 +51,28 @@ export async function listOrgsWithDone(db: Database): Promise<string[]> {
         and backups.created_at >= scheduled_at and backups.created_at <= deadline_at
         and backups.made_at >= scheduled_at - ${CLOCK_BEHIND})`.execute(db);
   const orgIds = new Set(backups.map(({ org_id }) => org_id));
-  const { rows: tests } = await sql<WaitingRun>`${WAITING} and kind = 'restore_test'`.execute(db);
-  for (let at = 0; at < tests.length; at += LOOKED_UP) {
-    const runs = tests.slice(at, at + LOOKED_UP);
-    for (const n of (await findArrived(db, "restore_test", runs, null)).keys())
-      orgIds.add(runs[n]?.org_id ?? "");
-  }
+  await db.transaction().execute(async (tx) => {
+    for await (const runs of waitingRuns(tx, "restore_test", null))
+      for (const n of (await findArrived(tx, "restore_test", runs, null)).keys())
+        orgIds.add(runs[n]?.org_id ?? "");
+  });
   return [...orgIds];
 }
 
 /** Ends the waiting of an organisation's runs that were done in time. */
 export async function markDone(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
-  for (const kind of KINDS) {
-    const { rows } = await sql<WaitingRun>`${WAITING} and kind = ${kind} and org_id = ${orgId}`.execute(tx);
-    const arrived = await findArrived(tx, kind, rows, orgId);
-    const done = rows.filter((_, n) => arrived.has(n));
-    if (done.length === 0) continue;
-    await sql`
-      update scheduled_runs set status = 'done', decided_at = ${now}
-      from unnest(${done.map((run) => run.source_id)}::text[], ${done.map((run) => run.scheduled_at)}::timestamptz[])
-        as done (source_id, scheduled_at)
-      where scheduled_runs.org_id = ${orgId} and scheduled_runs.source_id = done.source_id and kind = ${kind}
-        and scheduled_runs.scheduled_at = done.scheduled_at and status = 'waiting'`.execute(tx);
-  }
+  for (const kind of KINDS)
+    for await (const runs of waitingRuns(tx, kind, orgId)) {
+      const arrived = await findArrived(tx, kind, runs, orgId);
+      const done = runs.filter((_, n) => arrived.has(n));
+      if (done.length === 0) continue;
+      await sql`
+        update scheduled_runs set status = 'done', decided_at = ${now}
+        from unnest(${done.map((run) => run.source_id)}::text[], ${done.map((run) => run.scheduled_at)}::timestamptz[])
+          as done (source_id, scheduled_at)
+        where scheduled_runs.org_id = ${orgId} and scheduled_runs.source_id = done.source_id and kind = ${kind}
+          and scheduled_runs.scheduled_at = done.scheduled_at and status = 'waiting'`.execute(tx);
+    }
 }
 
 export interface OverdueSource {

@@ -325,6 +325,28 @@ describe("a missed run", () => {
     expect(await events("backup_missed")).toEqual([]);
   });
 
+  test.each(["backup", "restore_test"] as const)(
+    "is done with 599 others of its source that wait for the same %s, and 600 later ones wait on",
+    async (kind) => {
+      const id = await scheduled({});
+      const backupId = await backup(id);
+      const first = at("2026-03-01T00:00:00Z");
+      await service.pool.query(
+        `insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at)
+         select $1, $2, $3::timestamptz + n * interval '1 minute', $4, $3::timestamptz + interval '2 days'
+         from generate_series(1, 1200) as n`,
+        [id, kind, first, org.id],
+      );
+      at("2026-03-01T10:00:30Z");
+      const made = { orgId: org.id, sourceId: id, agentId: agent.id, at: now };
+      if (kind === "backup") await recordBackup(service.database, made);
+      else await recordReceipt(service.database, { ...made, backupId, kind, result: "passed" });
+      await noticeMissed(deps(), { now, signal });
+      const statuses = (await runs(id)).map(([, status]) => status);
+      expect(statuses).toEqual([...Array(600).fill("done"), ...Array(600).fill("waiting")]);
+    },
+  );
+
   test("is missed by a backup from before its time, and by one that came late", async () => {
     const id = await scheduled({ backup_cron: "0 2 * * *" });
     await backup(id, at("2026-03-01T01:59:59Z"));
