@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Profile } from "@attestore/proof";
+import { comparedContentText, type Profile } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EarlierTests } from "../../src/checks/earlier-tests.ts";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
@@ -388,6 +388,49 @@ test("another database's dump, bytes that are lost or other, FLOATs, and another
     message: expect.stringContaining("shop.texts.t") as string,
   });
   table.says("a text with a character that the dump cannot hold", "no backup is made");
+});
+
+test("what the server hides from the backup's user is in no dump, and is named", async () => {
+  server.sql(`create database hidden; use hidden; create table seen (id int); insert into seen values (1);
+    create table unseen (id int); create trigger doubled before insert on seen for each row set new.id = 2 * new.id;
+    create procedure sweep() delete from seen; create role keepers`);
+  const withRights = (grants: readonly string[], databases: readonly string[] | "all" = ["hidden"]) => {
+    server.sql(`drop user if exists backups@localhost; create user backups@localhost identified by 'x';
+      ${grants.map((each) => (/^(?:grant|set) /.test(each) ? each : `grant ${each} to backups@localhost`)).join("; ")}`);
+    const connection = { kind: "url", url: server.url("backups", "x", "hidden") } as const;
+    return back({ connection, databases });
+  };
+  const hiddenIn = ({ sourceMetadata }: MadeBackup): string[] => {
+    const { objects } = sourceMetadata["content"] as { objects: { left_out?: [string, null][] } };
+    return (objects.left_out ?? []).map(([kind]) => kind).filter((kind) => /^unseen_(?!prepared)/.test(kind));
+  };
+  const few = "select, show view, event on hidden.*";
+  const made = await withRights([few]);
+  const both = ["unseen_trigger", "unseen_routine"];
+  expect(hiddenIn(made)).toEqual(both);
+  const tested = await testIt(made);
+  expect(tested.reason).toBeUndefined();
+  const routines = `grant ${isMysql() ? "SHOW_ROUTINE" : "SELECT on mysql.proc"}`;
+  expect(comparedContentText(tested.checks)).toContain(
+    `, not compared: triggers hidden from the backup's user (grant TRIGGER), routines hidden from the backup's user (${routines})`,
+  );
+  expect(hiddenIn(await withRights([few, "trigger on hidden.seen"]))).toEqual(both);
+  // The grant on the more specific name is the only one that counts.
+  const onPatterns = ["select, show view, event on `hid%`.*", "trigger on `%`.*"];
+  expect(hiddenIn(await withRights(onPatterns))).toEqual(both);
+  const onTable = ["event on hidden.*", "select on hidden.seen"];
+  expect(hiddenIn(await withRights(onTable))).toEqual(["unseen_table", ...both]);
+  expect(hiddenIn(await withRights([few], "all"))).toEqual(["unseen_database", ...both]);
+  const whole = [few, "trigger on hidden.*", isMysql() ? "show_routine on *.*" : "select on mysql.proc"];
+  expect(hiddenIn(await withRights(whole))).toEqual([]);
+  const byRole = whole.map((each) => `grant ${each} to keepers`);
+  const isDefault = `set default role keepers ${isMysql() ? "to" : "for"} backups@localhost`;
+  const ofRole = [...byRole, "grant keepers to backups@localhost", isDefault];
+  expect(hiddenIn(await withRights(ofRole))).toEqual([]);
+  table.says(
+    "tables, triggers or routines that the server hides from the backup's user",
+    "named as not compared",
+  );
 });
 
 /** A backup of what was damaged, as it would lie in the place of an honest one. */

@@ -304,7 +304,7 @@ test("kinds that the source did not list in time are named, and the others are c
   try {
     const made = await back();
     // With no time left, each group still gets its least.
-    expect(await listSource(open, databases, 0)).toMatchObject({ unlisted: [] });
+    expect(await listSource(open, databases, { budget_ms: 0 })).toMatchObject({ unlisted: [] });
     const partly = await listSource(refusing, databases);
     expect(partly?.unlisted).toContain("table");
     const key = (await openContentKey(made.sourceMetadata, [place.identity]))!;

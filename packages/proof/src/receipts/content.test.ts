@@ -195,6 +195,14 @@ test("objects that the sandbox could not compare are named", () => {
   );
 });
 
+test("names are told as far as a receipt has them where it has only the start of their list", () => {
+  const start = { text: "all of the kind trigger, all of the kind eve", length: 300, sha256: A };
+  const names = { not_looked_at: 9, not_looked_at_objects: start };
+  expect(
+    comparedContentText([contentCheck({ objects: 9, not_compared: 0, ...names }, "inferred:objects")]),
+  ).toBe("9 objects compared, not compared: all of the kind trigger and 8 more; content not compared");
+});
+
 test("where a part of the definitions was left out, the text says so", () => {
   const less_exactly = "expressions without casts, parentheses and spaces";
   const earlier = contentCheck({ objects: 9, not_compared: 0, less_exactly }, "inferred:objects");

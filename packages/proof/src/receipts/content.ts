@@ -211,9 +211,15 @@ function namesIn(checks: readonly Observed[], ids: RegExp, field: string): strin
     .filter(({ id }) => ids.test(id))
     .flatMap(({ observed }) => {
       const names = observed[field];
-      return typeof names === "string" ? names.split(", ") : [];
+      return (typeof names === "string" ? names : startOfText(names)).split(", ");
     })
-    .filter((name) => !name.endsWith("…"));
+    .filter((name) => name !== "" && !name.endsWith("…"));
+}
+
+/** A receipt has the start of a longer text, with its length and digest. */
+function startOfText(value: unknown): string {
+  const isRecord = typeof value === "object" && value !== null && "text" in value;
+  return isRecord && typeof value.text === "string" ? `${value.text}…` : "";
 }
 
 function attributesText(checks: readonly Observed[], hasContent: boolean): string {

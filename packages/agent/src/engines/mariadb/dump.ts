@@ -86,7 +86,8 @@ export async function dumpMariadb(
     const databases = await chosenDatabases(source, connection, older);
     const origin = await originOf(older, source.databases === null ? connection.database : null);
     const counter = new DumpCounter(rowLayoutOf(dumper), contentKey);
-    const objects = contentKey === undefined ? null : await listSource(session, databases);
+    const list = () => listSource(session, databases, { isWholeServer: source.databases === "all" });
+    const objects = contentKey === undefined ? null : await list();
     await beginSnapshot(older);
     const history = historyArguments(dumper, version, await tablesOf(older, databases));
     const looks = lookTwice(
@@ -123,7 +124,7 @@ export async function dumpMariadb(
         settings,
       });
       if (contentKey === undefined) return described;
-      const again = objects === null ? null : await listSource(session, databases);
+      const again = objects === null ? null : await list();
       const notExamined = columnsNotExamined([before, after]);
       return signRows(
         described,

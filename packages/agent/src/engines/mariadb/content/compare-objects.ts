@@ -4,6 +4,7 @@ import { preparedText } from "../../content/prepared-transactions.ts";
 import type { ContentComparison } from "../../engine.ts";
 import { releaseOf } from "../programs.ts";
 import type { MariadbSession } from "../session.ts";
+import { hiddenText } from "./hidden-kinds.ts";
 import { EVENT_THAT_ENDS, listObjects, STATUS_OF_EVENT } from "./list-objects.ts";
 
 const WORDS = {
@@ -34,7 +35,9 @@ export async function compareListed(
   const whole = new Set(rest.flatMap(([kind, name]) => (name === null ? [kind] : [])));
   const notLookedAt = rest.map(([kind, name]) => {
     const what = kind.replaceAll("_", " ");
-    return name === null ? (preparedText(kind) ?? `all of the kind ${what}`) : `${what} ${name}`;
+    if (name !== null) return `${what} ${name}`;
+    const known = preparedText(kind) ?? hiddenText(kind, metadata["engine_version"]);
+    return known ?? `all of the kind ${what}`;
   });
   const compared = async (withAge: boolean): Promise<CheckOutcome | null> => {
     const left_ms = budget_ms - (performance.now() - started);

@@ -1,5 +1,6 @@
 import { preparedKinds } from "../../content/prepared-transactions.ts";
 import { type MariadbSession, SessionEnded } from "../session.ts";
+import { hiddenKinds } from "./hidden-kinds.ts";
 import { type ListedObjects, listPartly } from "./list-objects.ts";
 
 const SOURCE_MS = 60_000;
@@ -7,13 +8,14 @@ const SOURCE_MS = 60_000;
 const LEAST_MS = 5_000;
 
 /**
- * Lists the objects of a source, as far as it comes, and the kinds of the rest. A session that
+ * Lists the objects of a source, as far as it comes, and the kinds of the rest, with those that the
+ * server may hide. A session that
  * breaks must not end the backup. Null if nothing was listed.
  */
 export async function listSource(
   open: () => Promise<MariadbSession>,
   databases: readonly string[],
-  budget_ms = SOURCE_MS,
+  { budget_ms = SOURCE_MS, isWholeServer = false } = {},
 ): Promise<ListedObjects | null> {
   const session = await open();
   try {
@@ -22,7 +24,8 @@ export async function listSource(
     // Of the whole server. MySQL refuses it to a user without a right of its own.
     const asked = await session.run("xa recover");
     const prepared = !asked.ok ? "unseen" : asked.rows.length > 0 ? "some" : "none";
-    return { objects, unlisted: [...unlisted, ...preparedKinds(prepared)] };
+    const hidden = await hiddenKinds(session, databases, isWholeServer);
+    return { objects, unlisted: [...unlisted, ...hidden, ...preparedKinds(prepared)] };
   } catch (error) {
     if (error instanceof SessionEnded) return null;
     throw error;
