@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -81,6 +81,19 @@ test.each([
   }
   // It was stopped and did not crash: nothing is left to be mended at the next start.
   expect(existsSync(postmaster), talk()).toBe(false);
+});
+
+test("npm run demo ends well, and names somebody who can sign in to the organisation that it leaves", async () => {
+  const { child, data, talk } = await npm("demo");
+  const [code] = (await once(child, "close")) as [number];
+  expect(code, talk()).toBe(0);
+  const [, email = "nobody"] = /sign in as (\S+);/.exec(talk()) ?? [];
+  const listed = spawnSync("npx", ["attestore-server", "user", "list", "--org", "demo-shop"], {
+    cwd: ROOT,
+    env: { ...process.env, ATTESTORE_DATA: join(data, "demo/server") },
+    encoding: "utf8",
+  });
+  expect(listed.stdout, listed.stderr).toMatch(new RegExp(`${RegExp.escape(email)}.*owner`));
 });
 
 test("npm start builds the packages for other hosts beside the service, and both end together", async () => {

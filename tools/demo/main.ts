@@ -27,6 +27,7 @@ import { expectThat, heading, say, step, StepFailed } from "./story.ts";
 const home = resolve(process.env["ATTESTORE_DATA"] ?? "data", "demo");
 const serverData = join(home, "server");
 const root = join(home, "agent");
+const OWNER = "demo@example.org";
 const at = (path: string): string => relative(process.cwd(), path) || ".";
 
 const started = performance.now();
@@ -84,7 +85,7 @@ async function tell(): Promise<void> {
   await step("create an organisation and an auth key", async () => {
     const { json: org } = await runJson<{ id: string }>(
       "attestore-server",
-      ["org", "add", "Demo Shop"],
+      ["org", "add", "Demo Shop", "--owner", OWNER],
       serverEnv,
     );
     const { json: key } = await runJson<{ auth_key: string }>(
@@ -206,6 +207,11 @@ async function tell(): Promise<void> {
   );
   say(`  ATTESTORE_DATA=${at(serverData)} npx attestore-server fsck`);
   say(`  ATTESTORE_DATA=${at(serverData)} ATTESTORE_LISTEN=127.0.0.1:${port} npm start`);
+  say(
+    `Then open https://localhost:${port} and sign in as ${OWNER}; the code is printed where the service runs.`,
+  );
+  if (postgres)
+    say("The shop's database ended with the demo: its backups can be tested, and no more can be made.");
 }
 
 function prepareDatabases(): string | null {

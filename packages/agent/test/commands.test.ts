@@ -215,6 +215,9 @@ it("a backup whose stored bytes are damaged fails its test, with exit code 1", a
   expect(tested["reason"]).toEqual(expect.any(String));
   const status = await json<Status>(["status"], 1);
   expect(verdict(status, "invoices")).toBe("failed");
+  const printed = (await cli(["status"])).stdout;
+  expect(printed).toMatch(/✗ FAILED {4}invoices +tested (just now|.* ago), 0 checks/);
+  expect(printed).not.toContain("restored");
 
   const restored = await json(["restore", "--source", "invoices", "--output", at("out.db")], 1);
   expect(restored).toMatchObject({ error: expect.any(String) });

@@ -50,7 +50,8 @@ export const sourceAdd: Run = async (call, given) => {
 
   if (!flags.isOn("json") || canAsk()) {
     for (const line of formatDiff(edit.before, edit.after, terminal.onTalk)) terminal.say(line);
-    if (secret !== null) terminal.note(`The URL is stored in ${join(layout.root, secret.file)}, mode 0600.`);
+    if (secret !== null)
+      terminal.note(`The URL will be stored in ${join(layout.root, secret.file)}, mode 0600.`);
   }
   if (!(await confirm(`Add ${name}?`, { yes: flags.isOn("yes"), signal }))) return 1;
   await make(call, root, edit, secret);

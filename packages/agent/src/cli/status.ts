@@ -99,7 +99,11 @@ function sourceLine(
     no_backup: style.warn("- nothing "),
   };
   const parts = [marks[verdict], source.padEnd(width)];
-  if (test !== null) parts.push(`restored ${formatAge(test.at)}, ${plural(test.checks, "check")}`);
+  // A test fails before the restore, too: of a damaged backup nothing was restored.
+  if (test !== null) {
+    const did = test.result === "passed" ? "restored" : "tested";
+    parts.push(`${did} ${formatAge(test.at)}, ${plural(test.checks, "check")}`);
+  }
   if (test !== null && test.not_counted > 0)
     parts.push(
       style.warn(`not counted: ${tablesText({ count: test.not_counted, names: test.not_counted_tables })}`),

@@ -1,8 +1,8 @@
 export type Phase = "dump" | "download" | "decrypt" | "restore" | "checks";
 
 /**
- * How far a run has come within a phase, in bytes of the dump (`dump`, `restore`) or the ciphertext
- * (the others).
+ * How far a run has come within a phase: in bytes of the dump (`dump`, `restore`) or the ciphertext
+ * (`download`, `decrypt`), or in checks that are done (`checks`).
  */
 export interface Progress {
   readonly phase: Phase;

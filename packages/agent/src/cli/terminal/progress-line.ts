@@ -40,6 +40,8 @@ export function progressLine(
 }
 
 function describe(phase: string, bytes: number, totalBytes: number | undefined, spent_ms: number): string {
+  // Checks are counted; all other phases count bytes.
+  if (phase === "checks") return `  ${phase.padEnd(9)}  ${bytes} done`;
   const parts = [`  ${phase.padEnd(9)}`, formatBytes(bytes)];
   const perMs = spent_ms > 500 ? bytes / spent_ms : 0;
   if (perMs > 0) parts.push(`${formatBytes(perMs * 1000)}/s`);

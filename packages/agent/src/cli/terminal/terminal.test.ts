@@ -51,6 +51,14 @@ it("the terminal draws rate and time left, not more often than one can read, and
   line.update("upload", 5_000_000, 10_000_000);
   expect(drawn).toHaveLength(2);
   expect(drawn[1]).toContain("5.0 MB  5.0 MB/s  50 %  1 s left");
+  now = 2000;
+  line.update("checks", 0);
+  now = 4000;
+  line.update("checks", 13);
+  expect(drawn.slice(2).map((text) => text.slice(4))).toEqual([
+    "  checks     0 done",
+    "  checks     13 done",
+  ]);
   line.clear();
   expect(drawn.at(-1)).toBe("\r\u001b[K");
   const piped = stream(false);
