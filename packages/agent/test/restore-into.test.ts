@@ -11,6 +11,7 @@ import { openPostgresqlTarget } from "../src/engines/postgresql/target.ts";
 import { restoreIntoTarget } from "../src/runs/restore-into-target.ts";
 import { SecondReading } from "../src/runs/second-reading.ts";
 import { openMariadbTarget } from "../src/engines/mariadb/target.ts";
+import { underName } from "../src/engines/mariadb/own-name.ts";
 import { renamed } from "../src/engines/mariadb/rename-database.ts";
 import { makeTestPlace, type TestPlace } from "./runs/scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./runs/source-mariadb.ts";
@@ -42,8 +43,13 @@ beforeAll(async () => {
       .replace("\\connect shop;", "\\connect shop"),
   );
   mariadb.sql(
-    `create database shop character set latin1;
+    `create database shop character set utf8mb4;
      create table shop.orders (id int primary key, note text);
+     create function shop.greeting() returns varchar(20) deterministic return 'good day';
+     create trigger shop.\`kept\` before insert
+       on shop.orders for each row set new.note = concat(new.note, '\nALTER DATABASE \`shop\` CHARACTER SET x COLLATE y ;\n');
+     create event shop.nightly on schedule every 1 day do delete from shop.orders where id > 1000;
+     alter database shop character set latin1;
      insert into shop.orders values (1, 'one\\n-- Current Database: \`mysql\`\\n'), (2, 'two');
      create view shop.notes as select note from shop.orders;
      create user restorer@localhost identified by '${PASSWORD}'; grant all on *.* to restorer@localhost with grant option;
@@ -159,7 +165,8 @@ describe("PostgreSQL", () => {
     });
     const [statement = ""] = /create database .*;/.exec(asked.stderr) ?? [];
     postgres.sql(statement);
-    expect(await again()).toMatchObject({ code: 0 });
+    const done = await again();
+    expect(done.code, done.stderr).toBe(0);
     expect(
       inPostgres(
         "the shop",
@@ -351,7 +358,8 @@ describe("MariaDB", () => {
     });
     const [statement = ""] = /grant all .*;/.exec(asked.stderr) ?? [];
     mariadb.sql(statement);
-    expect(await again()).toMatchObject({ code: 0 });
+    const done = await again();
+    expect(done.code, done.stderr).toBe(0);
     expect(mariadb.sql("select count(*) from its_own.orders")).toBe("2");
   });
 
@@ -384,6 +392,28 @@ describe("MariaDB", () => {
       );
     },
   );
+
+  it("changes no database of the old name, and needs none", async () => {
+    const charset = (name: string): string =>
+      `select default_character_set_name from information_schema.schemata where schema_name = '${name}'`;
+    const triggers =
+      "select trigger_schema, trigger_name from information_schema.triggers where trigger_schema in ('shop', 'beside', 'alone') order by 1";
+    mariadb.sql("use shop; drop trigger kept; alter database shop character set utf16");
+    const beside = await restore("maria", "--into", "beside");
+    expect(beside.code, beside.stderr).toBe(0);
+    expect(mariadb.sql(`${charset("shop")}; ${charset("beside")}; ${triggers}`)).toBe(
+      "utf16\nlatin1\nbeside\tkept",
+    );
+    expect(
+      mariadb.sql("insert into beside.orders values (3, 'x'); select note from beside.orders where id = 3"),
+    ).toContain("ALTER DATABASE `shop`");
+    mariadb.sql("drop database shop");
+    const alone = await restore("maria", "--into", "alone");
+    expect(alone.code, alone.stderr).toBe(0);
+    expect(mariadb.sql(`${triggers}; select count(*) from alone.orders`)).toBe(
+      "alone\tkept\nbeside\tkept\n2",
+    );
+  });
 });
 
 describe("a ciphertext that changes on this host after it was found right", () => {
@@ -457,13 +487,45 @@ describe("a dump under another name", () => {
         yield await Promise.resolve(bytes.subarray(at, at + size));
     }
     const made: Buffer[] = [];
-    for await (const piece of renamed(pieces(), from, "tar`get")) made.push(Buffer.from(piece));
+    for await (const piece of renamed(underName(pieces(), "tar`get"), from, "tar`get"))
+      made.push(Buffer.from(piece));
     return Buffer.concat(made).toString();
   }
 
   it.each([1, 7, 100, 100_000])("has the new name wherever the pieces end (%i bytes)", async (size) => {
     const dump = `${text("shöp")}INSERT INTO \`t\` VALUES ('shöp');\n${"x".repeat(20_000)}\n${text("shöp")}-- Dump completed\n`;
     expect((await through(dump, "shöp", size)).trim()).toBe(dump.replaceAll("`shöp`", "`tar``get`").trim());
+  });
+
+  it.each([1, 7, 100, 100_000])(
+    "has the new name in each statement that would change the other, and in no body (%i bytes)",
+    async (size) => {
+      const alter = (name: string, end: string): string =>
+        `ALTER DATABASE \`${name}\` CHARACTER SET latin1 COLLATE latin1_swedish_ci ${end}\n`;
+      const trigger = (names: string, body: string): string =>
+        `DELIMITER ;;\n/*!50003 CREATE*/ /*!50017 DEFINER=\`a\`@\`%\`*/ /*!50003 ${names} for each row ${body}\n*/;;\nDELIMITER ;\n`;
+      const body = `begin\n${alter("shöp", ";")}update \`shöp\`.t set a = 1; end`;
+      const dump = (name: string, of: string): string =>
+        [
+          text(name),
+          alter(name, ";"),
+          trigger(`trigger ${of}t1 before insert on ${of}t`, body),
+          trigger(`TRIGGER if not exists ${of}\`t 2\`\nAFTER update\n ON ${of}\`t\``, body),
+          `DELIMITER ;;\n${alter(name, ";;")}${alter(name, ";;")}DELIMITER ;\n`,
+          alter(name, ";"),
+          `${"x".repeat(20_000)}\n${alter("other", ";")}-- Dump completed\n`,
+        ].join("");
+      const made = await through(dump("shöp", size > 7 ? "shöp." : "`SHÖP` . "), "shöp", size);
+      expect(made.trim()).toBe(dump("tar`get", "").replaceAll("`tar`get`", "`tar``get`").trim());
+    },
+  );
+
+  it("is refused before a trigger passes that names its database in an unknown way", async () => {
+    const trigger =
+      "DELIMITER ;;\n/*!50003 CREATE*/ /*!50003 TRIGGER /* of */ shop.t before insert on t for each row";
+    await expect(through(`${text("shop")}${trigger}`, "shop", 50)).rejects.toMatchObject({
+      code: "target_unusable",
+    });
   });
 
   it.each([

@@ -8,6 +8,7 @@ import type { ForeignMetadata } from "../engine.ts";
 import { textsOf } from "../foreign-texts.ts";
 import type { Target, TargetRequest } from "../target.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
+import { underName } from "./own-name.ts";
 import { findClient, productOf } from "./programs.ts";
 import { renamed } from "./rename-database.ts";
 import { OWN_DATABASES } from "./schema.ts";
@@ -77,7 +78,7 @@ export async function openMariadbTarget(
             );
           await load(
             { client, file, signal, database, account },
-            renamed(content, databases[0] ?? null, database),
+            renamed(underName(content, database), databases[0] ?? null, database),
           );
         },
         discard: () => Promise.resolve(null),
