@@ -12,6 +12,7 @@ import { refusalOf } from "./refusal.ts";
 import { createDefiners, limitAccounts, LOADER } from "./accounts.ts";
 import { DumpCounter } from "./content/dump-counter.ts";
 import { DeclaredSql } from "./declared/declared-sql.ts";
+import { withoutOwnName } from "./own-name.ts";
 import { withoutOwnDatabases } from "./own-databases.ts";
 import { withoutPlacesOfFiles } from "./without-data-directories.ts";
 import { RestoredMariadb } from "./restored.ts";
@@ -117,7 +118,7 @@ async function requireStorageEngines(session: MariadbSession, needed: readonly s
   if (lacking.length === 0) return;
   throw new RunError(
     "sandbox_lacks",
-    `the backup has tables in ${lacking.join(", ").slice(0, 200)}, which the server here does not have: install the storage engine`,
+    `the backup has tables in ${lacking.join(", ").slice(0, 200)}, which the server here does not have. A scratch server loads no plugins, so tables in their storage engines cannot be tested`,
   );
 }
 
@@ -166,7 +167,8 @@ async function load(
   });
   client.stdout.resume();
   const used = new Set<string>();
-  const own = withoutOwnDatabases(content, (name) => used.add(name));
+  const named = into === null ? content : withoutOwnName(content, into);
+  const own = withoutOwnDatabases(named, (name) => used.add(name));
   const isMysql = productOf(server.runtime.engine_version) === "MySQL";
   const end = captureTail(isMysql ? withoutPlacesOfFiles(own) : own);
   // The client prints the whole statement before its error, so keep only the end.

@@ -9,6 +9,8 @@ const NEWLINE = 0x0a;
 const [UNLOCK, COMMENT] = [0x55, 0x2d];
 /** The first and the last line of a dump. */
 const HEADER = /^-- (?:MySQL|MariaDB) dump /;
+/** With `--compatible=ansi` or `oracle`, names are in double quotes. */
+const ANSI = '-- Current Database: "';
 const COMPLETED = "-- Dump completed";
 /** The rest of a longer line is not looked at. */
 const MAX_LINE = 64 * 1024;
@@ -40,6 +42,8 @@ export class DeclaredSql {
   readonly #objects: DatabaseObject[] = [];
   readonly #tables = new Set<string>();
   #isTwice = false;
+  /** Whether names are in other quotes than are read. */
+  #isOtherwise = false;
   readonly #unnamedDatabase: string;
   #database: string;
   #begun: Buffer = Buffer.alloc(0);
@@ -88,9 +92,9 @@ export class DeclaredSql {
     return this.#isCutShort;
   }
 
-  /** Null if there are more than are remembered, or a table comes twice. */
+  /** Null if there are more than are remembered, if a table comes twice, or of other quotes. */
   end(): readonly DatabaseObject[] | null {
-    return this.#isTwice || this.#objects.length > MAX_OBJECTS ? null : this.#objects;
+    return this.#isTwice || this.#isOtherwise || this.#objects.length > MAX_OBJECTS ? null : this.#objects;
   }
 
   #line(bytes: Buffer): void {
@@ -111,6 +115,7 @@ export class DeclaredSql {
   }
 
   #comment(line: string): void {
+    this.#isOtherwise ||= line.startsWith(ANSI);
     if (line.startsWith(COMPLETED)) this.#isBegun = false;
     if (!HEADER.test(line)) return;
     this.#isCutShort ||= this.#isBegun;

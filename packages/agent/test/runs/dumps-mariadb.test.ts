@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { comparedContentText } from "@attestore/proof";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
+import { backUp, testBackup } from "./back-and-test.ts";
+import { makeTestPlace, type TestPlace } from "./scratch.ts";
+import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
+
+/** Good dumps of MariaDB by its own program, with options that ours are not made with. */
+
+let place: TestPlace;
+let server: SourceMariadb;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourceMariadb(place.dir, ["--skip-networking", "--log-bin", "--server-id=1"]);
+  mkdirSync(join(place.dir, "dumps"));
+  server.sql(`create database shop character set utf8mb4; use shop;
+    create table orders (id int primary key, note varchar(50)); insert into orders values (1, 'é');
+    create trigger shop.kept before insert on shop.orders for each row set new.note = upper(new.note);
+    create procedure sweep() delete from orders where id > 1000; alter database shop character set latin1`);
+});
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+async function dumpedWith(...args: readonly string[]): Promise<RestoreTestResult> {
+  const socket = decodeURIComponent(/socket=(.*)$/.exec(server.url("root", ""))?.[1] ?? "");
+  const common = ["--no-defaults", `--socket=${socket}`, "--user=root"];
+  const dumps = join(place.dir, "dumps");
+  writeFileSync(join(dumps, "a.dump"), execFileSync("mariadb-dump", [...common, ...args]));
+  const source = {
+    slug: "legacy",
+    engine: "dumps",
+    sandbox: "process",
+    checkTimeout_s: 60,
+    checks: [],
+    place: { kind: "directory", path: dumps },
+    pattern: "*.dump",
+    min_age_s: 0,
+    max_age_s: null,
+    min_bytes: 1,
+  } as const;
+  return testBackup(place, source, await backUp(place, source));
+}
+
+test("of one database, which its statements name although it does not make it", async () => {
+  const tested = await dumpedWith("--routines", "shop");
+  expect(tested.reason).toBeUndefined();
+  expect(comparedContentText(tested.checks)).toMatch(/^content of 1 table compared; 4 objects compared/);
+});
+
+test("with names in double quotes, whose objects are not compared", async () => {
+  const tested = await dumpedWith("--compatible=ansi", "--databases", "shop");
+  expect(tested.reason).toBeUndefined();
+  expect(comparedContentText(tested.checks)).toMatch(/^content not compared/);
+});
+
+test("with statements for an administrator, it could not be tested, and the message says what to leave out", async () => {
+  await expect(dumpedWith("--master-data", "--databases", "shop")).rejects.toMatchObject({
+    code: "sandbox_lacks",
+    message: expect.stringContaining("Make the dump without that") as string,
+  });
+});
