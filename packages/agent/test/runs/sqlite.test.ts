@@ -210,6 +210,49 @@ describe("an application's addition to SQLite", () => {
     });
   });
 
+  test.each(["fts4 (body, tokenize=porter)", "fts5 (body, tokenize='porter')"])(
+    "is named even if it is a tokenizer of full-text search: %s",
+    async (search) => {
+      // Only the application's own SQLite has a tokenizer of this name.
+      byShell(`.dbconfig defensive off
+        create virtual table found using ${search};
+        insert into found values ('a note');
+        pragma writable_schema = on;
+        update sqlite_schema set sql = replace(sql, 'porter', 'appown') where name = 'found';`);
+      const tested = await testIt(await back());
+      expect(tested.reason).toBeUndefined();
+      expect(String(tested.checks[0]?.observed["not_checked_names"])).toMatch(
+        /^(?:indexes of )?found \((?:unknown|no such) tokenizer: appown\)$/,
+      );
+      expect(tested.checks.find(({ id }) => id === "inferred:content")?.observed).toMatchObject({
+        differing: 0,
+        not_compared: 0,
+      });
+    },
+  );
+
+  test("is no damage if it keeps the content of FTS4's index, or no content; what FTS4 keeps itself is looked at", async () => {
+    byShell(`
+      create virtual table hidden using fts4 (content='', body);
+      insert into hidden (docid, body) values (1, 'a note');
+      create virtual table beside using fts4 (body, content="items");
+      insert into beside (docid, body) values (1, 'another note');
+      create virtual table found using fts4 (content, tokenize=porter);
+      insert into found values ('a note');
+    `);
+    const tested = await testIt(await back());
+    expect(tested.reason).toBeUndefined();
+    expect(tested.checks[0]?.observed).toMatchObject({
+      message: "ok",
+      not_checked: 2,
+      not_checked_names:
+        "indexes of hidden (its content is elsewhere), indexes of beside (its content is elsewhere)",
+    });
+    byShell(".dbconfig defensive off\nupdate found_content set c0content = 'other words'");
+    const damaged = await testIt(await back());
+    expect(damaged.reason).toContain("malformed inverted index for FTS4 table main.found");
+  });
+
   test("hides no damage in what can be looked at", async () => {
     byShell(`
       create table numbers (n text collate uint, long text);

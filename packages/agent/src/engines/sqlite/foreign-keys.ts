@@ -1,8 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { foreignKeysCheck } from "../../checks/index.ts";
 import type { ForeignMetadata } from "../engine.ts";
-import type { Ask } from "./integrity.ts";
-import { cells } from "./protocol.ts";
+import { type Ask, cells } from "./protocol.ts";
 
 /**
  * Signed in a backup's metadata; absent if no table has a foreign key, or if they were not checked.

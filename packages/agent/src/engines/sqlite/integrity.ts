@@ -1,14 +1,9 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { sqliteIntegrityCheck } from "../../checks/index.ts";
 import { RunError } from "../../errors/run-error.ts";
-import { cells, lackIn, type Response } from "./protocol.ts";
+import { anyMissingTokenizer, contentElsewhere, missingTokenizer, tableOfIndex } from "./full-text.ts";
+import { type Ask, cells, lackIn, type Response } from "./protocol.ts";
 import { quotedName } from "../quoted-name.ts";
-
-/**
- * Runs one of our own statements on the restored copy.
- * @throws RunError if the place failed.
- */
-export type Ask = (sql: string) => Promise<Response | null>;
 
 export interface Integrity {
   readonly check: CheckOutcome;
@@ -30,18 +25,26 @@ const EVERYTHING =
 export async function checkIntegrity(ask: Ask, tables: readonly string[]): Promise<Integrity> {
   const started = performance.now();
   const whole = await ask("pragma integrity_check");
-  const isWhole = lackIn(whole) === null;
-  const messages = isWhole ? [...messagesOf(whole)] : [];
+  let lack = lackIn(whole) ?? (whole?.ok === true ? null : await anyMissingTokenizer(ask));
+  const isWhole = lack === null;
   const notChecked: string[] = [];
   const unreadable = new Set<string>();
-  let lack = lackIn(whole);
+  const elsewhere = await contentElsewhere(ask);
+  const damageIn = (response: Response | null): string[] =>
+    messagesOf(response).filter((message) => {
+      const table = tableOfIndex(message);
+      if (table === null || !elsewhere.has(table)) return true;
+      notChecked.push(`indexes of ${table} (its content is elsewhere)`);
+      return false;
+    });
+  const messages = isWhole ? damageIn(whole) : [];
   const listed = await ask(EVERYTHING);
   if (listed?.ok !== true) messages.push(...messagesOf(listed));
   for (const [table = "", type = ""] of listed?.ok === true ? cells(listed) : []) {
     // SQLite says nothing about a virtual table whose module is missing here.
     if (isWhole && type !== "virtual") continue;
     const looked = type === "virtual" ? await lookAtVirtual(ask, table) : await lookAt(ask, table);
-    if (!isWhole) messages.push(...looked.messages);
+    if (!isWhole) messages.push(...damageIn(looked.response));
     if (looked.lack !== null)
       notChecked.push(`${looked.isRead ? "indexes of " : ""}${table} (${looked.lack})`);
     if (!looked.isRead) unreadable.add(table);
@@ -56,7 +59,7 @@ export async function checkIntegrity(ask: Ask, tables: readonly string[]): Promi
   const check = sqliteIntegrityCheck({
     // For the whole database there are as many messages as SQLite printed; for a single table each
     // message says ok.
-    messages: isWhole ? messages : wrong.length > 0 ? wrong : ["ok"],
+    messages: isWhole && messages.length > 0 ? messages : wrong.length > 0 ? wrong : ["ok"],
     notChecked,
     duration_ms: performance.now() - started,
   });
@@ -64,29 +67,35 @@ export async function checkIntegrity(ask: Ask, tables: readonly string[]): Promi
 }
 
 interface Looked {
-  readonly messages: readonly string[];
+  /** Of integrity_check, or of what was asked in its place. */
+  readonly response: Response | null;
   /** What was missing for checking all of it. */
   readonly lack: string | null;
   readonly isRead: boolean;
 }
 
+const NOTHING_WRONG: Response = { ok: true, rows: ['["ok"]'] };
+
 /** The tables in which it keeps its data are checked like others. */
 async function lookAtVirtual(ask: Ask, table: string): Promise<Looked> {
   const lack = lackIn(await ask(`select 1 from ${quotedName(table)} limit 1`));
-  return lack === null ? lookAt(ask, table) : { messages: [], lack, isRead: false };
+  if (lack !== null) return { response: NOTHING_WRONG, lack, isRead: false };
+  const tokenizer = await missingTokenizer(ask, table);
+  if (tokenizer !== null) return { response: NOTHING_WRONG, lack: tokenizer, isRead: true };
+  return lookAt(ask, table);
 }
 
 async function lookAt(ask: Ask, table: string): Promise<Looked> {
   const name = quotedName(table);
   const all = await ask(`pragma integrity_check(${name})`);
   const lack = lackIn(all);
-  if (lack === null) return { messages: messagesOf(all), lack, isRead: true };
+  if (lack === null) return { response: all, lack, isRead: true };
   const quick = await ask(`pragma quick_check(${name})`);
-  if (lackIn(quick) === null) return { messages: messagesOf(quick), lack, isRead: true };
+  if (lackIn(quick) === null) return { response: quick, lack, isRead: true };
   const rows = await ask(`select count(*) from ${name} not indexed`);
-  if (lackIn(rows) !== null) return { messages: [], lack, isRead: false };
+  if (lackIn(rows) !== null) return { response: NOTHING_WRONG, lack, isRead: false };
   const read = await ask(await readingAll(ask, table));
-  return { messages: read?.ok === true ? ["ok"] : messagesOf(read), lack, isRead: true };
+  return { response: read?.ok === true ? NOTHING_WRONG : read, lack, isRead: true };
 }
 
 /**

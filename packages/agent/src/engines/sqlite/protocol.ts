@@ -44,6 +44,12 @@ export type Response =
   | { readonly ok: false; readonly code: number; readonly message: string };
 
 /**
+ * Runs one of our own statements on the restored copy.
+ * @throws RunError if the place failed.
+ */
+export type Ask = (sql: string) => Promise<Response | null>;
+
+/**
  * SQLite's primary result codes that concern the place, not the data or the query. An error that is
  * not SQLite's, such as a text that is too long for us, comes from the data.
  */
@@ -59,7 +65,8 @@ export function isFull(code: number): boolean {
 }
 
 /** What an application adds to SQLite and this host's SQLite lacks. A copy can't have lost it. */
-const LACKS = /^(?:no such collation sequence|unknown function|no such module): [^\n]{1,100}$/;
+const LACKS =
+  /^(?:no such collation sequence|unknown function|no such module|no such tokenizer|unknown tokenizer): [^\n]{1,100}$/;
 
 /** What a statement needed and SQLite lacks, in SQLite's words; null if nothing. */
 export function lackIn(response: Response | null): string | null {
