@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { comparedContentText } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -182,6 +182,16 @@ test("the file of a dump that is other or gone", async () => {
   writeFileSync(file, whole.subarray(0, whole.length * 0.9));
   expect(await testIt(dumps(), made)).toMatchObject({ result: "failed", checks: [] });
   dumpsTable.says("the end of the file cut off after its backup", "refused");
+  writeFileSync(join(directory, "b.dump"), "");
+  await expect(back(dumps())).rejects.toMatchObject({ code: "dump_failed" });
+  dumpsTable.says("the newest dump is empty", "no backup is made");
+  const hour = Date.now() / 1000 + 3600;
+  writeFileSync(join(directory, "b.dump"), whole);
+  utimesSync(join(directory, "b.dump"), hour, hour);
+  const fresh = { ...dumps(), max_age_s: 86_400, min_age_s: 60 } as Source;
+  await expect(back(fresh)).rejects.toMatchObject({ code: "source_missing" });
+  dumpsTable.says("the newest dump is dated in the future", "no backup is made");
+  rmSync(join(directory, "b.dump"));
   const cut = await testIt(dumps(), await back(dumps()));
   expect(cut).toMatchObject({ result: "failed", checks: [] });
   dumpsTable.says("the end of the file cut off before its backup", "refused");

@@ -604,6 +604,64 @@ SQL
     expect(await chosen({ min_bytes: 100, max_age_s: 60 })).toMatchObject({ name: "a.dump" });
   });
 
+  test("a newest file that is dated in the future, or empty, is not passed over for an older one", async () => {
+    run("pg_dump -Fc -f orders-20.dump postgres; cp orders-20.dump orders-21.dump; touch orders-21.done");
+    const at = (name: string, age_s: number): void => {
+      const time = Date.now() / 1000 - age_s;
+      utimesSync(join(directory, name), time, time);
+    };
+    const chosen = (): Promise<unknown> =>
+      back(source({ pattern: "*", min_age_s: 60, max_age_s: 90_000 })).then(
+        ({ sourceMetadata }) => (sourceMetadata["original"] as { name: string }).name,
+      );
+    at("orders-20.dump", 86_400);
+    at("orders-21.dump", -7_200);
+    await expect(chosen()).rejects.toMatchObject({
+      code: "source_missing",
+      message: expect.stringContaining("orders-21.dump, is dated 7"),
+    });
+    at("orders-21.dump", 3_600);
+    writeFileSync(join(directory, "orders-21.dump"), "");
+    at("orders-21.dump", 3_600);
+    await expect(chosen()).rejects.toMatchObject({
+      code: "dump_failed",
+      message: expect.stringMatching(
+        /orders-21\.dump is empty, and newer than the newest dump, orders-20\.dump: the job/,
+      ),
+    });
+    // Files of other kinds are often empty.
+    run("cp orders-20.dump orders-21.dump");
+    at("orders-21.dump", 3_600);
+    at("orders-21.done", 3_500);
+    expect(await chosen()).toBe("orders-21.dump");
+  });
+
+  test.each([
+    ["pg_dumpall >a.dump", "by pg_dumpall: dump each database separately"],
+    ["pg_dump postgres | age -r $RECIPIENT >a.dump", "encrypted with age: decrypt it first"],
+    ["pg_dump postgres | age -a -r $RECIPIENT >a.dump", "encrypted with age: decrypt it first"],
+    ["pg_dump postgres | $GPG --symmetric >a.dump", "encrypted with GnuPG: decrypt it first"],
+    ["pg_dump postgres | $GPG --armor --symmetric >a.dump", "encrypted with GnuPG: decrypt it first"],
+    ["pg_dump postgres | openssl enc -aes-256-ctr -pbkdf2 -pass pass:x >a.dump", "with openssl: decrypt it"],
+    ["pg_dump postgres | xz >a.dump", "xz: use gzip or zstd"],
+    ["python3 -m zipfile -c a.dump /etc/hostname", "zip archive"],
+    ["sqlite3 a.db 'create table t (n)' .dump >a.dump", "(.dump): copy the database"],
+    ["pg_dump postgres | iconv -t UTF-16 >a.dump", "a byte order mark"],
+    [": | gzip >a.dump", "it is empty"],
+    ["echo 0123 a.sql >a.dump", "If it is no dump, choose another"],
+  ])(
+    "a file that cannot be restored here is not registered, and the message says what it is: %s",
+    async (command, what) => {
+      const gpg = "gpg --batch --quiet --homedir . --passphrase x --pinentry-mode loopback";
+      run(command, { RECIPIENT: place.recipient, GPG: gpg });
+      run("gpgconf --homedir . --kill all");
+      await expect(back(source({ pattern: "a.dump" }))).rejects.toMatchObject({
+        code: "dump_failed",
+        message: expect.stringContaining(what),
+      });
+    },
+  );
+
   test("a file of eight days ago is no backup, unless any age is allowed", async () => {
     run("pg_dump -Fc -f a.dump postgres");
     const as = (max_age_s?: unknown): SourceConfigOf<"dumps"> =>

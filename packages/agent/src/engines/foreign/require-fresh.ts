@@ -2,7 +2,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { formatMaxAge } from "../../config/engines/max-age.ts";
 
 /** How far two clocks may differ. */
-const SKEW_S = 300;
+export const SKEW_S = 300;
 
 /**
  * Requires that the newest backup of another program is not too old. One from the future would stay

@@ -57,14 +57,36 @@ export function sniff(head: Buffer): Sniffed | null {
   return null;
 }
 
-/** Other formats that can be recognised, for a helpful message. */
+/** Other formats, by how they begin, for a helpful message. */
+const UNKNOWN: readonly (readonly [beginnings: readonly string[], what: string])[] = [
+  [["age-encryption.org/", "-----BEGIN AGE "], "it is encrypted with age: decrypt it first"],
+  [
+    // Armoured; or with a packet that holds a password's or a public key's session key (RFC 9580).
+    ["-----BEGIN PGP ", "\x84", "\x85", "\x8c", "\x8d", "\xc1", "\xc3"],
+    "it seems to be encrypted with GnuPG: decrypt it first",
+  ],
+  [["Salted__"], "it is encrypted with openssl: decrypt it first"],
+  [["\xfd7zXZ\0"], "it is xz: use gzip or zstd"],
+  [["BZh"], "it is bzip2: use gzip or zstd"],
+  [["PK\x03\x04"], "it is a zip archive: use tar, gzip or zstd"],
+  [["7z\xbc\xaf", "\x04\x22\x4d\x18"], "it is 7z or lz4: use gzip or zstd"],
+  [
+    ["PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;", "BEGIN TRANSACTION;"],
+    "it seems to be SQL that SQLite's shell wrote (.dump): copy the database with its .backup instead",
+  ],
+  [
+    ["\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"],
+    "it begins with a byte order mark, which no dump program writes: have nothing convert the dump",
+  ],
+];
+
 export function nameOfUnknown(head: Buffer): string {
   const text = head.toString("latin1");
-  if (text.startsWith("age-encryption.org/")) return "it is encrypted with age: decrypt it first";
-  if (text.startsWith("-- PostgreSQL database cluster dump"))
+  if (text === "") return "it is empty";
+  if (/^(?:\s|--[^\n]*\n)*-- PostgreSQL database cluster dump/.test(text))
     return "it is a dump of a whole server by pg_dumpall: dump each database separately";
-  if (head.subarray(0, 6).equals(Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0])))
-    return "it is xz: use gzip or zstd";
-  if (text.startsWith("BZh")) return "it is bzip2: use gzip or zstd";
-  return head.length === 0 ? "it is empty" : "its first bytes are not of a known format";
+  return (
+    UNKNOWN.find(([beginnings]) => beginnings.some((each) => text.startsWith(each)))?.[1] ??
+    "its first bytes are not of a known format. If it is no dump, choose another by the source's pattern or file"
+  );
 }
