@@ -1,4 +1,12 @@
-import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -208,6 +216,44 @@ it("a backup that the storage can't take is kept, and sync stores it", async () 
   expect(failed.stderr).toContain("queued in blobs/");
   rmSync(storage);
   expect(await json(["sync"])).toMatchObject({ backups_delivered: 1, accepted: 1 });
+  expect(await json(["restore-test"])).toMatchObject({ result: "passed" });
+});
+
+it("a storage whose disk is not mounted gets no backup in its place, and commands say so", async () => {
+  const storage = join(base, "disk");
+  await json(["init", "--standalone", "--storage", storage]);
+  declare();
+  writeOrders(200);
+  await json(["backup"]);
+  await json(["restore-test"]);
+  renameSync(storage, join(base, "unmounted"));
+  mkdirSync(storage);
+
+  const question = `${storage} has none of the backups that were stored there: is its disk mounted?`;
+  for (const command of [["backup"], ["sync"], ["restore-test"], ["prune", "--yes"]]) {
+    const refused = await cli(...command);
+    expect(refused.code, command.join(" ")).toBe(2);
+    expect(refused.stderr).toContain(question);
+  }
+  expect(readdirSync(storage)).toEqual([]);
+  const status = await json<{ problems: { what: string }[] }>(["status"], 1);
+  expect(status.problems.map(({ what }) => what)).toContainEqual(expect.stringContaining(question));
+  const doctor = await json<{ findings: { title: string; detail: string }[] }>(["doctor"], 1);
+  expect(doctor.findings).toContainEqual(
+    expect.objectContaining({ title: "storage", detail: expect.stringContaining(question) as string }),
+  );
+
+  rmSync(storage, { recursive: true });
+  renameSync(join(base, "unmounted"), storage);
+  expect(await json(["sync"])).toMatchObject({ backups_delivered: 1 });
+  await json(["restore-test"]);
+  await json(["status"]);
+
+  // A new disk, on purpose.
+  renameSync(storage, join(base, "former"));
+  mkdirSync(storage);
+  writeFileSync(join(storage, ".attestore-new"), "");
+  await json(["backup"]);
   expect(await json(["restore-test"])).toMatchObject({ result: "passed" });
 });
 

@@ -13,6 +13,7 @@ import { readSourceStatus, type SourceStatus } from "./source-status.ts";
 import {
   damageProblems,
   diskProblems,
+  storageProblems,
   drawAdvice,
   generationAdvice,
   logProblems,
@@ -69,6 +70,7 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
     waiting,
     problems: [
       ...(await diskProblems(layout)),
+      ...(await storageProblems(layout, config)),
       ...(await logProblems(layout, alarm)),
       ...(await spoolProblems(
         layout,

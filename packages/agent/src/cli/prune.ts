@@ -6,6 +6,7 @@ import { passedBackups } from "../receipts/receipt-history.ts";
 import type { KeepRules } from "../config/storage-config.ts";
 import { hasRules, keptBy } from "../backends/standalone/keep-rules.ts";
 import { openStore } from "../backends/standalone/open-store.ts";
+import { requireStorage } from "../backends/standalone/storage-in-place.ts";
 import { forgetStored, listStored, type StoredRecord } from "../backends/standalone/stored-backups.ts";
 import { confirm } from "./terminal/ask.ts";
 import type { Call, Run } from "./command.ts";
@@ -38,6 +39,7 @@ export const prune: Run = async (call) => {
   try {
     const wait = flags.isOn("wait", true);
     using _ = await takeWorkLock(layout, "prune", { signal, wait, say: terminal.say });
+    await requireStorage(layout, config.standalone.storage);
     const judged = await judge(layout, rules, flags.text("source"));
     const going = judged.filter(({ keptBy: why }) => why.length === 0).map(({ backup }) => backup);
     if (!flags.isOn("json")) for (const each of judged) terminal.data(describe(each, call));

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { formatDuration } from "@attestore/host/amounts";
 import { formatBytes, plainLine, plural, shellWord } from "@attestore/proof";
+import { storageMissing } from "../backends/standalone/storage-in-place.ts";
 import type { Config } from "../config/config.ts";
 import { readFollowed } from "../log/followed-generations.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
@@ -51,6 +52,12 @@ export async function diskProblems(layout: Layout): Promise<Problem[]> {
       next: `make room there: df ${shellWord(layout.root)}`,
     },
   ];
+}
+
+/** Of a standalone root: backups cannot be restored from a storage that is not there. */
+export async function storageProblems(layout: Layout, { standalone }: Config): Promise<Problem[]> {
+  const missing = standalone === null ? null : await storageMissing(layout, standalone.storage);
+  return missing === null ? [] : [{ what: missing, next: "attestore doctor" }];
 }
 
 /** Without any backup, there is another problem that says so. */

@@ -2,12 +2,14 @@ import { randomInt } from "node:crypto";
 import { readSigningKey } from "../../signer/open-signing-keys.ts";
 import type { Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { UserError } from "../../errors/user-error.ts";
 import { receiptDirectory, receiptFileName } from "../../receipts/receipt-files.ts";
 import { join } from "node:path";
 import { keepReceipts } from "./keep-receipts.ts";
 import { openStore } from "./open-store.ts";
 import { storeBackup } from "./store-backup.ts";
+import { storageMissing } from "./storage-in-place.ts";
 import { listStored, readStored } from "./stored-backups.ts";
 import type { BackupBackend } from "../backup-backend.ts";
 import { reportFailure } from "../report-failure.ts";
@@ -52,6 +54,8 @@ export async function openStandaloneBackend(layout: Layout, config: Config): Pro
           `${record.id} is a backup of ${record.source}, not of ${source.slug}`,
         );
       const { id, sourceId, sha256, sizeBytes, sourceMetadata } = record;
+      const missing = await storageMissing(layout, standalone.storage);
+      if (missing !== null) throw new RunError("ciphertext_unavailable", missing);
       const download = store.get.bind(store, record);
       return { id, sourceId, sha256, sizeBytes, sourceMetadata, download };
     },

@@ -2,6 +2,7 @@ import { newId } from "@attestore/contract";
 import { listAllReceipts } from "../../receipts/receipt-files.ts";
 import { signReceipt } from "../../receipts/sign-receipt.ts";
 import { backupStatement, type Signatory } from "../../receipts/statements.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
 import { readSourceIds, rememberSourceIds } from "../../state/source-ids.ts";
@@ -11,6 +12,7 @@ import { blobPath, dropPending, savePending, type PendingBackup } from "../../jo
 import { requireWindow } from "../require-window.ts";
 import type { TransferOptions } from "../backup-backend.ts";
 import type { BackupStore } from "./backup-store.ts";
+import { storageMissing } from "./storage-in-place.ts";
 import { recordStored } from "./stored-backups.ts";
 
 export interface StandaloneRoot extends Signatory {
@@ -37,6 +39,7 @@ export async function storeBackup(
     sizeBytes: pending.size_bytes,
   };
   requireWindow(config.upload);
+  await requireInPlace(config, layout);
   await store.put(object, blobPath(layout, pending.sha256), options);
   await recordStored(layout, {
     v: 1,
@@ -54,6 +57,15 @@ export async function storeBackup(
     }));
   await dropPending(layout, pending);
   return { backupId, receipt };
+}
+
+async function requireInPlace({ standalone }: Config, layout: Layout): Promise<void> {
+  const missing = standalone === null ? null : await storageMissing(layout, standalone.storage);
+  if (missing === null) return;
+  throw new RunError(
+    "output_unwritable",
+    `${missing}. The encrypted backup is queued in blobs/: \`attestore sync\` stores it`,
+  );
 }
 
 interface Named {

@@ -41,7 +41,7 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
     );
     if (standalone === null)
       findings.push(...(await unlessDamaged("service", () => examineService(call, layout, known))));
-    else findings.push(await examineStorage(standalone, upload, call.signal));
+    else findings.push(await examineStorage(layout, standalone, upload, call.signal));
     const { examineEngines } = await import("./engines.ts");
     findings.push(...(await unlessDamaged("engines", () => examineEngines(layout, known))));
     const { examineSources } = await import("./sources.ts");

@@ -4,10 +4,14 @@ import { RunError } from "../../errors/run-error.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 import { openStore } from "../../backends/standalone/open-store.ts";
 import type { StandaloneConfig } from "../../config/storage-config.ts";
+import { storageMissing } from "../../backends/standalone/storage-in-place.ts";
+import { shellWord } from "@attestore/proof";
+import type { Layout } from "../../state/layout.ts";
 import { failed, type Finding, ok } from "@attestore/host/finding";
 
 /** Where a standalone root keeps its backups. */
 export async function examineStorage(
+  layout: Layout,
   { storage }: StandaloneConfig,
   upload: Config["upload"],
   signal: AbortSignal,
@@ -16,6 +20,8 @@ export async function examineStorage(
     const store = await openStore(storage, upload);
     try {
       await store.examine(signal);
+      const missing = await storageMissing(layout, storage);
+      if (missing !== null) return failed("storage", missing, `findmnt; ls -la ${shellWord(store.where)}`);
       return ok("storage", store.where);
     } finally {
       store.close();
