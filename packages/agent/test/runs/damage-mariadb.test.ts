@@ -307,6 +307,19 @@ test("objects that only MariaDB has, lost on the way", async () => {
   );
 });
 
+test("the reference system of a column is in no dump, and is named", async () => {
+  if (isMysql()) return;
+  server.sql(`create database maps; use maps; create table spots (spot point ref_system_id = 4326, other point);
+    insert into spots values (st_geomfromtext('POINT(1 2)', 4326), null)`);
+  const tested = await testIt(await back({ databases: ["maps"] }));
+  expect(tested.reason).toBeUndefined();
+  expect(comparedContentText(tested.checks)).toMatch(/, not compared: reference system maps\.spots\.spot$/);
+  table.says(
+    "the reference system of a column (`REF_SYSTEM_ID`), which no dump has",
+    "named as not compared",
+  );
+});
+
 test("what a dump sets, lost on the way, and all that it has", async () => {
   server.sql(`create database heads default character set utf8mb4; use heads;
     create table zoned (id int primary key, at timestamp null); insert into zoned values (1, from_unixtime(1790000000));

@@ -2,7 +2,7 @@ import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 import { RunError } from "../../errors/run-error.ts";
 import type { SourceOf } from "../engine.ts";
 import type { ConnectionFile } from "./connection.ts";
-import { OWN_DATABASES } from "./schema.ts";
+import { isOfUsers } from "./schema.ts";
 import type { MariadbSession } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 
@@ -18,7 +18,7 @@ export async function chosenDatabases(
   const there = rowsOf(
     await session.run("select schema_name from information_schema.schemata order by schema_name"),
     "listing the databases",
-  ).flatMap(([name = ""]) => (OWN_DATABASES.includes(name.toLowerCase()) ? [] : [name]));
+  ).flatMap(([name = ""]) => (isOfUsers(name) ? [name] : []));
   const wanted =
     databases === "all" ? there : (databases ?? (connection.database === null ? [] : [connection.database]));
   if (wanted.length === 0) {

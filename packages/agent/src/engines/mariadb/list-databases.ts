@@ -2,7 +2,7 @@ import type { ConnectionReference } from "../../config/source-fields.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { serverVersion } from "./server-version.ts";
 import { productOf } from "./programs.ts";
-import { OWN_DATABASES } from "./schema.ts";
+import { isOfUsers } from "./schema.ts";
 import { rowsOf } from "./session-error.ts";
 import { inSourceSession } from "./source-session.ts";
 
@@ -24,7 +24,7 @@ export function listMariadbDatabases(
     return {
       engine: productOf(version) === "MariaDB" ? "mariadb" : "mysql",
       databases: rowsOf(listed, "listing the databases").flatMap(([name = ""]) =>
-        OWN_DATABASES.includes(name.toLowerCase()) ? [] : [name],
+        isOfUsers(name) ? [name] : [],
       ),
     };
   });

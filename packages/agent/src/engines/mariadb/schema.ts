@@ -5,6 +5,16 @@ import { rowsOf } from "./session-error.ts";
 /** The server's own databases. They are never backed up. */
 export const OWN_DATABASES: readonly string[] = ["information_schema", "performance_schema", "mysql", "sys"];
 
+/**
+ * The directory that a file system of its own has at its top, which a server takes for a database.
+ */
+const LOST_AND_FOUND = "#mysql50#lost+found";
+
+/** Whether a database is neither the server's own nor none at all. */
+export function isOfUsers(database: string): boolean {
+  return !OWN_DATABASES.includes(database.toLowerCase()) && database !== LOST_AND_FOUND;
+}
+
 export const inList = (column: string, databases: readonly string[]): string =>
   `binary ${column} in (${databases.map((name) => `binary ${literal(name)}`).join(", ")})`;
 
@@ -177,10 +187,16 @@ export async function hasViewsOfServer(
   return rowsOf(found, "listing the views")[0]?.[0] !== "0";
 }
 
-/** Lists generated columns: database, table, expression. */
+/** Lists generated columns: database, table, expression, and whether their values are stored. */
 export function generatedColumns(databases: readonly string[]): string {
-  return `select table_schema, table_name, generation_expression from information_schema.columns
+  return `select table_schema, table_name, generation_expression, extra like '%STORED%' from information_schema.columns
     where ${inList("table_schema", databases)} and coalesce(generation_expression, '') <> ''`;
+}
+
+/** Lists columns of the type TIMESTAMP: database, table, column. */
+export function timestampColumns(databases: readonly string[]): string {
+  return `select table_schema, table_name, column_name from information_schema.columns
+    where ${inList("table_schema", databases)} and data_type = 'timestamp'`;
 }
 
 /**

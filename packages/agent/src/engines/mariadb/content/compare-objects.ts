@@ -5,15 +5,15 @@ import type { ContentComparison } from "../../engine.ts";
 import { releaseOf } from "../programs.ts";
 import type { MariadbSession } from "../session.ts";
 import { hiddenText } from "./hidden-kinds.ts";
-import { EVENT_THAT_ENDS, listObjects, STATUS_OF_EVENT } from "./list-objects.ts";
+import { EVENT_THAT_ENDS, listObjects, REFERENCE_SYSTEM, STATUS_OF_EVENT } from "./list-objects.ts";
 
 const WORDS = {
   query: "what SHOW CREATE says of each object, and the next value of each counter",
   hint: "compare what mariadb-dump or mysqldump prints of both with --no-data --routines --events",
 };
 
-/** Of these a backup only has names, because time changes them. */
-const NOT_LOOKED_AT: readonly string[] = [EVENT_THAT_ENDS, STATUS_OF_EVENT];
+/** Of these a backup only has names: time changes them, or no dump has them. */
+const NOT_LOOKED_AT: readonly string[] = [EVENT_THAT_ENDS, REFERENCE_SYSTEM, STATUS_OF_EVENT];
 
 /**
  * Lists the copy as the source was listed. Null if there is nothing to compare with, on another

@@ -1,6 +1,6 @@
 import { rowsOf } from "../session-error.ts";
-import { generatedColumns, tableName } from "../schema.ts";
-import type { MariadbSession } from "../session.ts";
+import { generatedColumns, tableName, timestampColumns } from "../schema.ts";
+import { type MariadbSession, quoted } from "../session.ts";
 
 /** Their results depend on no server, no time and no session setting. */
 const STEADY: ReadonlySet<string> = new Set(
@@ -25,11 +25,29 @@ export async function tablesComputed(
   databases: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = rowsOf(await session.run(generatedColumns(databases)), "listing the generated columns");
+  if (rows.length === 0) return new Set();
+  const times = rowsOf(await session.run(timestampColumns(databases)), "listing the columns of times");
+  const ofTable = Map.groupBy(times, ([database = "", table = ""]) => tableName(database, table));
   return new Set(
-    rows.flatMap(([database = "", table = "", expression = ""]) =>
-      isSteady(expression) ? [] : [tableName(database, table)],
-    ),
+    rows.flatMap(([database = "", table = "", expression = "", isStored]) => {
+      const name = tableName(database, table);
+      const isZoned = (ofTable.get(name) ?? []).some(([, , column = ""]) => readsTime(expression, column));
+      return isSteady(expression) && !(isStored === "1" && isZoned) ? [] : [name];
+    }),
   );
+}
+
+/**
+ * Whether an expression reads a TIMESTAMP, and not only whether it is NULL. The session's time zone
+ * decides what it reads: a stored value was computed in that of whoever wrote the row, and a
+ * restore computes it in UTC.
+ */
+function readsTime(expression: string, column: string): boolean {
+  const name = quoted(column);
+  return expression
+    .split(name)
+    .slice(1)
+    .some((after) => !/^ is (?:not )?null\b/i.test(after));
 }
 
 /**

@@ -35,6 +35,8 @@ export interface ListingLimits {
 export const NOT_COMPARED = "";
 /** An event that a server removes when it ends. */
 export const EVENT_THAT_ENDS = "event_that_ends";
+/** The reference system of a column, which MariaDB's SHOW CREATE TABLE leaves out. */
+export const REFERENCE_SYSTEM = "reference_system";
 /** Whether an event is on that a server switches off when it ends. */
 export const STATUS_OF_EVENT = "status_of_event";
 
@@ -155,6 +157,23 @@ class Listing {
         }
       }
     }
+    await this.#referenceSystems(databases);
+  }
+
+  /** A dump has that of each value, but not that of the column. MySQL has no such table. */
+  async #referenceSystems(databases: readonly string[]): Promise<void> {
+    if (this.#unreadable !== null) return;
+    const columns = await this.#timely(() =>
+      this.#session
+        .run(`select g_table_schema, g_table_name, g_geometry_column from information_schema.geometry_columns
+        where ${inList("g_table_schema", databases)} and srid <> 0 order by 1, 2, 3`),
+    );
+    for (const [database = "", table = "", column = ""] of columns.ok ? columns.rows : [])
+      this.#objects.push({
+        kind: REFERENCE_SYSTEM,
+        name: `${tableName(database, table)}.${column}`,
+        definition: NOT_COMPARED,
+      });
   }
 
   async #counters(databases: readonly string[]): Promise<void> {
