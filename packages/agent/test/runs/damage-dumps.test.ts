@@ -295,6 +295,13 @@ test("damage to a tree in restic is noticed as the table says", async () => {
   await expect(testIt(restic(), made)).rejects.toMatchObject({ code: "ciphertext_unavailable" });
   resticTable.says("the snapshot forgotten after its backup", "could not run");
 
+  run("restic --quiet --no-cache backup tree", REPOSITORY());
+  const newest = `${REPOSITORY()["RESTIC_REPOSITORY"]}/snapshots/${String(snapshotOf(await back(restic())))}`;
+  run(`cp ${newest} whole; chmod u+w ${newest}; printf x | dd of=${newest} bs=1 seek=20 conv=notrunc`);
+  await expect(back(restic())).rejects.toMatchObject({ code: "dump_failed" });
+  resticTable.says("the newest snapshot damaged", "no backup is made");
+  run(`cp whole ${newest}`);
+
   run("pg_dump -Fc -f old.dump postgres; touch -d '9 days ago' old.dump", REPOSITORY());
   run("restic --quiet --no-cache backup old.dump", REPOSITORY());
   const old = { ...restic(), file: "/old.dump", max_age_s: 8 * 86_400 } as Source;

@@ -783,6 +783,30 @@ describe("a restic repository", () => {
     });
   });
 
+  test("a snapshot that restic cannot read is not passed over for an older one", async () => {
+    cli("backup tree");
+    const [newest] = JSON.parse(cli("snapshots --json latest").toString()) as { id: string }[];
+    const file = `repo/snapshots/${newest?.id}`;
+    run(`chmod -R u+w repo; cp ${file} whole; printf x | dd of=${file} bs=1 seek=20 conv=notrunc`);
+    for (const tags of [[], ["nightly"]])
+      await expect(back(restic({ tags }))).rejects.toMatchObject({
+        code: "dump_failed",
+        message: expect.stringMatching(
+          /cannot read 1 snapshot of the repository \([0-9a-f]{8}\).*restic check/,
+        ),
+      });
+    run(`cp whole ${file}`);
+    expect((await back(restic())).sourceMetadata["original"]).toMatchObject({ snapshot_id: newest?.id });
+  });
+
+  test("a place without a repository is said to be one", async () => {
+    mkdirSync(join(directory, "empty"));
+    await expect(back(restic({ repository: join(directory, "empty") }))).rejects.toMatchObject({
+      code: "ciphertext_unavailable",
+      message: expect.stringContaining("there is no restic repository"),
+    });
+  });
+
   test("a dump that its own job no longer writes is no backup, however new the snapshot is", async () => {
     const written = Date.now() / 1000 - 9 * 86_400;
     utimesSync(join(directory, "tree/a.dump"), written, written);

@@ -160,6 +160,7 @@ type StartRestic = (
  */
 const DAMAGED =
   /ciphertext verification failed|hash(?:es)? (?:does|do) not match|invalid data returned|not found in (?:index|repository)|unable to load|load blob|loadBlob|no such file or directory|file does not exist|unexpected EOF|wrong size|truncated|invalid character|size mismatch|short read|no matching ID found|errors? found|There were [0-9]+ errors/i;
+const NO_REPOSITORY = /unable to open config file:[^\n]*(?:does not exist|no such file|not found)/i;
 const RETRYING = /returned error, retrying/;
 /** Go's tar, which restic uses. The rest of its line has a file's attributes with their values. */
 const NOT_ARCHIVED = /archive\/tar: cannot encode header/;
@@ -168,7 +169,8 @@ const OF_THE_PLACE =
 
 function resticFailed(exit: Exit, what: string, damaged: string | null): RunError | RestoreRefused {
   const lines = exit.stderr.split("\n").filter((line) => line.trim() !== "");
-  const last = (lines.at(-1) ?? "").slice(0, 300);
+  // What comes after its last word may only be where the repository is.
+  const last = (lines.find((line) => line.startsWith("Fatal: ")) ?? lines.at(-1) ?? "").slice(0, 300);
   if (/no space left/i.test(exit.stderr))
     return new RunError(
       "disk_full",
@@ -184,6 +186,11 @@ function resticFailed(exit: Exit, what: string, damaged: string | null): RunErro
   if (hasEnded && !OF_THE_PLACE.test(exit.stderr) && (damaged !== null || DAMAGED.test(exit.stderr)))
     return new RestoreRefused(
       `restic cannot restore the snapshot's content (${what}, ${damaged ?? endedWith(exit)})`,
+    );
+  if (NO_REPOSITORY.test(exit.stderr))
+    return new RunError(
+      "ciphertext_unavailable",
+      `there is no restic repository at the source's repository (${what}): it has no readable file "config". Check that place, and that its file system is mounted`,
     );
   return new RunError(
     "ciphertext_unavailable",

@@ -1,4 +1,5 @@
 import { text } from "node:stream/consumers";
+import { plural } from "@attestore/proof";
 import { RunError } from "../../errors/run-error.ts";
 import { cutLines } from "../../processes/cut-lines.ts";
 import { requireFresh } from "../foreign/require-fresh.ts";
@@ -23,7 +24,10 @@ export async function repositoryId(restic: Restic): Promise<string> {
   throw new RunError("dump_failed", "the repository reports no id");
 }
 
-/** @throws RunError `source_missing` if none matches, or if the newest is too old. */
+/**
+ * @throws RunError `source_missing` if none matches, or if the newest is too old; `dump_failed` if
+ * restic cannot read one: it passes over such a snapshot, which may be the newest.
+ */
 export async function newestSnapshot(
   restic: Restic,
   { tags, host, max_age_s }: ResticSettings,
@@ -33,13 +37,33 @@ export async function newestSnapshot(
     ...(tags.length === 0 ? [] : [`--tag=${tags.join(",")}`]),
     ...(host === null ? [] : [`--host=${host}`]),
   ];
-  const listed = await restic.json(["snapshots", ...filters], "listing the snapshots");
-  const snapshots = (Array.isArray(listed) ? (listed as unknown[]) : []).flatMap((each) => snapshotOf(each));
+  const before = await snapshotIds(restic);
+  const snapshots = await listed(restic, filters);
+  const readable = new Set((filters.length === 0 ? snapshots : await listed(restic, [])).map(({ id }) => id));
+  const unreadable = before.filter((id) => !readable.has(id));
+  // Somebody may have forgotten snapshots meanwhile.
+  const still = new Set(unreadable.length === 0 ? [] : await snapshotIds(restic));
+  requireReadable(unreadable.filter((id) => still.has(id)));
   const newest = snapshots.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time))[0];
   if (newest === undefined)
     throw new RunError("source_missing", "the repository has no snapshot that matches");
   requireFresh(`snapshot, ${newest.id.slice(0, 8)},`, Date.parse(newest.time), { max_age_s, now });
   return newest;
+}
+
+async function listed(restic: Restic, filters: readonly string[]): Promise<Snapshot[]> {
+  const found = await restic.json(["snapshots", ...filters], "listing the snapshots");
+  return (Array.isArray(found) ? (found as unknown[]) : []).flatMap((each) => snapshotOf(each));
+}
+
+function requireReadable(unreadable: readonly string[]): void {
+  const [first] = unreadable;
+  if (first === undefined) return;
+  throw new RunError(
+    "dump_failed",
+    `restic cannot read ${plural(unreadable.length, "snapshot")} of the repository (${first.slice(0, 8)}${unreadable.length > 1 ? ", …" : ""}), ` +
+      "so nobody knows whether that is the newest: run `restic check`",
+  );
 }
 
 /**
@@ -56,10 +80,15 @@ export async function treeOf(restic: Restic, snapshot: string): Promise<string> 
  * @throws RunError, RestoreRefused
  */
 export async function isListed(restic: Restic, snapshot: string): Promise<boolean> {
+  return (await snapshotIds(restic)).includes(snapshot);
+}
+
+/** The names of the repository's files. */
+async function snapshotIds(restic: Restic): Promise<string[]> {
   const child = await restic.start(["list", "snapshots"]);
   const [output, exit] = await Promise.all([text(child.stdout), child.exited]);
   if (exit.code !== 0) throw restic.failed(exit, "listing the snapshots");
-  return output.split("\n").includes(snapshot);
+  return output.split("\n").filter((line) => HEX.test(line));
 }
 
 /**
