@@ -11,6 +11,8 @@ export interface Namespace {
   readonly database: string;
   readonly collection: string;
   readonly isView: boolean;
+  /** The server keeps several of its documents in one, and mongodump dumps and counts these. */
+  readonly isTimeseries?: true;
 }
 
 /** As in metadata, checks and mongodump: `shop.orders`. */
@@ -79,6 +81,7 @@ async function rawCollections(
         database,
         collection,
         isView,
+        ...(type === "timeseries" ? { isTimeseries: true } : {}),
         listed: bytes,
         indexes: indexes as unknown as Uint8Array[],
       });
@@ -113,7 +116,12 @@ function readWith(
  */
 export async function look(client: MongoClient, databases: readonly string[]): Promise<Look> {
   const found = await rawCollections(client, databases);
-  const namespaces = found.map(({ database, collection, isView }) => ({ database, collection, isView }));
+  const namespaces = found.map(({ database, collection, isView, isTimeseries }): Namespace => ({
+    database,
+    collection,
+    isView,
+    ...(isTimeseries === true ? { isTimeseries } : {}),
+  }));
   const linesWith = (read: (bytes: Uint8Array) => Document): SchemaLine[] =>
     found.flatMap((each) => linesOf(readWith(read, each)));
   return { namespaces, lines: linesWith(plainDocument), exact: linesWith(exactDocument) };

@@ -11,12 +11,10 @@ import { type Connection, resolveConnection, writeConfigFile } from "./connectio
 import { ArchiveDigests } from "./content/archive-digests.ts";
 import { signDocuments } from "./content/sign-documents.ts";
 import { databasesOf, type Look, look, nameOf } from "./describe.ts";
+import { countOf, dumpedIn, isWritten } from "./dumped-line.ts";
 import { originOf } from "./origin.ts";
 import { findTool, versionOfTool } from "./programs.ts";
 import type { MongodbSettings } from "../../config/engines/mongodb.ts";
-
-/** mongodump's line on stderr about each collection. The number is how many documents it wrote. */
-const DONE = /\tdone dumping (.+) \(([0-9]+) documents?\)$/;
 
 interface SourceLook extends Look {
   readonly origin: Origin;
@@ -88,8 +86,8 @@ function lookAt(connection: Connection, slug: string, signal: AbortSignal): Prom
 async function documentsOf(child: Child): Promise<ReadonlyMap<string, bigint>> {
   const written = new Map<string, bigint>();
   for await (const line of createInterface({ input: child.stderr, crlfDelay: Infinity })) {
-    const [, name, documents] = DONE.exec(line) ?? [];
-    if (name !== undefined && documents !== undefined) written.set(name, BigInt(documents));
+    const dumped = dumpedIn(line);
+    if (dumped !== null) written.set(dumped.name, dumped.documents);
   }
   return written;
 }
@@ -130,8 +128,8 @@ function describeDump(
       "collections or indexes changed during the dump, so it may match neither version: back it up again",
     );
   }
-  const collections = collectionsOf(before);
-  const missing = collections.filter((name) => !written.has(name));
+  const collections = before.namespaces.filter(({ isView }) => !isView);
+  const missing = collections.filter((each) => !isWritten(each, written)).map(nameOf);
   if (missing.length > 0) {
     throw new RunError(
       "dump_failed",
@@ -149,8 +147,8 @@ function describeDump(
     ...describeTables(
       before.lines,
       collections
-        .map((name) => ({ name, rows: written.get(name) ?? 0n }))
-        .toSorted((a, b) => Number(b.rows - a.rows)),
+        .map((each) => countOf(each, written))
+        .toSorted((a, b) => Number((b.rows ?? 0n) - (a.rows ?? 0n))),
       { budget_s: null },
     ),
     schema_summary: schemaSummary(before.lines),
