@@ -28,8 +28,8 @@ afterEach(() => rmSync(base, { recursive: true }));
 const cli = (...args: string[]): Promise<Finished> =>
   runCli(args, { env: { ATTESTORE_HOME: root }, cwd: base });
 
-async function json<T = Record<string, unknown>>(args: string[], code = 0): Promise<T> {
-  const done = await cli(...args, "--json");
+async function json<T = Record<string, unknown>>(args: string[], code = 0, env = {}): Promise<T> {
+  const done = await runCli([...args, "--json"], { env: { ATTESTORE_HOME: root, ...env }, cwd: base });
   expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
   return JSON.parse(done.stdout) as T;
 }
@@ -55,6 +55,16 @@ sources:
     checks: [{ id: rows, query: "select count(*) as n from orders", expect: "n >= 100" }]
 `,
   );
+}
+
+/** A module that has a program believe that it is so many days later. */
+function clockAhead(days: number): string {
+  const code = `const Real = Date, ahead = ${days * 86_400_000};
+    globalThis.Date = class extends Real {
+      constructor(...given) { given.length === 0 ? super(Real.now() + ahead) : super(...given); }
+      static now() { return Real.now() + ahead; }
+    };`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
 }
 
 const verify = (name: string): string =>
@@ -255,6 +265,28 @@ it("a storage whose disk is not mounted gets no backup in its place, and command
   writeFileSync(join(storage, ".attestore-new"), "");
   await json(["backup"]);
   expect(await json(["restore-test"])).toMatchObject({ result: "passed" });
+});
+
+it("a backup that a clock dated ahead is not the newest for as long, neither for tests nor for prune", async () => {
+  await json(["init", "--standalone"]);
+  declare();
+  writeOrders(200);
+  const ahead = { NODE_OPTIONS: `--import=${clockAhead(400)}` };
+  const made = async (env = {}): Promise<unknown> => (await json(["backup"], 0, env))["backup_id"];
+  const wrong = [await made(ahead), await made(ahead)];
+  expect(await json(["restore-test"], 0, ahead)).toMatchObject({ backup_id: wrong[1], result: "passed" });
+  const right = [await made(), await made()];
+
+  const because = async (): Promise<unknown> =>
+    (await json<{ sources: unknown[] }>(["status"], 1)).sources[0];
+  // Nobody knows when that test ended, nor how old the backup is that it is about.
+  expect(await because()).toMatchObject({ verdict: "untested", because: "proof_too_old" });
+  await json(["restore-test", "--backup", String(wrong[1])]);
+  expect(await because()).toMatchObject({ verdict: "untested", because: "newest_not_proven" });
+  expect(await json(["restore-test"])).toMatchObject({ backup_id: right[1], result: "passed" });
+  expect((await json<{ sources: unknown[] }>(["status"])).sources).toMatchObject([{ verdict: "proven" }]);
+  const pruned = await json<{ removed: string[] }>(["prune", "--keep-last", "2", "--yes"]);
+  expect(new Set(pruned.removed)).toEqual(new Set(wrong));
 });
 
 it("commands that a standalone root has no use for say so", async () => {

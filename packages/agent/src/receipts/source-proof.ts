@@ -1,6 +1,7 @@
-import { type NotProvenBecause, ProofHistory, receiptKind, type Statement } from "@attestore/proof";
+import { timeOfId } from "@attestore/contract";
+import { type NotProvenBecause, ProofHistory, receiptKind } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
-import { listAllReceipts, readStatement } from "./receipt-files.ts";
+import { type DatedReceipt, datedReceipts } from "./dated-receipts.ts";
 
 /**
  * Whether a source is proven, by the rule of packages/proof and this host's own receipts; null if
@@ -11,35 +12,35 @@ export async function sourceProof(
   sourceId: string,
   { now, rpo_s }: { readonly now: number; readonly rpo_s: number | undefined },
 ): Promise<NotProvenBecause | null> {
-  const statements: Statement[] = [];
-  for (const file of await listAllReceipts(layout)) {
-    const statement = await readStatement(file);
-    if (statement?.predicate.source_id === sourceId) statements.push(statement);
-  }
-  // The newest comes first there.
-  statements.reverse();
+  const receipts = (await datedReceipts(layout, now))
+    .filter(({ statement }) => statement.predicate.source_id === sourceId)
+    .toReversed();
   const history = new ProofHistory();
-  for (const [id, finishedAt] of backupsIn(statements)) history.addBackup(id, finishedAt);
-  for (const { predicate } of statements)
-    if ("result" in predicate)
+  for (const [id, finishedAt] of backupsIn(receipts)) history.addBackup(id, finishedAt);
+  for (const { statement, endedAt } of receipts)
+    if ("result" in statement.predicate)
       history.addTest({
-        backupId: predicate.backup_id,
-        result: predicate.result,
-        at: Date.parse(predicate.finished_at),
+        backupId: statement.predicate.backup_id,
+        result: statement.predicate.result,
+        at: endedAt,
       });
   return history.notProvenBecause(now, rpo_s);
 }
 
 /**
- * Ordered by id, which is by time. This host does not know when a backup of another host finished,
- * so that counts as long ago.
+ * The oldest first. This host knows in which order it made its own backups. It does not know when a
+ * backup of another host finished, so that counts as long ago, and has its place by its id.
  */
-function backupsIn(statements: readonly Statement[]): [id: string, finishedAt: number][] {
-  const backups = new Map<string, number>();
-  for (const statement of statements) {
-    const { backup_id: id, finished_at } = statement.predicate;
-    if (receiptKind(statement) === "backup") backups.set(id, Date.parse(finished_at));
-    else if (!backups.has(id)) backups.set(id, Number.NEGATIVE_INFINITY);
+function backupsIn(receipts: readonly DatedReceipt[]): [id: string, finishedAt: number][] {
+  const backups = new Map<string, { finishedAt: number; orderedAt: number }>();
+  for (const { statement, endedAt, orderedAt } of receipts)
+    if (receiptKind(statement) === "backup")
+      backups.set(statement.predicate.backup_id, { finishedAt: endedAt, orderedAt });
+  for (const { statement } of receipts) {
+    const { backup_id: id } = statement.predicate;
+    if (!backups.has(id)) backups.set(id, { finishedAt: Number.NEGATIVE_INFINITY, orderedAt: timeOfId(id) });
   }
-  return [...backups].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return [...backups]
+    .toSorted(([, a], [, b]) => a.orderedAt - b.orderedAt)
+    .map(([id, { finishedAt }]) => [id, finishedAt]);
 }

@@ -2,8 +2,10 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isId, type SourceMetadata } from "@attestore/contract";
 import { makeDirectory, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
+import { receiptKind } from "@attestore/proof";
 import { errorCode } from "@attestore/host/errno";
 import type { Layout } from "../../state/layout.ts";
+import { datedReceipts } from "../../receipts/dated-receipts.ts";
 import { readJson, readText } from "../../state/read-json.ts";
 import type { StoredObject } from "./backup-store.ts";
 
@@ -36,8 +38,11 @@ export async function readStored(layout: Layout, id: string): Promise<StoredReco
     : ((await readJson(fileOf(layout, id))) as StoredRecord);
 }
 
-/** Newest first. */
-export async function listStored(layout: Layout): Promise<StoredRecord[]> {
+/**
+ * Newest first, in the order in which their receipts were signed: a backup that a wrong clock dated
+ * ahead is not the newest, and `at` is never still to come.
+ */
+export async function listStored(layout: Layout, now = Date.now()): Promise<StoredRecord[]> {
   let names: string[];
   try {
     names = await readdir(layout.storedBackups);
@@ -50,7 +55,20 @@ export async function listStored(layout: Layout): Promise<StoredRecord[]> {
     const record = name.endsWith(".json") ? await readStored(layout, name.slice(0, -".json".length)) : null;
     if (record !== null) found.push(record);
   }
-  return found.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
+  const receipts = (await datedReceipts(layout, now)).filter(
+    ({ statement }) => receiptKind(statement) === "backup",
+  );
+  const positions = new Map(receipts.map((dated, index) => [dated.statement.predicate.backup_id, index]));
+  const placed = found.map((record) => {
+    // A run that was killed before it signed left a record without a receipt.
+    const position = positions.get(record.id) ?? -1;
+    const orderedAt = receipts[position]?.orderedAt ?? Math.min(Date.parse(record.at), now);
+    const at = Date.parse(record.at) <= now ? record.at : new Date(orderedAt).toISOString();
+    return { record: { ...record, at }, position, orderedAt };
+  });
+  return placed
+    .toSorted((a, b) => b.orderedAt - a.orderedAt || a.position - b.position)
+    .map(({ record }) => record);
 }
 
 function fileOf(layout: Layout, id: string): string {
