@@ -43,12 +43,18 @@ function backedUpByMallory(): unknown {
   chownSync(scratch, MALLORY.uid, MALLORY.gid);
   const { output } = programAs(
     MALLORY,
-    `import { dumpSqlite } from ${moduleOf("engines/sqlite/dump.ts")};
+    `import { open } from "node:fs/promises";
+     import { dumpSqlite } from ${moduleOf("engines/sqlite/dump.ts")};
      const source = ${JSON.stringify(source())};
      const context = { scratchDir: ${JSON.stringify(scratch)}, signal: new AbortController().signal };
      const dump = await dumpSqlite(source, context).catch((error) => error);
      if (dump instanceof Error) console.log(JSON.stringify(dump.message));
-     else console.log(JSON.stringify((await dump.metadata()).tables.map(({ name, rows }) => ({ name, rows }))));
+     else {
+       const file = await open(${JSON.stringify(join(scratch, "dump"))}, "w");
+       for await (const piece of dump.content) await file.write(piece);
+       await file.close();
+       console.log(JSON.stringify((await dump.metadata()).tables.map(({ name, rows }) => ({ name, rows }))));
+     }
      await dump.close?.();`,
   );
   return JSON.parse(output);
@@ -110,6 +116,10 @@ describe("whose application was killed", () => {
     const left = files.map((file) => readFileSync(file));
     for (const file of files) chmodSync(file, 0o644);
     expect(backedUpByMallory()).toEqual([{ name: "items", rows: 3 }]);
+    // What is stored is this file alone.
+    expect(
+      execFileSync("sqlite3", [join(place.dir, "theirs/dump"), "select count(*) from items"]).toString(),
+    ).toBe("3\n");
     expect(readdirSync(directory)).toEqual(["app db?.sqlite", "app db?.sqlite-wal"]);
     expect(files.map((file) => readFileSync(file))).toEqual(left);
   });

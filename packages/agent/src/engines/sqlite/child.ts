@@ -44,7 +44,11 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
       // The first read undoes a transaction, or takes over a log.
       const database = new DatabaseSync(request.path);
       try {
-        return { rows: rowsOf(database, "select count(*) from sqlite_schema") };
+        const rows = rowsOf(database, "select count(*) from sqlite_schema");
+        // Closing would do this too, but would not say that it did not.
+        const { busy } = database.prepare("pragma wal_checkpoint(truncate)").get() ?? {};
+        if (busy !== 0) throw new Error("its log could not be taken over");
+        return { rows };
       } finally {
         database.close();
       }

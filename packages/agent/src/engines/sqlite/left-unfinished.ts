@@ -1,9 +1,10 @@
 import { realpath, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { errorCode } from "@attestore/host/errno";
 import { readFilePieces, writeFilePieces } from "../../crypto/file-pieces.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { unreadableSource } from "../unreadable-source.ts";
-import type { Response } from "./protocol.ts";
+import { isFull, type Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
 
 /** SQLITE_READONLY_ROLLBACK: a reader would first have to undo half of a transaction. */
@@ -60,6 +61,8 @@ export async function copyAndRecover(
     if ((await stateOf(source, beside)) !== before) continue;
     const recovered = await sqlite.request({ op: "recover", path: target });
     if (recovered?.ok === true) return true;
+    if (recovered !== null && isFull(recovered.code))
+      throw new RunError("disk_full", `not enough space in ${dirname(target)} for a copy of ${path}`);
     throw new RunError(
       "dump_failed",
       `SQLite cannot finish ${LEFT[suffix]} of ${path} (${beside}) in a copy: ${recovered?.message ?? "no answer"}`,
