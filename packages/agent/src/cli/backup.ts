@@ -7,6 +7,7 @@ import type { Config } from "../config/config.ts";
 import { ServiceError } from "../transport/service-error.ts";
 import type { Run } from "./command.ts";
 import type { BackupBackend } from "../backends/backup-backend.ts";
+import { originalText } from "./original-text.ts";
 import { chosenSource, configNow, openBackend, requireSource } from "./open-root.ts";
 import { runBackup } from "./run-backup.ts";
 import { reportFailureOrWarn } from "./report-failure-or-warn.ts";
@@ -50,6 +51,7 @@ export const backup: Run = async (call) => {
           size_bytes: made.sizeBytes,
           started_at: made.startedAt,
           finished_at: made.finishedAt,
+          ...(made.original === null ? {} : { original: made.original }),
           source_check: made.sourceCheck,
           receipt: submitted.state,
           receipt_id: submitted.receiptId,
@@ -63,6 +65,8 @@ export const backup: Run = async (call) => {
       terminal.data(
         `${good("✓")} ${made.backupId}  ${formatBytes(made.sizeBytes)} stored, dumped in ${took}`,
       );
+      const original = originalText(made.original);
+      if (original !== null) terminal.data(`It refers to ${original}`);
       if (!made.isPinned) terminal.say(`${terminal.onTalk.warn("!")} ${notPinned(source.slug)}`);
       for (const told of sourceCheckLines(source.slug, made.sourceCheck))
         terminal.say(`${terminal.onTalk.warn("!")} ${told}`);

@@ -23,6 +23,8 @@ export interface PerformedBackup extends DeliveredBackup {
   readonly finishedAt: string;
   /** False where the source is another database than the one that is pinned under its name. */
   readonly isPinned: boolean;
+  /** What the backup refers to, if another program made it. */
+  readonly original: unknown;
   /** Null unless the configuration asks for it. */
   readonly sourceCheck: SourceCheck | null;
 }
@@ -96,5 +98,6 @@ export async function runBackup(
     signal,
     onProgress: (bytes, totalBytes) => onProgress("upload", bytes, totalBytes),
   });
-  return { ...delivered, sha256, sizeBytes, startedAt, finishedAt, isPinned, sourceCheck };
+  const original = made.sourceMetadata["original"] ?? null;
+  return { ...delivered, sha256, sizeBytes, startedAt, finishedAt, isPinned, original, sourceCheck };
 }
