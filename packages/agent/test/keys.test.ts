@@ -82,6 +82,10 @@ it("the recovery kit lets age read the backups, and status asks for it until it 
   const kit = readFileSync(at("kit.txt"), "utf8");
   const [key = ""] = /AGE-SECRET-KEY-1[A-Z0-9]+/.exec(kit) ?? [];
   expect(kit).toContain("papers (files)");
+  // On a new host, whose receipts to trust; and the kit does not claim older backups.
+  const { key_fingerprint } = await json<{ key_fingerprint: string }>(["keys", "export"]);
+  expect(kit).toContain(`\nsigned by ${key_fingerprint}\n`);
+  expect(kit).toContain("the backups named below that were made after it");
   await json(["backup"]);
   writeFileSync(at("age.key"), `${key}\n`);
   expect(filesIn(execFileSync("age", ["-d", "-i", at("age.key"), storedBackup()]))).toContain("one.txt");

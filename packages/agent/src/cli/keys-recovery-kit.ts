@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { removeFile, replaceFile } from "@attestore/host/durable-files";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { readRecoveryState, writeRecoveryState } from "../recovery/recovery-state.ts";
+import { readSigningKey } from "../signer/open-signing-keys.ts";
 import { kitHtml, kitText, type KitSecret } from "../recovery/recovery-kit.ts";
 import { ShareError, splitSecret } from "../crypto/shamir.ts";
 import { planConfigEdit } from "../config/edit-config.ts";
@@ -57,7 +58,8 @@ async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
     document.setIn(["encryption", "recipients"], document.createNode([...others, recipient], { flow: true }));
   });
   const made = new Date().toISOString();
-  const facts = { made, host: hostname(), recipient, config };
+  const { fingerprint } = await readSigningKey(layout);
+  const facts = { made, host: hostname(), recipient, fingerprint, config };
   const pages = secretsOf(identity, split).map((secret) => kitText(facts, secret));
   // Write the pages first. A crash after that leaves a kit that opens nothing. In the other order
   // it would leave a key that nobody has.

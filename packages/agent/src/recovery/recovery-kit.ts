@@ -8,6 +8,8 @@ export interface KitFacts {
   readonly made: string;
   readonly host: string;
   readonly recipient: string;
+  /** Of the key that signs receipts: a new host needs to know whose it may trust. */
+  readonly fingerprint: string;
   readonly config: Config;
 }
 
@@ -28,7 +30,8 @@ export function kitText(facts: KitFacts, secret: KitSecret): string {
     title,
     "=".repeat(title.length),
     "",
-    "This page decrypts the backups named below. Whoever has it can read them.",
+    "This page decrypts the backups named below that were made after it. Whoever has it can",
+    "read them.",
     "Keep it on paper, away from the host, in a place that others can find without you.",
     "",
     `made      ${facts.made}`,
@@ -37,6 +40,7 @@ export function kitText(facts: KitFacts, secret: KitSecret): string {
     `backups   ${storageOf(facts.config)}`,
     `sources   ${[...sources.values()].map(({ slug, engine }) => `${slug} (${engine})`).join(", ") || "none yet"}`,
     `public    ${facts.recipient}`,
+    `signed by ${facts.fingerprint}`,
     "",
     ...(secret.kind === "key" ? keySection(secret.identity) : shareSection(secret)),
     "RECOVER A BACKUP WITHOUT US",

@@ -89,7 +89,7 @@ export const backups = {
     until: (at: string) => `The link works until ${at}.`,
     over: "The link has expired. Make a new one.",
     placeholder: "Make a download link first; it then appears here",
-    ca: "If the service uses its own certificate authority, curl also needs --cacert ca.pem (keys/ca.pem on an agent's host).",
+    ca: "If the service uses its own certificate authority, curl also needs --cacert ca.pem: /ca.pem at this page's address, or keys/ca.pem on an agent's host.",
     step: {
       fetch: "Fetch the ciphertext",
       check: "Check that it is this backup",

@@ -33,8 +33,8 @@ export async function findStoredBackup(
   if (id === undefined) {
     throw new UserError(
       "backup_unknown",
-      `this agent has no registered backup of ${slug} yet. Make one with \`attestore backup --source ${slug}\`, ` +
-        "or name one of another agent with --backup.",
+      `this host has no receipt of a backup of ${slug}. Name one with --backup: the dashboard lists all of them. ` +
+        `If there is none yet, make one: \`attestore backup --source ${slug}\`.`,
     );
   }
   const wanted = { id, slug, sourceId, trusted: config.testFor.get(slug) };

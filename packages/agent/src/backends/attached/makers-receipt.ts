@@ -183,8 +183,8 @@ async function trustedKey(
       (trusted === undefined
         ? `has no test_for: ${slug}. The service must not decide whose backups this host restores`
         : `trusts other keys under test_for: ${slug}`) +
-      `. To let this host test that agent's backups, compare the fingerprint with what \`attestore keys export\` prints there, and add ` +
-      `it under test_for: ${slug}: keys.`,
+      `. To let this host test that agent's backups, compare the fingerprint with what \`attestore keys export\` prints there, ` +
+      `or if that host is lost, with its recovery kit. Then add it under test_for: ${slug}: keys.`,
   );
 }
 

@@ -127,7 +127,10 @@ export function backupRoutes({
         const found = await findBackup(tx, principal.orgId, params.id);
         if (found === null) throw notFound("backup");
         if (!(await isAgentOf(tx, found.source_id, principal.id)))
-          throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
+          throw new ApiError(
+            "forbidden",
+            "This agent neither makes nor tests the backups of that source. In the source's settings in the dashboard, an owner or admin can make it the one that does.",
+          );
         return found;
       });
       if (backup.status === "expired")
@@ -162,7 +165,10 @@ export function backupRoutes({
       const body = await readInOrg(db, principal.orgId, async (tx) => {
         if ((await findSource(tx, principal.orgId, params.id)) === null) throw notFound("source");
         if (!(await isAgentOf(tx, params.id, principal.id)))
-          throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
+          throw new ApiError(
+            "forbidden",
+            "This agent neither makes nor tests the backups of that source. In the source's settings in the dashboard, an owner or admin can make it the one that does.",
+          );
         return listKept(tx, params.id, { after: query.cursor ?? "", limit: MAX_KEPT });
       });
       return { status: 200, body };

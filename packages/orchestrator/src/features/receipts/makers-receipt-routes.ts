@@ -31,7 +31,10 @@ export function makersReceiptRoutes({ db, signer, envelopes }: ReceiptReadingDep
           const found = await findMakersReceipt(tx, envelopes, principal.orgId, params.id);
           if (found === null) throw notFound("receipt of this backup");
           if (!(await isAgentOf(tx, found.source_id, principal.id)))
-            throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
+            throw new ApiError(
+              "forbidden",
+              "This agent neither makes nor tests the backups of that source. In the source's settings in the dashboard, an owner or admin can make it the one that does.",
+            );
           const retired = await listRetiredKeys(tx, [found.agent_id]);
           const receipt = await readBundle(transactionSession(tx), signer, found);
           return { receipt, rotations: retired.map(({ rotation }) => rotation) };
