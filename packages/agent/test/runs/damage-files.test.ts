@@ -9,6 +9,7 @@ import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { archiveOf } from "../files/archive.ts";
 import { holdSysfs, SYSFS } from "../files/hold-sysfs.ts";
+import { startMappedWriter } from "../files/mapped-writer.ts";
 import { dumpTree } from "../files/round-trip.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
 import { backUp, testBackup } from "./back-and-test.ts";
@@ -147,6 +148,21 @@ test("no backup is made of a file whose content its file system calls a hole", a
   const backingUp = back(SYSFS).finally(() => held.close());
   await expect(backingUp).rejects.toMatchObject({ code: "dump_failed" });
   table.says("a file whose content its file system calls a hole", "no backup is made");
+});
+
+test("no backup is made of a file that is written to through memory while it is read", async () => {
+  const file = join(place.dir, "mapped", "data.mdb");
+  mkdirSync(join(place.dir, "mapped"));
+  writeFileSync(file, randomBytes(8 << 20));
+  const program = await startMappedWriter(file, join(place.dir, "done"));
+  let isWritten = false;
+  const onPiece = (): void => {
+    if (!isWritten) program.write();
+    isWritten = true;
+  };
+  const dumping = dumpTree(join(place.dir, "mapped"), { onPiece }).finally(program.stop);
+  await expect(dumping).rejects.toMatchObject({ code: "source_changed" });
+  table.says("a file written to through memory (mmap) while it is read", "no backup is made");
 });
 
 test("files made worthless at the source: the profile tells, and the test still passes", async () => {

@@ -6,11 +6,18 @@ import type { SourceLimits } from "../../config/source-limits.ts";
 import { type ArchivedAttributes, AttributeDigests } from "./attribute-digests.ts";
 import type { Attributes, Moment } from "./attributes.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
+import type { RecentFiles } from "./recent-files.ts";
 import type { SourceHoles } from "./source-holes.ts";
 import type { TarSink } from "./tar-reader.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
 const ZEROS = Buffer.alloc(1 << 20);
+
+/** What only a look at the source itself shows of an archive. */
+export interface ArchivedSource {
+  readonly holes: SourceHoles;
+  readonly recent: RecentFiles;
+}
 
 export interface ArchiveSummary extends ManifestSummary {
   readonly attributes: ArchivedAttributes;
@@ -24,17 +31,17 @@ export class ArchiveManifest implements TarSink {
   #content: Hash | null = null;
   readonly #limits: SourceLimits;
   readonly #signal: AbortSignal;
-  readonly #holes: SourceHoles | null;
+  readonly #source: ArchivedSource | null;
   #modified: Moment = 0n;
   /** In the current file. */
   #position = 0;
   #logicalBytes = 0;
 
-  /** `holes`: of the directory that is archived. */
-  constructor(limits: SourceLimits, signal: AbortSignal, holes: SourceHoles | null = null) {
+  /** `source`: the directory that is archived. */
+  constructor(limits: SourceLimits, signal: AbortSignal, source: ArchivedSource | null = null) {
     this.#limits = limits;
     this.#signal = signal;
-    this.#holes = holes;
+    this.#source = source;
   }
 
   /** @throws RunError `limit_exceeded` */
@@ -62,7 +69,7 @@ export class ArchiveManifest implements TarSink {
 
   async hole(bytes: number): Promise<void> {
     const [path, modified, offset] = [this.#entry?.path ?? "", this.#modified, this.#position];
-    await this.#holes?.check({ path, modified, offset, bytes });
+    await this.#source?.holes.check({ path, modified, offset, bytes });
     this.#position += bytes;
     for (let left = bytes; left > 0; left -= ZEROS.length) {
       stopIfAborted(this.#signal);
@@ -72,9 +79,14 @@ export class ArchiveManifest implements TarSink {
     }
   }
 
-  entryEnd(): void {
-    if (this.#entry !== null) this.#manifest.add(this.#entry, this.#content?.digest("hex") ?? null);
+  entryEnd(): void | Promise<void> {
+    const [entry, sha256] = [this.#entry, this.#content?.digest("hex") ?? null];
     this.#entry = null;
+    if (entry === null) return;
+    this.#manifest.add(entry, sha256);
+    if (entry.kind !== "file" || entry.size === 0 || sha256 === null) return;
+    const { path, size } = entry;
+    return this.#source?.recent.check({ path, size, sha256, modified: this.#modified });
   }
 
   finish(): ArchiveSummary {

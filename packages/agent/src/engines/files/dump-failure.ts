@@ -1,7 +1,7 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { RunError } from "../../errors/run-error.ts";
 
-const ADVICE = "stop the programs that write there, or back up a snapshot";
+export const ADVICE = "stop the programs that write there, or back up a snapshot";
 
 const CHANGED = /: (?:file changed as we read it|File removed before we read it|File shrank by .*)$/;
 

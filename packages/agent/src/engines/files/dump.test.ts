@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -27,6 +28,7 @@ import {
   restoreTree,
 } from "../../../test/files/round-trip.ts";
 import { holdSysfs, SYSFS } from "../../../test/files/hold-sysfs.ts";
+import { startMappedWriter } from "../../../test/files/mapped-writer.ts";
 import { SourceHoles } from "./source-holes.ts";
 import { treeManifest } from "./tree-manifest.ts";
 
@@ -140,6 +142,27 @@ it("a backup of files fails if a file shrinks while it is read", async () => {
   );
   expect(error.code).toBe("source_changed");
   expect(error.message).toContain("./log: ");
+});
+
+it("a backup of files fails if a program writes through memory to a file while it is read, which changes no time", async () => {
+  const file = join(source, "mapped");
+  writeFileSync(file, LARGE);
+  const program = await startMappedWriter(file, join(place.path, "done"));
+  try {
+    const error = await failureOf(source, once(program.write));
+    expect(error.code).toBe("source_changed");
+    expect(error.message).toContain(
+      `${file} changed while it was read, although its time did not: a program`,
+    );
+    // At rest, it is backed up with what was written.
+    const { archive, metadata } = await dumpTree(source);
+    await restoreTree(archive, join(place.path, "scratch"), async (restored, tree) => {
+      expect(await inferred(restored, metadata)).toEqual(ALL_PASSED);
+      expect(readFileSync(join(tree, "mapped")).toString("latin1", 0, 5)).toBe("other");
+    });
+  } finally {
+    program.stop();
+  }
 });
 
 it("a backup of files fails if a file is removed before it is read", async () => {

@@ -11,6 +11,7 @@ import { ArchiveManifest, type ArchiveSummary } from "./archive-manifest.ts";
 import { namesChanged, tarFailed } from "./dump-failure.ts";
 import { ARCHIVING, gnuTarVersion, TAR } from "./gnu-tar.ts";
 import { namesDigest } from "./names-digest.ts";
+import { RecentFiles } from "./recent-files.ts";
 import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
 import { signAttributes } from "./signed-attributes.ts";
 import { SourceHoles } from "./source-holes.ts";
@@ -43,13 +44,15 @@ export async function dumpFiles(
     origin,
     content: (async function* () {
       const holes = new SourceHoles(source.path, signal);
+      const recent = new RecentFiles(source.path, signal);
       try {
-        const archive = new ArchiveManifest(limits, signal, holes);
+        const archive = new ArchiveManifest(limits, signal, { holes, recent });
         const archived = yield* archiveOf(child, source.path, archive, signal);
         if ((await namesOf(source.path, signal)) !== names) throw namesChanged(source.path);
         manifest = archived;
       } finally {
         await holes.close();
+        await recent.close();
       }
     })(),
     expectedBytes: null,

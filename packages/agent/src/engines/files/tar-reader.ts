@@ -21,8 +21,11 @@ export interface TarSink {
   entry(entry: TreeEntry, attributes: Attributes): void;
   content(piece: Buffer): void;
   hole(bytes: number): void | Promise<void>;
-  /** Called after an entry, and after its content if it is a file. */
-  entryEnd(): void;
+  /**
+   * Called after an entry, and after its content if it is a file. Only what has content may have
+   * us wait.
+   */
+  entryEnd(): void | Promise<void>;
 }
 
 type State =
@@ -127,7 +130,7 @@ export class TarReader {
     this.#order.next(entry);
     this.#sink.entry(entry, attributesOf(header, pax));
     if (entry.kind !== "file") {
-      this.#sink.entryEnd();
+      void this.#sink.entryEnd();
     } else if (isSparse) {
       this.#state = {
         at: "map",
@@ -136,7 +139,7 @@ export class TarReader {
         left: storedSize,
       };
     } else if (storedSize === 0) {
-      this.#sink.entryEnd();
+      void this.#sink.entryEnd();
     } else {
       this.#state = { at: "content", content: wholeContent(storedSize) };
     }
@@ -149,7 +152,7 @@ export class TarReader {
 
   async #goOn(content: ArchivedContent): Promise<void> {
     if (await content.goOn(this.#sink)) return;
-    this.#sink.entryEnd();
+    await this.#sink.entryEnd();
     this.#state = content.padding === 0 ? { at: "header" } : { at: "padding", left: content.padding };
   }
 }
