@@ -393,6 +393,54 @@ describe("MariaDB", () => {
     },
   );
 
+  it("says what a server must be set to if it takes less than the source's", async () => {
+    const values = { max_allowed_packet: "1048576", innodb_strict_mode: "on" };
+    const columns = Array.from({ length: 150 }, (_, at) => `c${at} varchar(100) not null`).join(", ");
+    for (const [name, sql] of [
+      [
+        "max_allowed_packet",
+        "create table shop.large (b longblob); insert into shop.large values (repeat('x', 2000000))",
+      ],
+      [
+        "innodb_strict_mode",
+        `set innodb_strict_mode = off; create table shop.large (${columns}) character set latin1 row_format = compact`,
+      ],
+    ] as const) {
+      mariadb.sql(`drop table if exists shop.large; drop database if exists smaller; ${sql}`);
+      const backup = await cli("backup", "--source", "maria");
+      expect(backup.code, backup.stderr).toBe(0);
+      mariadb.sql(`set global ${name} = ${values[name]}`);
+      const refused = await restore("maria", "--into", "smaller");
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).not.toContain("787878");
+      const [statement = ""] = /set global [^;]*;/.exec(refused.stderr) ?? [];
+      expect(statement, refused.stderr).toContain(name);
+      mariadb.sql(`drop database smaller; ${statement}`);
+      const done = await restore("maria", "--into", "smaller");
+      expect(done.code, done.stderr).toBe(0);
+      mariadb.sql("drop table shop.large");
+    }
+  });
+
+  it("warns if the source's server was made with settings that this one lacks", async () => {
+    const url = join(place.dir, "url");
+    writeFileSync(url, mariadb.url("restorer", PASSWORD));
+    const warnings = async (metadata: Record<string, unknown>): Promise<readonly string[]> => {
+      const target = await openMariadbTarget(
+        { connection: { kind: "file", path: url }, database: "made_later", mayHaveContent: false },
+        metadata,
+        { scratchDir: place.dir, signal: new AbortController().signal },
+      );
+      await target.close();
+      return target.warnings;
+    };
+    expect(await warnings({})).toEqual([]);
+    expect(await warnings({ lower_case_table_names: 1, innodb_page_size: 65536 })).toEqual([
+      expect.stringContaining("Make a server with lower_case_table_names=1") as string,
+      expect.stringContaining("Make a server with innodb_page_size=65536") as string,
+    ]);
+  });
+
   it("changes no database of the old name, and needs none", async () => {
     const charset = (name: string): string =>
       `select default_character_set_name from information_schema.schemata where schema_name = '${name}'`;

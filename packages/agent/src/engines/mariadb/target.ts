@@ -10,8 +10,10 @@ import type { Target, TargetRequest } from "../target.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
 import { underName } from "./own-name.ts";
 import { findClient, productOf } from "./programs.ts";
+import { refusedByServer } from "./refused-by-server.ts";
 import { renamed } from "./rename-database.ts";
 import { OWN_DATABASES } from "./schema.ts";
+import { settingsIn } from "./server-settings.ts";
 import { literal, MariadbSession, quoted, SessionEnded } from "./session.ts";
 import { connectionFailed } from "./session-error.ts";
 
@@ -64,7 +66,10 @@ export async function openMariadbTarget(
         );
       return {
         described: `the ${contents === null ? "new " : ""}database ${database} (${product} ${version.slice(0, 40)})`,
-        warnings: await missingDefiners(session, metadata),
+        warnings: [
+          ...(await otherSettings(session, metadata)),
+          ...(await missingDefiners(session, metadata)),
+        ],
         afterwards: ["Accounts and their rights are in no dump: grant them."],
         leavesPart: unfinished(database),
         load: async (content) => {
@@ -112,6 +117,27 @@ async function contentsOf(session: MariadbSession, database: string): Promise<st
     .filter(([, count]) => count !== "0")
     .map(([what, count]) => `${count} ${what}`)
     .join(", ");
+}
+
+/** Nobody can change these later: they are of a server's data directory. */
+async function otherSettings(session: MariadbSession, metadata: ForeignMetadata): Promise<string[]> {
+  const [[names, size] = []] = await answer(
+    session,
+    "select @@global.lower_case_table_names, @@global.innodb_page_size",
+  );
+  const { ignoresCase, pageSize } = settingsIn(metadata);
+  return [
+    ...(ignoresCase && names === "0"
+      ? [
+          "the source ignores the case of tables' names, and this server does not: views, routines and triggers may not find their tables. Make a server with lower_case_table_names=1",
+        ]
+      : []),
+    ...(pageSize !== null && pageSize > Number(size)
+      ? [
+          `the source has pages of ${pageSize} bytes, and this server of ${size}: it may refuse tables with long rows. Make a server with innodb_page_size=${pageSize}`,
+        ]
+      : []),
+  ];
 }
 
 async function missingDefiners(session: MariadbSession, metadata: ForeignMetadata): Promise<string[]> {
@@ -180,7 +206,8 @@ async function load(
       `the account ${account} may not use the database ${database}: as an administrator of the server, run this, then try again: ` +
         `grant all on ${quotedDatabase(database)}.* to ${quotedAccount(account)};`,
     );
-  if (exit.code !== 0) throw unusable(`the server refused the dump, and ${left}:\n${errors.trim()}`);
+  if (exit.code !== 0)
+    throw unusable(`the server refused the dump, and ${left}:\n${refusedByServer(errors)}`);
   if (!/^-- Dump completed/m.test(end.last()))
     throw unusable(`the dump's last line is missing: it was cut short, and ${left}`);
 }
