@@ -120,6 +120,17 @@ test("values of ENUM and SET that a dump cannot tell from others are named as no
   passes(tested, new RegExp(`^content of 1 table compared; not compared: ${named}; 2 objects compared$`));
 });
 
+test("views with joins, however somebody wrote them", async () => {
+  const tested = await madeAndTested(
+    `create table t (a int, j json); create table u (a int, b int); insert into t values (1, '[1]');
+     create view commas as select t.a from t, u, t more where t.a = u.a and (u.b = 1 or u.b = 2) and more.a = 1;
+     create view mixed as select t.a from t left join (u, t t2) on t.a = u.a, u v where exists (select 1 from u, t where u.a = v.a);
+     create view listed as select t.a, x.v from t, json_table(t.j, '$[*]' columns (v int path '$')) x;
+     create view nested as select t.a from t join (u join t t2 on t2.a = u.a) on t.a = u.a`,
+  );
+  passes(tested, /^content of 2 tables compared; 7 objects compared$/);
+});
+
 test("values that were computed in another time zone are named as not compared", async () => {
   const tested = await madeAndTested(
     `set time_zone = '+05:00'; create table t (at timestamp, h int as (hour(at)) stored); insert into t (at) values ('2020-01-01 12:00:00');

@@ -29,21 +29,31 @@ const MAX_DEFINERS = 100;
 /** A server's own settings decide how it prints expressions, and the types of a view's columns. */
 const PRINTING = ["set session sql_mode = ''", "set session div_precision_increment = 4"];
 
+/**
+ * How a backup's agent listed the schema. `printed`: from before 28 November 2026, with joins of
+ * views as MariaDB prints them. `aged`: from before 27 November 2026; see `schemaListing`.
+ */
+export type SchemaListing = "now" | "printed" | "aged";
+
 /** Leaves the session with the settings that it needs: see `resetPrinting`. */
 export async function schemaOf(
   session: MariadbSession,
   databases: readonly string[],
   version: string,
-  withAge = false,
+  as: SchemaListing = "now",
 ): Promise<SchemaLine[]> {
   for (const setting of PRINTING) rowsOf(await session.run(setting), "preparing the session");
-  const statements = schemaListing(databases, withAge);
+  const statements = schemaListing(databases, as === "aged");
+  // MySQL always prints the same.
+  const asPrinted = as !== "now" || productOf(version) === "MySQL";
   if (productOf(version) === "MariaDB") statements.push(checkConstraints(databases));
   // The server silently cuts the listing of an index or key to this length.
   rowsOf(await session.run("set session group_concat_max_len = 1000000"), "preparing the session");
   const lines: SchemaLine[] = [];
   for (const sql of statements)
-    lines.push(...rowsOf(await session.run(sql), "listing the schema").map(schemaLine));
+    lines.push(
+      ...rowsOf(await session.run(sql), "listing the schema").map((row) => schemaLine(row, asPrinted)),
+    );
   return lines;
 }
 

@@ -27,7 +27,7 @@ import { countKinds } from "./count-kinds.ts";
 import { checkForeignKeys } from "./foreign-keys.ts";
 import { profiledTables } from "./profile/profiled-tables.ts";
 import { profileTables } from "./profile/profile-tables.ts";
-import { resetPrinting, schemaOf, tablesOf } from "./describe.ts";
+import { resetPrinting, type SchemaListing, schemaOf, tablesOf } from "./describe.ts";
 import { limited } from "./limited.ts";
 import { releaseOf } from "./programs.ts";
 import { ruinInTurn } from "./ruin.ts";
@@ -75,11 +75,13 @@ export class RestoredMariadb implements Restored {
     const here = this.#server.runtime.engine_version;
     if (typeof version !== "string" || releaseOf(version) !== releaseOf(here)) return Promise.resolve(null);
     return this.#guarded(signal, async () => {
-      const hash = schemaHash(await schemaOf(this.#admin, this.#databases, version));
-      const isSame = hash === signed;
-      const older = isSame ? hash : schemaHash(await schemaOf(this.#admin, this.#databases, version, true));
+      const hashAs = async (as: SchemaListing): Promise<string> =>
+        schemaHash(await schemaOf(this.#admin, this.#databases, version, as));
+      const hash = await hashAs("now");
+      let found = hash;
+      for (const as of ["printed", "aged"] as const) if (found !== signed) found = await hashAs(as);
       await resetPrinting(this.#admin);
-      return older === signed ? older : hash;
+      return found === signed ? found : hash;
     });
   }
 

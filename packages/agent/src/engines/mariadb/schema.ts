@@ -1,6 +1,7 @@
 import type { SchemaLine } from "../schema.ts";
 import { literal, type MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
+import { withoutJoinParentheses } from "./view-joins.ts";
 
 /** The server's own databases. They are never backed up. */
 export const OWN_DATABASES: readonly string[] = ["information_schema", "performance_schema", "mysql", "sys"];
@@ -99,20 +100,22 @@ export function checkConstraints(databases: readonly string[]): string {
  */
 const PLACE_OF_FILES = / ?(?:DATA|INDEX) DIRECTORY='[^']*'/gi;
 
-export function schemaLine([
-  kind = "",
-  database = "",
-  table = "",
-  name = "",
-  definition = "",
-]: readonly string[]): SchemaLine {
+export function schemaLine(
+  [kind = "", database = "", table = "", name = "", definition = ""]: readonly string[],
+  asPrinted = false,
+): SchemaLine {
   const relation = table === "" ? "" : tableName(database, table);
   return {
     kind,
     relation,
     name: table === "" && kind !== "database" ? tableName(database, name) : name,
-    definition: kind === "table" ? definition.replaceAll(PLACE_OF_FILES, "") : definition,
+    definition: comparable(kind, definition, asPrinted),
   };
+}
+
+function comparable(kind: string, definition: string, asPrinted: boolean): string {
+  if (kind === "table") return definition.replaceAll(PLACE_OF_FILES, "");
+  return kind === "view" && !asPrinted ? withoutJoinParentheses(definition) : definition;
 }
 
 export interface ListedTable {
