@@ -812,11 +812,16 @@ describe("a restic repository", () => {
     utimesSync(join(directory, "tree/a.dump"), written, written);
     cli("backup tree");
     const week = 7 * 86_400;
-    await expect(back(restic({ file: "/tree/a.dump", max_age_s: week }))).rejects.toMatchObject({
+    for (const file of ["/tree/a.dump", "/tree//a.dump", "/./tree/a.dump"])
+      await expect(back(restic({ file, max_age_s: week }))).rejects.toMatchObject({
+        code: "source_missing",
+        message: expect.stringMatching(
+          /the newest dump, .*a\.dump in the snapshot [0-9a-f]{8}, is from 20.*, but may be at most 7 days old/,
+        ),
+      });
+    await expect(back(restic({ file: "/tree/b.dump", max_age_s: week }))).rejects.toMatchObject({
       code: "source_missing",
-      message: expect.stringMatching(
-        /the newest dump, \/tree\/a\.dump in the snapshot [0-9a-f]{8}, is from 20.*, but may be at most 7 days old/,
-      ),
+      message: expect.stringMatching(/b\.dump is not in the snapshot [0-9a-f]{8}: check the source's file/),
     });
     await back(restic({ file: "/tree/a.dump", max_age_s: null }));
     await back(restic({ max_age_s: week }));

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { text } from "node:stream/consumers";
 import { plural } from "@attestore/proof";
 import { RunError } from "../../errors/run-error.ts";
@@ -103,20 +104,25 @@ export async function requireFreshFile(
   { max_age_s, now = Date.now() }: { readonly max_age_s: number | null; readonly now?: number },
 ): Promise<void> {
   if (max_age_s === null) return;
-  const child = await restic.start(["ls", "--json", snapshot, file]);
+  // As restic lists it. Its `dump` takes other spellings too.
+  const listed = posix.normalize(file).replace(/(?<=.)\/$/, "");
+  const child = await restic.start(["ls", "--json", snapshot, listed]);
   let modified_ms = Number.NaN;
   try {
     for await (const line of cutLines(child.stdout)) {
       const node = parsed(line);
-      if (textOf(node, "path") === file) modified_ms = Date.parse(textOf(node, "mtime"));
+      if (textOf(node, "path") === listed) modified_ms = Date.parse(textOf(node, "mtime"));
     }
     const exit = await child.exited;
     if (exit.code !== 0) throw restic.failed(exit, "listing the snapshot");
   } finally {
     await child.stop();
   }
-  // What cannot be found, or has no time, fails where it is read.
-  if (Number.isNaN(modified_ms)) return;
+  if (Number.isNaN(modified_ms))
+    throw new RunError(
+      "source_missing",
+      `${file} is not in the snapshot ${snapshot.slice(0, 8)}: check the source's file (restic ls shows all paths)`,
+    );
   requireFresh(`dump, ${file} in the snapshot ${snapshot.slice(0, 8)},`, modified_ms, { max_age_s, now });
 }
 
