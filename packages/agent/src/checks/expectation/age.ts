@@ -17,14 +17,17 @@ export function ageOf(value: Value, now: Date): { readonly seconds: string } | {
   return { seconds: `${age_us}e-6` };
 }
 
+/** The columns' engine is not known here. */
+const NO_ZONE =
+  "has no time zone: add one in the query, such as `placed_at at time zone 'UTC'` in PostgreSQL, " +
+  "`strftime('%Y-%m-%dT%H:%M:%SZ', placed_at)` in SQLite, or `date_format(placed_at, '%Y-%m-%dT%H:%i:%sZ')` in MariaDB and MySQL";
+
 function momentOf(value: Value): bigint | string {
   if (value.kind === "number") return momentOfNumber(value.text);
   if (value.kind !== "text") return "is no time";
   const moment = parseTimestamp(value.value);
   if ("at_us" in moment) return moment.at_us;
-  return moment.problem === "no_zone"
-    ? "has no time zone: add one in the query, such as `placed_at at time zone 'UTC'`"
-    : "is not a time such as 2026-01-31T12:00:00Z";
+  return moment.problem === "no_zone" ? NO_ZONE : "is not a time such as 2026-01-31T12:00:00Z";
 }
 
 function momentOfNumber(text: string): bigint | string {
