@@ -26,6 +26,17 @@ test("a digest check fails with another digest, and without one", () => {
   });
 });
 
+test("a digest says nothing to a person, so what it means is told where it is another", () => {
+  const expectedSha256 = "ab".repeat(32);
+  const checked = (observedSha256: string) =>
+    digestCheck({ name: "schema", expectedSha256, observedSha256, otherwise: "compare it", duration_ms });
+  expect(checked("ac".repeat(32))).toMatchObject({
+    observed: { sha256: "ac".repeat(32), error: "compare it" },
+    result: "failed",
+  });
+  expect(checked(expectedSha256).observed).toEqual({ sha256: expectedSha256 });
+});
+
 test("its expectation is one that a configured check could have", () => {
   const { expectation } = digestCheck({
     name: "a",

@@ -17,6 +17,7 @@ export function digestCheck({
   expectedSha256,
   observedSha256,
   isExact = true,
+  otherwise,
   duration_ms,
 }: {
   /** The content that the digest covers, for the check's id: `manifest`. */
@@ -25,6 +26,8 @@ export function digestCheck({
   readonly observedSha256: string;
   /** False if the digest leaves out what `LESS_EXACTLY` says. */
   readonly isExact?: boolean;
+  /** What a person has to know if it is another digest, which says nothing itself. */
+  readonly otherwise?: string;
   readonly duration_ms: number;
 }): CheckOutcome {
   const definition = {
@@ -39,5 +42,8 @@ export function digestCheck({
     ["sha256", observedSha256],
     ...(isExact ? [] : [["less_exactly", LESS_EXACTLY] as const]),
   ]);
-  return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
+  const outcome = evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
+  return outcome.result === "passed" || otherwise === undefined
+    ? outcome
+    : { ...outcome, observed: { ...outcome.observed, error: otherwise } };
 }

@@ -30,6 +30,15 @@ describe("the verdict", () => {
     expect(verdict([check("inferred:a", "2"), check("b", "2")])).toEqual({ result: "failed", reason });
   });
 
+  it("names a check that says what differs before the schema's", () => {
+    const reason = 'check inferred:objects failed: expected n = 1, observed {"n":2} (and 1 more failed)';
+    const both = [check("inferred:schema", "2"), check("inferred:objects", "2")];
+    expect(verdict(both)).toEqual({ result: "failed", reason });
+    expect(verdict(both.slice(0, 1))).toMatchObject({
+      reason: expect.stringContaining("inferred:schema") as string,
+    });
+  });
+
   it("has a reason in bounds", () => {
     const long = evaluateCheck(
       { id: "x", query: "q", expect: `t = '${"a".repeat(4_000)}'` },

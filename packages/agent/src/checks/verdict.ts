@@ -3,6 +3,7 @@ import { clip } from "./clip.ts";
 import { isInferred } from "./inferred-id.ts";
 
 const MAX_SHOWN = 200;
+const SCHEMA = "inferred:schema";
 
 /**
  * Of all checks of a restore test together: passed only if every one passed and at least one of
@@ -13,8 +14,9 @@ export type Verdict = { readonly result: "passed" } | { readonly result: "failed
 export function verdict(checks: readonly CheckOutcome[], readData = checks.length): Verdict {
   const failed = checks.filter(({ result }) => result !== "passed");
   // Somebody's own check says what matters to them: it is named before the checks that follow from
-  // the backup.
-  const first = failed.find(({ id }) => !isInferred(id)) ?? failed[0];
+  // the backup. Of these, the schema's only knows that something differs, and others say what.
+  const first =
+    failed.find(({ id }) => !isInferred(id)) ?? failed.find(({ id }) => id !== SCHEMA) ?? failed[0];
   if (first === undefined) {
     return checks.length > 0 && readData > 0
       ? { result: "passed" }

@@ -171,6 +171,10 @@ async function contentChecks(restored: Restored, run: ChecksToRun): Promise<read
   return restored.compareContent({ metadata, key, budget_ms, signal });
 }
 
+const OTHER_SCHEMA =
+  "the restored copy has another schema than the backup: something in it, such as a column, an index or a view, is missing, added or different. " +
+  "inferred:objects names it if it was compared. Keep this backup, make another and test that one; if it differs too, compare the schema of a restored copy with the source's";
+
 async function schemaCheck(
   restored: Restored,
   { metadata, signal }: ChecksToRun,
@@ -190,6 +194,7 @@ async function schemaCheck(
     expectedSha256,
     observedSha256,
     isExact: !hasExact || exact !== undefined,
+    otherwise: OTHER_SCHEMA,
     duration_ms: performance.now() - started,
   });
 }

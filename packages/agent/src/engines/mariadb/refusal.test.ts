@@ -61,3 +61,14 @@ test("a dump with a foreign key that no server takes, or with its views in the w
   expect(views).toBeInstanceOf(RestoreRefused);
   expect(views.message).toContain("Rename one of the two at the source");
 });
+
+test.each([
+  ["4025 (23000) at line 46: CONSTRAINT `t.late` failed for `shop`.`t`", "check constraint t.late. "],
+  ["3819 (HY000) at line 46: Check constraint 'late' is violated.", "check constraint late. "],
+  ["1062 (23000) at line 46: Duplicate entry 'secret' for key 'by_code'", "unique key by_code. "],
+])("a row that breaks a constraint is not quoted, and the constraint is named: %s", (error, told) => {
+  const refused = refusal(`ERROR ${error}`);
+  expect(refused).toBeInstanceOf(RestoreRefused);
+  expect(refused.message).toContain(`a row breaks the ${told}`);
+  expect(refused.message).not.toContain("secret");
+});

@@ -80,7 +80,8 @@ export function refusalOf(
       `the scratch server lacks a feature that the dump needs (${where}): use the source's version, with its storage engines and plugins`,
     );
   }
-  const said = `the dump cannot be loaded (${where})${DENIED.has(code) ? BEYOND : ""}${REASONS[code] ?? ""}`;
+  const why = `${DENIED.has(code) ? BEYOND : ""}${REASONS[code] ?? ""}${brokenConstraint(code, last)}`;
+  const said = `the dump cannot be loaded (${where})${why}`;
   // Our own dumps never ask for more. Those of others may, and a server's administrator loads them.
   if (DENIED.has(code) && ofBackup === null) return new RunError("sandbox_lacks", said);
   return new RestoreRefused(said);
@@ -109,6 +110,25 @@ const REASONS: Readonly<Record<number, string>> = {
     ": it makes a view WITH CHECK OPTION before the view that this one reads, because dump programs sort views by name. " +
     "Rename one of the two at the source, so that the view that is read comes first, and back up again",
 };
+
+/** A check constraint, of MariaDB and of MySQL, and a unique key. Their messages may quote rows. */
+const CONSTRAINTS: Readonly<Record<number, RegExp>> = {
+  4025: /: CONSTRAINT `([^`\n]{1,130})` failed/,
+  3819: /: Check constraint '([^'\n]{1,64})' is violated/,
+  1062: / for key '([^'\n]{1,130})'$/m,
+};
+
+/** Names what a row of the dump breaks. A dump cannot be loaded with it by anybody. */
+function brokenConstraint(code: number, message: string): string {
+  const pattern = CONSTRAINTS[code];
+  if (pattern === undefined) return "";
+  const name = pattern.exec(message)?.[1];
+  const what = code === 1062 ? "unique key" : "check constraint";
+  return (
+    `: a row breaks the ${what}${name === undefined ? "" : ` ${name}`}. It may have come in while such checks were off, or hold only in another time zone or session. ` +
+    `Correct the row at the source, or drop the ${what === "unique key" ? "key" : "constraint"}, and back up again`
+  );
+}
 
 /** The table could not be made. */
 const NO_TABLE = 1005;
