@@ -289,6 +289,20 @@ it("a backup that a clock dated ahead is not the newest for as long, neither for
   expect(new Set(pruned.removed)).toEqual(new Set(wrong));
 });
 
+it("a config.yaml that was emptied is not called a host that was never set up", async () => {
+  await json(["init", "--standalone"]);
+  const file = join(root, "config.yaml");
+  const config = readFileSync(file);
+  writeFileSync(file, "");
+  for (const command of ["status", "backup", "restore-test"]) {
+    const refused = await cli(command);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr, command).toContain(`Put a copy of ${file} back`);
+  }
+  writeFileSync(file, config);
+  expect((await cli("status")).stderr).toBe("");
+});
+
 it("commands that a standalone root has no use for say so", async () => {
   await json(["init", "--standalone"]);
   const run = await cli("run");

@@ -1,6 +1,7 @@
 import { nearestName } from "@attestore/host/nearest-name";
 import { readConfig, type Config } from "../config/config.ts";
 import { layoutOf, makeLayout, type Layout } from "../state/layout.ts";
+import { notAttached } from "../service/not-attached.ts";
 import type { ResolvedRoot } from "../state/resolve-root.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { parseRate, type UploadConfig } from "../config/upload-config.ts";
@@ -77,10 +78,11 @@ export async function openAttachedRoot(call: Call): Promise<OpenRoot & { readonl
 
 /**
  * The source to work on: the named one, the default, or the only one.
- * @throws UserError source_unknown, usage
+ * @throws UserError not_attached, source_unknown, usage
  */
 export function chosenSource({ config, flags, layout }: OpenRoot): SourceConfig {
   const names = [...config.sources.keys()];
+  if (config.agent === null && names.length === 0) throw notAttached(layout, config);
   const wanted = flags.text("source");
   if (wanted === undefined) {
     const [only, ...more] = config.sources.values();

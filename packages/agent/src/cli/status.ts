@@ -13,16 +13,13 @@ import { openRoot } from "./open-root.ts";
 import type { FoundRoot } from "./find-root.ts";
 import { layoutOf, makeLayout, type Layout } from "../state/layout.ts";
 import { isLocked } from "../state/lock.ts";
+import { notAttached } from "../service/not-attached.ts";
 
 export const status: Run = async (call) => {
   const { terminal } = call;
   printThatItRuns(call.root);
   const { layout, config, flags } = openRoot(call);
-  if (config.agent === null)
-    throw new UserError(
-      "not_attached",
-      "this host is not attached. Run `attestore init --service URL`, or `attestore init --standalone`.",
-    );
+  if (config.agent === null) throw notAttached(layout, config);
   await makeLayout(layout);
   const found = await readAgentStatus(layout, config);
   if (flags.isOn("json")) terminal.data(JSON.stringify(found));

@@ -1,6 +1,7 @@
 import { parseVerifierKey, ProofError, type NoteVerifier } from "@attestore/proof";
 import { readAgentToken } from "../state/agent-token.ts";
 import type { Config } from "../config/config.ts";
+import { notAttached } from "./not-attached.ts";
 import type { Layout } from "../state/layout.ts";
 import { readText } from "../state/read-json.ts";
 import { type SigningKey } from "../signer/signing-key.ts";
@@ -26,13 +27,7 @@ export async function openAttachment(layout: Layout, config: Config): Promise<At
       "not_attached",
       `${layout.root} is standalone: there is no service for this. Timers take the place of \`run\` (docs/standalone.md).`,
     );
-  if (config.service === null || config.agent === null) {
-    throw new UserError(
-      "not_attached",
-      `${layout.config} names no ${config.service === null ? "service" : "agent"}: this host is not attached. ` +
-        "Run `attestore init --service URL`.",
-    );
-  }
+  if (config.service === null || config.agent === null) throw notAttached(layout, config);
   const [token, key, logKey, pinnedCa] = await Promise.all([
     readAgentToken(layout),
     readSigningKey(layout),

@@ -36,7 +36,7 @@ function source(name: string, more: Partial<Source> = {}): Source {
 describe("the home page's headline", () => {
   test("says so when all sources are proven", () => {
     expect(answer([source("a"), source("b", { last_proven_at: ago(72) })], NOW)).toEqual({
-      headline: "All 2 sources are proven.",
+      headline: "Both sources are proven.",
       sentence: "The oldest current proof is 3 days old.",
     });
     expect(answer([source("a")], NOW)).toEqual({

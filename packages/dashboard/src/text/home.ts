@@ -188,7 +188,8 @@ export function answer(sources: readonly Source[], now: Date): { headline: strin
 
 function headlineOf(proven: number, all: number): string {
   if (all === 0) return "Nothing is proven yet.";
-  if (proven === all) return all === 1 ? "Your source is proven." : `All ${all} sources are proven.`;
+  if (proven === all)
+    return all === 1 ? "Your source is proven." : `${all === 2 ? "Both" : `All ${all}`} sources are proven.`;
   if (proven === 0) return all === 1 ? "Your source is not proven." : `None of ${all} sources is proven.`;
   return `${proven} of ${all} sources ${proven === 1 ? "is" : "are"} proven.`;
 }

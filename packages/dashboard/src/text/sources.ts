@@ -231,7 +231,7 @@ export const sourceText = {
       engine_version: "Engine version",
       dump_format: "Dump format",
       "cipher.name": "Cipher",
-      "cipher.recipients": "Encrypted to",
+      "cipher.recipients": "Recipients",
       agent_id: "Agent",
       agent_version: "Agent version",
       "runtime.engine": "Engine restored into",

@@ -18,5 +18,5 @@ export async function examineRoot({ path, branch }: ResolvedRoot): Promise<Findi
       `chmod o-w ${shellWord(file)}`,
     );
   }
-  return ok("root", `${path} (from ${branch})`);
+  return ok("root", `${path} (${branch === "/var/lib/attestore" ? "the default" : `from ${branch}`})`);
 }

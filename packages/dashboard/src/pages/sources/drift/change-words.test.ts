@@ -21,9 +21,7 @@ const schema = {
 
 test("a change names its field, and both values if they are short", () => {
   expect(changeWords(drift({}))).toBe("Engine version: 15.3 → 15.4");
-  expect(changeWords(drift({ field: "cipher.recipients", before: ["age1x"], after: [] }))).toBe(
-    "Encrypted to",
-  );
+  expect(changeWords(drift({ field: "cipher.recipients", before: ["age1x"], after: [] }))).toBe("Recipients");
   expect(changeWords(drift({ field: "of a later version" }))).toBe("of a later version: 15.3 → 15.4");
 });
 
