@@ -233,6 +233,10 @@ describe("a file of the archive", () => {
     await archive();
     const path = await only();
     const sound = await readFile(path);
+    await writeFile(path, sound.toString("latin1").replace("SHA256:", "SHA255:"), "latin1");
+    expect(await findings()).toEqual([
+      expect.stringContaining(": the envelope does not name the key SHA256:"),
+    ]);
     const where = 300 + sound.indexOf('"payload":"', 20_000);
     await writeFile(path, sound.fill(sound[where] === 0x41 ? 0x42 : 0x41, where, where + 1));
     expect(await findings()).toEqual([expect.stringContaining("has another envelope at its place")]);

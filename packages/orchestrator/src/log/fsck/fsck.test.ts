@@ -156,6 +156,11 @@ const damages: readonly [what: string, sql: string, code: FindingCode][] = [
     "checkpoint",
   ],
   ["an envelope", `update receipts set ${flip("envelope")} where log_index = 9`, "envelope"],
+  [
+    "an envelope's keyid",
+    `update receipts set envelope = convert_to(replace(convert_from(envelope, 'UTF8'), 'SHA256:', 'SHA255:'), 'UTF8') where log_index = 9`,
+    "envelope",
+  ],
   ["a payload's hash", `update receipts set ${flip("payload_sha256")} where log_index = 9`, "entry_differs"],
   [
     "an envelope's hash",
