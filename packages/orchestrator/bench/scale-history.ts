@@ -55,14 +55,15 @@ export async function makeHistory(pool: Pool, orgId: string, receipts: number): 
   const connections = [await pool.connect(), await pool.connect()] as const;
   const indexes = await dropIndexes(pool);
   let batch: MadeReceipt[] = [];
+  let written = 0;
   let size = 0;
   for (const made of makeReceipts(fleet, receipts)) {
     batch.push(made);
-    if (batch.length < BATCH && size + batch.length < receipts) continue;
-    const leafHashes = await write(connections, orgId, batch);
+    if (batch.length < BATCH && written + batch.length < receipts) continue;
+    const places = await write(connections, orgId, batch);
     batch.forEach(({ entry, backupSuffix, sourceId }, n) => {
-      if ((size + n) % every !== 0) return;
-      const leafHash = leafHashes[n] ?? "";
+      const place = places[n];
+      if ((written + n) % every !== 0 || place === undefined) return;
       const suffix = suffixOf(entry.id);
       const { id: receiptId, recordedAt } = entry;
       samples.push({
@@ -71,12 +72,12 @@ export async function makeHistory(pool: Pool, orgId: string, receipts: number): 
         suffix,
         sourceId,
         agentId: entry.agentId,
-        logIndex: size + n,
-        leafHash,
+        ...place,
         recordedAt,
       });
     });
-    size += batch.length;
+    written += batch.length;
+    size = (places.at(-1)?.logIndex ?? -1) + 1;
     batch = [];
   }
   for (const connection of connections) connection.release();
@@ -142,12 +143,12 @@ export async function addSession(pool: Pool, userId: string): Promise<string> {
   return token;
 }
 
-/** Gives the leaves' hashes. */
+/** Gives their places in the log: the service may append events of its own between two batches. */
 async function write(
   [client, other]: readonly [PoolClient, PoolClient],
   orgId: string,
   batch: readonly MadeReceipt[],
-): Promise<string[]> {
+): Promise<{ logIndex: number; leafHash: string }[]> {
   const others = writeOthers(other, orgId, batch);
   const session = clientSession(client);
   await client.query("begin; set local synchronous_commit = off");
@@ -176,7 +177,10 @@ async function write(
   );
   await client.query("commit");
   await others;
-  return placed.map(({ leafHash }) => Buffer.from(leafHash).toString("hex"));
+  return placed.map(({ logIndex, leafHash }) => ({
+    logIndex,
+    leafHash: Buffer.from(leafHash).toString("hex"),
+  }));
 }
 
 /**
