@@ -46,6 +46,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "service-backup-"));
   chmodSync(root, 0o711);
   backups = join(root, "backups");
+  mkdirSync(backups);
   execFileSync("age-keygen", ["-o", join(root, "recovery.key")], { stdio: "ignore" });
   recipient = execFileSync("age-keygen", ["-y", join(root, "recovery.key")], { encoding: "utf8" }).trim();
   settings = {

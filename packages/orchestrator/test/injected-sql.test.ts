@@ -3,7 +3,7 @@
  * beside each of their statements, rows of the organisation that the work is about and of no other.
  * What works across organisations is held by name.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { apiRoutes } from "../src/features/api-routes.ts";
 import { allJobs } from "./all-jobs.ts";
 import { injectingInto, prepareInjection, type Secrets, type Seen } from "./injected-sql.ts";
@@ -23,8 +23,24 @@ beforeAll(async () => {
   secrets = { [mine.org.id]: mine.secrets, [theirs.org.id]: theirs.secrets };
   await fillTheRest();
   await prepareInjection(service);
+  await listenForCommands();
 });
 afterAll(() => service.close());
+
+/**
+ * The first agent that waits for commands has the service listen for them. It then looks for all
+ * that wait, which may be when another call's statements are looked at.
+ */
+async function listenForCommands(): Promise<void> {
+  expect((await mine.agent.get("/v1/commands")).status).toBe(200);
+  const listening = async (): Promise<unknown> =>
+    (
+      await service.pool.query(
+        "select from pg_stat_activity where datname = current_database() and state = 'idle' and query ilike 'listen %'",
+      )
+    ).rowCount;
+  await vi.waitFor(async () => expect(await listening()).toBe(1), { timeout: 90_000 });
+}
 
 /** A row for each organisation in every table that no call of theirs has filled. */
 async function fillTheRest(): Promise<void> {

@@ -109,10 +109,19 @@ describe("of a service", () => {
     };
     const backup = async (more = {}): Promise<unknown> =>
       of(await doctor({ ...settings, ...more }), "backup");
+    // As where its disk is not mounted.
+    expect(await backup()).toMatchObject([
+      { level: "failed", message: expect.stringContaining(`There is no directory ${directory}`) },
+    ]);
+    const refused = await server.run(["service", "backup"], settings).finished;
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(`There is no directory ${directory}`),
+    ]);
+    await mkdir(directory);
     expect(await backup()).toMatchObject([
       { level: "warning", message: expect.stringContaining("no backup") },
     ]);
-    await mkdir(directory);
     const old = new Date(Date.now() - 4 * 86_400_000);
     await writeFile(join(directory, backupFileName(old)), "");
     expect(await backup()).toMatchObject([

@@ -4,7 +4,7 @@ import { readCommandConfig } from "../platform/config/served-address.ts";
 import { UserError } from "../platform/errors/user-error.ts";
 import { consoleCommand } from "./console-command.ts";
 import { failed, type Finding, ok } from "@attestore/host/finding";
-import { plainLine } from "@attestore/proof";
+import { plainLine, plural } from "@attestore/proof";
 
 /**
  * `attestore-server doctor`: checks everything that the service needs, and changes nothing. Exit
@@ -59,5 +59,5 @@ function shown({ check, level, message, next }: Finding): string {
 
 function summary(findings: readonly Finding[]): string {
   const count = (level: Finding["level"]): number => findings.filter((one) => one.level === level).length;
-  return `${count("ok")} ok, ${count("warning")} warnings, ${count("failed")} failed, ${count("skipped")} skipped`;
+  return `${count("ok")} ok, ${plural(count("warning"), "warning")}, ${count("failed")} failed, ${count("skipped")} skipped`;
 }

@@ -39,7 +39,10 @@ export function serviceCommand(): Command {
     "backup",
     "Back up the service itself: its database, keys and certificates, in one encrypted file",
   )
-    .option("--to <directory>", "where to write it; default: ATTESTORE_BACKUP_DIRECTORY")
+    .option(
+      "--to <directory>",
+      "where to write it, made if it is not there; default: ATTESTORE_BACKUP_DIRECTORY, which must be",
+    )
     .option(
       "--recipient <age1…>",
       "encrypt to this age recipient, may be repeated; default: ATTESTORE_BACKUP_RECIPIENTS",
@@ -83,8 +86,9 @@ async function runBackup({ to, recipient }: BackupFlags): Promise<BackupFile & B
       "invalid_argument",
       "Say who can decrypt the backup: --recipient age1…, or ATTESTORE_BACKUP_RECIPIENTS. age-keygen makes a key and prints its recipient.",
     );
-  const { removeOldBackupFiles, removeUnfinishedBackups } =
+  const { removeOldBackupFiles, removeUnfinishedBackups, requireBackupDirectory } =
     await import("../features/service-backup/backup-files.ts");
+  if (to === undefined) await requireBackupDirectory(directory);
   const { requireBackable, writeServiceBackup } = await import("../features/service-backup/write-backup.ts");
   await requireExisting(config);
   const opened = await openDatabase({ ...databaseOptions(config), role: "command" });

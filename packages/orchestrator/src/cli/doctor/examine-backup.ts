@@ -1,7 +1,7 @@
 import { errorMessage } from "@attestore/host/errno";
 import { plural } from "@attestore/proof";
 import type { Pool } from "pg";
-import { listBackupFiles } from "../../features/service-backup/backup-files.ts";
+import { listBackupFiles, requireBackupDirectory } from "../../features/service-backup/backup-files.ts";
 import type { Config } from "../../platform/config/read-config.ts";
 import { findClientPrograms } from "../../platform/postgres/client-programs.ts";
 import { failed, type Finding, ok, warning } from "@attestore/host/finding";
@@ -25,6 +25,7 @@ export async function examineBackup(
     "select current_setting('server_version_num')::int / 10000 as major",
   );
   try {
+    await requireBackupDirectory(backupDirectory);
     await findClientPrograms({ client: postgresClient, postgres }, rows[0]?.major ?? 0);
   } catch (error) {
     return failed("backup", errorMessage(error), "Until then the service makes no backups of itself.");

@@ -2,6 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { removeFile } from "@attestore/host/durable-files";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
+import { UserError } from "../../platform/errors/user-error.ts";
 
 const NAME = /^attestore-service-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.age$/;
 
@@ -14,6 +15,20 @@ export interface BackupFile {
 
 export function backupFileName(at: Date): string {
   return `attestore-service-${at.toISOString().replace(/\.\d+/, "").replaceAll(/[-:]/g, "")}.age`;
+}
+
+/**
+ * A person makes the directory of the scheduled backups, and nobody else. If it is on a disk that
+ * is not mounted, one that was made in its place would take them to another disk.
+ * @throws UserError `backup_failed`
+ */
+export async function requireBackupDirectory(directory: string): Promise<void> {
+  const found = await nullIfMissing(stat(directory));
+  if (found?.isDirectory() === true) return;
+  throw new UserError(
+    "backup_failed",
+    `There is no directory ${directory} (ATTESTORE_BACKUP_DIRECTORY). If it is on a disk, mount the disk. Otherwise make it, for the user that the service runs as.`,
+  );
 }
 
 const CLOCKS_APART_MS = 3_600_000;

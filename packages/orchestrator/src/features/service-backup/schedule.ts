@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
-import { mkdir } from "node:fs/promises";
 import type { Job } from "../../platform/jobs/job.ts";
-import { listBackupFiles } from "./backup-files.ts";
+import { listBackupFiles, requireBackupDirectory } from "./backup-files.ts";
 import { endOf } from "./program-end.ts";
 
 export interface ScheduleOptions {
@@ -21,7 +20,7 @@ export function serviceBackupJob({ directory, every_h }: ScheduleOptions): Job {
     name: "service_backup",
     every_s: LOOK_EVERY_S,
     run: async ({ now, signal }) => {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await requireBackupDirectory(directory);
       const [newest] = await listBackupFiles(directory);
       // A clock that was wrong must not stop the backups until that time comes.
       const age_ms = Math.abs(now.getTime() - (newest?.createdAt.getTime() ?? 0));

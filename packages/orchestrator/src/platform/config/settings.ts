@@ -131,7 +131,7 @@ export const SETTINGS = {
   backupDirectory: define({
     variable: "ATTESTORE_BACKUP_DIRECTORY",
     read: type.path,
-    description: "Directory for backups of the service itself; without it, it makes none.",
+    description: "Directory for backups of the service itself, which must exist; without it, it makes none.",
   }),
   backupRecipients: define({
     variable: "ATTESTORE_BACKUP_RECIPIENTS",
