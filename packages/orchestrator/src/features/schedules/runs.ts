@@ -23,7 +23,7 @@ const WAITING = sql`
 
 /**
  * The waiting runs of this kind, some at a time: there may be one for each source of the service.
- * They are those of when it begins.
+ * What changes while it runs does not show.
  */
 async function* waitingRuns(
   tx: DatabaseTransaction,

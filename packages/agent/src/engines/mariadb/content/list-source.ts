@@ -9,8 +9,7 @@ const LEAST_MS = 5_000;
 
 /**
  * Lists the objects of a source, as far as it comes, and the kinds of the rest, with those that the
- * server may hide. A session that
- * breaks must not end the backup. Null if nothing was listed.
+ * server may hide. A session that breaks must not end the backup. Null if nothing was listed.
  */
 export async function listSource(
   open: () => Promise<MariadbSession>,
