@@ -38,6 +38,10 @@ beforeAll(() => {
     `import { expect, test } from "vitest";\nimport { two } from "./two.ts";\n\ntest("two", () => expect(two).toBe(2));\n`,
   );
   write(
+    "packages/proof/src/uses-two.long.test.ts",
+    `import { test } from "vitest";\nimport { two } from "./two.ts";\n\ntest("takes long", () => {\n  throw new Error(String(two));\n});\n`,
+  );
+  write(
     "packages/proof/src/other.test.ts",
     `import { test } from "vitest";\n\ntest("never run", () => {\n  throw new Error("why was this run");\n});\n`,
   );
@@ -89,6 +93,7 @@ test("npm run check passes correct code, and runs only the tests that import a c
   write("packages/proof/src/two.ts", "/** One and one. */\nexport const two = 2;\n");
   const { status, text } = check();
   for (const name of ["format", "lint", "types", "layers", "tests"]) expect(text).toContain(`ok     ${name}`);
+  expect(text).toContain("not run: packages/proof/src/uses-two.long.test.ts");
   expect(status).toBe(0);
 });
 

@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
 import { RELEASE_KEY } from "../../packages/contract/src/release-key.ts";
 import { packForNpm } from "../npm/packages.ts";
 import { buildRelease } from "../package/build-release.ts";
+import { isTested } from "../test/tested.ts";
 import { architecturesOf, epochHere, REPOSITORY, versionHere } from "../package/release.ts";
 import { signingKey } from "../package/signature.ts";
 import { unreleased, withRelease } from "./changelog.ts";
@@ -42,6 +43,7 @@ const why = refusal({
   releaseKey: RELEASE_KEY,
   notes,
   uncommitted: git("status", "--porcelain"),
+  isTested: isTested(REPOSITORY),
 });
 if (why === null) await release();
 else {

@@ -13,10 +13,13 @@ export interface Planned {
   readonly notes: string;
   /** Uncommitted changes, as `git status` prints them. */
   readonly uncommitted: string;
+  /** Whether all tests passed for this commit, the long ones too. */
+  readonly isTested: boolean;
 }
 
 /** Why no release can be made, as a message for the user; null if it can. */
-export function refusal({ version, before, key, releaseKey, notes, uncommitted }: Planned): string | null {
+export function refusal(planned: Planned): string | null {
+  const { version, before, key, releaseKey, notes, uncommitted } = planned;
   if (!/^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/.test(version))
     return `"${version}" is not a version. Use three numbers: npm run release -- 1.2.3 --minisign-key FILE`;
   if (!isLater(version, before)) return `${version} is not later than the current version, ${before}.`;
@@ -31,6 +34,8 @@ export function refusal({ version, before, key, releaseKey, notes, uncommitted }
     return `${key} is not the release key that hosts trust: it is ${publicKey}, they trust ${releaseKey} (packages/contract/src/release-key.ts).`;
   if (notes === "") return "CHANGELOG.md has nothing under Unreleased.";
   if (uncommitted !== "") return `Commit or stash these changes first:\n${uncommitted}`;
+  if (!planned.isTested)
+    return "Not all tests are known to have passed for this commit. Run them in this checkout, without other changes: npm run test:all";
   return null;
 }
 

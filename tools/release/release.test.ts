@@ -36,6 +36,7 @@ const fine = {
   releaseKey: PUBLIC,
   notes: "- Much.",
   uncommitted: "",
+  isTested: true,
 };
 
 test("a release without problems is allowed", () => {
@@ -55,6 +56,7 @@ test.each([
   [{ releaseKey: `RW${"B".repeat(54)}` }, "is not the release key that hosts trust"],
   [{ notes: "" }, "nothing under Unreleased"],
   [{ uncommitted: " M README.md" }, "README.md"],
+  [{ isTested: false }, "npm run test:all"],
 ])("a release is refused for %o", (change, why) => {
   expect(refusal({ ...fine, ...change })).toContain(why);
 });

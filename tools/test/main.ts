@@ -1,16 +1,19 @@
 /**
- * `npm test`: installs what the tests need, then format, lint, types and every test project.
+ * `npm test`: installs what the tests need, then format, lint, types and the tests, but not the
+ * files that take long, `*.long.test.ts`. `npm run test:all` runs those too; a release needs it.
  * Prints one closing line, `N passed, N failed`; a skipped test counts as failed, because a test
  * that silently did not run is worse than none.
  *
  * `npm test -- unit e2e` runs only the named steps.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import type { RunReport } from "./project-report.ts";
 import { directoryInMemory, discard } from "./temporary-directory.ts";
+import { rememberTested } from "./tested.ts";
 
 interface Count {
   passed: number;
@@ -24,17 +27,30 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ["lint", "node", "tools/layers/main.ts"],
   ["types", "tsc", "-p", "."],
 ];
-const PROJECTS = ["unit", "browser", "interop", "e2e", "packaging", "chaos"];
+const PROJECTS = ["unit", "browser", "interop", "e2e", "chaos"];
+/** Builds what ships, and all its files take long. */
+const PACKAGING = "packaging";
+const LONG = "**/*.long.test.ts";
+const ROOT = join(import.meta.dirname, "../..");
 
 // Tests start our programs some thousand times, and a third of each start is spent on compiling the
 // same sources.
-process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../../node_modules/.cache/compiled");
+process.env["NODE_COMPILE_CACHE"] ??= join(ROOT, "node_modules/.cache/compiled");
 
-const wanted = process.argv.slice(2);
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: "boolean", default: false } },
+});
+if (values.all) {
+  PROJECTS.push(PACKAGING);
+  // Some tests do a thing oftener.
+  process.env["TEST_ALL"] = "1";
+}
 const names = [...new Set([...CHECKS.map(([name]) => name), ...PROJECTS])];
 const unknown = wanted.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`no such step: ${unknown.join(", ")}. Steps: ${names.join(", ")}\n`);
+  const hint = unknown.includes(PACKAGING) ? `npm run test:all has ${PACKAGING}. ` : "";
+  process.stderr.write(`no such step: ${unknown.join(", ")}. ${hint}Steps: ${names.join(", ")}\n`);
   process.exit(2);
 }
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
@@ -81,6 +97,7 @@ function runTests(projects: readonly string[]): void {
       "run",
       // Those of "unit" are two.
       ...projects.flatMap((name) => ["--project", `${name}*`]),
+      ...(values.all ? [] : ["--exclude", LONG]),
       "--reporter=default",
       "--reporter=./tools/test/project-report.ts",
     ],
@@ -130,5 +147,11 @@ function secondsSince(started: number): string {
 const projects = PROJECTS.filter(isWanted);
 if (projects.length > 0) runTests(projects);
 for (const failure of failures) process.stdout.write(`\nFAILED ${failure}\n`);
-process.stdout.write(`\n${lines.join("\n")}\n\n${total.passed} passed, ${total.failed} failed\n`);
+process.stdout.write(`\n${lines.join("\n")}\n\n`);
+if (!values.all && projects.length > 0) {
+  const left = globSync(LONG, { cwd: ROOT, exclude: ["node_modules"] });
+  process.stdout.write(`not run: ${left.length} files that take long. npm run test:all runs them too\n`);
+}
+if (values.all && wanted.length === 0 && total.failed === 0) rememberTested(ROOT);
+process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -46,7 +46,7 @@ export async function startServer(
     ATTESTORE_DATA: data,
     ATTESTORE_LISTEN: `127.0.0.1:${port}`,
     ATTESTORE_PUBLIC_URL: url,
-    // Several are what tests/chaos/workers.test.ts is about.
+    // Several are what tests/chaos/workers.long.test.ts is about.
     ATTESTORE_WORKERS: "1",
     ...settings,
   };

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { versionsIn } from "../../tools/release/set-version.ts";
+import { TESTED } from "../../tools/test/tested.ts";
 import { repositoryCopy, type RepositoryCopy } from "../e2e/harness/repository-copy.ts";
 
 /** A project whose release key we have. */
@@ -56,6 +57,12 @@ test("one command makes version, changelog, artefacts, checksums, signature and 
     text.replace("## Unreleased\n", "## Unreleased\n\n### News\n\n- The very newest thing.\n"),
   );
   copy.git("commit", "--quiet", "--all", "--message", "What a release needs");
+  const head = copy.git("rev-parse", "HEAD");
+  const untested = release(VERSION, "--minisign-key", key, "--arch", "amd64", "--fast");
+  expect(untested.status).toBe(2);
+  expect(untested.stderr).toContain("npm run test:all");
+  expect(copy.git("rev-parse", "HEAD")).toBe(head);
+  copy.git("update-ref", TESTED, "HEAD");
 
   const made = release(VERSION, "--minisign-key", key, "--arch", "amd64", "--fast");
   expect(made.stderr).not.toContain("No release");
