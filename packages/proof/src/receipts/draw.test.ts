@@ -152,6 +152,21 @@ describe("a whole draw", () => {
       expect(await codeOf(await drawOf({ log, among })), among.join()).toBe("malformed_draw");
   });
 
+  it("leaves out kept backups only where there is no room for more", async () => {
+    const many = Array.from(
+      { length: MAX_CANDIDATES },
+      (_, n) => `bkp_01jd3gqp7yc03q0r9z4q1g${String(n).padStart(4, "0")}`,
+    );
+    // Among one candidate, the host has chosen.
+    const chosen = await drawOf({ log, among: candidates.slice(0, 1), detail: { omitted: 6 } });
+    expect(await codeOf(chosen)).toBe("malformed_draw");
+    expect((await verdictOf(chosen, { backupId: candidates[0] ?? "" })).verdict).toBe("false");
+    const one = { log, among: many.slice(1), detail: { omitted: 1 } };
+    expect(await codeOf(await drawOf(one))).toBe("malformed_draw");
+    expect(await codeOf(await drawOf({ ...one, among: many }))).toBe("none");
+    expect(await codeOf(await drawOf({ ...one, detail: { omitted: 0 } }))).toBe("none");
+  });
+
   it("belongs to the test's own agent and source", async () => {
     const made = await drawOf({ log, predicate: { source_id: ids.source.replace("6d", "6e") } });
     const verdict = await verdictOf(made);

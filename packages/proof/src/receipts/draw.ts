@@ -104,6 +104,12 @@ export function declaredDraw(payload: Uint8Array): DeclaredDraw {
   const { candidates, omitted = 0, commitment, replaces = null } = predicate.detail;
   if (candidates.some((id, i) => i > 0 && id <= (candidates[i - 1] ?? "")))
     throw new ProofError("malformed_draw", "the draw's candidates are not in order, each once");
+  // Whoever may leave out any number can choose: among one candidate there is nothing to draw.
+  if (omitted > 0 && candidates.length < MAX_CANDIDATES)
+    throw new ProofError(
+      "malformed_draw",
+      `the draw leaves out ${plural(omitted, "kept backup")}, and has only ${plural(candidates.length, "candidate")} of at most ${MAX_CANDIDATES}`,
+    );
   return {
     orgId: predicate.org_id,
     agentId: predicate.agent_id,

@@ -28,9 +28,17 @@ interface Case {
   others?: EventBundle[];
   roots?: Map<number, string>;
   rollbacks?: Rollback[];
+  from?: string;
 }
 
-async function lineOf({ draws, receipts = [], others = [], roots = new Map(), rollbacks = [] }: Case) {
+async function lineOf({
+  draws,
+  receipts = [],
+  others = [],
+  roots = new Map(),
+  rollbacks = [],
+  from = "2026-11-01T00:00:00.000Z",
+}: Case) {
   const findings = new Findings();
   const bundles = [...draws.map(declared), ...others];
   const entries: CheckedEntry[] = [
@@ -39,7 +47,7 @@ async function lineOf({ draws, receipts = [], others = [], roots = new Map(), ro
   ];
   const at = (file: number): CheckedEntry => entries[file] ?? expect.unreachable();
   const check = new DrawsCheck(
-    { logKey, rollbacks, roots },
+    { logKey, rollbacks, roots, from },
     {
       idOf: (file) => at(file).id,
       eventAt: (file) => Promise.resolve(bundles[file] ?? expect.unreachable()),
@@ -211,7 +219,13 @@ test("no kept backup is left out", async () => {
     [early, since.slice(1), "failed"],
   ] as const)
     expect((await lineOf({ draws: [made], receipts: [...receipts] }))?.result).toBe(result);
-  const many = await drawOf({ log, detail: { omitted: 1 } });
+  // The clock of an honest host may be slow: by it, the removal comes after the draw.
+  const slow = await drawOf({ log, predicate: { occurred_at: "2026-11-20T00:30:00.000Z" } });
+  const others = [removal("backup_expiring", outside, "2026-11-20T01:30:00.000Z")];
+  expect((await lineOf({ draws: [slow], receipts: [backup(outside)], others }))?.result).toBe("held");
+  const before = `${outside.slice(0, -5)}0`;
+  const more = Array.from({ length: 900 }, (_, n) => `${before}${String(n).padStart(4, "0")}`);
+  const many = await drawOf({ log, among: more, detail: { omitted: 1 } });
   expect((await lineOf({ draws: [many], receipts: [backup(outside)] }))?.result).toBe("held");
 });
 
@@ -243,8 +257,36 @@ test("a draw without a result may be repeated only where its backup is shown to 
     ["another draw", await next({ replaces: { ...shown, event_id: eventId("h") } }), "not_checked"],
     ["of another source", await next({}, candidates, { source_id: ids.source.replace("6d", "6e") }), "held"],
   ];
+  const removed = [removal("backup_expired", backupId, "2026-11-20T01:58:00.000Z", 5)];
   for (const [what, again, result] of cases) {
-    const line = await lineOf({ draws: [draw, again], receipts: [tested(again)] });
+    const line = await lineOf({ draws: [draw, again], receipts: [tested(again)], others: removed });
     expect(line?.result, what).toBe(result);
   }
+});
+
+test("a drawn backup is gone only if the log has its removal", async () => {
+  const { backupId } = await openDraw(draw, logKey);
+  const { hashes, checkpoint, secret } = draw;
+  const again = await drawOf({
+    log,
+    index: 9,
+    eventId: eventId("g"),
+    among: candidates.filter((id) => id !== backupId),
+    detail: { replaces: { event_id: draw.leaf.id, backup_id: backupId, hashes, checkpoint, secret } },
+  });
+  const of = async (others: EventBundle[], more: Partial<Case> = {}) =>
+    (await lineOf({ draws: [draw, again], receipts: [tested(again)], others, ...more }))?.result;
+  const at = "2026-11-20T01:58:00.000Z";
+  // Whoever runs the host would rather not test it: it is only no candidate any more.
+  expect(await of([])).toBe("not_checked");
+  expect(await of([removal("backup_expiring", outside, at, 5)])).toBe("not_checked");
+  expect(await of([removal("backup_expiring", backupId, "2026-11-20T03:00:00.000Z", 12)])).toBe(
+    "not_checked",
+  );
+  expect(await of([removal("backup_expiring", backupId, at, 5)])).toBe("held");
+  const early = "2026-11-20T01:20:00.000Z";
+  const withdrawn = removal("backup_removal_withdrawn", backupId, "2026-11-20T01:30:00.000Z", 6);
+  expect(await of([removal("backup_expiring", backupId, early, 5), withdrawn])).toBe("not_checked");
+  // The removal may be from before the period, where the draw's candidates are.
+  expect(await of([], { from: "2026-11-20T01:55:00.000Z" })).toBe("held");
 });

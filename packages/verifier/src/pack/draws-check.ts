@@ -17,7 +17,7 @@ import type { CheckedEntry } from "./check-entries.ts";
 import type { CheckedEvent } from "./check-event.ts";
 import type { CheckedReceipt } from "./check-receipt.ts";
 import { Findings } from "./findings.ts";
-import { KeptBackups } from "./kept-backups.ts";
+import { KeptBackups, mayBeAskedBefore } from "./kept-backups.ts";
 import { isKeptTest, type KeptDraw } from "./kept-statement.ts";
 
 /** At most this many draws are named. */
@@ -29,6 +29,8 @@ interface DrawLog {
   rollbacks: readonly Rollback[];
   /** Hex root of the tree that ends with a draw's declaration, by its index. */
   roots: { get(index: number): string | undefined };
+  /** When the pack's period begins. */
+  from: string;
 }
 
 /** Reads checked entries again, by their files' numbers. */
@@ -174,13 +176,27 @@ export class DrawsCheck {
       const next = nextOf[n];
       if (next === undefined || next === NONE) continue;
       const again = await this.#read.eventAt(file.at(next));
-      if (await isShownGone(draw, again, this.#log.logKey)) continue;
+      if (await this.#isGone(draw, again)) continue;
       this.#findings.leaveOpen(
         "draws",
         `${again.leaf.id} draws again for ${sourceId}, and ${id} has no result: whoever may repeat a draw can choose`,
       );
     }
     return open;
+  }
+
+  /**
+   * Whether the later draw shows which backup the earlier one had chosen, and the log has that
+   * backup's removal. Where the log lost entries, the removal may be one of them.
+   */
+  async #isGone(draw: EventBundle, again: EventBundle): Promise<boolean> {
+    const backup = await goneBackup(draw, again, this.#log.logKey);
+    if (backup === null) return false;
+    return (
+      this.#log.rollbacks.length > 0 ||
+      mayBeAskedBefore(draw, this.#log.from) ||
+      this.#backups.isRemovedFor(again, backup)
+    );
   }
 }
 
@@ -203,18 +219,23 @@ function declarationIn({ envelope }: EventBundle): { draw: DeclaredDraw; payload
   return { draw: declaredDraw(payload), payload };
 }
 
-async function isShownGone(draw: EventBundle, again: EventBundle, logKey: NoteVerifier): Promise<boolean> {
+/** The backup of the earlier draw that the later one shows and leaves out, or null. */
+async function goneBackup(
+  draw: EventBundle,
+  again: EventBundle,
+  logKey: NoteVerifier,
+): Promise<string | null> {
   const { candidates, replaces } = declarationIn(again).draw;
-  if (replaces === null || replaces.event_id !== draw.leaf.id) return false;
+  if (replaces === null || replaces.event_id !== draw.leaf.id) return null;
   const { hashes, checkpoint, secret, backup_id } = replaces;
   const statement = toBase64(declarationIn(draw).payload);
   const { leaf, inclusion_proof } = draw;
   const { log_index } = inclusion_proof;
   try {
     const shown = await openDraw({ v: 1, statement, leaf, log_index, hashes, checkpoint, secret }, logKey);
-    return shown.backupId === backup_id && !candidates.includes(backup_id);
+    return shown.backupId === backup_id && !candidates.includes(backup_id) ? backup_id : null;
   } catch (error) {
-    if (error instanceof ProofError) return false;
+    if (error instanceof ProofError) return null;
     throw error;
   }
 }

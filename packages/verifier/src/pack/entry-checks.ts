@@ -54,7 +54,7 @@ export class EntryChecks {
     this.chains = new Chains(this.idOf);
     this.content = new ContentCheck(async (file) => keptStatement(await again.statementAt(file)));
     this.draws = new DrawsCheck(
-      { logKey: log.key, rollbacks, roots: drawRoots },
+      { logKey: log.key, rollbacks, roots: drawRoots, from: files.manifest.period.from },
       {
         idOf: this.idOf,
         eventAt: (file) => again.eventAt(file),

@@ -13,6 +13,19 @@ const WAITED_MS = 24 * 3_600_000;
 const REMOVALS = ["backup_expiring", "backup_expired"];
 const WITHDRAWN = "backup_removal_withdrawn";
 
+type Declared = Pick<EventBundle, "leaf" | "event">;
+
+/** When the agent asked which backups are kept, in milliseconds since 1970. */
+function askedAt({ leaf, event }: Declared): number {
+  const recorded = Date.parse(leaf.recorded_at);
+  return Math.min(recorded, Math.max(Date.parse(event.occurred_at), recorded - WAITED_MS));
+}
+
+/** Whether the agent may have asked for a draw's candidates before that time. */
+export function mayBeAskedBefore(draw: Declared, time: string): boolean {
+  return askedAt(draw) - ASKED_BEFORE_MS < Date.parse(time);
+}
+
 /** Which backups the log has of each source, and which were to be removed when. */
 export class KeptBackups {
   readonly #ids = new Numbering();
@@ -56,12 +69,12 @@ export class KeptBackups {
    * Once everything was added: says what is missing among the candidates of a draw that the log
    * has, and whose removal it did not announce. Null if nothing is.
    */
-  missingIn({ leaf, event }: EventBundle, draw: DeclaredDraw): string | null {
+  missingIn({ leaf, event }: Declared, draw: DeclaredDraw): string | null {
+    const at = askedAt({ leaf, event });
     const recorded = Date.parse(leaf.recorded_at);
-    const at = Math.min(recorded, Math.max(Date.parse(event.occurred_at), recorded - WAITED_MS));
     const { bySource } = this.#sortedOnce();
     this.#draws += 1;
-    this.#markRemoved(at);
+    this.#markRemoved({ at, recorded });
     for (const id of draw.candidates) {
       const number = this.#ids.get(id);
       if (number !== undefined) this.#namedBy[number] = this.#draws;
@@ -85,13 +98,27 @@ export class KeptBackups {
       : `${plural(missing, "kept backup is", "kept backups are")} not among its candidates, the first is ${first}`;
   }
 
-  #markRemoved(at: number): void {
+  /** Whether the log has by the time of that draw that this backup is to be removed. */
+  isRemovedFor(draw: EventBundle, backupId: string): boolean {
+    this.#sortedOnce();
+    const number = this.#ids.get(backupId);
+    if (number === undefined) return false;
+    this.#draws += 1;
+    this.#markRemoved({ at: askedAt(draw), recorded: Date.parse(draw.leaf.recorded_at) });
+    return this.#removedFor[number] === this.#draws;
+  }
+
+  /**
+   * The host's clock may be slow. So what counts as removed is what the log has by the time of the
+   * draw, and what counts as kept again is what it had when the agent asked.
+   */
+  #markRemoved(draw: { at: number; recorded: number }): void {
     const { id, isWithdrawn, recorded } = this.#removals;
     for (const n of this.#sortedOnce().removals) {
       const moment = recorded.at(n);
-      if (moment > at + ASKED_BEFORE_MS) continue;
+      if (moment > draw.recorded + ASKED_BEFORE_MS) continue;
       if (isWithdrawn.at(n) === 0) this.#removedFor[id.at(n)] = this.#draws;
-      else if (moment < at - ASKED_BEFORE_MS) this.#removedFor[id.at(n)] = 0;
+      else if (moment < draw.at - ASKED_BEFORE_MS) this.#removedFor[id.at(n)] = 0;
     }
   }
 
