@@ -748,7 +748,7 @@ def check_pack(path, vkey, given, witnesses=()):
     events = {bundle["leaf"]["id"]: (bundle, index) for bundle, index in pack.bundles("events")}
     agents = check_agents(pack, events, given)
     open_ += [f"nothing tells whose key {id_} has" for id_, one in agents.items() if not one["is_bound"] and not one["is_given"]]
-    receipts, links, signed_since = [], [], {}
+    receipts, links, signed_since, backups = [], [], {}, {}
     for bundle, index in pack.bundles("receipts"):
         agent_id = bundle["leaf"]["actor_id"]
         demand(agent_id in agents, "a receipt of an agent that is not named")
@@ -760,6 +760,8 @@ def check_pack(path, vkey, given, witnesses=()):
             continue
         keyid, predicate = bundle["envelope"]["signatures"][0]["keyid"], statement["predicate"]
         open_.append(check_signer(agents, agent_id, keyid, index, predicate["finished_at"]))
+        told = (statement["subject"][0]["digest"]["sha256"], predicate["source_id"])
+        demand(backups.setdefault(predicate["backup_id"], told) == told, f"{predicate['backup_id']} is two files or of two sources")
         receipts.append((bundle["leaf"], statement))
         links.append((index, bundle["leaf"], predicate["previous_receipt_sha256"]))
     for bundle, index in events.values():

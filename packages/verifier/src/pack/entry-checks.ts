@@ -22,6 +22,7 @@ import type { PackLog } from "./pack-log.ts";
 import { leavesAgain } from "./range-leaves.ts";
 import { ReadAgain } from "./read-again.ts";
 import { RunDecisions } from "./run-decisions.ts";
+import { SameBackups } from "./same-backups.ts";
 import { SourceTraces } from "./source-traces.ts";
 import { EventWords } from "./unsigned-events.ts";
 
@@ -34,6 +35,7 @@ export class EntryChecks {
   readonly keyUses = new KeyUses();
   readonly words = new EventWords();
   readonly chains: Chains;
+  readonly backups: SameBackups;
   readonly content: ContentCheck;
   readonly draws: DrawsCheck;
   readonly decisions = new RunDecisions();
@@ -52,6 +54,7 @@ export class EntryChecks {
     this.#files = files;
     this.#range = range;
     this.chains = new Chains(this.idOf);
+    this.backups = new SameBackups(this.idOf);
     this.content = new ContentCheck(async (file) => keptStatement(await again.statementAt(file)));
     this.draws = new DrawsCheck(
       { logKey: log.key, rollbacks, roots: drawRoots, from: files.manifest.period.from },
@@ -82,6 +85,7 @@ export class EntryChecks {
     this.counted?.sources.addEntry(entry);
     this.#count(entry);
     if ("statement" in entry) {
+      this.backups.add(entry);
       this.decisions.add(entry);
       await this.content.add(entry);
       return;

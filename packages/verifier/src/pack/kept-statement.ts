@@ -26,12 +26,17 @@ type Run = Pick<
  */
 export type KeptStatement = KeptBackup | KeptTest;
 
-export interface KeptBackup extends Pick<BackupStatement, "predicateType"> {
+interface OfBackup {
+  /** Hex, as the subject names it. */
+  ciphertextSha256: string;
+}
+
+export interface KeptBackup extends OfBackup, Pick<BackupStatement, "predicateType"> {
   predicate: Run;
   digests: SignedDigests[];
 }
 
-export interface KeptTest extends Pick<RestoreTestStatement, "predicateType"> {
+export interface KeptTest extends OfBackup, Pick<RestoreTestStatement, "predicateType"> {
   predicate: Run & Pick<RestoreTestStatement["predicate"], "result" | "phases">;
   compared: ComparedDigest[];
   /** How many tables' content was compared; null if none was. */
@@ -55,14 +60,17 @@ export function keptStatement(statement: Statement, draw: KeptDraw | null = null
   const { agent_id, source_id, backup_id, started_at, finished_at, previous_receipt_sha256 } =
     statement.predicate;
   const run = { agent_id, source_id, backup_id, started_at, finished_at, previous_receipt_sha256 };
+  const ciphertextSha256 = statement.subject[0].digest.sha256;
   if (!isRestoreTest(statement))
     return {
+      ciphertextSha256,
       predicateType: statement.predicateType,
       predicate: run,
       digests: signedDigests(statement.predicate.source_metadata),
     };
   const { result, phases, checks } = statement.predicate;
   return {
+    ciphertextSha256,
     predicateType: statement.predicateType,
     predicate: { ...run, result, ...(phases === undefined ? {} : { phases }) },
     compared: comparedDigests(checks),
