@@ -44,7 +44,7 @@ function block(words: string): string {
 
 const CHOOSE = block("for receipt in receipts/*.json");
 const READ_RECEIPT = block("> payload.json");
-const FROM_DISK = block('for object in objects/"$prefix"');
+const FROM_DISK = block("find -L objects -name '*.age' -size");
 const FROM_S3 = block("aws s3 cp");
 const CHECK = block("sha256sum --check\n");
 const DECRYPT = block("age --decrypt");
@@ -61,7 +61,7 @@ const MONGODB = block("mongorestore");
 const REFERENCE = block("jq . backup.dump");
 const REFERRED_FILE = block("dumps=/srv/backups");
 const REFERRED_SNAPSHOT = block("restic restore");
-const WITHOUT_RECEIPT = block("ls -lt objects");
+const WITHOUT_RECEIPT = block("-printf");
 
 const SOURCES = [
   "shop",

@@ -45,7 +45,8 @@ export async function openStandaloneBackend(layout: Layout, config: Config): Pro
         throw new UserError(
           "backup_unknown",
           backupId === undefined
-            ? `there is no backup of ${source.slug} yet. Make one with \`attestore backup --source ${source.slug}\`.`
+            ? `this root knows of no backup of ${source.slug}. If there is none yet, make one: \`attestore backup --source ${source.slug}\`. ` +
+                `If this root was made again after a loss, ${store.where} may hold earlier ones: name the file with --file (docs/recover.md, "Restore from the storage").`
             : `${backupId} is not stored here, or no longer: \`attestore receipts list\` lists all backups`,
         );
       if (record.source !== source.slug)
