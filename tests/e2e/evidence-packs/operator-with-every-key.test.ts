@@ -114,20 +114,24 @@ describe("a pack made by an operator who has every key of the service", () => {
         verdict,
         ...checks.map(({ id, result }) => `${id} ${result}`),
       ]);
-    expect(resultsOf(await join(b, a))).toEqual([["true", "one_log held", "periods held", "overlaps held"]]);
+    expect(resultsOf(await join(b, a))).toEqual([
+      ["true", "one_log held", "periods held", "overlaps held", "settings held"],
+    ]);
     const apart = await join(a, c);
     expect(resultsOf(apart)).toEqual([
-      ["cannot_tell", "one_log held", "periods not_checked", "overlaps held"],
+      ["cannot_tell", "one_log held", "periods not_checked", "overlaps held", "settings held"],
     ]);
     const twice = answerOfPacks(await join(a, await take("whole.zip", `from=${begin.toISOString()}`)), false);
     expect(twice.joined[0]?.checks[1]?.detail).toContain("; in two packs: ");
     const [older = expect.unreachable(), newer = expect.unreachable()] = apart;
     const size = older.manifest?.log.tree_size ?? 0;
     const forked = [older, { ...newer, roots: new Map([...(newer.roots ?? []), [size, "00".repeat(32)]]) }];
-    expect(resultsOf(forked)).toEqual([["false", "one_log failed", "periods not_checked", "overlaps held"]]);
+    expect(resultsOf(forked)).toEqual([
+      ["false", "one_log failed", "periods not_checked", "overlaps held", "settings held"],
+    ]);
     const unrelated = [older, { ...newer, roots: new Map([[newer.manifest?.log.tree_size ?? 0, "00"]]) }];
     expect(resultsOf(unrelated)).toEqual([
-      ["cannot_tell", "one_log not_checked", "periods not_checked", "overlaps held"],
+      ["cannot_tell", "one_log not_checked", "periods not_checked", "overlaps held", "settings held"],
     ]);
     // The leaf is the log's: another one in its place has no proof.
     const forged = new Map(files);

@@ -38,6 +38,8 @@ export interface CheckedRange {
   missing: Findings;
   /** These leaves by id, in log order; null if no other pack is compared with this one. */
   leaves: Map<string, RangeLeaf> | null;
+  /** The range's other leaves, except the service's own; none if no other pack is compared. */
+  otherLeaves: RangeLeaf[];
   /**
    * Hex root of the log at the requested sizes that the range reaches, and at the checkpoint's
    * size.
@@ -70,6 +72,7 @@ export async function checkRange(
     count: 0,
     missing: new Findings(),
     leaves: sizes.size > 0 ? new Map() : null,
+    otherLeaves: [],
     roots: new Map([[log.size, toHex(log.rootHash)]]),
     drawRoots: new RootsByIndex(),
   };
@@ -91,6 +94,7 @@ export async function checkRange(
       if (leaf.kind === CLOCK_WENT_BACK && isServiceLeaf(leaf))
         clockLeaves.push({ index, id: leaf.id, leafHash: toHex(hash) });
       if (isRecordedWithin(leaf, range, files.manifest)) add(checked, files, { index, leaf });
+      else if (checked.leaves !== null && !isServiceLeaf(leaf)) checked.otherLeaves.push({ index, leaf });
     }
     requireRoot(tree, range, log);
     findings.hold(

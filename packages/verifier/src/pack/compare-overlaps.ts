@@ -1,4 +1,4 @@
-import type { PackHeader, ScheduledRun } from "@attestore/proof";
+import type { PackAgent, PackHeader, PackPolicy, ScheduledRun } from "@attestore/proof";
 import type { CheckedLine } from "../outcome.ts";
 import type { CheckedGenerations } from "./check-generations.ts";
 import type { RangeLeaf } from "./range-leaves.ts";
@@ -8,7 +8,20 @@ export interface Comparable {
   /** `leaves` has the leaves of everything recorded from the period's beginning until then. */
   bodiesUntil: string;
   leaves: ReadonlyMap<string, RangeLeaf>;
+  /** The other leaves of the range, except the service's own. */
+  otherLeaves: readonly RangeLeaf[];
   runs: readonly ScheduledRun[];
+  policy: PackPolicy;
+  agents: readonly PackAgent[];
+  changes: readonly PolicyChange[];
+}
+
+/** A `source_configured` of the log. */
+export interface PolicyChange {
+  id: string;
+  sourceId: string;
+  logIndex: number;
+  recordedAt: string;
 }
 
 export interface NamedPack {

@@ -9,10 +9,12 @@ import { GrowingNumbers } from "../compact/growing-numbers.ts";
 import { Chains, linkOf } from "./chains.ts";
 import { ABOUT_AGENTS, type AgentEvents } from "./check-agents.ts";
 import { type CheckedEntry, idAt } from "./check-entries.ts";
+import type { CheckedEvent } from "./check-event.ts";
 import type { CheckedRange } from "./check-range.ts";
 import { isRecordedWithin } from "./check-range.ts";
 import { missedKind } from "./check-runs.ts";
 import { PolicyChanges } from "./check-schedules.ts";
+import type { PolicyChange } from "./compare-overlaps.ts";
 import { ContentCheck } from "./content-check.ts";
 import { DrawsCheck } from "./draws-check.ts";
 import { KeyUses } from "./key-uses.ts";
@@ -40,19 +42,28 @@ export class EntryChecks {
   readonly draws: DrawsCheck;
   readonly decisions = new RunDecisions();
   readonly policyChanges = new PolicyChanges();
+  /** Where other packs are compared with this one. */
+  readonly changes: PolicyChange[] = [];
   /** Null without a policy. */
   readonly counted: { tally: EvidenceTally; sources: SourceTraces } | null;
   readonly #aboutAgents = GrowingNumbers.uint32();
   readonly #missed = GrowingNumbers.uint32();
   readonly #files: PackFiles;
   readonly #range: CheckedRange["range"];
+  readonly #isCompared: boolean;
 
-  constructor(files: PackFiles, log: PackLog, { range, drawRoots }: CheckedRange, policy: PackPolicy | null) {
+  constructor(
+    files: PackFiles,
+    log: PackLog,
+    { range, drawRoots, leaves }: CheckedRange,
+    policy: PackPolicy | null,
+  ) {
     const { rollbacks, lost } = log.generations;
     const again = new ReadAgain(files);
     this.again = again;
     this.#files = files;
     this.#range = range;
+    this.#isCompared = leaves !== null;
     this.chains = new Chains(this.idOf);
     this.backups = new SameBackups(this.idOf);
     this.content = new ContentCheck(async (file) => keptStatement(await again.statementAt(file)));
@@ -94,6 +105,7 @@ export class EntryChecks {
     this.again.addValid(file);
     this.words.add(entry);
     this.policyChanges.add(entry);
+    this.#addChange(entry);
     if (ABOUT_AGENTS.includes(bundle.leaf.kind)) this.#aboutAgents.push(file);
     if (missedKind(bundle.leaf.kind) !== null && !isEarlier) this.#missed.push(file);
   }
@@ -121,6 +133,12 @@ export class EntryChecks {
     for await (const { leaf } of leavesAgain(this.#files, this.#range))
       if (leaf.signature !== undefined || !isRecordedWithin(leaf, this.#range, this.#files.manifest))
         yield leaf.body_sha256;
+  }
+
+  #addChange({ id, logIndex, recordedAt, bundle: { leaf, event } }: CheckedEvent): void {
+    const { source_id: sourceId } = event;
+    if (this.#isCompared && leaf.kind === "source_configured" && sourceId !== undefined)
+      this.changes.push({ id, sourceId, logIndex, recordedAt });
   }
 
   #count(entry: CheckedEntry): void {

@@ -2,6 +2,7 @@ import { plural, toHex } from "@attestore/proof";
 import type { CheckedLine, Verdict } from "../outcome.ts";
 import type { CheckedGenerations } from "./check-generations.ts";
 import { commonEntries, compareOverlaps, generationOf, type NamedPack } from "./compare-overlaps.ts";
+import { compareSettings } from "./join-settings.ts";
 import type { PackOutcome } from "./verify-pack.ts";
 
 /** The joint result for several packs of one organisation. */
@@ -32,7 +33,7 @@ export function joinPacks(outcomes: readonly PackOutcome[]): JoinedPacks[] {
     .filter(([, packs]) => packs.length > 1)
     .map(([org_id, packs]) => {
       const ordered = packs.toSorted((a, b) => (a.manifest.period.from < b.manifest.period.from ? -1 : 1));
-      const checks = [oneLog(packs), periods(ordered), compareOverlaps(ordered)];
+      const checks = [oneLog(packs), periods(ordered), compareOverlaps(ordered), compareSettings(ordered)];
       const results = checks.map(({ result }) => result);
       const isOpen = results.includes("not_checked") ? "cannot_tell" : "true";
       return {
@@ -109,10 +110,38 @@ function periods(ordered: readonly Joined[]): CheckedLine {
     if (period.to > until) until = period.to;
   }
   const twice = overlaps.length > 0 ? `; in two packs: ${overlaps.join(", ")}` : "";
-  return gaps.length > 0
-    ? line("not_checked", `in none of the packs: ${gaps.join(", ")}${twice}`)
-    : line("held", `${from} to ${until}${twice}`);
+  if (gaps.length > 0) return line("not_checked", `in none of the packs: ${gaps.join(", ")}${twice}`);
+  const uncounted = uncountedEntries(ordered);
+  return uncounted === null
+    ? line("held", `${from} to ${until}${twice}`)
+    : line("not_checked", `${uncounted}${twice}`);
 }
+
+/**
+ * Entries that the log took after a pack was made, or before its leaves begin, and dated within its
+ * period: a pack of the time beside counts none of these either. Exported again, it has them.
+ */
+function uncountedEntries(packs: readonly Joined[]): string | null {
+  const found = new Map<string, string>();
+  for (const { compared } of packs)
+    for (const { leaf } of compared?.otherLeaves ?? []) {
+      const { id, kind, recorded_at } = leaf;
+      const ofItsTime = packs.filter(
+        (other) =>
+          other.compared !== null &&
+          recorded_at >= other.manifest.period.from &&
+          recorded_at < other.manifest.period.to,
+      );
+      const [first] = ofItsTime;
+      if (first !== undefined && !ofItsTime.some((other) => other.compared?.leaves.has(id)))
+        found.set(id, `${kind} ${id} of ${recorded_at} is in no pack's count: export ${first.pack} again`);
+    }
+  if (found.size === 0) return null;
+  const more = found.size - MAX_NAMED;
+  return `${[...found.values()].slice(0, MAX_NAMED).join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+}
+
+const MAX_NAMED = 10;
 
 function lineOf(id: string, title: string) {
   return (result: CheckedLine["result"], detail: string): CheckedLine => ({

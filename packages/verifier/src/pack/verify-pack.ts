@@ -201,8 +201,16 @@ async function checkAll(
     summary = counted?.summary ?? null;
     // Kept only where there is another pack to compare it with.
     const runs = counted?.runs ?? null;
-    if (runs !== null && range.leaves !== null)
-      compared = { bodiesUntil: range.range.bodies_until, leaves: range.leaves, runs };
+    if (runs !== null && range.leaves !== null && policy !== null)
+      compared = {
+        bodiesUntil: range.range.bodies_until,
+        leaves: range.leaves,
+        otherLeaves: range.otherLeaves,
+        runs,
+        policy,
+        agents: [...agents.values()],
+        changes: checks.changes,
+      };
   }
   await files.compareRest();
   return { summary, basis, roots: range?.roots ?? null, compared, generations: log?.generations ?? null };
