@@ -19,6 +19,10 @@ export type WhyNotCompared =
   | "enum_not_examined"
   /** MariaDB, MySQL: values of ENUM or SET that a dump can't tell from others. */
   | "enum_ambiguous"
+  /** MySQL: a table with numbers in JSON that are others after a restore. */
+  | "json_retyped"
+  /** MySQL: no time to see whether the column has some. Its table is compared if it is equal. */
+  | "json_not_examined"
   /** PostgreSQL computes it anew; MariaDB may compute it otherwise. */
   | "generated_column"
   | "materialized_view"

@@ -6,6 +6,7 @@ export interface ExaminedKinds {
   readonly floats: ExaminedColumns;
   readonly texts: ExaminedColumns;
   readonly enums: ExaminedColumns;
+  readonly json: ExaminedColumns;
 }
 
 /**
@@ -17,6 +18,11 @@ export function columnsNotExamined(looks: readonly ExaminedKinds[]): NotCompared
   const named = (why: WhyNotCompared, names: readonly string[]): NotCompared[] =>
     [...new Set(names)].map((name) => ({ name, why }));
   return [
+    // A receipt has room for some names, and a comparison needs these.
+    ...named(
+      "json_not_examined",
+      looks.flatMap(({ json }) => json.notExamined),
+    ),
     ...named(
       "float_not_examined",
       looks.flatMap(({ floats }) => floats.notExamined),

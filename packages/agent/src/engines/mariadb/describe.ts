@@ -8,6 +8,7 @@ import { ambiguousEnums } from "./enum-columns.ts";
 import type { ExaminedColumns } from "./examine-columns.ts";
 import { roundedFloats } from "./float-columns.ts";
 import { limited } from "./limited.ts";
+import { retypedJson } from "./json-columns.ts";
 import { lossyTexts } from "./text-columns.ts";
 import { productOf } from "./programs.ts";
 import {
@@ -31,7 +32,7 @@ const PRINTING = ["set session sql_mode = ''", "set session div_precision_increm
 
 /**
  * How a backup's agent listed the schema. `printed`: from before 28 November 2026, with joins of
- * views as MariaDB prints them. `aged`: from before 27 November 2026; see `schemaListing`.
+ * views as the server prints them. `aged`: from before 27 November 2026; see `schemaListing`.
  */
 export type SchemaListing = "now" | "printed" | "aged";
 
@@ -44,8 +45,7 @@ export async function schemaOf(
 ): Promise<SchemaLine[]> {
   for (const setting of PRINTING) rowsOf(await session.run(setting), "preparing the session");
   const statements = schemaListing(databases, as === "aged");
-  // MySQL always prints the same.
-  const asPrinted = as !== "now" || productOf(version) === "MySQL";
+  const asPrinted = as !== "now";
   if (productOf(version) === "MariaDB") statements.push(checkConstraints(databases));
   // The server silently cuts the listing of an index or key to this length.
   rowsOf(await session.run("set session group_concat_max_len = 1000000"), "preparing the session");
@@ -81,6 +81,7 @@ export interface Look {
   readonly floats: ExaminedColumns;
   readonly texts: ExaminedColumns;
   readonly enums: ExaminedColumns;
+  readonly json: ExaminedColumns;
   /** See `tablesComputed`. */
   readonly computed: ReadonlySet<string>;
 }
@@ -97,6 +98,7 @@ export async function look(
   const floats = await roundedFloats(session, databases, version);
   const texts = await lossyTexts(session, databases, version);
   const enums = await ambiguousEnums(session, databases, version);
+  const json = await retypedJson(session, databases, version);
   const computed = await tablesComputed(session, databases);
   const places = new Map(
     tables.toReversed().flatMap(({ name, database, table, isVersioned }) => {
@@ -111,7 +113,18 @@ export async function look(
     const text = counted.ok ? counted.rows[0]?.[0] : undefined;
     return text === undefined ? null : BigInt(text);
   });
-  return { lines, tables, definers, hasViewsOfServer: ofServer, counts, floats, texts, enums, computed };
+  return {
+    lines,
+    tables,
+    definers,
+    hasViewsOfServer: ofServer,
+    counts,
+    floats,
+    texts,
+    enums,
+    json,
+    computed,
+  };
 }
 
 export interface Description {

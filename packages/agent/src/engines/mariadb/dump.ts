@@ -126,9 +126,16 @@ export async function dumpMariadb(
       if (contentKey === undefined) return described;
       const again = objects === null ? null : await list();
       const notExamined = columnsNotExamined([before, after]);
+      const retyped = [...before.json.changed, ...after.json.changed];
       return signRows(
         described,
-        { dumped: counter, ...before, notExamined, objects: signObjects(objects, again, contentKey) },
+        {
+          dumped: counter,
+          ...before,
+          retyped,
+          notExamined,
+          objects: signObjects(objects, again, contentKey),
+        },
         contentKey,
       );
     };

@@ -47,6 +47,11 @@ test.each([
     "3185 (HY000) at line 34: Can't find master key from keyring",
     "such as encryption, for which it has no keys",
   ],
+  ["3510 (HY000) at line 34: Tablespace `slow` doesn't exist.", "in a tablespace of the server"],
+  [
+    "3548 (SR001) at line 34: There's no spatial reference system with SRID 990001.",
+    "a spatial reference system of the server's own",
+  ],
 ])("a table that needs what the scratch server lacks could not be tested: %s", (error, told) => {
   expect(refusal(`ERROR ${error}`)).toMatchObject({
     code: "sandbox_lacks",

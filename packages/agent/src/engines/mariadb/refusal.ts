@@ -11,10 +11,15 @@ import { isFull, isOfThePlace } from "./session-error.ts";
  * dump.
  */
 const LACKING: ReadonlySet<number> = new Set([
-  1115, 1126, 1127, 1128, 1193, 1235, 1273, 1286, 1289, 1298, 1305, 1524, 1911, 3185, 4161,
+  1115, 1126, 1127, 1128, 1193, 1235, 1273, 1286, 1289, 1298, 1305, 1524, 1911, 3185, 3510, 3548, 4161,
 ]);
 /** Of error 1005: a table's options need something that the server here lacks, such as keys. */
 const WRONG_OPTIONS = /\(errno: 140 /;
+/** What a server has beside its databases, and no dump of these has. */
+const BESIDE: Readonly<Record<number, string>> = {
+  3510: "it makes a table in a tablespace of the server (CREATE TABLESPACE), which the scratch server does not have. Such a table cannot be tested here, unless it lies in a file of its own (ALTER TABLE … TABLESPACE innodb_file_per_table)",
+  3548: "it uses a spatial reference system of the server's own (CREATE SPATIAL REFERENCE SYSTEM), which the scratch server does not have. Such a table cannot be tested here",
+};
 /** MariaDB without the keys, MySQL without a keyring. */
 const NO_KEYS: ReadonlySet<number> = new Set([1005, 3185]);
 
@@ -75,6 +80,9 @@ export function refusalOf(
         `the dump cannot be loaded (${where}): it makes a table with options that the scratch server cannot meet, such as encryption, for which it has no keys. ` +
           "Such a table cannot be tested here",
       );
+    const beside = BESIDE[code];
+    if (beside !== undefined)
+      return new RunError("sandbox_lacks", `the dump cannot be loaded (${where}): ${beside}`);
     return new RunError(
       "sandbox_lacks",
       `the scratch server lacks a feature that the dump needs (${where}): use the source's version, with its storage engines and plugins`,

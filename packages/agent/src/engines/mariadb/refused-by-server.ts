@@ -5,6 +5,14 @@
 const SETTINGS: Readonly<Record<string, readonly [why: string, statement: string]>> = {
   packet: ["a row is larger than the server takes", "set global max_allowed_packet = 1073741824;"],
   rows: ["the source's innodb_strict_mode was off", "set global innodb_strict_mode = off;"],
+  keys: [
+    "the server refuses tables without a primary key, and the source's did not",
+    "set global sql_require_primary_key = off;",
+  ],
+  parents: [
+    "a foreign key refers to columns that are not unique, and the source's restrict_fk_on_non_standard_key was off",
+    "set global restrict_fk_on_non_standard_key = off;",
+  ],
   functions: [
     "with a binary log, the server takes such functions only from those it trusts",
     "set global log_bin_trust_function_creators = 1;",
@@ -15,8 +23,11 @@ const WHICH: Readonly<Record<string, keyof typeof SETTINGS>> = {
   1118: "rows",
   1153: "packet",
   1418: "functions",
+  1419: "functions",
   2006: "packet",
   2013: "packet",
+  3750: "keys",
+  6125: "parents",
 };
 
 /** The client's last error, without the statement, which may quote rows, and what helps. */

@@ -241,6 +241,15 @@ export function enumColumns(databases: readonly string[]): string {
     order by coalesce(t.data_length, 0), 1, 2, c.ordinal_position`;
 }
 
+/** The same of JSON columns. MariaDB has none: its type JSON is a text. */
+export function jsonColumns(databases: readonly string[]): string {
+  return `select c.table_schema, c.table_name, c.column_name from information_schema.columns c
+    join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
+    where ${inList("c.table_schema", databases)} and c.data_type = 'json' and t.table_type = 'BASE TABLE'
+      and coalesce(c.generation_expression, '') = ''
+    order by coalesce(t.data_length, 0), 1, 2, c.ordinal_position`;
+}
+
 /** A table in a query, with the earlier versions of its rows. */
 export function allRowsOf(database: string, table: string, isVersioned: boolean): string {
   return `${quoted(database)}.${quoted(table)}${isVersioned ? " for system_time all" : ""}`;

@@ -20,6 +20,8 @@ const SETTINGS = [
   // A source without this mode may have tables that the mode refuses, such as those whose rows may
   // become too long.
   "--innodb-strict-mode=OFF",
+  // MySQL 8.4 and newer refuse such keys by default, and keep those that a server had before.
+  "--loose-restrict-fk-on-non-standard-key=OFF",
   // The server loads code from here: nothing can be here, and no statement can write here.
   "--plugin-dir=/dev/null",
   // In a small container, MySQL's needs more memory than everything that is restored.

@@ -3,8 +3,8 @@ const TOKEN = /`(?:[^`]|``)*`|'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*"|[()]| jo
 const QUERY = /^\s*(?:select|with|values|\()/i;
 
 /**
- * A view's text without the parentheses around joins. MariaDB leaves them out of a join with a
- * comma (`from t, u`), and puts them in when a restore makes the view again from its own text. The
+ * A view's text without the parentheses around joins. Servers leave them out of a join with a
+ * comma (`from t, u`), and put them in when a restore makes the view again from its own text. The
  * order of joins and every other parenthesis stay. SHOW CREATE VIEW, by which views are compared as
  * objects, always has them.
  */

@@ -12,6 +12,7 @@ import type { ScratchServer } from "../../scratch-server.ts";
 import { READER } from "../accounts.ts";
 import { DumpCounter, type DumpedTable } from "./dump-counter.ts";
 import { type Product, productOf, type Program, programOf, releaseOf, rowLayoutOf } from "../programs.ts";
+import { hasColumnIn } from "../json-columns.ts";
 import { type ListedTable, tableName } from "../schema.ts";
 import { contentName, rowsTag } from "./sign-rows.ts";
 
@@ -38,6 +39,9 @@ export function isDumper(name: string): boolean {
   return Object.values(DUMPERS).includes(name);
 }
 
+/** As `expectedContent` names such a column. */
+const JSON_NOT_EXAMINED = " (json_not_examined)";
+
 /** Of the copy. */
 interface RestoredTables {
   readonly databases: readonly string[];
@@ -58,7 +62,12 @@ export async function compareRows(
   const expected = expectedContent(metadata);
   const dumper = expected === null ? null : await dumperOf(server, metadata, signal);
   if (expected === null || dumper === null) return null;
-  return compare({ server, dumper, copy, uncertain: null }, expected, comparison);
+  const notExamined = expected.notCompared.names.flatMap((each) =>
+    each.endsWith(JSON_NOT_EXAMINED) ? [each.slice(0, -JSON_NOT_EXAMINED.length)] : [],
+  );
+  const uncertain = (table: string): string | null =>
+    hasColumnIn(notExamined, table) ? "json_not_examined" : null;
+  return compare({ server, dumper, copy, uncertain }, expected, comparison);
 }
 
 /**
@@ -85,15 +94,15 @@ export async function compareDump(
   const expected = contentOfDump(tags, notCompared);
   const dumper = expected === null ? null : await dumperBeside(server, comparison.signal);
   if (expected === null || dumper === null) return null;
-  return compare({ server, dumper, copy, uncertain: "printed_otherwise" }, expected, comparison);
+  return compare({ server, dumper, copy, uncertain: () => "printed_otherwise" }, expected, comparison);
 }
 
 interface Comparing {
   readonly server: ScratchServer;
   readonly dumper: Program;
   readonly copy: RestoredTables;
-  /** Why other rows prove nothing; null if they do. */
-  readonly uncertain: string | null;
+  /** Why other rows of a table prove nothing; null if they do. */
+  readonly uncertain: (table: string) => string | null;
 }
 
 async function compare(
@@ -122,7 +131,7 @@ async function compare(
     unnamed: [...names.values()].filter((name) => !expected.named.has(name)),
     whyNot: () => (time.aborted ? "no_time" : "not_read"),
     keepsOrder: true,
-    whyUncertain: () => uncertain,
+    whyUncertain: uncertain,
     of: null,
     nameOf: (name) => name,
     query: `the rows of each table, as ${DUMPERS[dumper.product]} writes them, in any order`,

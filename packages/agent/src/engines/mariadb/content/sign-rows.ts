@@ -5,6 +5,7 @@ import { signContent } from "../../content/signed-content.ts";
 import type { ObjectsMetadata } from "../../content/tagged-objects.ts";
 import type { SourceMetadata } from "../../engine.ts";
 import type { DumpCounter, DumpedTable } from "./dump-counter.ts";
+import { hasColumnIn } from "../json-columns.ts";
 import { historyName, type ListedTable, tableName } from "../schema.ts";
 
 /** The rows in a dump, and the tables of its source. */
@@ -13,6 +14,8 @@ export interface DumpedRows {
   readonly tables: readonly ListedTable[];
   /** Tables with a column that a copy may compute differently. */
   readonly computed: ReadonlySet<string>;
+  /** Columns of JSON with numbers that a restore changes. */
+  readonly retyped: readonly string[];
   /** Columns whose values the dump may have changed. Their tables are compared nevertheless. */
   readonly notExamined: readonly NotCompared[];
   /** Null if they could not be listed. */
@@ -22,7 +25,7 @@ export interface DumpedRows {
 /** Adds to the metadata of a dump what its tables hold. */
 export function signRows(
   metadata: SourceMetadata,
-  { dumped, tables, computed, notExamined, objects }: DumpedRows,
+  { dumped, tables, computed, retyped, notExamined, objects }: DumpedRows,
   key: Buffer,
 ): SourceMetadata {
   const found = new Map(dumped.tables().map((each) => [tableName(each.database, each.table), each]));
@@ -33,6 +36,7 @@ export function signRows(
     const rows = found.get(table.name);
     const tag = rows === undefined ? null : rowsTag(key, rows);
     if (computed.has(table.name)) notKnown.push({ name, why: "generated_column" });
+    else if (hasColumnIn(retyped, table.name)) notKnown.push({ name, why: "json_retyped" });
     else if (tag !== null) tags.set(name, tag);
     else notKnown.push({ name, why: rows === undefined ? "not_in_dump" : "dump_not_read" });
   }
