@@ -3,7 +3,7 @@
  * docs/reliability.md promises still holds.
  *
  *   npm run soak -- [--rounds 1000] [--minutes N] [--seed N] [--setup embedded,replicas,patroni]
- *     [--only REGEXP] [--report FILE]
+ *     [--side-by-side] [--only REGEXP] [--report FILE]
  *
  * As root, because it mounts small disks. The seed repeats the order of the faults and their
  * lengths; what the processes do in between differs. Exits with 1 if something did not hold.
@@ -30,6 +30,7 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "1000000" },
     seed: { type: "string", default: String(randomInt(2 ** 32)) },
     setup: { type: "string", default: "embedded,replicas,patroni" },
+    "side-by-side": { type: "boolean", default: false },
     only: { type: "string", default: "" },
     report: { type: "string" },
   },
@@ -56,32 +57,44 @@ try {
   writeFileSync(verifier, (await bundle(source, null)).code);
   startFrom("attestore-verify", verifier);
   const setups = values.setup.split(",");
-  for (const setup of setups) {
-    const start = WORLDS[setup];
-    if (start === undefined) throw new Error(`--setup: there is no ${setup}`);
-    const of = join(base, setup);
-    mkdirSync(of);
-    const world = await start(of);
-    try {
-      reports.push(
-        await soak(world, {
-          seed: Number(values.seed),
-          rounds: Math.ceil(Number(values.rounds) / setups.length),
-          until_ms: Date.now() + (Number(values.minutes) / setups.length) * 60_000,
-          stop: stop.signal,
-          base: of,
-          only: new RegExp(values.only, "i"),
-          say,
-        }),
-      );
-    } finally {
-      await world.close();
-    }
-  }
+  const share = {
+    rounds: Math.ceil(Number(values.rounds) / setups.length),
+    ms: (Number(values.minutes) / (values["side-by-side"] ? 1 : setups.length)) * 60_000,
+  };
+  if (values["side-by-side"]) reports.push(...(await all(setups.map((setup) => soakIn(setup, share)))));
+  else for (const setup of setups) reports.push(await soakIn(setup, share));
 } finally {
   SmallDisk.unmountBelow(base);
   rmSync(base, { recursive: true, force: true });
 }
+
 for (const report of reports) process.stdout.write(`${formatReport(report)}\n`);
 if (values.report !== undefined) writeFileSync(values.report, `${JSON.stringify(reports, null, 2)}\n`);
 process.exit(reports.some(({ violations }) => violations.length > 0) ? 1 : 0);
+
+async function soakIn(setup: string, { rounds, ms }: { rounds: number; ms: number }): Promise<Report> {
+  const start = WORLDS[setup];
+  if (start === undefined) throw new Error(`--setup: there is no ${setup}`);
+  const of = join(base, setup);
+  mkdirSync(of);
+  const world = await start(of);
+  try {
+    return await soak(world, {
+      seed: Number(values.seed),
+      rounds,
+      until_ms: Date.now() + ms,
+      stop: stop.signal,
+      base: of,
+      only: new RegExp(values.only, "i"),
+      say: (line) => say(`${setup} ${line}`),
+    });
+  } finally {
+    await world.close();
+  }
+}
+
+/** All of them; where one threw, only once the others have closed what they started. */
+async function all<T>(running: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(running);
+  return Promise.all(running);
+}
