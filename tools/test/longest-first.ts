@@ -8,7 +8,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 const LONGEST: Readonly<Record<number, readonly string[]>> = {
   200: [
-    "packages/agent/test/runs/existing-backups.long.test.ts",
     "packages/agent/test/runs/checks.long.test.ts",
     "packages/agent/test/runs/mariadb.long.test.ts",
     "packaging/test/release.long.test.ts",
@@ -39,6 +38,10 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "packages/agent/test/runs/databases-of-others.long.test.ts",
   ],
   50: [
+    "packages/agent/test/runs/existing-backups/dump-formats.long.test.ts",
+    "packages/agent/test/runs/existing-backups/honest-postgresql.long.test.ts",
+    "packages/agent/test/runs/existing-backups/hostile-sql.long.test.ts",
+    "packages/agent/test/runs/existing-backups/restic-repository.test.ts",
     "packages/agent/test/containers/container-sandbox.long.test.ts",
     "packages/agent/test/run.test.ts",
     "packages/agent/test/suspicious.long.test.ts",

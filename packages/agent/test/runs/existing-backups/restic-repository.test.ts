@@ -1,0 +1,231 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { parseSourceConfig, type SourceConfigOf } from "../../../src/config/source-config.ts";
+import { initRestic } from "../restic-repository.ts";
+import { back, directory, place, run, testIt, useDumpsDirectory } from "./dumps-directory.ts";
+
+useDumpsDirectory();
+
+const SECRET = "hush-hush";
+
+const restic = (more: Partial<SourceConfigOf<"restic">> = {}): SourceConfigOf<"restic"> => ({
+  slug: "archive",
+  engine: "restic",
+  sandbox: "process",
+  checkTimeout_s: 60,
+  checks: [],
+  repository: join(directory, "repo"),
+  password: { kind: "env", name: "TEST_RESTIC_PASSWORD" },
+  tags: [],
+  host: null,
+  file: null,
+  max_age_s: null,
+  as_agent: false,
+  ...more,
+});
+const cli = (args: string, of = directory): Buffer =>
+  run(
+    `restic --quiet --no-cache ${args}`,
+    { RESTIC_REPOSITORY: join(of, "repo"), RESTIC_PASSWORD: SECRET },
+    of,
+  );
+
+let whole: string;
+
+beforeAll(() => {
+  whole = join(place.dir, "restic");
+  mkdirSync(join(whole, "tree"), { recursive: true });
+  run("pg_dump -Fc -f tree/a.dump postgres; seq 1 100000 >tree/numbers", {}, whole);
+  initRestic(join(whole, "repo"), SECRET);
+  cli("backup --tag nightly,db tree", whole);
+});
+
+beforeEach(() => {
+  process.env["TEST_RESTIC_PASSWORD"] = SECRET;
+  run(`cp -a ${whole}/. .`);
+});
+
+test("a tree, and a dump in a snapshot, are restored and proven", async () => {
+  const tree = restic({
+    tags: ["db"],
+    checks: [{ id: "numbers", query: "tree/numbers", expect: "bytes = 588895" }],
+  });
+  const backup = await back(tree);
+  const listed = JSON.parse(cli("snapshots --json").toString()) as { id: string; tree: string }[];
+  expect(backup.sourceMetadata).toMatchObject({
+    engine: "restic",
+    original: { snapshot_id: listed[0]?.id, tree_id: listed[0]?.tree },
+  });
+  const tested = await testIt(tree, backup);
+  expect(tested.reason).toBeUndefined();
+  expect(tested).toMatchObject({ result: "passed", runtime: { engine: "restic" } });
+
+  const file = restic({
+    file: "/tree/a.dump",
+    checks: [{ id: "n", query: "select count(*) as n from orders", expect: "n = 1000" }],
+  });
+  const dumped = await testIt(file, await back(file));
+  expect(dumped.reason).toBeUndefined();
+  expect(dumped).toMatchObject({ result: "passed", runtime: { engine: "postgresql" } });
+  expect(cli("list locks").toString()).toBe("");
+
+  cli("backup --tag old --time '2020-01-01 00:00:00' tree");
+  const old = (more: object): SourceConfigOf<"restic"> =>
+    parseSourceConfig(
+      "archive",
+      {
+        engine: "restic",
+        repository: join(directory, "repo"),
+        password: "env:TEST_RESTIC_PASSWORD",
+        tags: ["old"],
+        ...more,
+      },
+      place.dir,
+    ) as SourceConfigOf<"restic">;
+  await expect(back(old({}))).rejects.toMatchObject({
+    code: "source_missing",
+    message: expect.stringMatching(/is from (?:2020|2019)-.*, but may be at most 8 days old/),
+  });
+  await back(old({ max_age_s: "any" }));
+
+  // One of the future would be the newest, and new, for ever.
+  cli("backup --time '2099-01-01 00:00:00' tree");
+  await expect(back(restic({ max_age_s: 60 }))).rejects.toMatchObject({
+    code: "source_missing",
+    message: expect.stringContaining("in the future"),
+  });
+});
+
+test("a snapshot that restic cannot read is not passed over for an older one", async () => {
+  cli("backup tree");
+  const [newest] = JSON.parse(cli("snapshots --json latest").toString()) as { id: string }[];
+  const file = `repo/snapshots/${newest?.id}`;
+  run(`chmod -R u+w repo; cp ${file} whole; printf x | dd of=${file} bs=1 seek=20 conv=notrunc`);
+  for (const tags of [[], ["nightly"]])
+    await expect(back(restic({ tags }))).rejects.toMatchObject({
+      code: "dump_failed",
+      message: expect.stringMatching(
+        /cannot read 1 snapshot of the repository \([0-9a-f]{8}\).*restic check/,
+      ),
+    });
+  run(`cp whole ${file}`);
+  expect((await back(restic())).sourceMetadata["original"]).toMatchObject({ snapshot_id: newest?.id });
+});
+
+test("a place without a repository is said to be one", async () => {
+  mkdirSync(join(directory, "empty"));
+  await expect(back(restic({ repository: join(directory, "empty") }))).rejects.toMatchObject({
+    code: "ciphertext_unavailable",
+    message: expect.stringContaining("there is no restic repository"),
+  });
+});
+
+test("a dump that its own job no longer writes is no backup, however new the snapshot is", async () => {
+  const written = Date.now() / 1000 - 9 * 86_400;
+  utimesSync(join(directory, "tree/a.dump"), written, written);
+  cli("backup tree");
+  const week = 7 * 86_400;
+  for (const file of ["/tree/a.dump", "/tree//a.dump", "/./tree/a.dump"])
+    await expect(back(restic({ file, max_age_s: week }))).rejects.toMatchObject({
+      code: "source_missing",
+      message: expect.stringMatching(
+        /the newest dump, .*a\.dump in the snapshot [0-9a-f]{8}, is from 20.*, but may be at most 7 days old/,
+      ),
+    });
+  await expect(back(restic({ file: "/tree/b.dump", max_age_s: week }))).rejects.toMatchObject({
+    code: "source_missing",
+    message: expect.stringMatching(/b\.dump is not in the snapshot [0-9a-f]{8}: check the source's file/),
+  });
+  await back(restic({ file: "/tree/a.dump", max_age_s: null }));
+  await back(restic({ max_age_s: week }));
+});
+
+test("a tree of links, devices, pipes and set-user-ID programs reaches nothing outside of its place", async () => {
+  const outside = join(directory, "outside");
+  mkdirSync(outside);
+  writeFileSync(join(outside, "key"), "a secret");
+  run(
+    `cd tree; ln -s ${outside} out; ln -s ${outside}/key key; ln numbers hard; ln -s . loop; mkfifo pipe; mknod null c 1 3; mknod disk b 7 0;
+     cp /bin/sh shell; chmod 4755 shell; mkdir closed; touch closed/f; chmod 000 closed`,
+  );
+  cli("backup tree");
+  const tree = restic({
+    checks: [
+      { id: "numbers", query: "tree/numbers", expect: "bytes = 588895" },
+      { id: "through", query: "tree/out/key", expect: "bytes > 0" },
+      { id: "linked", query: "tree/key", expect: "bytes = 8" },
+    ],
+  });
+  const tested = await testIt(tree, await back(tree));
+  expect(tested.result).toBe("failed");
+  const observed = new Map(tested.checks.map((check) => [check.id, check]));
+  expect(observed.get("numbers")?.result).toBe("passed");
+  expect(observed.get("through")?.observed).toMatchObject({
+    error: expect.stringContaining("not a directory"),
+  });
+  expect(observed.get("linked")?.observed).toMatchObject({ bytes: 0, sha256: null });
+  expect(readdirSync(outside)).toEqual(["key"]);
+});
+
+test("an extended attribute that restic cannot archive is named as the reason, without its value", async () => {
+  run(`python3 -c "import os; os.setxattr('tree/numbers', 'user.a=b', b'a hidden value')"`);
+  cli("backup tree");
+  const error: unknown = await testIt(restic(), await back(restic())).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: "sandbox_lacks",
+    message: expect.stringContaining("an extended attribute with = in its name"),
+  });
+  expect(String(error)).not.toContain("hidden");
+});
+
+test("damaged packs, a missing snapshot, a wrong password and no match do not pass", async () => {
+  const backup = await back(restic());
+  await expect(back(restic({ tags: ["other"] }))).rejects.toMatchObject({ code: "source_missing" });
+  process.env["TEST_RESTIC_PASSWORD"] = "wrong";
+  await expect(testIt(restic(), backup)).rejects.toMatchObject({ code: "ciphertext_unavailable" });
+  process.env["TEST_RESTIC_PASSWORD"] = SECRET;
+  const packs = run("find repo/data -type f").toString().trim().split("\n");
+  const largest =
+    packs.toSorted((a, b) => statSync(join(directory, b)).size - statSync(join(directory, a)).size)[0] ?? "";
+  const pack = join(directory, largest);
+  run(`chmod -R u+w repo`);
+  const bytes = readFileSync(pack);
+  const flipped = Buffer.from(bytes);
+  flipped[1_000] = (flipped[1_000] ?? 0) ^ 1;
+  for (const change of [
+    () => writeFileSync(pack, flipped),
+    () => writeFileSync(pack, bytes.subarray(0, 2_000)),
+    () => rmSync(pack),
+  ]) {
+    change();
+    expect((await testIt(restic(), backup)).result).toBe("failed");
+  }
+  writeFileSync(pack, bytes);
+  expect((await testIt(restic(), backup)).result).toBe("passed");
+  cli("forget --prune --keep-last 1 --tag nothing; restic --quiet --no-cache forget latest");
+  // Whoever forgets snapshots does no damage: retention does, like that of a directory of dumps.
+  await expect(testIt(restic(), backup)).rejects.toMatchObject({
+    code: "ciphertext_unavailable",
+    message: expect.stringMatching(
+      /the snapshot [0-9a-f]{8} .* no longer in the repository: .*attestore backup/,
+    ),
+  });
+});
+
+test("the password is in no argument list", async () => {
+  // With a key of restic's own, which keeps each restic long enough to be seen.
+  run("rm -r repo");
+  cli("init; restic --quiet --no-cache backup tree");
+  const backing = back(restic());
+  const seen: string[] = [];
+  const watch = setInterval(
+    () => seen.push(execFileSync("ps", ["axww", "-o", "args"], { encoding: "utf8" })),
+    100,
+  );
+  await backing;
+  clearInterval(watch);
+  expect(seen.join("\n")).toContain("restic");
+  expect(seen.join("\n")).not.toContain(SECRET);
+});
