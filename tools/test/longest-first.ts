@@ -8,7 +8,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 const LONGEST: Readonly<Record<number, readonly string[]>> = {
   200: [
-    "packages/agent/test/runs/checks.long.test.ts",
+    "packages/agent/test/runs/checks/earlier-rows.long.test.ts",
     "packages/agent/test/runs/mariadb.long.test.ts",
     "packaging/test/release.long.test.ts",
     "tests/e2e/dev.long.test.ts",

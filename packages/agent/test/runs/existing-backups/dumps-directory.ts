@@ -37,7 +37,7 @@ export function useDumpsDirectory(): void {
   });
 }
 
-/** A command of the shell, in `directory` by default, with the environment that finds `postgres`. */
+/** A command of the shell in `directory`, with the environment that finds `postgres`. */
 export const run = (command: string, env: Record<string, string> = {}, cwd = directory): Buffer =>
   execFileSync("sh", ["-euc", command], {
     env: { ...process.env, ...postgres.environment, ...env },

@@ -6,7 +6,7 @@ import { back, directory, place, run, source, testIt, useDumpsDirectory } from "
 
 useDumpsDirectory();
 
-test("takes the newest file that matches, is complete, large enough and not too old", async () => {
+test("the newest file is taken that matches, is complete, large enough and not too old", async () => {
   run(
     "mkdir -p 2026-11-20 2026-11-21; pg_dump -Fc -f 2026-11-20/a.dump postgres; cp 2026-11-20/a.dump 2026-11-21/a.dump; echo x >2026-11-21/b.dump",
   );
@@ -123,7 +123,7 @@ test("a file of eight days ago is no backup, unless any age is allowed", async (
   expect(() => as("never")).toThrow("max_age_s: must be any, or a whole number of seconds from 1");
 });
 
-test("the file's place taken by another, or by a link out of the directory", async () => {
+test("a file whose place was taken by another, or by a link out of the directory, is not read", async () => {
   run("pg_dump -Fc -f a.dump postgres");
   const backup = await back(source());
   renameSync(join(directory, "a.dump"), join(place.dir, "elsewhere.dump"));

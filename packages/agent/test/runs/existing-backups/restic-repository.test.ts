@@ -114,7 +114,7 @@ test("a snapshot that restic cannot read is not passed over for an older one", a
   expect((await back(restic())).sourceMetadata["original"]).toMatchObject({ snapshot_id: newest?.id });
 });
 
-test("a place without a repository is said to be one", async () => {
+test("a place without a restic repository is said to be one", async () => {
   mkdirSync(join(directory, "empty"));
   await expect(back(restic({ repository: join(directory, "empty") }))).rejects.toMatchObject({
     code: "ciphertext_unavailable",
@@ -214,7 +214,7 @@ test("damaged packs, a missing snapshot, a wrong password and no match do not pa
   });
 });
 
-test("the password is in no argument list", async () => {
+test("restic's password is in no argument list", async () => {
   // With a key of restic's own, which keeps each restic long enough to be seen.
   run("rm -r repo");
   cli("init; restic --quiet --no-cache backup tree");
