@@ -105,6 +105,22 @@ describe("strict JSON", () => {
     expect(JSON.stringify(parseJson(text))).toBe(text);
   });
 
+  it("refuses many megabytes of almost nothing, which take gigabytes as values", () => {
+    // Some hundred kilobytes of a ZIP unpack to this.
+    for (const item of ["{},", "[],", "1,", '{"a":{}},'])
+      expect(() => parseJson(`[${item.repeat((16 * 2 ** 20) / item.length)}1]`)).toThrow(
+        expect.objectContaining({ code: "malformed_json", message: expect.stringContaining("values") }),
+      );
+    // As a list of many sources or agents has.
+    const member = '"recorded_at":null,';
+    const members = (n: number) =>
+      `{"n":${n},${member.replace("at", "at_1")}${member}"id":"evt_0123456789"},`;
+    const many = Array.from({ length: 200_000 }, (_, n) => members(n)).join("");
+    expect(many.length).toBeGreaterThan(12 * 2 ** 20);
+    expect(parseJson(`[${many}1]`)).toHaveLength(200_001);
+    expect(parseJson(`["${"{,".repeat(5 * 2 ** 20)}"]`)).toHaveLength(1);
+  });
+
   it("reads 16 MiB of escapes, and colons in strings only", () => {
     const escapes = "\\n".repeat(8 * 1024 * 1024);
     expect(parseJson(`{ "a": "${escapes}" }`)).toEqual({ a: "\n".repeat(8 * 1024 * 1024) });

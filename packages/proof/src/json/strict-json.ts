@@ -8,15 +8,20 @@ export interface JsonObject {
 }
 
 const MAX_DEPTH = 64;
-const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
+const [QUOTE, BACKSLASH, COLON, COMMA, OPEN, OPEN_LIST] = [0x22, 0x5c, 0x3a, 0x2c, 0x7b, 0x5b];
+/** Above this length, a text has at most a value for each so many characters more. */
+const FREE_LENGTH = 4 * 1024 * 1024;
+const LENGTH_OF_VALUE = 16;
 
 /**
  * Parses JSON that has only one reading: UTF-8, no duplicate members (parsers resolve those
  * differently), no lone surrogates, no number too large for a double, at most 64 levels. Throws
- * `malformed_utf8` or `malformed_json`.
+ * `malformed_utf8` or `malformed_json`, also for megabytes of values that are almost nothing: they
+ * take forty times as much memory as text.
  */
 export function parseJson(source: string | Uint8Array): Json {
   const text = typeof source === "string" ? source : fromUtf8(source);
+  if (hasTooManyValues(text)) throw new ProofError("malformed_json", "it has too many values for its length");
   const value = parse(text);
   const members = countMembers(value, 0);
   // Fast path: text that serializes back to itself has no duplicate members. All our own texts pass
@@ -47,18 +52,36 @@ function parse(text: string): Json {
   }
 }
 
+function hasTooManyValues(text: string): boolean {
+  if (text.length <= FREE_LENGTH) return false;
+  let left = (FREE_LENGTH + text.length) / LENGTH_OF_VALUE;
+  return someOutsideStrings(text, (code) => {
+    if (code === COMMA || code === OPEN || code === OPEN_LIST) left -= 1;
+    return left < 0;
+  });
+}
+
 /** Counts the colons outside strings, one per member. `text` must be valid JSON. */
 function countColons(text: string): number {
   let colons = 0;
+  someOutsideStrings(text, (code) => {
+    if (code === COLON) colons += 1;
+    return false;
+  });
+  return colons;
+}
+
+/** Whether a character code outside strings is such a one. */
+function someOutsideStrings(text: string, isOne: (code: number) => boolean): boolean {
   let isInString = false;
   // Written by hand: a regular expression overflows its stack on a string with millions of escapes.
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) isInString = !isInString;
     else if (code === BACKSLASH) at += 1;
-    else if (code === COLON && !isInString) colons += 1;
+    else if (!isInString && isOne(code)) return true;
   }
-  return colons;
+  return false;
 }
 
 /**
