@@ -169,7 +169,8 @@ async function trustedKey(
 ): Promise<TrustedKey> {
   const claimed = parsePublicKeyWire(bundle.public_key);
   const fingerprint = sshFingerprint(claimed);
-  const own = (await ownPublicKeys(layout)).get(fingerprint);
+  const owned = await ownPublicKeys(layout);
+  const own = owned.get(fingerprint);
   if (own !== undefined) return { publicKey: own, fingerprint, replacedAt: null };
   const pinned = new Set(trusted?.keys);
   const known = [claimed, ...rotations.flatMap(({ before, after }) => [before, after])];
@@ -177,6 +178,16 @@ async function trustedKey(
     const led = keysLedTo(root, rotations).find((each) => each.fingerprint === fingerprint);
     if (led !== undefined) return led;
   }
+  const later = [...owned.values()].some((root) =>
+    keysLedTo(root, rotations).some((each) => each.fingerprint === fingerprint),
+  );
+  if (later)
+    throw new RunError(
+      "maker_not_trusted",
+      `${id} is signed with ${fingerprint}, which replaced the key of this root: ${layout.keys} is a copy from before a rotation. ` +
+        `Put the newest copy back. If there is none, this host cannot go on as the same agent: ` +
+        `add that key under test_for: ${slug}: keys to restore its backups, and attach the host anew (docs/recover.md, "Go on as a new agent").`,
+    );
   throw new RunError(
     "maker_not_trusted",
     `another agent made ${id}, according to its receipt with the signing key ${fingerprint}, and ${layout.config} ` +
