@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { nullIfMissing } from "@attestore/host/null-if-missing";
+import { errorCode } from "@attestore/host/errno";
 import { plural } from "@attestore/proof";
 import type { BackupFile } from "../features/service-backup/backup-files.ts";
 import type { BackupManifest } from "../features/service-backup/contents.ts";
@@ -172,15 +172,32 @@ async function runRestore(file: string, options: RestoreFlags): Promise<Restored
 }
 
 async function readIdentities(files: readonly string[]): Promise<string[]> {
+  if (files.length === 0)
+    throw new UserError(
+      "invalid_argument",
+      "Say who can decrypt the backup: --identity FILE, the file that age-keygen wrote.",
+    );
   const identities: string[] = [];
   for (const file of files) {
-    const text = await nullIfMissing(readFile(file, "utf8"));
-    const found = (text ?? "").split("\n").filter((line) => /^AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]+$/.test(line));
+    const found = (await readIdentityFile(file))
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => /^AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]+$/.test(line));
     if (found.length === 0)
       throw new UserError("invalid_argument", `${file} has no age identity (AGE-SECRET-KEY-1…).`);
     identities.push(...found);
   }
   return identities;
+}
+
+async function readIdentityFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new UserError("invalid_argument", `${file} cannot be read (${errorCode(error) ?? ""}).`, {
+      cause: error,
+    });
+  }
 }
 
 function restoreOutcome({ manifest, setBack, findings, unread }: Restored): Outcome {
