@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formatSshLine } from "@attestore/proof";
@@ -29,6 +30,14 @@ describe("asking for help", () => {
   it("--version prints the package's", async () => {
     expect((await attestoreVerify(["--version"])).stdout).toBe(`attestore-verify ${manifest.version}\n`);
   });
+});
+
+it("a receipt may come through a named pipe, which can be read only once", async () => {
+  const pipe = join(files.directory, "pipe");
+  expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
+  const finished = attestoreVerify([pipe, "--key", key, "--log-key", vkey]);
+  await writeFile(pipe, readFileSync(passed));
+  expect(await finished).toMatchObject({ code: 0, stdout: expect.stringMatching(/^TRUE {2}/) });
 });
 
 describe("an unusable call exits with 2, with a message on standard error and no verdict", () => {

@@ -1,16 +1,18 @@
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { openFileSource } from "../zip/file-source.ts";
 import { type PackEvidence, type PackOutcome, verifyPack } from "./verify-pack.ts";
 
 const MAGIC = Buffer.from("PK\u0003\u0004");
 
 /**
- * Whether a file begins like a ZIP with a file in it. False for an unreadable file: opening it
- * later gives the reason.
+ * Whether a file begins like a ZIP with a file in it. False for what cannot be read, or only once:
+ * opening it later gives the reason.
  */
 export async function isPack(path: string): Promise<boolean> {
   if (path === "-") return false;
   try {
+    // To open a named pipe takes what somebody writes into it from whoever reads it later.
+    if (!(await stat(path)).isFile()) return false;
     const file = await open(path);
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
