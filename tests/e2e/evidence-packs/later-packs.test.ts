@@ -191,3 +191,26 @@ test("a failed test that came after the earlier pack, and is dated before its en
   expect(again.outcomes[0]?.summary?.totals.restore_tests.failed).toBe(1);
   expect(again.joined).toBe("true");
 });
+
+test("a change after the period is not one of the pack, and does not stand for the one before it", async () => {
+  const from = new Date().toISOString();
+  await testAgain(orders, orders.backups[0] ?? expect.unreachable(), "passed");
+  const boundary = new Date().toISOString();
+  const path = `/api/orgs/${org.id}/sources/${users.sourceId}/configure`;
+  expect((await owner.post(path, { retention: { keep_last: 7 } })).status).toBe(200);
+  // Its policy is that of the export, and no hourly checkpoint ends its leaves before that.
+  later = await pack("period.zip", `from=${from}&to=${boundary}`);
+  const [honest] = (await verify(later)).outcomes;
+  expect([honest?.verdict, honest?.checks.filter(({ result }) => result !== "held")]).toEqual(["true", []]);
+  const since = await filesOf(await pack("since.zip", `from=${boundary}`));
+  const before = eventOf(await filesOf(later), "source_configured");
+  since.delete(before);
+  const change = eventOf(since, "source_configured");
+  const forgery = await forged("moved.zip", (files) => {
+    files.delete(before);
+    files.set(change, since.get(change) ?? expect.unreachable());
+  });
+  const [outcome] = (await verify(forgery)).outcomes;
+  const line = outcome?.checks.find(({ id }) => id === "schedules");
+  expect(line).toMatchObject({ result: "not_checked", detail: expect.stringContaining("unknown: users") });
+});

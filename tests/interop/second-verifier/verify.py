@@ -704,14 +704,16 @@ def check_policy(pack, events, receipts, runs):
     demand(of <= set(sources), "the policy leaves out a source")
     newest = {}
     removed = set()
+    leaves = [parse(data) for data in pack.leaves]
+    is_changed_since = any(leaf.get("kind") == "source_configured" and leaf["recorded_at"] >= pack.until for leaf in leaves)
     for bundle, _ in sorted(events.values(), key=lambda one: one[1]):
         event = bundle["event"]
-        if event["kind"] == "source_configured":
+        if event["kind"] == "source_configured" and bundle["leaf"]["recorded_at"] < pack.until:
             newest[event["source_id"]] = event["detail"]["after"]
         if event["kind"] == "source_removed":
             removed.add((event["source_id"], event["occurred_at"]))
     for id_, source in sources.items():
-        for name in ("schedule", "retention", "objectives") if pack.ends_with_export and id_ in newest else ():
+        for name in ("schedule", "retention", "objectives") if pack.ends_with_export and not is_changed_since and id_ in newest else ():
             demand(canonical(source[name]) == canonical(newest[id_][name]), f"{name} is another than the log tells of")
         gone = source["removed_at"]
         demand(gone is None or seconds(gone) >= seconds(pack.until) - 600 or (id_, gone) in removed, "nothing tells that a source was removed")

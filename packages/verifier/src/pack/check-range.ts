@@ -45,6 +45,8 @@ export interface CheckedRange {
    * size.
    */
   roots: Map<number, string>;
+  /** Whether the log has a change of a policy after these: policy.json may have it too. */
+  hasLaterChange: boolean;
   /** The tree that ends with a draw's declaration. */
   drawRoots: RootsByIndex;
 }
@@ -73,6 +75,7 @@ export async function checkRange(
     missing: new Findings(),
     leaves: sizes.size > 0 ? new Map() : null,
     otherLeaves: [],
+    hasLaterChange: false,
     roots: new Map([[log.size, toHex(log.rootHash)]]),
     drawRoots: new RootsByIndex(),
   };
@@ -93,6 +96,8 @@ export async function checkRange(
       times.look({ index, leaf });
       if (leaf.kind === CLOCK_WENT_BACK && isServiceLeaf(leaf))
         clockLeaves.push({ index, id: leaf.id, leafHash: toHex(hash) });
+      if (leaf.kind === "source_configured" && leaf.recorded_at >= range.bodies_until)
+        checked.hasLaterChange = true;
       if (isRecordedWithin(leaf, range, files.manifest)) add(checked, files, { index, leaf });
       else if (checked.leaves !== null && !isServiceLeaf(leaf)) checked.otherLeaves.push({ index, leaf });
     }

@@ -45,6 +45,7 @@ interface Packed {
 
 /** Which events of the log changed the policy of each source: 13 bytes of each. */
 export class PolicyChanges {
+  readonly #from: string;
   readonly #sources = new Numbering();
   readonly #source = GrowingNumbers.uint32();
   readonly #file = GrowingNumbers.uint32();
@@ -52,8 +53,15 @@ export class PolicyChanges {
   readonly #isEarlier = GrowingNumbers.bytes();
   #order: Uint32Array | null = null;
 
-  add({ file, logIndex, isEarlier, bundle: { leaf, event } }: CheckedEvent): void {
+  /** `from` is the period's beginning. */
+  constructor(from: string) {
+    this.#from = from;
+  }
+
+  add({ file, logIndex, recordedAt, isEarlier, bundle: { leaf, event } }: CheckedEvent): void {
     if (leaf.kind !== "source_configured" || event.source_id === undefined) return;
+    // From after the pack's own entries: it says nothing of the period.
+    if (isEarlier && recordedAt >= this.#from) return;
     this.#source.push(this.#sources.add(event.source_id));
     this.#file.push(file);
     this.#index.push(logIndex);

@@ -41,7 +41,7 @@ export class EntryChecks {
   readonly content: ContentCheck;
   readonly draws: DrawsCheck;
   readonly decisions = new RunDecisions();
-  readonly policyChanges = new PolicyChanges();
+  readonly policyChanges: PolicyChanges;
   /** Where other packs are compared with this one. */
   readonly changes: PolicyChange[] = [];
   /** Null without a policy. */
@@ -63,6 +63,7 @@ export class EntryChecks {
     this.again = again;
     this.#files = files;
     this.#range = range;
+    this.policyChanges = new PolicyChanges(files.manifest.period.from);
     this.#isCompared = leaves !== null;
     this.chains = new Chains(this.idOf);
     this.backups = new SameBackups(this.idOf);

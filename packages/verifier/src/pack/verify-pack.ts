@@ -267,7 +267,7 @@ async function count(
   counted.sources.check(findings);
   await checkSchedules(findings, {
     manifest: files.manifest,
-    endsWithExport: range.range.end === null,
+    endsWithExport: range.range.end === null && !range.hasLaterChange,
     policy,
     changes: checks.policyChanges,
     eventAt: (file) => checks.again.eventAt(file),
