@@ -29,6 +29,7 @@ interface Case {
   roots?: Map<number, string>;
   rollbacks?: Rollback[];
   from?: string;
+  range?: { from_index: number; to_index: number };
 }
 
 async function lineOf({
@@ -38,6 +39,7 @@ async function lineOf({
   roots = new Map(),
   rollbacks = [],
   from = "2026-11-01T00:00:00.000Z",
+  range = { from_index: 0, to_index: 0 },
 }: Case) {
   const findings = new Findings();
   const bundles = [...draws.map(declared), ...others];
@@ -47,7 +49,7 @@ async function lineOf({
   ];
   const at = (file: number): CheckedEntry => entries[file] ?? expect.unreachable();
   const check = new DrawsCheck(
-    { logKey, rollbacks, roots, from },
+    { logKey, rollbacks, roots, from, range },
     {
       idOf: (file) => at(file).id,
       eventAt: (file) => Promise.resolve(bundles[file] ?? expect.unreachable()),
@@ -135,9 +137,19 @@ test("the head that decided is one of the pack's log", async () => {
   const { rootHash } = await openDraw(draw, logKey);
   const roots = (root: string) => new Map([[4, root]]);
   const lines = [toHex(rootHash), "00".repeat(32)].map((root) =>
-    lineOf({ draws: [draw], receipts: [tested(draw)], roots: roots(root) }),
+    lineOf({
+      draws: [draw],
+      receipts: [tested(draw)],
+      roots: roots(root),
+      range: { from_index: 0, to_index: 8 },
+    }),
   );
   expect((await Promise.all(lines)).map((line) => line?.result)).toEqual(["held", "failed"]);
+  // In the place of the declaration the pack's log has something else.
+  const of = (from_index: number, to_index: number) =>
+    lineOf({ draws: [draw], receipts: [tested(draw)], range: { from_index, to_index } });
+  const results = await Promise.all([of(0, 5), of(4, 8), of(0, 4), of(5, 8)]);
+  expect(results.map((line) => line?.result)).toEqual(["failed", "failed", "held", "held"]);
 });
 
 test("a draw whose place the log lost counts for the declaration that its agent handed in again", async () => {
@@ -157,7 +169,9 @@ test("a draw whose place the log lost counts for the declaration that its agent 
     },
   ];
   const roots = new Map([[4, "00".repeat(32)]]);
-  const of = (more: Partial<Case>) => lineOf({ draws: [again], receipts: [tested(draw)], roots, ...more });
+  const range = { from_index: 0, to_index: 8 };
+  const of = (more: Partial<Case>) =>
+    lineOf({ draws: [again], receipts: [tested(draw)], roots, range, ...more });
   expect(await of({ rollbacks: rolledBack(4) })).toMatchObject({
     result: "held",
     detail: "1 draw, 1 test of a drawn backup",

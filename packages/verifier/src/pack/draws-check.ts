@@ -31,6 +31,8 @@ interface DrawLog {
   roots: { get(index: number): string | undefined };
   /** When the pack's period begins. */
   from: string;
+  /** The leaves that the pack has. */
+  range: { from_index: number; to_index: number };
 }
 
 /** Reads checked entries again, by their files' numbers. */
@@ -101,8 +103,11 @@ export class DrawsCheck {
     const { file, id, statement } = receipt;
     if (!isKeptTest(statement) || statement.draw === null) return;
     if (this.#isLost(statement.draw)) return this.#lost.push(file);
-    const root = this.#log.roots.get(statement.draw.logIndex);
-    if (root !== undefined && root !== statement.draw.rootHash)
+    const { logIndex, rootHash } = statement.draw;
+    const { roots, range } = this.#log;
+    // Where the pack has another leaf in that place, there is no root of a draw.
+    const isInRange = logIndex >= range.from_index && logIndex < range.to_index;
+    if (isInRange && roots.get(logIndex) !== rootHash)
       this.#findings.fail("draws", `${id}: the head that decided its draw is not of the pack's log`);
     this.#use(statement.draw.eventId, file);
   }

@@ -69,7 +69,7 @@ export class EntryChecks {
     this.backups = new SameBackups(this.idOf);
     this.content = new ContentCheck(async (file) => keptStatement(await again.statementAt(file)));
     this.draws = new DrawsCheck(
-      { logKey: log.key, rollbacks, roots: drawRoots, from: files.manifest.period.from },
+      { logKey: log.key, rollbacks, roots: drawRoots, from: files.manifest.period.from, range },
       {
         idOf: this.idOf,
         eventAt: (file) => again.eventAt(file),
