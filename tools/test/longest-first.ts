@@ -8,13 +8,19 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 const LONGEST: Readonly<Record<number, readonly string[]>> = {
   200: [
-    "packages/agent/test/runs/checks/earlier-rows.long.test.ts",
     "packages/agent/test/runs/mariadb.long.test.ts",
     "packaging/test/release.long.test.ts",
     "tests/e2e/dev.long.test.ts",
     "packaging/test/installed.long.test.ts",
   ],
   100: [
+    "packages/orchestrator/test/tenancy.test.ts",
+    "packages/agent/test/standalone.test.ts",
+    "packages/agent/test/runs/objects.test.ts",
+    "packages/agent/test/runs/damage-postgresql.test.ts",
+    "packages/agent/test/run.test.ts",
+    "tests/chaos/replicas.test.ts",
+    "tests/chaos/archive.test.ts",
     "packages/agent/test/commands.long.test.ts",
     "tests/e2e/dashboard/sources.long.test.ts",
     "tests/chaos/receipts.test.ts",
@@ -43,7 +49,6 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "packages/agent/test/runs/existing-backups/hostile-sql.long.test.ts",
     "packages/agent/test/runs/existing-backups/restic-repository.test.ts",
     "packages/agent/test/containers/container-sandbox.long.test.ts",
-    "packages/agent/test/run.test.ts",
     "packages/agent/test/suspicious.long.test.ts",
     "packages/agent/test/runs/profile.long.test.ts",
     "packages/orchestrator/src/service/serve.long.test.ts",
@@ -51,10 +56,9 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "tests/e2e/bad-input.test.ts",
     "tests/e2e/agent.test.ts",
     "tests/e2e/dashboard/attach.long.test.ts",
-    "packages/orchestrator/test/tenancy.test.ts",
     "packages/orchestrator/src/service/installation.long.test.ts",
-    "packages/agent/test/spool-crash.test.ts",
-    "packages/orchestrator/src/cli/console.test.ts",
+    "packages/agent/test/spool-crash.long.test.ts",
+    "packages/orchestrator/src/cli/console.long.test.ts",
     "packages/orchestrator/src/service/procedures.long.test.ts",
     "tests/e2e/dashboard/home.test.ts",
     "packages/agent/src/engines/files/files.test.ts",
@@ -63,7 +67,6 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "packages/agent/test/killed.long.test.ts",
     "tests/e2e/receipts.test.ts",
     "tests/e2e/fuzz.long.test.ts",
-    "packages/agent/test/standalone.test.ts",
     "tests/e2e/log.test.ts",
     "tests/e2e/uploads.test.ts",
     "packages/agent/test/runs/whole-runs.test.ts",
@@ -76,7 +79,7 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "tests/interop/recover.long.test.ts",
     "packaging/test/executables.long.test.ts",
     "packages/agent/test/keys.long.test.ts",
-    "tests/e2e/interactive-attach.test.ts",
+    "tests/e2e/interactive-attach.long.test.ts",
   ],
 };
 const EXPECTED_S = new Map(

@@ -1,0 +1,275 @@
+/**
+ * What a service can do to a host by requests to its config.yaml: an honest one that a person
+ * asked, and one that sends what it likes.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { newId } from "@attestore/contract";
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { changeConfig } from "../../src/cli/remote-config/change-config.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { findRequest, journalRequest, updateRequest } from "../../src/journal/config-requests.ts";
+import { tryLock } from "../../src/state/lock.ts";
+import {
+  agents,
+  allow,
+  answerTo,
+  ASKED_BY,
+  changes,
+  command,
+  configText,
+  done,
+  LINE,
+  refusal,
+  root,
+  send,
+  service,
+  SHOP,
+  startAgent,
+  until,
+  useHostThatAllowsRequests,
+} from "./host-that-allows-requests.ts";
+
+useHostThatAllowsRequests();
+
+it("a host whose config.yaml does not allow requests ignores those of the service, and stores nothing of them", async () => {
+  allow(false);
+  const before = configText();
+  send({ kind: "discover" });
+  send({ kind: "try_source", ...SHOP });
+  const agent = await startAgent();
+  await agent.said("the service sent requests to change config.yaml");
+  const beats = service.heartbeats.length;
+  await until(() => service.heartbeats.length > beats + 2);
+  expect(service.configAnswers.size).toBe(0);
+  expect(readdirSync(root.layout.configRequests)).toEqual([]);
+  expect(service.heartbeats.every(({ remote_config }) => remote_config === undefined)).toBe(true);
+  expect(configText()).toBe(before);
+});
+
+it("a request that is not exactly one of the six is refused, and its fields are not read", async () => {
+  const before = configText();
+  await startAgent();
+  const tried = newId("configRequest");
+  const check = { kind: "try_check", source: "main", measure: "rows", table: "public.orders", threshold: 1 };
+  const forged: [object, object?][] = [
+    [{ kind: "run", command: ["id"] }],
+    [{ kind: "remove_source", name: "main" }],
+    [{ kind: "discover", host: "db.example.org" }],
+    [{ kind: "discover" }, { allow_remote_config: true }],
+    [{ kind: "discover" }, { asked_by: "root" }],
+    [{ kind: "try_source", ...SHOP, connection: "file:/etc/shadow" }],
+    [{ kind: "try_source", place: "file:/etc/passwd", database: "x" }],
+    ...["sandbox", "limits", "path", "engine", "connection", "may_shrink"].map((field): [object] => [
+      { kind: "add_source", tried, name: "x", checks: [], [field]: "x" },
+    ]),
+    [{ kind: "add_source", tried, name: "../../x", checks: [] }],
+    [{ kind: "add_source", tried, name: "x", checks: [{ id: "x", command: ["id"], expect: "ok" }] }],
+    [{ ...check, query: "select 1" }],
+    [{ ...check, expect: "n > 0" }],
+    [{ ...check, table: "x".repeat(301) }],
+    [{ kind: "add_check", tried, name: "x", command: ["id"] }],
+  ];
+  const refusals = await Promise.all(forged.map(([request, more]) => refusal(request, more)));
+  for (const told of refusals)
+    expect(told).toMatch(/^request_refused: this agent does not know this kind of request/);
+  expect(configText()).toBe(before);
+  expect(readdirSync(root.layout.keys)).not.toContain("x.url");
+});
+
+it("only things that the host offered are added, and nothing existing is replaced", async () => {
+  await startAgent();
+  const [, tried] = await done("try_source", SHOP);
+  const add = { kind: "add_source", tried, name: "shop", checks: [] };
+  expect(await refusal({ kind: "try_source", place: "socket:postgresql:1", database: "shop" })).toContain(
+    "no server",
+  );
+  expect(await refusal({ kind: "try_source", ...SHOP, database: "../shop" })).toContain("no such database");
+  expect(await refusal({ kind: "try_source", ...SHOP, database: "shop?host=db.example.org" })).toContain(
+    "no such",
+  );
+  expect(await refusal({ ...add, tried: newId("configRequest") })).toContain("does not know the earlier try");
+  expect(await refusal({ ...add, checks: ["has-users"] })).toContain("not proposed by this host");
+  expect(await refusal({ ...add, name: "main" })).toContain("already a source main");
+  writeFileSync(join(root.layout.keys, "shop.url"), "somebody's own");
+  expect(await refusal(add)).toContain("exists already");
+  expect(readFileSync(join(root.layout.keys, "shop.url"), "utf8")).toBe("somebody's own");
+  expect(Object.keys((parse(configText()) as { sources: object }).sources)).toEqual(["main"]);
+  expect(changes()).toEqual([]);
+});
+
+it("removing the line from config.yaml ends it at once, also for sources and checks that were tried before", async () => {
+  await startAgent();
+  const [, tried] = await done("try_source", SHOP);
+  allow(false);
+  // As it was taken while the line was there.
+  await journalRequest(root.layout, {
+    id: newId("configRequest"),
+    asked_by: ASKED_BY,
+    request: { kind: "add_source", tried, name: "shop", checks: [] },
+  });
+  send({ kind: "add_source", tried, name: "shop", checks: [] });
+  const beats = service.heartbeats.length;
+  await until(() => service.heartbeats.length > beats + 2);
+  agents.at(-1)?.process.kill("SIGTERM");
+  await agents.at(-1)?.finished;
+  await startAgent();
+  const [, answer] = await until(() => [...service.configAnswers].find(([id]) => id !== tried));
+  expect(answer).toMatchObject({ refusal: { reason: "remote_config_off" } });
+  expect(configText()).not.toContain("shop");
+});
+
+it("a command on the host allows requests and ends them, tells the service at once, and keeps comments", async () => {
+  const off = await command("remote-config", "off");
+  expect([off.code, off.stdout], off.stderr).toEqual([
+    0,
+    expect.stringContaining("can add nothing on this host"),
+  ]);
+  expect(configText()).toContain("allow_remote_config: false # agreed on Monday");
+  expect(service.heartbeats.at(-1)).not.toHaveProperty("remote_config");
+  const shown = await command("remote-config", "--json");
+  expect(JSON.parse(shown.stdout)).toEqual({ allow_remote_config: false, remote_config_paths: [] });
+
+  const on = await command("remote-config", "on", "--json");
+  expect(JSON.parse(on.stdout)).toMatchObject({ allow_remote_config: true, service_told: true });
+  expect(configText()).toContain(LINE);
+  expect(configText()).toContain("# the first one, by Jo");
+  expect(service.heartbeats.at(-1)).toMatchObject({ remote_config: true });
+  expect(await command("remote-config", "maybe")).toMatchObject({ code: 2 });
+});
+
+it("a command on the host ends requests while a backup runs, and while the service is not there", async () => {
+  const work = tryLock(root.layout, "work", "a backup of some hours");
+  await service.stop();
+  try {
+    const off = await command("remote-config", "off");
+    expect([off.code, off.stderr]).toEqual([0, expect.stringContaining("the service does not know yet")]);
+    expect(configText()).toContain("allow_remote_config: false");
+  } finally {
+    work?.release();
+  }
+});
+
+it("a request is carried out once, however often it comes", async () => {
+  await startAgent();
+  const [, tried] = await done("try_source", SHOP);
+  const request = { kind: "add_source", tried, name: "shop", checks: [] };
+  const id = send(request);
+  await answerTo(id);
+  const after = configText();
+  service.configRequests.push({ id, asked_by: ASKED_BY, request: { ...request, name: "again" } });
+  const beats = service.heartbeats.length;
+  await until(() => service.heartbeats.length > beats + 2);
+  expect(configText()).toBe(after);
+  await until(() => changes().length === 1);
+});
+
+it("an agent that is killed while it adds a source leaves the old config.yaml or the new one, and one event", async () => {
+  await startAgent();
+  const [, tried] = await done("try_source", SHOP);
+  for (const [name, step] of [
+    ["at-journal", (id: string) => journalText(id).includes('"adding"')],
+    ["at-secret", () => existsSync(join(root.layout.keys, "at-secret.url"))],
+    ["at-config", () => configText().includes("at-config:")],
+  ] as const) {
+    const id = send({ kind: "add_source", tried, name, checks: ["has-orders"] });
+    const agent = agents.at(-1);
+    await until(() => step(id));
+    agent?.process.kill("SIGKILL");
+    await agent?.finished;
+    await readConfig(root.layout.config, root.layout.root);
+    await startAgent();
+    expect(await answerTo(id)).toMatchObject({ result: { kind: "add_source", added: name } });
+    expect((await readConfig(root.layout.config, root.layout.root)).sources.get(name)?.checks).toHaveLength(
+      1,
+    );
+    await until(() => changes().some(({ source }) => source === name));
+    expect(changes().filter(({ source }) => source === name)).toHaveLength(1);
+  }
+  expect(configText()).toContain("# stays");
+});
+
+const journalText = (id: string): string => {
+  const path = join(root.layout.configRequests, `${id}.json`);
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+};
+
+it("a change that an alias would carry to a second place is not made", async () => {
+  writeFileSync(
+    root.layout.config,
+    configText().replace(
+      /sources:\n[^]*$/,
+      "sources:\n  one: &one { engine: sqlite, path: a.db, checks: &c [] }\n  two: { engine: sqlite, path: b.db, checks: *c }\n",
+    ),
+  );
+  const before = configText();
+  const id = newId("configRequest");
+  await journalRequest(root.layout, { id });
+  const entry = await findRequest(root.layout, id);
+  if (entry === null) throw new Error("it was not kept");
+  const check = { id: "n", query: "select count(*) as n from t", expect: "n >= 1" };
+  await expect(
+    changeConfig(root.layout, entry, { kind: "check", source: "one", entry: check }),
+  ).rejects.toMatchObject({
+    code: "request_refused",
+  });
+  expect(configText()).toBe(before);
+});
+
+it("a request that was carried out is not carried out again, even after the service had it forgotten here", async () => {
+  const id = newId("configRequest");
+  const takeIt = async () => {
+    expect(await journalRequest(root.layout, { id })).toBe(true);
+    const entry = await findRequest(root.layout, id);
+    if (entry === null) throw new Error("it was not kept");
+    return entry;
+  };
+  const check = (name: string) => {
+    const entry = { id: name, query: "select count(*) as n from orders", expect: "n >= 1" };
+    return { kind: "check", source: "main", entry } as const;
+  };
+  const first = await takeIt();
+  await changeConfig(root.layout, first, check("one"));
+  await updateRequest(root.layout, first, { state: "told" });
+  for (let others = 0; others < 200; others++) {
+    const other = { id: newId("configRequest") };
+    await journalRequest(root.layout, other);
+    const entry = await findRequest(root.layout, other.id);
+    if (entry !== null) await updateRequest(root.layout, entry, { state: "told" });
+  }
+  expect(await findRequest(root.layout, id)).toBeNull();
+
+  const before = configText();
+  for (const name of ["one", "two"])
+    await expect(changeConfig(root.layout, await takeAgain(), check(name))).rejects.toMatchObject({
+      code: "request_refused",
+    });
+  expect(configText()).toBe(before);
+
+  async function takeAgain() {
+    return (await findRequest(root.layout, id)) ?? (await takeIt());
+  }
+});
+
+it("an interrupted change continues only as it was signed", async () => {
+  const id = newId("configRequest");
+  await journalRequest(root.layout, { id });
+  const entry = await findRequest(root.layout, id);
+  if (entry === null) throw new Error("it was not kept");
+  const check = { id: "n", query: "select count(*) as n from orders", expect: "n >= 1" };
+  const before = configText();
+  await changeConfig(root.layout, entry, { kind: "check", source: "main", entry: check });
+  const after = configText();
+  // As kill -9 leaves it after the event.
+  writeFileSync(root.layout.config, before);
+  const interrupted = await findRequest(root.layout, id);
+  if (interrupted === null) throw new Error("it was not kept");
+  const other = { ...check, expect: "n >= 2" };
+  await expect(
+    changeConfig(root.layout, interrupted, { kind: "check", source: "main", entry: other }),
+  ).rejects.toMatchObject({ code: "request_refused" });
+  expect(configText()).toBe(before);
+  await changeConfig(root.layout, interrupted, { kind: "check", source: "main", entry: check });
+  expect(configText()).toBe(after);
+});
