@@ -1,5 +1,6 @@
 import {
   comparedContentText,
+  type NegativeControl,
   type RestoreTestStatement,
   type Statement,
   suspicionText,
@@ -21,11 +22,18 @@ export function describe(statement: Statement): string[] {
     `${where}: restored into ${engine}, the restore test ${result.toUpperCase()}${suspicious.length === 0 ? "" : ", SUSPICIOUS"}${why}`,
     ...suspicious.map((each) => `suspicious: ${brief(suspicionText(each))}`),
     content,
-    ...checks.map(
-      (check) =>
-        `check ${brief(check.id, 60)} ${check.result}: expected ${brief(check.expectation)}, observed ${brief(JSON.stringify(check.observed))}`,
-    ),
+    ...checks.flatMap(({ id, result: outcome, expectation, observed, negative_control }) => [
+      `check ${brief(id, 60)} ${outcome}: expected ${brief(expectation)}, observed ${brief(JSON.stringify(observed))}`,
+      ...blindness(negative_control),
+    ]),
   ];
+}
+
+/** What the check held for although the agent had ruined it. */
+function blindness(control: NegativeControl | undefined): string[] {
+  return control === undefined || control.not_noticed.length === 0
+    ? []
+    : [`  would not notice ${brief(control.not_noticed.join("; "), 600)}`];
 }
 
 export function hasFailed(statement: Statement): boolean {

@@ -38,6 +38,19 @@ describe("a true receipt", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
+  it("names what a check would not notice, as the host has tried", async () => {
+    const statement = restoreTestStatement();
+    const [check = expect.unreachable()] = statement.predicate.checks;
+    const not_noticed = ["an empty public.orders", "public.orders.placed_at a year older\n  held"];
+    check.negative_control = { at: "2026-11-20T02:00:40.000Z", noticed: [], not_noticed, not_tried: [] };
+    const file = files.writeJson("blind.json", (await signed(statement)).bundle);
+    const { code, stdout } = await attestoreVerify([file, ...keys]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "      would not notice an empty public.orders; public.orders.placed_at a year older\\u000a  held\n",
+    );
+  });
+
   it("is true in JSON, with the whole statement", async () => {
     const answer = await report([passed, ...keys]);
     expect(answer).toMatchObject({
