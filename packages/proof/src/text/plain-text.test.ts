@@ -10,6 +10,10 @@ test.each([
   ["\u2066\u2069\u200b\u00ad\ufeff", "\\u2066\\u2069\\u200b\\u00ad\\ufeff"],
   ["\u{e0041}", "\\udb40\\udc41"],
   ["\ud800", "\\ud800"],
+  // Letters and marks that nobody sees: two names with and without them look the same.
+  ["users\u3164", "users\\u3164"],
+  ["\u034f\u115f\u1160\u17b4\uffa0", "\\u034f\\u115f\\u1160\\u17b4\\uffa0"],
+  ["✔\ufe0f", "✔\ufe0f"],
   ["\u009b31m", "\\u009b31m"],
   ["Größe 😀 日本", "Größe 😀 日本"],
 ])("%j", (text, plain) => {

@@ -1,8 +1,8 @@
 /**
- * Control characters, characters that reorder or hide text, lone surrogates, and unusual line
- * breaks.
+ * Control characters, characters that reorder or hide text, lone surrogates, unusual line breaks,
+ * and letters and marks that nobody sees (U+FE0F and its like only choose how a sign looks).
  */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
 
 /**
  * Makes foreign text safe to show on one line. Control characters, line breaks, and characters that
