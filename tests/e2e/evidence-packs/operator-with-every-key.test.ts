@@ -62,6 +62,30 @@ describe("a pack made by an operator who has every key of the service", () => {
     expect(compared.verdict).toBe("true");
   });
 
+  test("shows a gap where a receipt is not in the period, and the log took it afterwards", async () => {
+    const { service } = organisation;
+    const org = await service.addOrg("Held back");
+    const owner = await service.signIn(org);
+    const from = new Date().toISOString();
+    const history = await makeHistory(service, org);
+    const make = hostOf(history.agent, history);
+    const first = make(null);
+    const heldBack = make(first.digest, "failed");
+    const next = make(heldBack.digest);
+    await first.submit();
+    await next.submit();
+    const to = new Date().toISOString();
+    await heldBack.submit();
+    const verdictOf = async (name: string, query: string) => {
+      await save(file(name), (await owner.get(`/api/orgs/${org.id}/evidence?${query}`)).body);
+      const logKey = parseVerifierKey(history.agent.log.verifier_key);
+      const outcome = await verify(file(name), logKey, [history.agent]);
+      return [outcome.verdict, idsOf(outcome, "not_checked"), outcome.summary?.totals.restore_tests.failed];
+    };
+    expect(await verdictOf("held-back.zip", `from=${from}&to=${to}`)).toEqual(["cannot_tell", ["chains"], 0]);
+    expect(await verdictOf("with-it.zip", `from=${from}`)).toEqual(["true", [], 1]);
+  });
+
   test("shows a gap where a receipt was refused at the boundary of two packs", async () => {
     const { service } = organisation;
     const org = await service.addOrg("Boundary");

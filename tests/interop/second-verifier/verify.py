@@ -785,7 +785,9 @@ def check_pack(path, vkey, given, witnesses=()):
                 open_.append(f"{bundle['leaf']['id']} is not signed")
 
     present = {leaf["id"] for leaf, _ in receipts} | set(events)
-    bodies = {leaf["body_sha256"] for _, leaf, _ in links} | {bundle["leaf"]["body_sha256"] for bundle, _ in pack.bundles("predecessors")}
+    before_range = list(pack.bundles("predecessors"))
+    demand(all(index < pack.first for _, index in before_range), "a predecessor is not from before the pack's leaves")
+    bodies = {leaf["body_sha256"] for _, leaf, _ in links} | {bundle["leaf"]["body_sha256"] for bundle, _ in before_range}
     for data in pack.leaves:
         try:
             leaf = known_leaf(parse(data))
@@ -793,7 +795,8 @@ def check_pack(path, vkey, given, witnesses=()):
             open_.append(str(error))
             continue
         demand(leaf["org_id"] == pack.manifest["org_id"] and canonical(leaf).encode() == data, "a leaf is malformed")
-        bodies.add(leaf["body_sha256"])
+        if "signature" in leaf and leaf["recorded_at"] < pack.until:
+            bodies.add(leaf["body_sha256"])
         if pack.from_ <= leaf["recorded_at"] < pack.until and not any(open_):
             demand(leaf["id"] in present, f"{leaf['id']} was left out")
     if not any(open_):

@@ -144,7 +144,7 @@ export class Chains {
       : plural(gaps, "receipt refers", "receipts refer");
     findings.leaveOpen(
       "chains",
-      `${what} to a predecessor that is not in the log; the first is ${this.#idOf(file.at(first))} of ${agentId}: ask the host for its receipts/ and events/`,
+      `${what} to a predecessor that is not in the log by then; the first is ${this.#idOf(file.at(first))} of ${agentId}: ask the host for its receipts/ and events/`,
     );
   }
 

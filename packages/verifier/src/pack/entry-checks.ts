@@ -11,7 +11,6 @@ import { ABOUT_AGENTS, type AgentEvents } from "./check-agents.ts";
 import { type CheckedEntry, idAt } from "./check-entries.ts";
 import type { CheckedEvent } from "./check-event.ts";
 import type { CheckedRange } from "./check-range.ts";
-import { isRecordedWithin } from "./check-range.ts";
 import { missedKind } from "./check-runs.ts";
 import { PolicyChanges } from "./check-schedules.ts";
 import type { PolicyChange } from "./compare-overlaps.ts";
@@ -127,13 +126,13 @@ export class EntryChecks {
   }
 
   /**
-   * SHA-256 of what the range's leaves cover and an agent's receipt or event may follow on: in the
-   * period that is what an agent signed, and before it nobody knows.
+   * SHA-256 of what agents signed, by the range's leaves up to the end of the pack's entries. What
+   * the log took later was not there yet, whoever follows on it.
    */
   async *bodies(): AsyncGenerator<string> {
+    const { bodies_until } = this.#range;
     for await (const { leaf } of leavesAgain(this.#files, this.#range))
-      if (leaf.signature !== undefined || !isRecordedWithin(leaf, this.#range, this.#files.manifest))
-        yield leaf.body_sha256;
+      if (leaf.signature !== undefined && leaf.recorded_at < bodies_until) yield leaf.body_sha256;
   }
 
   #addChange({ id, logIndex, recordedAt, bundle: { leaf, event } }: CheckedEvent): void {

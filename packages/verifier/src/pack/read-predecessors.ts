@@ -4,6 +4,7 @@ import {
   hashFromHex,
   isLogOf,
   leafHash,
+  type LogRange,
   parsePredecessor,
   ProofError,
   verifyInclusion,
@@ -18,7 +19,11 @@ const FILE = /^predecessors\/((?:rcpt|evt)_[0-9a-z]+)\.json$/;
  * SHA-256 of what the leaves in predecessors/ cover: receipts and signed events from before the
  * pack, which only proves that the log has them.
  */
-export async function* readPredecessors(files: PackFiles, log: PackLog): AsyncGenerator<string> {
+export async function* readPredecessors(
+  files: PackFiles,
+  log: PackLog,
+  { from_index }: Pick<LogRange, "from_index">,
+): AsyncGenerator<string> {
   for (const file of files.below("predecessors/")) {
     const path = files.pathAt(file);
     const id = FILE.exec(path)?.[1];
@@ -31,6 +36,7 @@ export async function* readPredecessors(files: PackFiles, log: PackLog): AsyncGe
       if (named.verifier_key !== formatVerifierKey(log.key) || named.origin !== log.key.name)
         refuse("it names another log");
       if (!isLogOf(log.key.name, leaf.org_id)) refuse(`it belongs to ${leaf.org_id}`);
+      if (inclusion_proof.log_index >= from_index) refuse("it is not from before the pack's leaves");
       verifyInclusion({
         leafIndex: BigInt(inclusion_proof.log_index),
         treeSize: BigInt(log.size),

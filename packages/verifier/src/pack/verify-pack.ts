@@ -166,7 +166,7 @@ async function checkAll(
   let compared: Comparable | null = null;
   if (log !== null && range !== null) {
     const checks = new EntryChecks(files, log, range, policy);
-    for await (const body of readPredecessors(files, log)) checks.chains.addEarlier(body);
+    for await (const body of readPredecessors(files, log, range.range)) checks.chains.addEarlier(body);
     const counts = await checkEntries(files, findings, log, agents, range, (entry) => checks.see(entry));
     checks.words.check(findings, counts.events, checks.idOf);
     checks.backups.check(findings);
