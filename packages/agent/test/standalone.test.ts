@@ -244,6 +244,8 @@ it("a storage whose disk is not mounted gets no backup in its place, and command
     const refused = await cli(...command);
     expect(refused.code, command.join(" ")).toBe(2);
     expect(refused.stderr).toContain(question);
+    // It has no service to run for.
+    expect(refused.stderr).not.toContain("attestore run");
   }
   expect(readdirSync(storage)).toEqual([]);
   const status = await json<{ problems: { what: string }[] }>(["status"], 1);

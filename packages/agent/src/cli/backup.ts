@@ -81,7 +81,9 @@ export const backup: Run = async (call) => {
     );
     if (isPending) {
       terminal.say(
-        "The encrypted backup is complete and queued in blobs/. `attestore sync` uploads it, and so does a running `attestore run`.",
+        root.config.standalone === null
+          ? "The encrypted backup is complete and queued in blobs/. `attestore sync` uploads it, and so does a running `attestore run`."
+          : "The encrypted backup is complete and queued in blobs/. `attestore sync` stores it, and so does the next `attestore backup`.",
       );
     } else if (error instanceof RunError && error.code !== "interrupted") {
       await reportFailureOrWarn(

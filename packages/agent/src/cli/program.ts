@@ -1,4 +1,5 @@
 import { addCommandHelp, asksForAllCommands, groupCommands } from "@attestore/host/command-help";
+import { statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import { plainText } from "@attestore/proof/plain-text";
@@ -61,8 +62,8 @@ export async function runProgram(
       const failure = failureOf(error, around.signal);
       if (wantsJson(flags)) terminal.data(JSON.stringify({ error: failure.code, message: failure.message }));
       terminal.say(`attestore ${command.name}: ${terminal.onTalk.bad(failure.shown)}`);
-      if (place.uid === 0 && process.geteuid?.() !== 0 && /\bEACCES\b/.test(failure.message))
-        terminal.say(`  ${whoAsked()}`);
+      const whose = /\bEACCES\b/.test(failure.message) ? whoseRoot(root?.resolved?.path, place.uid) : null;
+      if (whose !== null) terminal.say(`  ${whose}`);
       if (volume === "verbose" && !failure.isDefect)
         for (const cause of causesOf(error)) terminal.say(`  because: ${cause}`);
       if (failure.isDefect) {
@@ -115,14 +116,29 @@ function volumeOf(flags: Flags): Volume {
   return quiet ? "quiet" : verbose ? "verbose" : "usual";
 }
 
-function whoAsked(): string {
-  let name = `user ${process.geteuid?.()}`;
-  try {
-    name = userInfo().username;
-  } catch {
-    // An owner without an account on this host.
+/** Who has to have access, if that is not who called; null otherwise. */
+function whoseRoot(root: string | undefined, uid: number): string | null {
+  const worksAs = process.geteuid?.();
+  if (uid === 0 && worksAs !== 0) {
+    let name = `user ${worksAs}`;
+    try {
+      name = userInfo().username;
+    } catch {
+      // An owner without an account on this host.
+    }
+    return `On this root, attestore works as its owner, ${name}, also if root calls it: ${name} has to have access.`;
   }
-  return `On this root, attestore works as its owner, ${name}, also if root calls it: ${name} has to have access.`;
+  const owner = root === undefined ? null : ownerOf(root);
+  if (owner === null || owner === worksAs || owner === 0) return null;
+  return `${root} belongs to another user (uid ${owner}): run attestore as that user, or as root.`;
+}
+
+function ownerOf(path: string): number | null {
+  try {
+    return statSync(path).uid;
+  } catch {
+    return null;
+  }
 }
 
 /** The causes of an error that its message does not contain. */

@@ -45,6 +45,20 @@ it("a user who may not look into the installed root is told to use sudo", () => 
   expect(programAs(ALICE, program).output).toContain(`root_missing ${systemRoot} may be looked into by root`);
 });
 
+it("a user who names another user's root is told whose it is, and how to go on", async () => {
+  const root = join(base, "theirs");
+  const made = await runCli(["init", "--standalone", "--root", root], { cwd: base });
+  expect(made.code, made.stderr).toBe(0);
+  execFileSync("chown", ["-R", `${ALICE.uid}:${ALICE.gid}`, root]);
+  const around = `{ env: {}, cwd: "/", signal: new AbortController().signal, readSecret: async () => "" }`;
+  const program = `import { runProgram } from ${moduleOf("cli/program.ts")};
+    process.exitCode = await runProgram(["status", "--root", ${JSON.stringify(root)}], ${around});`;
+  const { status, output } = programAs(MALLORY, program);
+  expect(output).toContain(`${root} belongs to another user (uid ${ALICE.uid})`);
+  expect(output).toContain("as that user, or as root");
+  expect(status).toBe(2);
+});
+
 describe("a config.yaml that a second user put above the current directory", () => {
   it.each<[string, () => string]>([
     [
