@@ -20,8 +20,13 @@ interface Count {
   failed: number;
 }
 
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: "boolean", default: false } },
+});
+
 const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
-  ["setup", "tools/setup", "test"],
+  ["setup", "tools/setup", values.all ? "test-all" : "test"],
   ["format", "oxfmt", "--check", "."],
   ["lint", "oxlint", "--deny-warnings"],
   ["lint", "node", "tools/layers/main.ts"],
@@ -37,10 +42,6 @@ const ROOT = join(import.meta.dirname, "../..");
 // same sources.
 process.env["NODE_COMPILE_CACHE"] ??= join(ROOT, "node_modules/.cache/compiled");
 
-const { values, positionals: wanted } = parseArgs({
-  allowPositionals: true,
-  options: { all: { type: "boolean", default: false } },
-});
 if (values.all) {
   PROJECTS.push(PACKAGING);
   // Some tests do a thing oftener.
