@@ -193,6 +193,11 @@ describe("the guide's Go program", () => {
       "base64",
     ],
     ["a hash that is too long", (bundle) => (bundle.inclusion_proof.hashes[0] += "00"), "malformed hash"],
+    [
+      "a log that went on as its next generation, which it says",
+      (bundle) => (bundle.checkpoint = bundle.checkpoint.replace(`${LOG_NAME}\n`, `${LOG_NAME}/2\n`)),
+      `${LOG_NAME}/2 is a later generation of the log`,
+    ],
     ["another leaf", (bundle) => (bundle.leaf.recorded_at = "2020-01-01T00:00:00.000Z"), "invalid"],
     ["another place", (bundle) => (bundle.inclusion_proof.log_index = 4), "invalid"],
     ["another hash", (bundle) => (bundle.inclusion_proof.hashes[1] = "00".repeat(32)), "invalid"],
