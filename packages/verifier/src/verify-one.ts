@@ -190,6 +190,8 @@ const NEEDS_KEY: readonly CheckId[] = ["signature", "keyid", "statement", "publi
 const NEEDS_LOG_KEY: readonly CheckId[] = ["log_key", "checkpoint", "generation", "inclusion"];
 
 function withHint(check: ReceiptCheck, receipt: Receipt, evidence: Evidence): CheckedLine {
+  if (check.id === "keyid" && check.result === "failed")
+    return { ...check, hint: "if the agent replaced its key: --rotation FILE, from its keys/rotations/" };
   return { ...check, hint: check.result === "not_checked" ? hint(check.id, receipt, evidence) : null };
 }
 
