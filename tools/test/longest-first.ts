@@ -8,7 +8,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 const LONGEST: Readonly<Record<number, readonly string[]>> = {
   200: [
-    "packages/agent/test/runs/mariadb.long.test.ts",
     "packaging/test/release.long.test.ts",
     "tests/e2e/dev.long.test.ts",
     "packaging/test/installed.long.test.ts",
