@@ -18,7 +18,7 @@ export let place: TestPlace;
 export let server: SourceMariadb;
 export let backup: MadeBackup;
 
-/** Of a file whose tests back up the database "shop" of a MariaDB or MySQL server, or damage its backup. */
+/** Of a file whose tests back up the database "shop" of MariaDB or MySQL, or damage its backup. */
 export function useShopOnMariadb(): void {
   beforeAll(async () => {
     place = await makeTestPlace();
