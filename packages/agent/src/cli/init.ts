@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { text as readAll } from "node:stream/consumers";
@@ -50,6 +51,7 @@ export const init: Run = async (call) => {
   if (flags.isOn("standalone")) return await initStandalone(call, layout);
   const url = serviceUrl(flags.text("service") ?? before?.service?.url.href);
   const pinned = await pinCa(call, layout, url, before);
+  const wasAttached = existsSync(layout.token);
   const key = await ensureSigningKey(layout);
   const recipients = await chooseRecipients(call, layout, before);
   const service = openService({ url, pinnedCa: pinned, token: null });
@@ -98,6 +100,10 @@ export const init: Run = async (call) => {
       const { good } = terminal.onData;
       terminal.data(`${good("✓")} attached as ${attached.agent_id}, key ${key.fingerprint}`);
       terminal.data(`${good("✓")} root ${layout.root}`);
+      if (wasAttached)
+        terminal.say(
+          'It signs with the key that was in the root already. If somebody else may have that key, put the root aside and attach anew: docs/keys.md, "A stolen key or token".',
+        );
       if (recipients.identityFiles.length > 0) {
         terminal.say(
           `Only ${await identityPlace(layout)} can decrypt the backups: keep a copy of it offline, on another host.`,
