@@ -4,6 +4,7 @@ import { answerOfPacks } from "../../../packages/verifier/src/pack/answer-of-pac
 import type { PackOutcome } from "../../../packages/verifier/src/pack/verify-pack.ts";
 import { verifyPackFile } from "../../../packages/verifier/src/pack/verify-pack-file.ts";
 import { openFileSource } from "../../../packages/verifier/src/zip/file-source.ts";
+import { makeHistory } from "../../../packages/orchestrator/test/history.ts";
 import { later, runsOf, setRuns } from "../harness/forgeries.ts";
 import { filesOf, save, withManifest, writeZip } from "../harness/packs.ts";
 import { makeGoodPack, pinned } from "./good-pack.ts";
@@ -18,7 +19,7 @@ describe("packs of the same time", () => {
       outcomes.push(await verifyPackFile(path, { logKey, keys: [pinned(organisation.agent)], sizes }));
     const [joined = expect.unreachable()] = answerOfPacks(outcomes, false).joined;
     const overlaps = joined.checks.find(({ id }) => id === "overlaps") ?? expect.unreachable();
-    return { outcomes, overlaps };
+    return { outcomes, overlaps, joined };
   };
   let again: string;
   beforeAll(async () => {
@@ -26,12 +27,29 @@ describe("packs of the same time", () => {
   });
 
   test("agree, entry by entry and run by run", async () => {
-    const { outcomes, overlaps } = await together(file("good.zip"), again);
+    const { outcomes, overlaps, joined } = await together(file("good.zip"), again);
     expect(outcomes.map(({ verdict }) => verdict)).toEqual(["true", "true"]);
+    expect(joined.checks.filter(({ result }) => result !== "held")).toEqual([]);
     expect([overlaps.result, overlaps.detail]).toEqual([
       "held",
       "1 pairs of packs, entry by entry and run by run",
     ]);
+  });
+
+  test("agree where a source was removed, a key rotated and an agent attached in between", async () => {
+    const { service, org, owner, rotated } = organisation;
+    const { sourceId } = await makeHistory(service, org, { agent: rotated, slug: "gone" });
+    const boundary = new Date().toISOString();
+    const before = await save(
+      file("before.zip"),
+      await organisation.pack(`from=${organisation.from.toISOString()}&to=${boundary}`),
+    );
+    expect((await owner.delete(`/api/orgs/${org.id}/sources/${sourceId}`)).status).toBe(200);
+    await service.attach(org);
+    const after = await save(file("after.zip"), await organisation.pack(`from=${boundary}`));
+    const made = await together(before, after, file("good.zip"));
+    expect(made.joined.checks.filter(({ result }) => result !== "held")).toEqual([]);
+    expect(made.joined.verdict).toBe("true");
   });
 
   test("are false if a receipt or a run is in only one of them", async () => {

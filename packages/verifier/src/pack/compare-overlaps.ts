@@ -137,7 +137,11 @@ function runsOf(a: NamedPack, b: NamedPack, from: string): string[] {
   for (const [key, run] of inA) {
     const twin = inB.get(key);
     if (twin === undefined) found.push(`${key} is in ${a.pack} but missing from ${b.pack}`);
-    else if (!isSameRun(run, twin))
+    else if (
+      !isSameRun(run, twin) &&
+      !wasOnItsWay(run, twin, { a, b }) &&
+      !wasOnItsWay(twin, run, { a: b, b: a })
+    )
       found.push(`${key} is ${run.status} in ${a.pack} and ${twin.status} in ${b.pack}`);
   }
   for (const key of inB.keys())
@@ -153,6 +157,22 @@ function isSameRun(a: ScheduledRun, b: ScheduledRun): boolean {
   if (a.deadline_at !== b.deadline_at) return false;
   if (a.status === "waiting" || b.status === "waiting") return true;
   return a.status === b.status && a.receipt_id === b.receipt_id;
+}
+
+/**
+ * Whether `a` has a run as missed because the receipt that decides it in `b` was on its way to the
+ * log: dated before `a` was made, and appended just after.
+ */
+function wasOnItsWay(
+  missed: ScheduledRun,
+  decided: ScheduledRun,
+  { a, b }: { a: NamedPack; b: NamedPack },
+): boolean {
+  if (missed.status !== "missed" || decided.receipt_id === null) return false;
+  if (missed.deadline_at !== decided.deadline_at) return false;
+  const placed = b.compared?.leaves.get(decided.receipt_id);
+  if (placed === undefined || placed.index < a.manifest.log.tree_size) return false;
+  return Date.parse(a.manifest.exported_at) - Date.parse(placed.leaf.recorded_at) < LATE_MS;
 }
 
 const later = (a: string, b: string): string => (a > b ? a : b);
