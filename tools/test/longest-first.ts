@@ -21,7 +21,7 @@ const LONGEST: Readonly<Record<number, readonly string[]>> = {
     "tests/chaos/replicas.test.ts",
     "tests/chaos/archive.test.ts",
     "packages/agent/test/commands.long.test.ts",
-    "tests/e2e/dashboard/sources.long.test.ts",
+    "tests/e2e/dashboard/source-lists.long.test.ts",
     "tests/chaos/receipts.test.ts",
     "tests/e2e/agent-trouble.long.test.ts",
     "packages/agent/test/runs/content.test.ts",
