@@ -40,10 +40,10 @@ beforeAll(async () => {
     insert into entries (cents) values (100), (250), (7)`);
   host = await attachedHost(org);
   host.addSources(`  ledger:
-  engine: sqlite
-  path: ${ledger()}
-  checks:
-    - { id: has-entries, query: "select count(*) as n from entries", expect: "n >= 3" }
+    engine: sqlite
+    path: ${ledger()}
+    checks:
+      - { id: has-entries, query: "select count(*) as n from entries", expect: "n >= 3" }
 `);
   agent = host.start("run");
   await until("the source is registered", async () => {
