@@ -5,6 +5,7 @@ import { errorCode, errorMessage } from "@attestore/host/errno";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { Pool } from "pg";
 import { fingerprintOf, recordedAuthority } from "../../platform/keys/recorded-authority.ts";
+import { requireWholeAuthority } from "../../platform/tls/certificate-files.ts";
 import type { Config } from "../../platform/config/read-config.ts";
 import { failed, type Finding, ok, skipped, warning } from "@attestore/host/finding";
 
@@ -36,6 +37,7 @@ export async function examineCertificate(config: Config, now: Date): Promise<Fin
             ),
           ]),
       ...nameFindings(certificate, new URL(config.publicUrl).hostname.replace(/^\[|\]$/g, "")),
+      ...(own || config.caKey !== undefined ? [] : await authorityFindings(config.data)),
     ];
   } catch (error) {
     if (!own && errorCode(error) === "ENOENT")
@@ -45,6 +47,22 @@ export async function examineCertificate(config: Config, now: Date): Promise<Fin
         "tls",
         `${file}: ${errorMessage(error)}.`,
         "Check ATTESTORE_TLS_CERT and ATTESTORE_TLS_KEY, and the permissions of the files.",
+      ),
+    ];
+  }
+}
+
+/** No service starts without its authority's key. */
+async function authorityFindings(data: string): Promise<Finding[]> {
+  try {
+    await requireWholeAuthority(join(data, "tls"));
+    return [];
+  } catch (error) {
+    return [
+      failed(
+        "tls",
+        errorMessage(error),
+        "The service does not start like this. Restore the directory tls/ from a backup.",
       ),
     ];
   }

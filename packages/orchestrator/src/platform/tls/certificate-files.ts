@@ -76,6 +76,17 @@ async function ensureAuthority(
   return { key, certificatePem };
 }
 
+/**
+ * Whether the files of a local authority, if there is one, are whole, as a start needs them. Makes
+ * none. @throws UserError certificate
+ */
+export async function requireWholeAuthority(directory: string): Promise<void> {
+  const caFile = join(directory, "ca.pem");
+  // With a certificate there, nothing of an authority is ever made.
+  if ((await nullIfMissing(readFile(caFile, "utf8"))) !== null)
+    await ensureAuthority(directory, caFile, null, new Date());
+}
+
 async function fileKey(directory: string, caFile: string): Promise<AuthorityKey> {
   const keyFile = join(directory, "ca.key");
   if ((await nullIfMissing(readFile(keyFile, "utf8"))) === null) {
