@@ -764,6 +764,7 @@ def check_pack(path, vkey, given, witnesses=()):
         open_.append(check_signer(agents, agent_id, keyid, index, predicate["finished_at"]))
         told = (statement["subject"][0]["digest"]["sha256"], predicate["source_id"])
         demand(backups.setdefault(predicate["backup_id"], told) == told, f"{predicate['backup_id']} is two files or of two sources")
+        demand(all(leaf["body_sha256"] != bundle["leaf"]["body_sha256"] for leaf, _ in receipts), "a receipt is in the log twice")
         receipts.append((bundle["leaf"], statement))
         links.append((index, bundle["leaf"], predicate["previous_receipt_sha256"]))
     for bundle, index in events.values():

@@ -57,3 +57,24 @@ test("a receipt that a pack's log had, or that came long after the pack, changes
   for (const one of [had, since, other])
     expect(compareOverlaps([one, later]).result, one.pack).toBe("failed");
 });
+
+test("a receipt of one pack is not another receipt of the next", () => {
+  const id = RECEIPT.replace("x6d", "x6e");
+  const run = { ...passed, receipt_id: id };
+  const next = pack("next.zip", { size: 12, exported: at("13:00:00"), run });
+  const leaf = next.compared?.leaves.get(RECEIPT) ?? expect.unreachable();
+  const packs = (body: string): NamedPack[] => [
+    later,
+    {
+      ...next,
+      compared: {
+        ...(next.compared ?? expect.unreachable()),
+        leaves: new Map([[id, { index: 11, leaf: { ...leaf.leaf, id, body_sha256: body } }]]),
+        runs: later.compared?.runs ?? [],
+      },
+      manifest: { ...next.manifest, period: { from: at("02:30:00"), to: at("12:30:00") } },
+    },
+  ];
+  expect(compareOverlaps(packs("another")).result).toBe("held");
+  expect(compareOverlaps(packs(""))).toMatchObject({ result: "failed", detail: `${id} is ${RECEIPT} again` });
+});

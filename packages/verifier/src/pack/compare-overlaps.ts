@@ -65,7 +65,7 @@ export function compareOverlaps(packs: readonly NamedPack[]): CheckedLine {
     detail,
     hint: null,
   });
-  const differences: string[] = [];
+  const differences = repeatedReceipts(packs);
   const unread: string[] = [];
   let compared = 0;
   let notRuns = 0;
@@ -98,6 +98,22 @@ export function compareOverlaps(packs: readonly NamedPack[]): CheckedLine {
       ? "no two periods overlap"
       : `${compared} pairs of packs, entry by entry and run by run${without}`,
   );
+}
+
+/** What an agent signed once is in the log once, unless the log lost it in between. */
+function repeatedReceipts(packs: readonly NamedPack[]): string[] {
+  const found = new Set<string>();
+  for (const ofGeneration of Map.groupBy(packs, generationOf).values()) {
+    const ids = new Map<string, string>();
+    for (const { compared } of ofGeneration)
+      for (const [id, { leaf }] of compared?.leaves ?? []) {
+        if (!id.startsWith("rcpt_")) continue;
+        const other = ids.get(leaf.body_sha256) ?? id;
+        ids.set(leaf.body_sha256, other);
+        if (other !== id) found.add(`${id} is ${other} again`);
+      }
+  }
+  return [...found];
 }
 
 function entriesOf(a: NamedPack, b: NamedPack, from: string): string[] {

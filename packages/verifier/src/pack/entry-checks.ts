@@ -22,6 +22,7 @@ import type { PackFiles } from "./pack-files.ts";
 import type { PackLog } from "./pack-log.ts";
 import { leavesAgain } from "./range-leaves.ts";
 import { ReadAgain } from "./read-again.ts";
+import { RepeatedReceipts } from "./repeated-receipts.ts";
 import { RunDecisions } from "./run-decisions.ts";
 import { SameBackups } from "./same-backups.ts";
 import { SourceTraces } from "./source-traces.ts";
@@ -37,6 +38,7 @@ export class EntryChecks {
   readonly words = new EventWords();
   readonly chains: Chains;
   readonly backups: SameBackups;
+  readonly repeated: RepeatedReceipts;
   readonly content: ContentCheck;
   readonly draws: DrawsCheck;
   readonly decisions = new RunDecisions();
@@ -66,6 +68,7 @@ export class EntryChecks {
     this.#isCompared = leaves !== null;
     this.chains = new Chains(this.idOf);
     this.backups = new SameBackups(this.idOf);
+    this.repeated = new RepeatedReceipts(this.idOf);
     this.content = new ContentCheck(async (file) => keptStatement(await again.statementAt(file)));
     this.draws = new DrawsCheck(
       { logKey: log.key, rollbacks, roots: drawRoots, from: files.manifest.period.from, range },
@@ -97,6 +100,7 @@ export class EntryChecks {
     this.#count(entry);
     if ("statement" in entry) {
       this.backups.add(entry);
+      this.repeated.add(entry);
       this.decisions.add(entry);
       await this.content.add(entry);
       return;

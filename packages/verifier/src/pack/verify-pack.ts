@@ -170,6 +170,7 @@ async function checkAll(
     const counts = await checkEntries(files, findings, log, agents, range, (entry) => checks.see(entry));
     checks.words.check(findings, counts.events, checks.idOf);
     checks.backups.check(findings);
+    checks.repeated.check(findings);
     // agents.json may refer to an unknown event.
     if (files.isOfLaterVersion) return leaveRest(files, findings, { basis: null, roots: range.roots });
     const times = await checkAgents(files, findings, agents, checks.agentEvents(), givenKeys);
