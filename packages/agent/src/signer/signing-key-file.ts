@@ -9,7 +9,10 @@ import { signingKey, type SigningKey } from "./signing-key.ts";
 export async function readSigningKeyFile(file: string): Promise<SigningKey> {
   const pem = await readText(file);
   if (pem === null) {
-    throw new UserError("key_file", `${file} does not exist. Attach this host with \`attestore init\`.`);
+    throw new UserError(
+      "key_file",
+      `${file} does not exist. Put a copy of it back. If there is none, put the root aside and attach anew: docs/keys.md, "A stolen key or token".`,
+    );
   }
   let key: KeyObject;
   try {

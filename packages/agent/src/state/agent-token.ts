@@ -9,7 +9,7 @@ export async function readAgentToken(layout: Layout): Promise<string> {
   if (text === null)
     throw new UserError(
       "not_attached",
-      `${layout.token} does not exist. Attach this host with \`attestore init\`.`,
+      `${layout.token} does not exist. Put a copy of it back. If there is none, put the root aside and attach anew: docs/keys.md, "A stolen key or token".`,
     );
   const token = text.trim();
   if (!AGENT_TOKEN.test(token))

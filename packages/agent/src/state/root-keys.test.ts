@@ -45,6 +45,11 @@ it("an unusable key file is named", async () => {
   await expect(readAgentToken(layout)).rejects.toThrow(/token holds no agent token/);
 });
 
+it("a missing key or token is asked back from a copy: init refuses a root that is attached", async () => {
+  for (const read of [readSigningKey(layout), readAgentToken(layout)])
+    await expect(read).rejects.toThrow(/does not exist. Put a copy of it back.*docs\/keys\.md/);
+});
+
 it("the age identity is made once, and several identity files are read", async () => {
   const recipient = await ensureAgeIdentity(layout.ageIdentity, null);
   expect(recipient).toMatch(/^age1[a-z0-9]{58}$/);

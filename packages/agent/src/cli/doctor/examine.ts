@@ -29,7 +29,11 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const detail = error instanceof ConfigError ? error.shown : error.message;
-    findings.push(failed("config.yaml", detail, `edit ${layout.config}`));
+    // The agent's user owns keys/, also where the root itself is root's.
+    const next = /\bEACCES\b/.test(detail)
+      ? `chown --reference=${layout.keys} ${layout.config}`
+      : `edit ${layout.config}`;
+    findings.push(failed("config.yaml", detail, next));
   }
   findings.push(...(await examineFiles(layout, config)), ...(await examineEnvironment(layout)));
   if (config !== null) {
