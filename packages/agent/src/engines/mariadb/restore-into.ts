@@ -14,6 +14,7 @@ import { DumpCounter } from "./content/dump-counter.ts";
 import { DeclaredSql } from "./declared/declared-sql.ts";
 import { withoutOwnName } from "./own-name.ts";
 import { withoutOwnDatabases } from "./own-databases.ts";
+import { withoutServerStatements } from "./without-server-statements.ts";
 import { withoutPlacesOfFiles } from "./without-data-directories.ts";
 import { RestoredMariadb } from "./restored.ts";
 import { definersOf, OWN_DATABASES } from "./schema.ts";
@@ -170,7 +171,9 @@ async function load(
   const named = into === null ? content : withoutOwnName(content, into);
   const own = withoutOwnDatabases(named, (name) => used.add(name));
   const isMysql = productOf(server.runtime.engine_version) === "MySQL";
-  const end = captureTail(isMysql ? withoutPlacesOfFiles(own) : own);
+  // Our own dumps have none.
+  const mayFill = isMysql && into !== null ? withoutServerStatements(own) : own;
+  const end = captureTail(isMysql ? withoutPlacesOfFiles(mayFill) : mayFill);
   // The client prints the whole statement before its error, so keep only the end.
   let errors = "";
   client.stderr.on("data", (text: string) => {
