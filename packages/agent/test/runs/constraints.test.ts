@@ -66,8 +66,11 @@ async function look(database: string, budget_ms = 30_000, role?: string) {
   return finishAlone(never);
 }
 
-/** Foreign keys of each kind, none of which is broken. */
-const KINDS = `
+/**
+ * Foreign keys of each kind, none of which is broken. PostgreSQL 18 takes none from another
+ * collation to one that treats different texts as equal.
+ */
+const kinds = (): string => `
   create schema "S p";
   create type mood as enum ('a', 'b');
   create domain code as varchar(5);
@@ -76,7 +79,7 @@ const KINDS = `
   insert into "S p"."The ""parent""" values (1, 'x', 'a', 'one', 'Name', '{1}'), (2, 'y', 'b', 'two', 'Other', '{2}');
   create table child (a smallint constraint by_number references "S p"."The ""parent""" (id), c char(4) constraint by_char references "S p"."The ""parent""" (c),
     m mood constraint by_enum references "S p"."The ""parent""" (m), v code constraint by_domain references "S p"."The ""parent""" (v),
-    nc text constraint by_collation references "S p"."The ""parent""" (nc), arr int[] constraint by_array references "S p"."The ""parent""" (arr),
+    nc text ${Number(server.sql("show server_version_num")) >= 180_000 ? "collate nocase" : ""} constraint by_collation references "S p"."The ""parent""" (nc), arr int[] constraint by_array references "S p"."The ""parent""" (arr),
     constraint full_match foreign key (a, c) references "S p"."The ""parent""" (id, c) match full,
     check (a > 0), constraint "odd %I ' name" check (v is null or length(v) > 1));
   insert into child values (1, 'x', 'a', 'one', 'NAME', '{1}'), (2, 'y', null, null, null, null), (null, null, null, null, null, null);
@@ -93,7 +96,7 @@ const KINDS = `
 `;
 
 test("every kind of foreign key is looked at, compared as PostgreSQL itself compares", async () => {
-  make("kinds", KINDS);
+  make("kinds", kinds());
   expect(await look("kinds")).toEqual({
     foreignKeys: 9,
     validatedByRestore: 0,
@@ -104,7 +107,7 @@ test("every kind of foreign key is looked at, compared as PostgreSQL itself comp
   // Whatever a key refers by, a row that refers to none is found.
   make(
     "broken",
-    `${KINDS}
+    `${kinds()}
     set session_replication_role = replica;
     insert into child values (3, null, null, null, null, null), (null, 'zz', null, null, null, null), (1, 'y', null, null, null, null);
     insert into child (v) values ('three'), ('four');

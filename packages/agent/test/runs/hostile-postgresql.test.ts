@@ -113,7 +113,7 @@ const REACHES = [
   "load 'dblink'",
   "create extension file_fdw with schema public",
   "create extension dblink with schema public",
-  "create extension adminpack",
+  "create extension pageinspect with schema public",
   "create function public.n() returns event_trigger language plpgsql as 'begin end'; create event trigger t on ddl_command_start execute function public.n()",
   "create role mine superuser",
   "set local role attestore",

@@ -150,13 +150,13 @@ test("a constraint, a foreign key and an index that end every other session keep
     alter table ends.guarded add check (ends.all_others(a)) not valid;
     create index on ends.guarded (ends.all_others(a));
     create type ends.kind as enum ('x');
-    create function ends.as_text(ends.kind) returns text language plpgsql immutable as $$ begin
+    create function ends.as_number(ends.kind) returns int language plpgsql immutable as $$ begin
       perform ends.all_others('');
-      return 'x';
+      return 1;
     end $$;
-    create cast (ends.kind as text) with function ends.as_text(ends.kind) as implicit;
-    create table ends.kinds (name text primary key);
-    insert into ends.kinds values ('x');
+    create cast (ends.kind as int) with function ends.as_number(ends.kind) as implicit;
+    create table ends.kinds (number int primary key);
+    insert into ends.kinds values (1);
     create table ends.referring (kind ends.kind references ends.kinds);
     insert into ends.referring select 'x' from generate_series(1, 100);
   `);
