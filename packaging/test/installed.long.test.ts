@@ -27,6 +27,8 @@ const release = await releaseHere();
 const PACKAGE = `attestore_${release.version}_amd64.deb`;
 const STATE = "/var/lib/attestore";
 const HELD = "/var/lib/attestore-signer";
+/** As on a host that never had the package. */
+const CLEAR = `apt-get purge -y -qq attestore </dev/null; rm -r ${STATE} ${HELD}`;
 /** As earlier versions had it. */
 const READS_ITS_KEY_ITSELF = `
   install -o attestore -g attestore -m 0600 ${HELD}/agent.key ${STATE}/keys/agent.key
@@ -307,9 +309,14 @@ describe("removal", () => {
     expect(identity()).toBe(before);
   });
 
-  it("deletes the agent's root only on purge, and asks no question", () => {
-    mustShell("apt-get purge -y -qq attestore </dev/null");
-    expect(existsSync(inside(STATE)) || existsSync(inside(HELD))).toBe(false);
+  it("keeps keys and root even on purge, says how to delete them, and asks no question", () => {
+    const before = identity();
+    const said = mustShell("apt-get purge -y -qq attestore </dev/null 2>&1");
+    expect(identity()).toBe(before);
+    expect(existsSync(inside(`${HELD}/agent.key`))).toBe(true);
+    const [command = ""] = /rm -r .*/.exec(said) ?? [];
+    expect(command, said).toBe(`rm -r ${STATE} ${HELD}`);
+    mustShell(command);
     expect(
       mustShell("find /etc /var/lib/systemd /lib/systemd /usr/lib/attestore -name '*attestore*' || true"),
     ).toBe("");
@@ -324,7 +331,7 @@ describe("a root that root made before the package was installed", () => {
     mustShell(`mkdir -m 0700 ${STATE} ${STATE}/keys`);
     succeeded(shell(oneLiner, { ATTESTORE_AUTH_KEY: org.authKey }));
     expect(isActive(), mustShell("journalctl -u attestore --no-pager | tail -30")).toBe(true);
-    mustShell("apt-get purge -y -qq attestore </dev/null");
+    mustShell(CLEAR);
   });
 
   it("becomes the agent's, which continues with its keys; env and the root itself stay root's", async () => {
@@ -352,7 +359,7 @@ describe("a root that root made before the package was installed", () => {
     expect(mustShell(`cat ${STATE}/config.yaml`)).toBe(config);
     await until("a heartbeat", () => existsSync(inside(`${STATE}/log/heartbeat.json`)));
     expect(agent("status").stdout).toContain("agent running");
-    mustShell("apt-get purge -y -qq attestore </dev/null; rm -r /root/unpacked");
+    mustShell(`${CLEAR}; rm -r /root/unpacked`);
   });
 });
 
