@@ -1,4 +1,4 @@
-import { NavLink, VisuallyHidden } from "@mantine/core";
+import { VisuallyHidden } from "@mantine/core";
 import { Link, useRouterState } from "@tanstack/react-router";
 import { useId } from "react";
 import { useMe } from "../api/session.ts";
@@ -48,16 +48,16 @@ function PlaceLink({
   const path = useRouterState({ select: (state) => state.location.pathname });
   const isHere = isAt(path, place.to);
   return (
-    <NavLink
-      label={place.label}
-      className={classes["place"] ?? ""}
-      leftSection={<Icon name={place.icon} />}
-      rightSection={count && <CountMark count={count} />}
-      active={isHere}
+    <Link
+      to={place.to}
+      className={classes["place"]}
       aria-current={isHere ? "page" : undefined}
       onClick={onGo}
-      renderRoot={(props) => <Link to={place.to} {...props} />}
-    />
+    >
+      <Icon name={place.icon} />
+      <span className={classes["label"]}>{place.label}</span>
+      {count && <CountMark count={count} />}
+    </Link>
   );
 }
 

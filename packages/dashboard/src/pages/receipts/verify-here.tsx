@@ -1,5 +1,5 @@
 import { ProofError } from "@attestore/proof";
-import { Button, Collapse, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -53,12 +53,12 @@ export function VerifyHere({ receipt }: { receipt: ReceiptDetail }) {
           {text.own}
         </Button>
       </Group>
-      <Collapse expanded={isOpen}>
+      <div hidden={!isOpen}>
         <Stack gap="xs">
           <Text size="sm">{verify.keys.explanation}</Text>
           <KeyFields texts={texts} errors={read.errors} onChange={setTexts} />
         </Stack>
-      </Collapse>
+      </div>
       {error instanceof ProofError ? (
         <MalformedResult title={receipt.id} message={error.message} />
       ) : (

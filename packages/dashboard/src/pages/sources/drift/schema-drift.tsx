@@ -1,4 +1,4 @@
-import { Button, Code, Collapse, Group, Stack, Text } from "@mantine/core";
+import { Button, Code, Group, Stack, Text } from "@mantine/core";
 import { useDisclosure, useId } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Awaited } from "../../../parts/awaited.tsx";
@@ -47,11 +47,11 @@ export function SchemaDrift({ drift }: { drift: Drift }) {
           </Code>
         </>
       )}
-      <Collapse expanded={opened} id={id}>
+      <div id={id} hidden={!opened}>
         {opened && previous_backup_id !== undefined && (
           <Difference before={previous_backup_id} after={drift.backup_id} />
         )}
-      </Collapse>
+      </div>
     </Stack>
   );
 }
