@@ -46,8 +46,8 @@ it("an unusable key file is named", async () => {
 });
 
 it("a missing key or token is asked back from a copy: init refuses a root that is attached", async () => {
-  for (const read of [readSigningKey(layout), readAgentToken(layout)])
-    await expect(read).rejects.toThrow(/does not exist. Put a copy of it back.*docs\/keys\.md/);
+  for (const read of [readSigningKey, readAgentToken])
+    await expect(read(layout)).rejects.toThrow(/does not exist. Put a copy of it back.*docs\/keys\.md/);
 });
 
 it("the age identity is made once, and several identity files are read", async () => {
