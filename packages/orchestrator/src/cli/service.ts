@@ -88,7 +88,7 @@ async function runBackup({ to, recipient }: BackupFlags): Promise<BackupFile & B
     );
   const { removeOldBackupFiles, removeUnfinishedBackups, requireBackupDirectory } =
     await import("../features/service-backup/backup-files.ts");
-  if (to === undefined) await requireBackupDirectory(directory);
+  await requireBackupDirectory(directory, to === undefined ? undefined : "--to");
   const { requireBackable, writeServiceBackup } = await import("../features/service-backup/write-backup.ts");
   await requireExisting(config);
   const opened = await openDatabase({ ...databaseOptions(config), role: "command" });

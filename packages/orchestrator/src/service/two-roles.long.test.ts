@@ -3,7 +3,7 @@
  * role which owns everything.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import pg from "pg";
@@ -154,6 +154,13 @@ test(
     await writeFile(join(root, "recovery.key"), `${identity}\n`);
     const backup = ["service", "backup", "--to", join(root, "backups"), "--recipient"];
     const recipient = await identityToRecipient(identity);
+    // A job by the clock writes to no directory in the place of a disk that is not mounted.
+    const early = await server.run([...backup, recipient], environment).finished;
+    expect([early.exitCode, early.stderr]).toEqual([
+      2,
+      expect.stringContaining(`There is no directory ${join(root, "backups")} (--to). If it is on a disk`),
+    ]);
+    await mkdir(join(root, "backups"));
     // The service's own role sees no rows without an organisation.
     const { exitCode, stderr } = await server.run([...backup, recipient], {
       DATABASE_URL: environment["DATABASE_URL"],

@@ -18,16 +18,19 @@ export function backupFileName(at: Date): string {
 }
 
 /**
- * A person makes the directory of the scheduled backups, and nobody else. If it is on a disk that
- * is not mounted, one that was made in its place would take them to another disk.
+ * A person makes the directory of backups, and nobody else. If it is on a disk that is not mounted,
+ * one that was made in its place would take them to another disk. `setting` is what names it.
  * @throws UserError `backup_failed`
  */
-export async function requireBackupDirectory(directory: string): Promise<void> {
+export async function requireBackupDirectory(
+  directory: string,
+  setting = "ATTESTORE_BACKUP_DIRECTORY",
+): Promise<void> {
   const found = await nullIfMissing(stat(directory));
   if (found?.isDirectory() === true) return;
   throw new UserError(
     "backup_failed",
-    `There is no directory ${directory} (ATTESTORE_BACKUP_DIRECTORY). If it is on a disk, mount the disk. Otherwise make it, for the user that the service runs as.`,
+    `There is no directory ${directory} (${setting}). If it is on a disk, mount the disk. Otherwise make it, for the user that writes there.`,
   );
 }
 

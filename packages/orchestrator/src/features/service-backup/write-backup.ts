@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makeDirectory, syncDirectory, temporaryName } from "@attestore/host/durable-files";
+import { syncDirectory, temporaryName } from "@attestore/host/durable-files";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import type { ClientBase, Pool } from "pg";
@@ -55,7 +55,6 @@ export interface BackupOptions {
  * @throws UserError `backup_failed`
  */
 export async function writeServiceBackup(options: BackupOptions): Promise<BackupFile & BackupManifest> {
-  await makeDirectory(options.directory);
   const path = join(options.directory, backupFileName(options.now));
   const temporary = temporaryName(path);
   // Known to nobody but this process, and forgotten with it: so that it can read the file once.
