@@ -105,6 +105,7 @@ test("a release whose build fails leaves the branch as it was", () => {
   write("packages/proof/src/index.ts", (text) => `${text}\nexport const wrong: string = 1;\n`);
   copy.git("commit", "--quiet", "--all", "--message", "What does not compile");
   const broken = copy.git("rev-parse", "HEAD");
+  copy.git("update-ref", TESTED, "HEAD");
   const made = release("98.0.0", "--minisign-key", key, "--arch", "amd64", "--fast");
   expect(made.status).not.toBe(0);
   expect(made.stderr).toContain("do not compile");
