@@ -140,8 +140,10 @@ if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && id attestore >/dev/null 2>&1; the
     done
     hand_over "$state/keys"
   fi
-  chown root:attestore "$state"
+  # In this order, so that an agent that runs meanwhile never finds its root closed.
+  chgrp attestore "$state"
   chmod 1770 "$state"
+  chown root "$state"
   # From here on only root can change a name that root owns. A link that root owns is intended.
   case $(LC_ALL=C stat -c '%u %h %F' "$state/env" 2>/dev/null || true) in
     '0 1 regular'*)

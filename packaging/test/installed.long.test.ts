@@ -222,7 +222,16 @@ describe("a fresh host", () => {
     const before = mustShell(`cat ${STATE}/env`);
     mustShell(`chown attestore:attestore ${STATE} ${STATE}/env; chmod 0700 ${STATE}`);
     expect(environment()).toBe("warn");
-    mustShell("/usr/lib/attestore/migrate");
+    // The agent that runs meanwhile never finds its root closed: it would end.
+    mustShell(`
+      mkdir /root/watched; touch /root/closed
+      for name in chown chmod chgrp; do
+        printf '#!/bin/sh\\n/usr/bin/%s "$@"; runuser -u attestore -- ls ${STATE}/commands >/dev/null || echo "$0 $*" >>/root/closed\\n' $name >/root/watched/$name
+      done
+      chmod +x /root/watched/*
+      PATH=/root/watched:$PATH /usr/lib/attestore/migrate
+    `);
+    expect(mustShell("cat /root/closed")).toBe("");
     expect(environment()).toBe("good");
     expect(mustShell(`cat ${STATE}/env`)).toBe(before);
     // A link of the agent's is read with the agent's rights, never with root's.
