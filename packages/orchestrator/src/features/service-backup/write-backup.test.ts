@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
@@ -16,6 +16,7 @@ const orgId = newId("org");
 beforeEach(async () => {
   database = await openTestDatabase();
   directory = await mkdtemp(join(tmpdir(), "attestore-backup-"));
+  await mkdir(join(directory, "backups"));
   await database.pool.query("insert into orgs (id, name, slug) values ($1, 'One', 'one')", [orgId]);
   await database.pool.query(
     "insert into logs (org_id, origin, root_hash) values ($1, 'log.test/one', sha256(''))",
