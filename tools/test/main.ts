@@ -10,23 +10,20 @@ import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { RunReport } from "./project-report.ts";
 import { directoryInMemory, discard } from "./temporary-directory.ts";
-import { rememberTested } from "./tested.ts";
+import { committedState, rememberTested } from "./tested.ts";
 
 interface Count {
   passed: number;
   failed: number;
 }
 
-const { values, positionals: wanted } = parseArgs({
-  allowPositionals: true,
-  options: { all: { type: "boolean", default: false } },
-});
+const isAll = process.argv.includes("--all");
+const wanted = process.argv.slice(2).filter((argument) => argument !== "--all");
 
 const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
-  ["setup", "tools/setup", values.all ? "test-all" : "test"],
+  ["setup", "tools/setup", isAll ? "test-all" : "test"],
   ["format", "oxfmt", "--check", "."],
   ["lint", "oxlint", "--deny-warnings"],
   ["lint", "node", "tools/layers/main.ts"],
@@ -42,7 +39,7 @@ const ROOT = join(import.meta.dirname, "../..");
 // same sources.
 process.env["NODE_COMPILE_CACHE"] ??= join(ROOT, "node_modules/.cache/compiled");
 
-if (values.all) {
+if (isAll) {
   PROJECTS.push(PACKAGING);
   // Some tests do a thing oftener.
   process.env["TEST_ALL"] = "1";
@@ -54,6 +51,7 @@ if (unknown.length > 0) {
   process.stderr.write(`no such step: ${unknown.join(", ")}. ${hint}Steps: ${names.join(", ")}\n`);
   process.exit(2);
 }
+const before = committedState(ROOT);
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 
 const total: Count = { passed: 0, failed: 0 };
@@ -98,7 +96,7 @@ function runTests(projects: readonly string[]): void {
       "run",
       // Those of "unit" are two.
       ...projects.flatMap((name) => ["--project", `${name}*`]),
-      ...(values.all ? [] : ["--exclude", LONG]),
+      ...(isAll ? [] : ["--exclude", LONG]),
       "--reporter=default",
       "--reporter=./tools/test/project-report.ts",
     ],
@@ -149,10 +147,10 @@ const projects = PROJECTS.filter(isWanted);
 if (projects.length > 0) runTests(projects);
 for (const failure of failures) process.stdout.write(`\nFAILED ${failure}\n`);
 process.stdout.write(`\n${lines.join("\n")}\n\n`);
-if (!values.all && projects.length > 0) {
+if (!isAll && projects.length > 0) {
   const left = globSync(LONG, { cwd: ROOT, exclude: ["node_modules"] });
   process.stdout.write(`not run: ${left.length} files that take long. npm run test:all runs them too\n`);
 }
-if (values.all && wanted.length === 0 && total.failed === 0) rememberTested(ROOT);
+if (isAll && wanted.length === 0 && total.failed === 0) rememberTested(ROOT, before);
 process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { isTested, rememberTested } from "./tested.ts";
+import { committedState, isTested, rememberTested } from "./tested.ts";
 
 function directory(): string {
   const made = mkdtempSync(join(tmpdir(), "attestore-tested-"));
@@ -23,7 +23,7 @@ test("a commit is tested once all its tests passed, and the next one is not", ()
   execFileSync("git", ["init", "--quiet"], { cwd: root });
   commit(root, "first");
   expect(isTested(root)).toBe(false);
-  rememberTested(root);
+  rememberTested(root, committedState(root));
   expect(isTested(root)).toBe(true);
   commit(root, "second");
   expect(isTested(root)).toBe(false);
@@ -34,12 +34,25 @@ test("tests with uncommitted changes say nothing of the commit", () => {
   execFileSync("git", ["init", "--quiet"], { cwd: root });
   commit(root, "first");
   writeFileSync(join(root, "file"), "changed");
-  rememberTested(root);
+  rememberTested(root, committedState(root));
+  expect(isTested(root)).toBe(false);
+});
+
+test("a commit or a change that came while tests ran was not tested", () => {
+  const root = directory();
+  execFileSync("git", ["init", "--quiet"], { cwd: root });
+  commit(root, "first");
+  const before = committedState(root);
+  writeFileSync(join(root, "file"), "changed");
+  rememberTested(root, before);
+  expect(isTested(root)).toBe(false);
+  commit(root, "second");
+  rememberTested(root, before);
   expect(isTested(root)).toBe(false);
 });
 
 test("tests outside a repository are no error", () => {
   const root = directory();
-  rememberTested(root);
+  rememberTested(root, committedState(root));
   expect(isTested(root)).toBe(false);
 });

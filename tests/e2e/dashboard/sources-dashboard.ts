@@ -26,7 +26,7 @@ export const call = async <T>(person: Person, method: string, path: string, json
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body.toString()}`);
   return answer.json<T>();
 };
-/** How long a busy machine may take to load a page. */
+/** Asks again for as long as a busy machine may take to load a page. */
 export const eventually = <T>(ask: () => T | Promise<T>) => expect.poll(ask);
 export const heading = (page: Page, name: string | RegExp) =>
   page.getByRole("heading", { name, level: 1 }).waitFor();

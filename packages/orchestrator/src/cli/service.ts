@@ -39,10 +39,7 @@ export function serviceCommand(): Command {
     "backup",
     "Back up the service itself: its database, keys and certificates, in one encrypted file",
   )
-    .option(
-      "--to <directory>",
-      "where to write it, made if it is not there; default: ATTESTORE_BACKUP_DIRECTORY, which must be",
-    )
+    .option("--to <directory>", "where to write it; it must exist; default: ATTESTORE_BACKUP_DIRECTORY")
     .option(
       "--recipient <age1…>",
       "encrypt to this age recipient, may be repeated; default: ATTESTORE_BACKUP_RECIPIENTS",

@@ -1,4 +1,4 @@
-import { plural } from "@attestore/proof";
+import { plural, shellWord } from "@attestore/proof";
 import { ConfigError, readConfig, type Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
 import type { ResolvedRoot } from "../../state/resolve-root.ts";
@@ -31,7 +31,7 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
     const detail = error instanceof ConfigError ? error.shown : error.message;
     // The agent's user owns keys/, also where the root itself is root's.
     const next = /\bEACCES\b/.test(detail)
-      ? `chown --reference=${layout.keys} ${layout.config}`
+      ? `chown --reference=${shellWord(layout.keys)} ${shellWord(layout.config)}`
       : `edit ${layout.config}`;
     findings.push(failed("config.yaml", detail, next));
   }

@@ -41,19 +41,23 @@ afterEach(async () => {
 /** Its snapshot is taken, and the dump waits for a table while the log takes an entry. */
 async function backUpWhileTheLogGrows(): Promise<unknown> {
   const holder = await database.pool.connect();
-  await holder.query("begin; lock table mail_outbox in access exclusive mode");
-  const written = writeServiceBackup(options).catch((error: unknown) => error);
-  await vi.waitFor(
-    async () => {
-      const { rowCount } = await database.pool.query("select from pg_locks where not granted");
-      expect(rowCount).toBe(1);
-    },
-    { timeout: 20_000 },
-  );
-  await database.pool.query("update logs set tree_size = tree_size + 1 where org_id = $1", [orgId]);
-  await holder.query("commit");
-  holder.release();
-  return written;
+  try {
+    await holder.query("begin; lock table mail_outbox in access exclusive mode");
+    const written = writeServiceBackup(options).catch((error: unknown) => error);
+    await vi.waitFor(
+      async () => {
+        const { rowCount } = await database.pool.query("select from pg_locks where not granted");
+        expect(rowCount).toBe(1);
+      },
+      { timeout: 20_000 },
+    );
+    await database.pool.query("update logs set tree_size = tree_size + 1 where org_id = $1", [orgId]);
+    await holder.query("commit");
+    return await written;
+  } finally {
+    // With its connection: whatever still holds the lock would keep the database from being closed.
+    holder.release(true);
+  }
 }
 
 test("a backup of the service has one moment while its logs grow", async () => {
@@ -71,4 +75,12 @@ test("where Citus spreads rows, a backup that was made while logs grew is refuse
   });
   expect(await readdir(options.directory)).toEqual([]);
   expect(await writeServiceBackup(options)).toMatchObject({ logs: { logs: 1, entries: 1 } });
+});
+
+test("a backup of the service into a missing directory fails, and makes none", async () => {
+  const missing = join(directory, "not-mounted");
+  await expect(writeServiceBackup({ ...options, directory: missing })).rejects.toMatchObject({
+    code: "ENOENT",
+  });
+  expect(await readdir(directory)).toEqual(["backups"]);
 });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, readdir, rename, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncDirectory, temporaryName } from "@attestore/host/durable-files";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
@@ -41,7 +41,7 @@ export interface BackupOptions {
   dataDirectory: string;
   /** Settings without secrets, for the person who restores. */
   settings: Record<string, string>;
-  /** Where the backup goes; made if it is not there. */
+  /** Where the backup goes. It must exist. */
   directory: string;
   /** age1… */
   recipients: readonly string[];
@@ -55,8 +55,6 @@ export interface BackupOptions {
  * @throws UserError `backup_failed`
  */
 export async function writeServiceBackup(options: BackupOptions): Promise<BackupFile & BackupManifest> {
-  // Before pg_dump starts: nothing would read from it.
-  await stat(options.directory);
   const path = join(options.directory, backupFileName(options.now));
   const temporary = temporaryName(path);
   // Known to nobody but this process, and forgotten with it: so that it can read the file once.
