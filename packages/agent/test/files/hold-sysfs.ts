@@ -4,13 +4,23 @@ import { join } from "node:path";
 /** A directory of small files on a file system that counts no blocks, which every Linux has. */
 export const SYSFS = "/sys/module/kernel/parameters";
 
-/** The kernel forgets when such files were made, unless somebody has them open. */
-export function holdSysfs(): { close(): void } {
+/**
+ * How a backup of SYSFS failed. The kernel forgets when such files were made unless somebody has
+ * them open; it was once seen to give them another time nevertheless. tar then says that they
+ * changed, which is another failure, and the next one tells.
+ */
+export async function failureOnSysfs(backUp: () => Promise<unknown>): Promise<unknown> {
   const names = [".", ...readdirSync(SYSFS)];
   const held = names.map((name) => openSync(join(SYSFS, name), "r"));
-  return {
-    close: () => {
-      for (const each of held) closeSync(each);
-    },
-  };
+  try {
+    for (let left = 3; ; left--) {
+      const error = await backUp().then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      if (left === 0 || (error as { code?: unknown } | null)?.code !== "source_changed") return error;
+    }
+  } finally {
+    for (const each of held) closeSync(each);
+  }
 }

@@ -8,7 +8,7 @@ import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { RestoreTestResult } from "../../src/runs/restore-and-check.ts";
 import { archiveOf } from "../files/archive.ts";
-import { holdSysfs, SYSFS } from "../files/hold-sysfs.ts";
+import { failureOnSysfs, SYSFS } from "../files/hold-sysfs.ts";
 import { startMappedWriter } from "../files/mapped-writer.ts";
 import { dumpTree } from "../files/round-trip.ts";
 import { DamageTable, seenForDays } from "./damage-table.ts";
@@ -144,9 +144,7 @@ test("files deleted at the source are noticed as the table says", async () => {
 });
 
 test("no backup is made of a file whose content its file system calls a hole", async () => {
-  const held = holdSysfs();
-  const backingUp = back(SYSFS).finally(() => held.close());
-  await expect(backingUp).rejects.toMatchObject({ code: "dump_failed" });
+  expect(await failureOnSysfs(() => back(SYSFS))).toMatchObject({ code: "dump_failed" });
   table.says("a file whose content its file system calls a hole", "no backup is made");
 });
 

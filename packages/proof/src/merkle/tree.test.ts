@@ -15,7 +15,7 @@ import { verifyConsistency } from "./verify-consistency.ts";
 import { verifyInclusion } from "./verify-inclusion.ts";
 
 /** The sizes used in a browser, where the same code runs: enough for every shape of a path. */
-const LARGEST = typeof window === "undefined" ? 130 : 40;
+const LARGEST = typeof window === "undefined" ? 70 : 40;
 /**
  * Up to this size every bit of every proof is flipped; above it, one bit of every hash, a different
  * one each time. In a browser, up to where a proof has two hashes, on either side.

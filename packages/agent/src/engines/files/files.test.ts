@@ -197,23 +197,23 @@ describe("a tree comes back as it was", () => {
     expect(await roundTrip()).toEqual(ALL_PASSED);
   });
 
-  it("with 10,000 small files", async () => {
+  it("with 2,000 small files", async () => {
     for (let directory = 0; directory < 20; directory++) {
       mkdirSync(join(source, `d${directory}`));
-      for (let file = 0; file < 500; file++) write(`d${directory}/f${file}`, `${directory}/${file}`);
+      for (let file = 0; file < 100; file++) write(`d${directory}/f${file}`, `${directory}/${file}`);
     }
     const { archive, metadata } = await dumpTree(source);
-    expect(metadata).toMatchObject({ files: 10_000, directories: 21 });
+    expect(metadata).toMatchObject({ files: 2000, directories: 21 });
     await restoreTree(archive, scratch, async (restored) => {
       expect(await inferred(restored, metadata)).toEqual(ALL_PASSED);
     });
   });
 
-  it("where a hole of a gigabyte takes no gigabyte", async () => {
-    sparse("hole", 1 << 30, [12_345]);
+  it("where a hole of 256 MiB takes hardly any room", async () => {
+    sparse("hole", 1 << 28, [12_345]);
     const { archive, metadata } = await dumpTree(source);
     expect(archive.length).toBeLessThan(1 << 20);
-    expect(metadata["bytes"]).toBe(1 << 30);
+    expect(metadata["bytes"]).toBe(1 << 28);
     await restoreTree(archive, scratch, async (restored, tree) => {
       expect(await inferred(restored, metadata)).toEqual(ALL_PASSED);
       const [blocks = ""] = execFileSync("du", ["-k", join(tree, "hole")], { encoding: "utf8" }).split("\t");

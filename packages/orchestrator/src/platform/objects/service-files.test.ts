@@ -1,6 +1,6 @@
 /**
- * A real S3 server is in tests/chaos/archive.test.ts; the one here sends the whole object, whatever
- * was asked for.
+ * A real S3 server is in tests/chaos/archive-on-s3.long.test.ts; the one here sends the whole
+ * object, whatever was asked for.
  */
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,0 +1,4 @@
+import { describe } from "vitest";
+import { testArchive } from "./archive-killed.ts";
+
+describe("the archive of receipts, with objects on S3", () => testArchive("S3"));
