@@ -5,6 +5,8 @@
  *   npm run soak -- [--rounds 1000] [--minutes N] [--seed N] [--setup embedded,replicas,patroni]
  *     [--side-by-side] [--only REGEXP] [--report FILE]
  *
+ * `--setup embedded:3,patroni` gives embedded three times as many rounds as patroni.
+ *
  * As root, because it mounts small disks. The seed repeats the order of the faults and their
  * lengths; what the processes do in between differs. Exits with 1 if something did not hold.
  */
@@ -56,13 +58,19 @@ try {
   const source = join(import.meta.dirname, "../../../packages/verifier/src/main.ts");
   writeFileSync(verifier, (await bundle(source, null)).code);
   startFrom("attestore-verify", verifier);
-  const setups = values.setup.split(",");
-  const share = {
-    rounds: Math.ceil(Number(values.rounds) / setups.length),
-    ms: (Number(values.minutes) / (values["side-by-side"] ? 1 : setups.length)) * 60_000,
-  };
-  if (values["side-by-side"]) reports.push(...(await all(setups.map((setup) => soakIn(setup, share)))));
-  else for (const setup of setups) reports.push(await soakIn(setup, share));
+  const setups = values.setup.split(",").map((each) => {
+    const [name = "", weight = "1"] = each.split(":");
+    if (!/^[1-9]\d{0,3}$/.test(weight)) throw new Error(`--setup: ${each}: the number is 1 to 9999`);
+    return { name, weight: Number(weight) };
+  });
+  const weights = setups.reduce((sum, { weight }) => sum + weight, 0);
+  const run = ({ name, weight }: (typeof setups)[number]): Promise<Report> =>
+    soakIn(name, {
+      rounds: Math.ceil((Number(values.rounds) * weight) / weights),
+      ms: Number(values.minutes) * 60_000 * (values["side-by-side"] ? 1 : weight / weights),
+    });
+  if (values["side-by-side"]) reports.push(...(await all(setups.map(run))));
+  else for (const setup of setups) reports.push(await run(setup));
 } finally {
   SmallDisk.unmountBelow(base);
   rmSync(base, { recursive: true, force: true });

@@ -167,8 +167,8 @@ export interface ObjectSource {
   back(more?: Partial<SourceConfigOf<"postgresql">>, database?: string): Promise<MadeBackup>;
   test(made: MadeBackup, instead?: Resealed): Promise<RestoreTestResult>;
   /**
-   * The backup with another dump in it: of a copy of the source in which `sql` was run. A mistake of
-   * whoever dumps or stores it would look so.
+   * The backup with another dump in it: of a copy of the source in which `sql` was run. A mistake
+   * of whoever dumps or stores it would look so.
    */
   dumpedAfter(sql: string, database?: string): Promise<Resealed>;
 }
