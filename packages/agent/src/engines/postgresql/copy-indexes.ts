@@ -19,11 +19,15 @@ const MAX_SESSIONS = 4;
 const LEAST_BYTES = 16 << 20;
 
 /**
- * The smallest first, with the bytes that are read for each, and whether it may run functions of
- * the dump. A dump has the indexes of its own schemas only.
+ * The smallest first, with the bytes that are read for each, whether it may run functions of the
+ * dump, and whether each row is searched in it. An index that was just built of columns alone, in
+ * the order of PostgreSQL's own operators, has every row. A dump has the indexes of its own schemas
+ * only.
  */
 const INDEXES = `
-  select json_build_array(format('%I.%I', n.nspname, i.relname), i.oid::text, (pg_relation_size(i.oid) + pg_relation_size(x.indrelid))::text, x.indexprs is not null or x.indpred is not null)
+  select json_build_array(format('%I.%I', n.nspname, i.relname), i.oid::text, (pg_relation_size(i.oid) + pg_relation_size(x.indrelid))::text,
+    x.indexprs is not null or x.indpred is not null,
+    x.indexprs is not null or x.indpred is not null or exists (select from pg_opclass o where o.oid = any(x.indclass) and o.opcnamespace <> 'pg_catalog'::regnamespace))
   from pg_index x join pg_class i on i.oid = x.indexrelid join pg_am a on a.oid = i.relam join pg_namespace n on n.oid = i.relnamespace
   where a.amname = 'btree' and i.relkind = 'i' and x.indisready and x.indisvalid and ${OWN_SCHEMAS}
   order by pg_relation_size(i.oid) + pg_relation_size(x.indrelid), i.oid`;
@@ -123,6 +127,10 @@ function runsCode([, , , code]: readonly string[]): boolean {
   return code !== "false";
 }
 
+function searchesRows([, , , , search]: readonly string[]): boolean {
+  return search !== "false";
+}
+
 function sessionsFor(indexes: readonly (readonly string[])[]): number {
   const bytes = indexes.reduce((sum, [, , size]) => sum + Number(size), 0);
   const most = bytes < LEAST_BYTES ? 1 : Math.min(MAX_SESSIONS, availableParallelism());
@@ -176,7 +184,7 @@ async function lookAt(
       continue;
     }
     await session.run(`set statement_timeout = ${half_ms}`);
-    const check = `select ${schema}.bt_index_check(${oid}::pg_catalog.oid::pg_catalog.regclass, true)`;
+    const check = `select ${schema}.bt_index_check(${oid}::pg_catalog.oid::pg_catalog.regclass, ${searchesRows(index)})`;
     const first = await session.runForeign(check);
     const isUnfit = !first.ok && CORRUPTED.test(first.sqlstate) && runsCode(index);
     const looked = isUnfit ? await builtForAmcheck(session, name, check) : first;
