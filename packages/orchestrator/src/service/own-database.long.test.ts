@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, open } from "node:fs/promises";
+import { mkdir, open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -36,6 +36,14 @@ async function readinessOf(of: TestServer): Promise<[number, unknown]> {
 }
 const readiness = (): Promise<[number, unknown]> => readinessOf(server);
 const ready = async (): Promise<number> => (await readiness())[0];
+/** As it is written in docs/runbooks. */
+async function statementOf(page: string, name: string): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, `../../../../docs/runbooks/${page}.md`), "utf8");
+  const block = new RegExp(`<!-- runs: ${name} -->\n+\\s*\`\`\`sql\n([^]*?)\`\`\``).exec(text)?.[1];
+  if (block === undefined) throw new Error(`${page}.md has no statement called ${name}`);
+  return block;
+}
+const scrape = async (): Promise<string> => (await server.send("GET", "/metrics")).body.toString();
 const both = (attributes = ""): string =>
   `postgresql://postgres:superuser@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres${attributes}`;
 
@@ -132,6 +140,19 @@ test("a service is not ready while its database is read-only, or its commits wai
   await expect.poll(readiness).toEqual([200, "ready"]);
   await set("set synchronous_standby_names = 'nobody'");
   await expect.poll(readiness).toEqual([503, "The database did not finish a write within two seconds."]);
+  // Jobs take the connections that the metrics need too; Prometheus waits ten seconds for a scrape.
+  await expect.poll(scrape, { timeout: 60_000 }).toMatch(/_connections_waiting\{pool="jobs"\} [1-9]/);
+  expect(
+    (await primary.query(await statementOf("database-connections-exhausted", "sessions")))[0]?.rows,
+  ).toEqual(
+    expect.arrayContaining([expect.objectContaining({ wait_event: "SyncRep", usename: "postgres" })]),
+  );
+  expect((await primary.query(await statementOf("standby-not-awaited", "standbys")))[0]?.rows).toMatchObject([
+    { application_name: "walreceiver", state: "streaming", sync_state: "async" },
+  ]);
+  const since = performance.now();
+  expect(await scrape()).toMatch(/^attestore_ready 0$/m);
+  expect(performance.now() - since).toBeLessThan(9_000);
   // However often somebody asks, one connection at most waits for the standby.
   const access = connectDatabase({ connection: { connectionString: primary.url }, log: silentLogger });
   const prove = writeProof(access.pool, () => null);
@@ -140,6 +161,7 @@ test("a service is not ready while its database is read-only, or its commits wai
   expect(access.pool.totalCount).toBe(1);
   await set("reset synchronous_standby_names");
   await expect.poll(readiness).toEqual([200, "ready"]);
+  expect(await scrape()).toMatch(/^attestore_ready 1$/m);
   await access.close();
   running.process.kill("SIGTERM");
   expect((await running.finished).exitCode).toBe(0);

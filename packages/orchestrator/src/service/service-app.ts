@@ -21,7 +21,7 @@ import { clockOff } from "../log/clock-off.ts";
 import { createWitness } from "../log/witness.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 import type { Database } from "../platform/database/schema.ts";
-import { healthRoutes } from "../platform/health/health-routes.ts";
+import { healthRoutes, readinessOf } from "../platform/health/health-routes.ts";
 import { type AppOptions, buildApp } from "../platform/http/app.ts";
 import { KeyTokenError } from "../platform/keys/token/key-token-error.ts";
 import type { Logger } from "../platform/logging/logger.ts";
@@ -82,6 +82,11 @@ export function serviceApp(parts: ServiceParts): FastifyInstance {
   measureRequests(app, log.metrics);
   measureWaitingAgents(log.metrics, () => waiting.count);
   measureQueue(log.metrics, () => log.sequencer.waiting);
+  const readiness = readinessOf({
+    pool: parts.pool,
+    shutdown: parts.serviceEnds,
+    clockTrouble: (now, asked_ms) => clockOff(now, asked_ms)?.message ?? null,
+  });
   app.register(
     metricsRoute({
       db: parts.jobsDb,
@@ -91,14 +96,13 @@ export function serviceApp(parts: ServiceParts): FastifyInstance {
       gather: parts.gatherMetrics ?? (() => ownMetrics(log.metrics)),
       token: parts.metricsToken,
       installation: parts.installation,
+      readiness,
     }),
   );
   app.register(
     healthRoutes({
-      pool: parts.pool,
-      shutdown: parts.serviceEnds,
+      readiness,
       warnings: () => [...warningsOf(parts.installation()), ...(parts.warnings?.() ?? [])],
-      clockTrouble: (now, asked_ms) => clockOff(now, asked_ms)?.message ?? null,
     }),
   );
   app.register(tlogTilesRoutes({ db, signer }));

@@ -21,6 +21,7 @@ import { examineRole } from "./examine-role.ts";
 import { WITH_SETTINGS } from "../require-existing.ts";
 import { examineConnections } from "./examine-connections.ts";
 import { examineService } from "./examine-service.ts";
+import { examineWitnesses } from "./examine-witnesses.ts";
 import { failed, type Finding, skipped } from "@attestore/host/finding";
 
 /** The migration that created the service's roles. */
@@ -111,6 +112,7 @@ async function examineRecords(
     ...(await guarded("authority", () => examineAuthority(config, pool))),
     ...(await guarded("passkeys", async () => [await examinePasskeys(config.publicUrl, database)])),
     ...(await guarded("log", () => examineHeads(pool, logIdentityOf(identity), isServing))),
+    ...(await guarded("witness", () => examineWitnesses(pool))),
     ...(await guarded("installation", () => examineInstallation(config, pool, database))),
   ];
 }

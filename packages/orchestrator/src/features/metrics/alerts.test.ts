@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { type Prometheus, type Sample, startPrometheus } from "../../../test/prometheus.ts";
 import { TestServer } from "../../../test/test-server.ts";
 
 const run = promisify(execFile);
@@ -20,8 +21,11 @@ interface Rule {
 }
 
 const rules: Rule[] = [];
+const TOKEN = "a-token-of-this-test";
+
 let directory: string;
 let server: TestServer;
+let prometheus: Prometheus | undefined;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "alerts-"));
@@ -30,10 +34,12 @@ beforeAll(async () => {
   server = await TestServer.create();
   await server.serve({
     ATTESTORE_BACKUP_DIRECTORY: join(directory, "backups"),
+    ATTESTORE_METRICS_TOKEN: TOKEN,
     ATTESTORE_BACKUP_RECIPIENTS: "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
   });
 });
 afterAll(async () => {
+  await prometheus?.stop();
   await server.remove();
   await rm(directory, { recursive: true });
 });
@@ -80,6 +86,7 @@ const series = (name: string, value: number): object => ({ series: name, values:
 const CASES: Readonly<Record<string, [alarming: object[], calm: object[]]>> = {
   AttestoreDown: [[series('up{job="attestore"}', 0)], [series('up{job="attestore"}', 1)]],
   AttestoreDatabaseUnreachable: one("attestore_database_up", 0, 1),
+  AttestoreNotReady: one("attestore_ready", 0, 1),
   AttestoreLogReadOnly: one("attestore_logs_set_back", 1, 0),
   AttestoreClocksApart: one("attestore_clocks_apart_seconds", 25, 0.2),
   AttestoreStandbyNotAwaited: one("attestore_standbys_unawaited", 1, 0),
@@ -110,7 +117,7 @@ const CASES: Readonly<Record<string, [alarming: object[], calm: object[]]>> = {
     [series("attestore_open_files", 900), series("attestore_open_files_limit", 1024)],
     [series("attestore_open_files", 700), series("attestore_open_files_limit", 1024)],
   ],
-  AttestoreJobLate: one('attestore_job_lag_seconds{job="notify"}', 3000, 1),
+  AttestoreJobLate: one('attestore_job_lag_seconds{exported_job="notify",job="attestore"}', 3000, 1),
   AttestoreDeletionsHeld: one("attestore_deletions_held", 1, 0),
   AttestoreSweepStopped: one("attestore_objects_sweep_stopped", 1, 0),
 };
@@ -119,8 +126,73 @@ function one(name: string, alarming: number, calm: number): [object[], object[]]
   return [[series(name, alarming)], [series(name, calm)]];
 }
 
+/** Prometheus, with the scrape configuration that docs/operate.md shows. */
+async function startDocumented(): Promise<Prometheus> {
+  const page = await readFile(here("docs/operate.md"), "utf8");
+  const [, documented = ""] = /```yaml\n(scrape_configs:[^]*?)```/.exec(page) ?? [];
+  await writeFile(join(directory, "token"), TOKEN);
+  const config = documented
+    .replace("/etc/prometheus/attestore-ca.pem", join(server.data, "tls/ca.pem"))
+    .replace("/etc/prometheus/attestore-token", join(directory, "token"))
+    .replace("attestore.example.org:8443", `localhost:${server.port}`);
+  return startPrometheus(
+    directory,
+    `global: { scrape_interval: 1s, evaluation_interval: 1s }\nrule_files: ["${RULES}"]\n${config}`,
+  );
+}
+
+test("Prometheus scrapes the service as documented, and keeps the jobs' names", async () => {
+  const started = (prometheus = await startDocumented());
+  const ask = (query: string): Promise<Sample[]> => started.ask(query);
+  await expect.poll(() => ask("attestore_ready == 1"), { timeout: 30_000 }).toHaveLength(1);
+  const jobs = await ask("attestore_job_lag_seconds");
+  expect(jobs).not.toEqual([]);
+  for (const { metric } of jobs)
+    expect(metric).toMatchObject({ job: "attestore", exported_job: expect.stringMatching(/^[a-z_]+$/) });
+});
+
 test("each alert fires when it should and not otherwise, by Prometheus' own promtool", async () => {
   expect(Object.keys(CASES).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+  const lateJob = {
+    name: "the late job is named",
+    interval: "10m",
+    input_series: CASES["AttestoreJobLate"]?.[0],
+    alert_rule_test: [
+      {
+        eval_time: `${AT_S / 60}m`,
+        alertname: "AttestoreJobLate",
+        exp_alerts: [
+          {
+            exp_labels: { severity: "warning", job: "attestore", exported_job: "notify" },
+            exp_annotations: {
+              summary: "The job notify is 50m 0s late.",
+              runbook_url: "docs/runbooks/job-late.md",
+            },
+          },
+        ],
+      },
+    ],
+  };
+  const notScraped = {
+    name: "a service that is not scraped",
+    interval: "10m",
+    input_series: [],
+    alert_rule_test: [
+      {
+        eval_time: `${AT_S / 60}m`,
+        alertname: "AttestoreDown",
+        exp_alerts: [
+          {
+            exp_labels: { severity: "critical", job: "attestore" },
+            exp_annotations: {
+              summary: "The service does not answer, or is not scraped.",
+              runbook_url: "docs/runbooks/down.md",
+            },
+          },
+        ],
+      },
+    ],
+  };
   const tests = Object.entries(CASES).flatMap(([alert, [alarming, calm]]) =>
     [alarming, calm].map((input_series, isCalm) => ({
       name: `${alert}, ${isCalm === 1 ? "calm" : "alarming"}`,
@@ -136,7 +208,10 @@ test("each alert fires when it should and not otherwise, by Prometheus' own prom
     })),
   );
   const file = join(directory, "rules.test.yaml");
-  await writeFile(file, stringify({ rule_files: [RULES], evaluation_interval: "10m", tests }));
+  await writeFile(
+    file,
+    stringify({ rule_files: [RULES], evaluation_interval: "10m", tests: [...tests, lateJob, notScraped] }),
+  );
   await run("promtool", ["check", "rules", RULES]);
   const { stdout } = await run("promtool", ["test", "rules", file]).catch(
     (error: { stdout: string; stderr: string }) => ({ stdout: `${error.stdout}${error.stderr}` }),

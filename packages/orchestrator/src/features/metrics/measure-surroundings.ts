@@ -2,6 +2,8 @@ import { X509Certificate } from "node:crypto";
 import { statfs } from "node:fs/promises";
 import type { Pool } from "pg";
 import { Gauge, type Registry } from "prom-client";
+import { askSeldom } from "./ask-seldom.ts";
+import { findUnwitnessedLogs, WITNESSED_WITHIN } from "../../log/unwitnessed-logs.ts";
 import { countUnawaitedStandbys } from "../../platform/postgres/unawaited-standbys.ts";
 
 export interface Surroundings {
@@ -24,28 +26,12 @@ interface Counted {
 
 /** Any program of this machine can ask, and asks the database at most this often. */
 const FRESH_MS = 5_000;
-/** Logs that grew so long ago should have been cosigned by an agent. */
-const WITNESSED_WITHIN = "25 hours";
-
-const UNWITNESSED = `select count(*)::int as count from logs cross join lateral (
-    select tree_size from log_emissions where log_emissions.org_id = logs.org_id
-      and hour <= clock_timestamp() - interval '${WITNESSED_WITHIN}' order by hour desc limit 1) as old
-  where old.tree_size > 0
-    and exists (select from agents where agents.org_id = logs.org_id and status = 'active')
-    and not exists (select from agents join agent_witnesses on agent_id = agents.id
-      where agents.org_id = logs.org_id and cosignature is not null and agent_witnesses.tree_size >= old.tree_size)`;
-
 /**
  * What the service depends on: disk, certificate, clocks, standbys, witnesses, mail. A
  * gauge whose value cannot be found out is left out of the scrape.
  */
 export function measureSurroundings(registry: Registry, around: Surroundings): void {
-  let read = { at: Number.NEGATIVE_INFINITY, counted: Promise.resolve<Counted | null>(null) };
-  const counted = (): Promise<Counted | null> => {
-    if (performance.now() - read.at > FRESH_MS)
-      read = { at: performance.now(), counted: count(around).catch(() => null) };
-    return read.counted;
-  };
+  const counted = askSeldom<Counted | null>(() => count(around).catch(() => null), { fresh_ms: FRESH_MS });
   const gauge = (name: string, help: string, value: () => number | null | Promise<number | null>): void => {
     new Gauge({
       name: `attestore_${name}`,
@@ -94,13 +80,13 @@ async function count({ log, jobs }: Surroundings): Promise<Counted> {
   const clock = await log.query<{ now: Date }>("select clock_timestamp() as now");
   const answered = Date.now();
   const there = clock.rows[0]?.now.getTime() ?? answered;
-  const unwitnessed = await log.query<{ count: number }>(UNWITNESSED);
+  const unwitnessed = await findUnwitnessedLogs(log);
   const mail = await jobs.query<{ oldest_s: number }>(
     "select coalesce(greatest(0, extract(epoch from clock_timestamp() - min(created_at))), 0)::float8 as oldest_s from mail_outbox",
   );
   return {
     clocks_apart_s: Math.max(0, asked - there, there - answered) / 1000,
-    unwitnessed: unwitnessed.rows[0]?.count ?? 0,
+    unwitnessed: unwitnessed.length,
     mail_oldest_s: mail.rows[0]?.oldest_s ?? 0,
     standbys: await countUnawaitedStandbys(log),
   };

@@ -6,8 +6,10 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/bearer.ts";
 import type { Job } from "../../platform/jobs/job.ts";
+import type { Readiness } from "../../platform/health/health-routes.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { InstallationState } from "../installation/installation.ts";
+import { askSeldom } from "./ask-seldom.ts";
 import { mergeExpositions } from "./merge-expositions.ts";
 import { readServiceState, type ServiceState } from "./read-state.ts";
 import { type ShowState, stateGauges } from "./state-gauges.ts";
@@ -22,6 +24,7 @@ export interface MetricsOptions {
   /** ATTESTORE_METRICS_TOKEN */
   token: string | undefined;
   installation: () => InstallationState;
+  readiness: Readiness;
 }
 
 /** The state is read at most this often, however often somebody asks. */
@@ -40,30 +43,28 @@ export function metricsRoute({
   gather,
   token,
   installation,
+  readiness,
 }: MetricsOptions): FastifyPluginAsync {
   const views = { named: stateView(true), unnamed: stateView(false) };
   const tokenHash = token === undefined ? null : credentialHash(token);
-  let read = { at: Number.NEGATIVE_INFINITY, state: Promise.resolve<ServiceState | null>(null) };
-  const state = (): Promise<ServiceState | null> => {
-    if (performance.now() - read.at > FRESH_MS)
-      read = {
-        at: performance.now(),
-        state: readServiceState(db, jobs, clock()).catch((error: unknown) => {
-          logger.warn(
-            { reason: errorMessage(error) },
-            "the metrics that come from the database could not be read",
-          );
-          return null;
-        }),
-      };
-    return read.state;
-  };
+  const state = askSeldom<ServiceState | null>(
+    () =>
+      readServiceState(db, jobs, clock()).catch((error: unknown) => {
+        logger.warn(
+          { reason: errorMessage(error) },
+          "the metrics that come from the database could not be read",
+        );
+        return null;
+      }),
+    { fresh_ms: FRESH_MS },
+  );
   return async (app: FastifyInstance) => {
     app.get("/metrics", async (request, reply) => {
       const isNamed = hasToken(request, tokenHash);
       if (!isLocal(request) && !isNamed) throw unauthenticated();
       const { registry, show } = isNamed ? views.named : views.unnamed;
-      show(await state(), installation());
+      const [found, trouble] = await Promise.all([state(), readiness()]);
+      show(found, installation(), trouble === null);
       const texts = [...(await gather()), await registry.metrics()];
       return reply.type(registry.contentType).send(mergeExpositions(texts));
     });

@@ -3,7 +3,11 @@ import type { InstallationState } from "../installation/installation.ts";
 import type { ServiceState } from "./read-state.ts";
 
 /** Sets the gauges of the database's state for a scrape; `null` if the database did not answer. */
-export type ShowState = (state: ServiceState | null, installation: InstallationState) => void;
+export type ShowState = (
+  state: ServiceState | null,
+  installation: InstallationState,
+  isReady: boolean,
+) => void;
 
 const COMMANDS = ["queued", "delivered"];
 const INCIDENTS = ["backup_missed", "restore_test_missed", "agent_silent"];
@@ -21,6 +25,7 @@ export function stateGauges(registry: Registry, names: boolean): ShowState {
   ): Gauge<Label> =>
     new Gauge({ name: `attestore_${name}`, help, labelNames: [...labelNames], registers: [registry] });
   const up = gauge("database_up", "1 if the database answered this scrape, else 0.", []);
+  const ready = gauge("ready", "1 if the service can serve, which a write proves (GET /readyz), else 0.", []);
   const size = gauge("log_entries", "Entries in an organisation's log.", ["org_id"]);
   const source = names ? (["org_id", "source_id", "slug"] as const) : (["org_id", "source_id"] as const);
   const proof = gauge(
@@ -82,7 +87,8 @@ export function stateGauges(registry: Registry, names: boolean): ShowState {
     deliveries,
     lag,
   ];
-  return (state, installation) => {
+  return (state, installation, isReady) => {
+    ready.set(isReady ? 1 : 0);
     up.set(state === null ? 0 : 1);
     held.set(installation.pairing.is === "held" ? 1 : 0);
     setBack.set(installation.setBack.length);

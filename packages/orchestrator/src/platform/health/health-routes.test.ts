@@ -1,7 +1,7 @@
 import fastify from "fastify";
 import { afterEach, expect, test, vi } from "vitest";
 import { openTestDatabase } from "../../../test/database/test-database.ts";
-import { healthRoutes } from "./health-routes.ts";
+import { healthRoutes, readinessOf } from "./health-routes.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -15,7 +15,8 @@ test("readyz is well again as soon as a clock that was ahead is set back", async
   const clockTrouble = (): string | null =>
     Date.now() - now_ms > 1_800_000 ? "The clock is an hour ahead." : null;
   const shutdown = new AbortController().signal;
-  await app.register(healthRoutes({ pool, shutdown, warnings: () => [], clockTrouble }));
+  const readiness = readinessOf({ pool, shutdown, clockTrouble });
+  await app.register(healthRoutes({ readiness, warnings: () => [] }));
   const status = async (): Promise<number> => (await app.inject("/readyz")).statusCode;
   try {
     vi.useFakeTimers({ toFake: ["Date"], now: now_ms + 3_600_000 });

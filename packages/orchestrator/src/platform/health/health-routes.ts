@@ -3,13 +3,20 @@ import type { Pool } from "pg";
 import { unavailable } from "../errors/api-error.ts";
 import { type ClockTrouble, writeProof } from "./prove-write.ts";
 
-export interface HealthChecks {
+export interface ReadinessChecks {
   pool: Pool;
   /** Aborted when the service begins to shut down. */
   shutdown: AbortSignal;
+  clockTrouble: ClockTrouble;
+}
+
+/** Null if the service can serve, else why it cannot. */
+export type Readiness = () => Promise<string | null>;
+
+export interface HealthChecks {
+  readiness: Readiness;
   /** Warnings that do not keep the service from serving, one word each. */
   warnings: () => string[];
-  clockTrouble: ClockTrouble;
 }
 
 /**
@@ -18,23 +25,26 @@ export interface HealthChecks {
  */
 const FRESH_MS = 1000;
 
-/**
- * For load balancers and supervisors: `GET /healthz` answers as long as the process does; `GET
- * /readyz` says whether it can serve, which a write proves, and otherwise answers 503
- * `unavailable` with the reason.
- */
-export function healthRoutes({ pool, shutdown, warnings, clockTrouble }: HealthChecks): FastifyPluginAsync {
+/** Whether the service can serve, which a write proves. */
+export function readinessOf({ pool, shutdown, clockTrouble }: ReadinessChecks): Readiness {
   const proveWrite = writeProof(pool, clockTrouble);
   let asked = { at: -FRESH_MS - 1, reason: Promise.resolve<string | null>(null) };
-  const databaseTrouble = (): Promise<string | null> => {
+  return async () => {
+    if (shutdown.aborted) return "The service is shutting down.";
     if (performance.now() - asked.at > FRESH_MS) asked = { at: performance.now(), reason: proveWrite() };
     return asked.reason;
   };
+}
+
+/**
+ * For load balancers and supervisors: `GET /healthz` answers as long as the process does; `GET
+ * /readyz` says whether it can serve, and otherwise answers 503 `unavailable` with the reason.
+ */
+export function healthRoutes({ readiness, warnings }: HealthChecks): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
     app.get("/healthz", async () => ({ status: "ok" }));
     app.get("/readyz", async () => {
-      if (shutdown.aborted) throw unavailable("The service is shutting down.");
-      const trouble = await databaseTrouble();
+      const trouble = await readiness();
       if (trouble !== null) throw unavailable(trouble);
       return { status: "ready", warnings: warnings() };
     });
