@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect } from "vitest";
-import { runCli, type Finished } from "./service/cli.ts";
+import { afterEach, beforeEach } from "vitest";
+import { type Finished, jsonOf, runCli } from "./service/cli.ts";
 
 export let base: string;
 export let root: string;
@@ -20,11 +20,8 @@ export function useStandaloneRoot(): void {
 export const cli = (...args: string[]): Promise<Finished> =>
   runCli(args, { env: { ATTESTORE_HOME: root }, cwd: base });
 
-export async function json<T = Record<string, unknown>>(args: string[], code = 0, env = {}): Promise<T> {
-  const done = await runCli([...args, "--json"], { env: { ATTESTORE_HOME: root, ...env }, cwd: base });
-  expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
-  return JSON.parse(done.stdout) as T;
-}
+export const json = <T = Record<string, unknown>>(args: string[], code = 0, env = {}): Promise<T> =>
+  jsonOf<T>(runCli([...args, "--json"], { env: { ATTESTORE_HOME: root, ...env }, cwd: base }), code);
 
 export function writeOrders(rows: number): void {
   rmSync(join(base, "orders.db"), { force: true });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -19,6 +19,12 @@ const verify = (name: string): string =>
       encoding: "utf8",
     },
   );
+
+it("init refuses an object store's address that cannot be, and writes no config.yaml", async () => {
+  const args = ["init", "--standalone", "--storage", "s3://backups", "--s3-endpoint"];
+  expect(await json([...args, "https://s3.example.org:90000"], 2)).toMatchObject({ error: "usage" });
+  expect(existsSync(join(root, "config.yaml"))).toBe(false);
+});
 
 it("a standalone agent backs up, proves, restores and prunes without any service; receipts verify with the verifier alone", async () => {
   const storage = join(base, "disk");

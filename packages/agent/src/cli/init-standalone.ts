@@ -4,6 +4,8 @@ import { newId } from "@attestore/contract";
 import type { Layout } from "../state/layout.ts";
 import { ensureSigningKey } from "../signer/open-signing-keys.ts";
 import { UserError } from "../errors/user-error.ts";
+import { HTTPS_ORIGIN, httpsOrigin } from "../config/https-origin.ts";
+import { parseS3Url } from "../config/storage-config.ts";
 import { writeRootConfig } from "../config/write-config.ts";
 import { chooseRecipients, identityPlace } from "./choose-recipients.ts";
 import type { Call, ExitCode } from "./command.ts";
@@ -55,15 +57,14 @@ function storageBlock({ flags, cwd }: Call): Record<string, unknown> {
       throw new UserError("usage", "--s3-endpoint and --s3-region go with --storage s3://BUCKET/PREFIX");
     return storage === undefined ? { retention } : { storage: { path: resolve(cwd, storage) }, retention };
   }
-  const [, bucket, prefix = ""] =
-    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(storage) ?? [];
-  if (bucket === undefined)
+  const place = parseS3Url(storage);
+  if (place === null)
     throw new UserError("usage", `--storage takes a directory or s3://BUCKET/PREFIX, not ${storage}`);
-  if (endpoint !== undefined && !/^https:\/\/[^\s/?#@]+\/?$/.test(endpoint))
-    throw new UserError("usage", "--s3-endpoint takes https://HOST or https://HOST:PORT");
+  if (endpoint !== undefined && httpsOrigin(endpoint) === null)
+    throw new UserError("usage", `--s3-endpoint takes ${HTTPS_ORIGIN}`);
   const s3 = {
-    bucket,
-    ...(prefix === "" ? {} : { prefix }),
+    bucket: place.bucket,
+    ...(place.prefix === "" ? {} : { prefix: place.prefix }),
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(region === undefined ? {} : { region }),
     access_key_id: "env:AWS_ACCESS_KEY_ID",

@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { AUTH_KEY } from "@attestore/contract";
 import { replaceFile } from "@attestore/host/durable-files";
 import { errorCode } from "@attestore/host/errno";
+import { HTTPS_ORIGIN, httpsOrigin } from "../config/https-origin.ts";
 import { readConfig, type Config } from "../config/config.ts";
 import { layoutOf, makeLayout, type Layout } from "../state/layout.ts";
 import { readText } from "../state/read-json.ts";
@@ -141,9 +142,9 @@ async function existingConfig(layout: Layout): Promise<Config | null> {
 
 function serviceUrl(given: string | undefined): URL {
   if (given === undefined) throw new UserError("usage", "which service? Give --service https://HOST[:PORT]");
-  if (!/^https:\/\/[^/?#@\s]+\/?$/.test(given) || !URL.canParse(given))
-    throw new UserError("usage", `--service takes https://HOST or https://HOST:PORT, not ${given}`);
-  return new URL(given);
+  const url = httpsOrigin(given);
+  if (url === null) throw new UserError("usage", `--service takes ${HTTPS_ORIGIN}, not ${given}`);
+  return url;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { HTTPS_ORIGIN } from "./https-origin.ts";
 import { FLAGS, isDefaultName, settingName, takesValue, type FlagName } from "./flag-table.ts";
 
 const strict = { additionalProperties: false } as const;
@@ -148,8 +149,8 @@ export type ConfigFile = Static<typeof ConfigFile>;
 
 /** Messages for values that don't fit, by JSON Pointer; otherwise the validator's own words. */
 export const EXPECTED: Readonly<Record<string, string>> = {
-  "/service/url": "must be https://HOST or https://HOST:PORT",
-  "/standalone/storage/s3/endpoint": "must be https://HOST or https://HOST:PORT",
+  "/service/url": `must be ${HTTPS_ORIGIN}`,
+  "/standalone/storage/s3/endpoint": `must be ${HTTPS_ORIGIN}`,
   "/standalone/storage/s3/access_key_id": "must be env:NAME, file:PATH or credential:NAME",
   "/standalone/storage/s3/secret_access_key": "must be env:NAME, file:PATH or credential:NAME",
   "/allow_remote_config": "must be true or false",

@@ -76,6 +76,24 @@ nonsense: 1
   ]);
 });
 
+it.each([
+  ["service.url", (url: string) => `service: { url: "${url}" }`],
+  [
+    "standalone.storage.s3.endpoint",
+    (url: string) => `standalone: { storage: { s3: { bucket: backups, endpoint: "${url}" } } }`,
+  ],
+  [
+    "sources.a.endpoint",
+    (url: string) => `sources: { a: { engine: dumps, bucket: "s3://backups", endpoint: "${url}" } }`,
+  ],
+])("%s with a port or a host that cannot be is a mistake in config.yaml", (field, text) => {
+  expect(issuesOf(text("https://s3.example.org:9000"))).toEqual([]);
+  for (const url of ["https://s3.example.org:90000", "https://[::1", "https://s3 .example.org"])
+    expect(issuesOf(text(url))).toEqual([
+      expect.stringContaining(`${field} must be https://HOST or https://HOST:PORT`),
+    ]);
+});
+
 it("an issue of a source is placed at its line", () => {
   expect(
     issuesOf(`sources:

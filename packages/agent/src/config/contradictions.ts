@@ -4,6 +4,7 @@ import { wrongKey } from "../errors/wrong-key.ts";
 import { isCredentialName } from "../secrets/credential.ts";
 import type { ConfigPath } from "./config-position.ts";
 import type { ConfigFile } from "./config-schema.ts";
+import { HTTPS_ORIGIN, httpsOrigin } from "./https-origin.ts";
 import { suggestion } from "./schema-issues.ts";
 
 /** Of a key, as `ssh-keygen -lf` prints it. */
@@ -22,6 +23,7 @@ export function reportContradictions(value: ConfigFile, report: Report): void {
   if (value.service !== undefined && value.standalone !== undefined)
     report(["standalone"], "can't be combined with service: backups go to one or the other");
   reportEncryption(value, report);
+  reportAddresses(value, report);
   const storage = value.standalone?.storage;
   if (storage?.path !== undefined && storage.s3 !== undefined)
     report(["standalone", "storage"], "takes path or s3, not both");
@@ -43,6 +45,15 @@ function reportTestFor(value: ConfigFile, report: Report): void {
           `must be the fingerprint of a signing key, SHA256:…, as ssh-keygen -lf prints it${wrongKey(key)}`,
         );
   }
+}
+
+/** The schema knows their form, but not which ports and host names there are. */
+function reportAddresses({ service, standalone }: ConfigFile, report: Report): void {
+  const told = `must be ${HTTPS_ORIGIN}`;
+  if (service !== undefined && httpsOrigin(service.url) === null) report(["service", "url"], told);
+  const endpoint = standalone?.storage?.s3?.endpoint;
+  if (endpoint !== undefined && httpsOrigin(endpoint) === null)
+    report(["standalone", "storage", "s3", "endpoint"], told);
 }
 
 function reportEncryption({ encryption }: ConfigFile, report: Report): void {

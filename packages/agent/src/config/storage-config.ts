@@ -41,7 +41,17 @@ export interface StandaloneConfig {
   readonly retention: KeepRules;
 }
 
-/** Reads a value that the schema has accepted. */
+/** `s3://BUCKET/PREFIX`, or without the prefix, which is then empty; null for any other text. */
+export function parseS3Url(text: string): { readonly bucket: string; readonly prefix: string } | null {
+  const [, bucket, prefix = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text) ?? [];
+  return bucket === undefined ? null : { bucket, prefix };
+}
+
+export function withoutOuterSlashes(prefix: string): string {
+  return prefix.replaceAll(/^\/+|\/+$/g, "");
+}
+
+/** Reads a value that the schema has accepted, and `reportContradictions` too. */
 export function standaloneConfig(
   { storage, retention }: Static<typeof StandaloneBlock>,
   root: string,
@@ -56,7 +66,7 @@ export function standaloneConfig(
             kind: "s3",
             s3: {
               bucket: s3.bucket,
-              prefix: (s3.prefix ?? "").replaceAll(/^\/+|\/+$/g, ""),
+              prefix: withoutOuterSlashes(s3.prefix ?? ""),
               endpoint: s3.endpoint === undefined ? null : new URL(s3.endpoint),
               region: s3.region ?? "us-east-1",
               caFile: s3.ca_file === undefined ? null : resolve(root, s3.ca_file),

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { inject } from "vitest";
+import { expect, inject } from "vitest";
 
 export interface Finished {
   /** The exit code, or the name of the signal that ended it. */
@@ -66,4 +66,11 @@ export function startCli(args: readonly string[], { env = {}, cwd, stdin }: CliO
 
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
   return startCli(args, options).finished;
+}
+
+/** What a command with `--json` printed, which has to end with this exit code. */
+export async function jsonOf<T = Record<string, unknown>>(running: Promise<Finished>, code = 0): Promise<T> {
+  const done = await running;
+  expect(done.code, `${done.stdout}${done.stderr}`).toBe(code);
+  return JSON.parse(done.stdout) as T;
 }

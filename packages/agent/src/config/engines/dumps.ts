@@ -1,5 +1,6 @@
+import { HTTPS_ORIGIN, httpsOrigin } from "../https-origin.ts";
 import type { SourceFields } from "../source-fields.ts";
-import type { S3Location } from "../storage-config.ts";
+import { parseS3Url, type S3Location, withoutOuterSlashes } from "../storage-config.ts";
 import { maxAgeOf } from "./max-age.ts";
 import type { EngineSettings } from "./settings.ts";
 import { globPattern } from "./glob.ts";
@@ -59,14 +60,11 @@ function placeOf(fields: SourceFields): DumpsSettings["place"] | null {
 }
 
 function bucketOf(fields: SourceFields): S3Location | null {
-  const [, bucket, prefix = ""] =
-    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(
-      fields.text("bucket", "s3://NAME/PREFIX") ?? "",
-    ) ?? [];
-  if (bucket === undefined) return fields.issue("bucket", "must be s3://NAME or s3://NAME/PREFIX");
-  const endpoint = fields.optionalText("endpoint", "https://HOST or https://HOST:PORT");
-  if (endpoint !== null && !/^https:\/\/[^/?#@]+\/?$/.test(endpoint))
-    return fields.issue("endpoint", "must be https://HOST or https://HOST:PORT");
+  const place = parseS3Url(fields.text("bucket", "s3://NAME/PREFIX") ?? "");
+  if (place === null) return fields.issue("bucket", "must be s3://NAME or s3://NAME/PREFIX");
+  const given = fields.optionalText("endpoint", HTTPS_ORIGIN);
+  const endpoint = given === null ? null : httpsOrigin(given);
+  if (given !== null && endpoint === null) return fields.issue("endpoint", `must be ${HTTPS_ORIGIN}`);
   const accessKeyId = fields.has("access_key_id")
     ? fields.secret("access_key_id")
     : ({ kind: "env", name: "AWS_ACCESS_KEY_ID" } as const);
@@ -75,9 +73,9 @@ function bucketOf(fields: SourceFields): S3Location | null {
     : ({ kind: "env", name: "AWS_SECRET_ACCESS_KEY" } as const);
   if (accessKeyId === null || secretAccessKey === null) return null;
   return {
-    bucket,
-    prefix: prefix.replaceAll(/^\/+|\/+$/g, ""),
-    endpoint: endpoint === null ? null : new URL(endpoint),
+    bucket: place.bucket,
+    prefix: withoutOuterSlashes(place.prefix),
+    endpoint,
     region: fields.optionalText("region", "a region such as eu-central-1") ?? "us-east-1",
     caFile: fields.has("ca_file") ? fields.path("ca_file", "the path of a certificate in PEM") : null,
     accessKeyId,
