@@ -9,7 +9,7 @@ import { stopSetBackLogs } from "../log/missing-heads.ts";
 import { readSignedHeads } from "../log/signed-heads.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { readCommandConfig } from "../platform/config/served-address.ts";
-import { CONSOLE_LIMITS } from "../platform/database/connection-limits.ts";
+import { CONSOLE_TIMEOUTS } from "../platform/database/pool-timeouts.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
@@ -19,7 +19,7 @@ import { readIdentity, requireIdentity } from "../platform/keys/service-identity
 import { openServiceKeys, type ServiceKeys } from "../platform/keys/service-keys.ts";
 import { type Logger, silentLogger } from "../platform/logging/logger.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
-import { openDatabase } from "../platform/postgres/open-database.ts";
+import { openConfiguredDatabase } from "../platform/postgres/open-database.ts";
 import { objectStore } from "../service/open-objects.ts";
 import { requireExisting } from "./require-existing.ts";
 
@@ -70,21 +70,13 @@ export async function openConsole(
 ): Promise<Console> {
   const config = await readCommandConfig(environment);
   if (!onNew) await requireExisting(config);
-  const opened = await openDatabase({
-    dataDirectory: config.data,
-    databaseUrl: config.databaseUrl,
-    migrationsUrl: config.migrationsUrl,
-    binaries: config.postgres,
-    user: config.postgresUser,
-    role: "command",
-    log,
-  });
+  const opened = await openConfiguredDatabase(config, { role: "command", log });
   const access = connectDatabase({
     connection: opened.connection,
     log,
     connections: 2,
     way: "console",
-    limits: CONSOLE_LIMITS,
+    timeouts: CONSOLE_TIMEOUTS,
   });
   let keys: ServiceKeys | null = null;
   const close = async (): Promise<void> => {

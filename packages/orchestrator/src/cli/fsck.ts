@@ -5,7 +5,7 @@ import { readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { readIdentity } from "../platform/keys/service-identity.ts";
-import { openDatabase } from "../platform/postgres/open-database.ts";
+import { openConfiguredDatabase } from "../platform/postgres/open-database.ts";
 import { logIdentityOf } from "../log/log-identity.ts";
 import { objectStore } from "../service/open-objects.ts";
 import { type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
@@ -35,15 +35,7 @@ export function fsckCommand(): Command {
       const config = readConfig(process.env);
       await requireExisting(config);
       const log = logOf(options);
-      const opened = await openDatabase({
-        dataDirectory: config.data,
-        databaseUrl: config.databaseUrl,
-        migrationsUrl: config.migrationsUrl,
-        binaries: config.postgres,
-        user: config.postgresUser,
-        role: "command",
-        log,
-      });
+      const opened = await openConfiguredDatabase(config, { role: "command", log });
       const access = connectDatabase({ connection: opened.connection, log, connections: 1 });
       try {
         await migrate(opened.connection, log, undefined, opened);

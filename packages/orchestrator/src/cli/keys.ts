@@ -13,7 +13,7 @@ import { type KeySlot, keySlots, leftFiles } from "../platform/keys/key-slots.ts
 import { readIdentity } from "../platform/keys/service-identity.ts";
 import type { Token } from "../platform/keys/token/token.ts";
 import type { Logger } from "../platform/logging/logger.ts";
-import { openDatabase } from "../platform/postgres/open-database.ts";
+import { openConfiguredDatabase } from "../platform/postgres/open-database.ts";
 import { commandGroup, type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
 import { type MovedKey, moveSigningKey } from "./keys/move-key.ts";
 import { moveSealingKey } from "./keys/move-sealing-key.ts";
@@ -105,15 +105,7 @@ async function moveAll(
   slots: readonly KeySlot[],
   log: Logger,
 ): Promise<Moved[]> {
-  const opened = await openDatabase({
-    dataDirectory: config.data,
-    databaseUrl: config.databaseUrl,
-    migrationsUrl: config.migrationsUrl,
-    binaries: config.postgres,
-    user: config.postgresUser,
-    role: "serve",
-    log,
-  });
+  const opened = await openConfiguredDatabase(config, { role: "serve", log });
   // As the tables' owner, because the service's role may not lock them.
   const access = connectDatabase({ connection: opened.connection, log, connections: 1 });
   try {

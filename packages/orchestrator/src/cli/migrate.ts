@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { readConfig } from "../platform/config/read-config.ts";
 import { migrate, readMigrations } from "../platform/database/migrate.ts";
-import { openDatabase } from "../platform/postgres/open-database.ts";
+import { openConfiguredDatabase } from "../platform/postgres/open-database.ts";
 import { type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
 import { printOutcome } from "./outcome.ts";
 
@@ -15,16 +15,7 @@ export function migrateCommand(): Command {
       const config = readConfig(process.env);
       // Shows which locks it waits for, and errors of the database.
       const log = logOf(options, "warn");
-      const { databaseUrl, migrationsUrl, postgres: binaries, postgresUser: user } = config;
-      const opened = await openDatabase({
-        dataDirectory: config.data,
-        databaseUrl,
-        migrationsUrl,
-        binaries,
-        user,
-        role: "command",
-        log,
-      });
+      const opened = await openConfiguredDatabase(config, { role: "command", log });
       try {
         const known = await readMigrations();
         const applied = await migrate(opened.connection, log, known, opened);

@@ -6,14 +6,14 @@ import type { BackupFile } from "../features/service-backup/backup-files.ts";
 import type { BackupManifest } from "../features/service-backup/contents.ts";
 import type { Restored } from "../features/service-backup/restore-backup.ts";
 import { ageRecipient, InvalidValue } from "../platform/config/setting-types.ts";
-import { type Config, readConfig, readSettings } from "../platform/config/read-config.ts";
+import { readConfig, readSettings } from "../platform/config/read-config.ts";
 import { type Setting, SETTINGS } from "../platform/config/settings.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { UserError } from "../platform/errors/user-error.ts";
 import { readIdentity } from "../platform/keys/service-identity.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { findClientPrograms } from "../platform/postgres/client-programs.ts";
-import { openDatabase } from "../platform/postgres/open-database.ts";
+import { openConfiguredDatabase } from "../platform/postgres/open-database.ts";
 import { objectStore } from "../service/open-objects.ts";
 import { commandGroup, consoleCommand } from "./console-command.ts";
 import { requireExisting } from "./require-existing.ts";
@@ -88,7 +88,7 @@ async function runBackup({ to, recipient }: BackupFlags): Promise<BackupFile & B
   await requireBackupDirectory(directory, to === undefined ? undefined : "--to");
   const { requireBackable, writeServiceBackup } = await import("../features/service-backup/write-backup.ts");
   await requireExisting(config);
-  const opened = await openDatabase({ ...databaseOptions(config), role: "command" });
+  const opened = await openConfiguredDatabase(config, { role: "command", log: silentLogger });
   const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
   try {
     const major = await requireBackable(access.pool);
@@ -132,17 +132,6 @@ function shownSettings(sources: ReturnType<typeof readSettings>["sources"]): Rec
     if (text !== undefined && source !== "default") shown[variable] = secret === true ? "(secret)" : text;
   }
   return shown;
-}
-
-function databaseOptions(config: Config) {
-  return {
-    dataDirectory: config.data,
-    databaseUrl: config.databaseUrl,
-    migrationsUrl: config.migrationsUrl,
-    binaries: config.postgres,
-    user: config.postgresUser,
-    log: silentLogger,
-  };
 }
 
 function backupOutcome({ path, bytes, created_at, logs }: BackupFile & BackupManifest): Outcome {

@@ -1,21 +1,23 @@
 import type pg from "pg";
-import { LimitedPool, LOG_LIMITS } from "../platform/database/connection-limits.ts";
+import { DatabasePool, LOG_TIMEOUTS } from "../platform/database/pool-timeouts.ts";
 import { roleOf, type Way } from "../platform/database/roles.ts";
 import { typeParsers } from "../platform/database/type-parsers.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 
+/** By default: one for the batch in flight, the others to repeat earlier answers. */
+export const SEQUENCER_CONNECTIONS = 4;
+
 /**
- * The sequencer's own connections: one for the batch in flight, the others to repeat earlier
- * answers. Statements are pipelined, so a batch costs three round trips. Every step has a timeout,
- * because all later submissions wait behind it.
+ * The sequencer's own connections. Statements are pipelined, so a batch costs three round trips.
+ * Every step has a timeout, because all later submissions wait behind it.
  */
 export function openSequencerPool(
   connection: ConnectionSettings,
   logger: Logger,
-  { max = 4, way }: { max?: number; way?: Way } = {},
+  { max = SEQUENCER_CONNECTIONS, way }: { max?: number; way?: Way } = {},
 ): pg.Pool {
-  const pool = new LimitedPool(
+  const pool = new DatabasePool(
     {
       ...connection,
       max,
@@ -23,7 +25,7 @@ export function openSequencerPool(
       types: typeParsers,
       application_name: "attestore-server log",
     },
-    LOG_LIMITS,
+    LOG_TIMEOUTS,
     ["set lock_timeout = 5000", ...(way === undefined ? [] : [`set role ${roleOf(way)}`])],
   );
   pool.on("error", (error) => logger.warn({ reason: error.message }, "an idle connection of the log broke"));

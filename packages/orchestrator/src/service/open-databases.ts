@@ -1,20 +1,16 @@
 import type { SignedHeadStore } from "../log/checkpoint-signer.ts";
 import { stopSetBackLogs } from "../log/missing-heads.ts";
 import type { Config } from "../platform/config/read-config.ts";
-import { JOB_LIMITS, REQUEST_LIMITS } from "../platform/database/connection-limits.ts";
+import { JOB_TIMEOUTS, REQUEST_TIMEOUTS } from "../platform/database/pool-timeouts.ts";
 import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 import { connectDatabase, type DatabaseAccess } from "../platform/database/database.ts";
 import { NewServers } from "../platform/database/new-servers.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { letServiceIn } from "../platform/database/roles.ts";
 import type { Logger } from "../platform/logging/logger.ts";
-import { openDatabase } from "../platform/postgres/open-database.ts";
+import { openConfiguredDatabase } from "../platform/postgres/open-database.ts";
 import type { Cleanup } from "./cleanup.ts";
-
-/** Jobs, mails, webhooks and metrics: few at once, and no person waits for them. */
-const JOB_CONNECTIONS = 4;
-/** For a worker that runs no jobs: for metrics, and for the checks before a deletion. */
-const CONNECTIONS_WITHOUT_JOBS = 2;
+import { CONNECTIONS_WITHOUT_JOBS, JOB_CONNECTIONS } from "./database-connections.ts";
 
 export interface OpenDatabases {
   /** As the role that the service works as. */
@@ -37,16 +33,7 @@ export async function openOwnDatabase(
   cleanup: Cleanup,
   maxConnections?: number,
 ): Promise<ConnectionSettings> {
-  const opened = await openDatabase({
-    dataDirectory: config.data,
-    databaseUrl: config.databaseUrl,
-    migrationsUrl: config.migrationsUrl,
-    binaries: config.postgres,
-    user: config.postgresUser,
-    role: "serve",
-    maxConnections,
-    log,
-  });
+  const opened = await openConfiguredDatabase(config, { role: "serve", maxConnections, log });
   cleanup.add(() => opened.close());
   await migrate(opened.connection, log, undefined, opened);
   if (config.databaseUrl === undefined) await letServiceIn(opened.connection);
@@ -75,7 +62,7 @@ export function openPools(
     log,
     connections: config.databaseConnections,
     way: "requests",
-    limits: REQUEST_LIMITS,
+    timeouts: REQUEST_TIMEOUTS,
     servers,
   });
   cleanup.add(() => requests.close());
@@ -84,7 +71,7 @@ export function openPools(
     log,
     connections: runsJobs ? JOB_CONNECTIONS : CONNECTIONS_WITHOUT_JOBS,
     way: "jobs",
-    limits: JOB_LIMITS,
+    timeouts: JOB_TIMEOUTS,
     servers,
   });
   cleanup.add(() => jobs.close());

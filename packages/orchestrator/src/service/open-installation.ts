@@ -10,6 +10,7 @@ import type { ServiceKeys } from "../platform/keys/service-keys.ts";
 import { type Logger, silentLogger } from "../platform/logging/logger.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
 import type { Cleanup } from "./cleanup.ts";
+import { LOOK_BACK_CONNECTIONS } from "./database-connections.ts";
 import type { OpenDatabases } from "./open-databases.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 
@@ -45,7 +46,7 @@ export async function openInstallation(
   cleanup: Cleanup,
 ): Promise<OpenInstallation> {
   const { signed, leads } = worker;
-  const lookBack = openSequencerPool(connection, log, { max: 1, way: "log" });
+  const lookBack = openSequencerPool(connection, log, { max: LOOK_BACK_CONNECTIONS, way: "log" });
   cleanup.add(() => lookBack.end());
   const signer = new CheckpointSigner(logHost, keys.log, { signed, ...committedHeads(lookBack) });
   worker.followHeads?.((heads) => signer.learn(heads));

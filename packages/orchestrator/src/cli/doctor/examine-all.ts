@@ -5,7 +5,7 @@ import type { Config } from "../../platform/config/read-config.ts";
 import { connectDatabase, type DatabaseAccess } from "../../platform/database/database.ts";
 import { readIdentity, type ServiceIdentity } from "../../platform/keys/service-identity.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
-import { openDatabase, type OpenDatabase } from "../../platform/postgres/open-database.ts";
+import { openConfiguredDatabase, type OpenDatabase } from "../../platform/postgres/open-database.ts";
 import { logIdentityOf } from "../../log/log-identity.ts";
 import { examineBackup } from "./examine-backup.ts";
 import { examineAuthority, examineCertificate } from "./examine-certificate.ts";
@@ -65,15 +65,7 @@ async function examineData(config: Config, isServing: boolean): Promise<Finding[
   // Opening it would create a new one, which a check must not do.
   if (isEmbedded && !(await exists(join(config.data, "postgres", "data"))))
     return [skipped("database", "There is none yet: the first start creates it.")];
-  const opened = await openDatabase({
-    dataDirectory: config.data,
-    databaseUrl: config.databaseUrl,
-    migrationsUrl: config.migrationsUrl,
-    binaries: config.postgres,
-    user: config.postgresUser,
-    role: "command",
-    log: silentLogger,
-  });
+  const opened = await openConfiguredDatabase(config, { role: "command", log: silentLogger });
   const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
   try {
     return [

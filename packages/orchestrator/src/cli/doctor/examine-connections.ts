@@ -1,7 +1,7 @@
 import { type Finding, warning } from "@attestore/host/finding";
 import type { Config } from "../../platform/config/read-config.ts";
 import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
-import { mostConnections, readMaxConnections } from "../../service/workers/connections.ts";
+import { mostConnections, readMaxConnections } from "../../service/database-connections.ts";
 
 /**
  * A service opens connections as it needs them, so one that may have too few starts well and fails

@@ -21,7 +21,7 @@ import { findClientPrograms } from "../../platform/postgres/client-programs.ts";
 import { libpqConnection } from "../../platform/postgres/libpq-connection.ts";
 import {
   lockDataDirectory,
-  openDatabase,
+  openConfiguredDatabase,
   type OpenDatabase,
   UNFINISHED_RESTORE,
 } from "../../platform/postgres/open-database.ts";
@@ -119,12 +119,7 @@ async function fill(
 ): Promise<Restored> {
   const { config } = options;
   try {
-    const opened = await openDatabase({
-      dataDirectory: config.data,
-      databaseUrl: config.databaseUrl,
-      migrationsUrl: config.migrationsUrl,
-      binaries: config.postgres,
-      user: config.postgresUser,
+    const opened = await openConfiguredDatabase(config, {
       role: "serve",
       restoring: true,
       held,

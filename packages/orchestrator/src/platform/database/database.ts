@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from "kysely";
 import type pg from "pg";
 import type { Logger } from "../logging/logger.ts";
-import { type ConnectionLimits, LimitedPool } from "./connection-limits.ts";
+import { type PoolTimeouts, DatabasePool } from "./pool-timeouts.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import type { NewServers } from "./new-servers.ts";
 import { preparing } from "./prepared.ts";
@@ -29,7 +29,7 @@ export interface DatabaseAccessOptions {
    */
   way?: Way;
   /** None by default, for commands that look through everything. */
-  limits?: ConnectionLimits;
+  timeouts?: PoolTimeouts;
   /** Whose check each new connection waits for. */
   servers?: NewServers;
 }
@@ -52,10 +52,10 @@ export function connectDatabase({
   log,
   connections = 10,
   way,
-  limits,
+  timeouts,
   servers,
 }: DatabaseAccessOptions): DatabaseAccess {
-  const pool = new LimitedPool(
+  const pool = new DatabasePool(
     {
       ...connection,
       max: connections,
@@ -63,7 +63,7 @@ export function connectDatabase({
       application_name: "attestore-server",
       idleTimeoutMillis: 60_000,
     },
-    limits,
+    timeouts,
     way === undefined ? [SETTINGS] : [SETTINGS, `set role ${roleOf(way)}`],
     servers,
   );

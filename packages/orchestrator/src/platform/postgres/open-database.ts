@@ -6,6 +6,7 @@ import { errorCode, errorMessage } from "@attestore/host/errno";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { HeldLock } from "@attestore/host/process-lock";
 import pg from "pg";
+import type { Config } from "../config/read-config.ts";
 import { requireOwnSessions } from "../database/pooling.ts";
 import { refusalOf, requireWritable } from "./refused-connection.ts";
 import { parseServers } from "../database/servers.ts";
@@ -92,6 +93,21 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDa
       { cause: error },
     );
   }
+}
+
+/** The database that the settings name: the embedded one, or one of the user's own. */
+export function openConfiguredDatabase(
+  config: Config,
+  options: Pick<OpenDatabaseOptions, "role" | "log" | "maxConnections" | "restoring" | "held">,
+): Promise<OpenDatabase> {
+  return openDatabase({
+    dataDirectory: config.data,
+    databaseUrl: config.databaseUrl,
+    migrationsUrl: config.migrationsUrl,
+    binaries: config.postgres,
+    user: config.postgresUser,
+    ...options,
+  });
 }
 
 async function open(options: OpenDatabaseOptions): Promise<OpenDatabase> {

@@ -12,7 +12,7 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { Cleanup } from "../cleanup.ts";
 import { openOwnDatabase } from "../open-databases.ts";
 import { serveAlone } from "../start-service.ts";
-import { embeddedConnections, fittingWorkers } from "./connections.ts";
+import { embeddedConnections, fittingWorkers } from "../database-connections.ts";
 import type { SentHead, WorkerStart } from "./protocol.ts";
 import { HeadsOfWorkers } from "./sent-heads.ts";
 import { WorkerNotStarted } from "./worker-not-started.ts";

@@ -6,7 +6,7 @@ import { openSequencerPool } from "../../log/sequencer-pool.ts";
 import { RecordingLogger } from "../../../test/recording-logger.ts";
 import { silentLogger } from "../logging/logger.ts";
 import { withClient } from "./client.ts";
-import { JOB_LIMITS, LOG_LIMITS, REQUEST_LIMITS } from "./connection-limits.ts";
+import { JOB_TIMEOUTS, LOG_TIMEOUTS, REQUEST_TIMEOUTS } from "./pool-timeouts.ts";
 import { connectDatabase, type DatabaseAccess } from "./database.ts";
 import { asDatabaseUnavailable, DatabaseUnavailable } from "./unavailable.ts";
 import { watched } from "./watched.ts";
@@ -27,7 +27,7 @@ const access = (silence_ms: number, statement_ms = silence_ms, idle_ms = 60_000)
     connection: way.connection,
     log: silentLogger,
     connections: 1,
-    limits: { statement_ms, silence_ms, idle_ms },
+    timeouts: { statement_ms, silence_ms, idle_ms },
   });
 
 const failure = (work: Promise<unknown>): Promise<unknown> =>
@@ -99,19 +99,19 @@ test("every pool of the service has the server end transactions that wait for th
     const { rows } = await pool.query("select name, setting from pg_settings where name = any($1)", [names]);
     return Object.fromEntries(rows.map(({ name, setting }) => [name, Number(setting)]));
   };
-  for (const limits of [REQUEST_LIMITS, JOB_LIMITS]) {
-    const opened = connectDatabase({ connection: server.connection, log: silentLogger, limits });
+  for (const timeouts of [REQUEST_TIMEOUTS, JOB_TIMEOUTS]) {
+    const opened = connectDatabase({ connection: server.connection, log: silentLogger, timeouts });
     expect(await shown(opened.pool)).toEqual({
-      idle_in_transaction_session_timeout: limits.idle_ms,
-      statement_timeout: limits.statement_ms,
+      idle_in_transaction_session_timeout: timeouts.idle_ms,
+      statement_timeout: timeouts.statement_ms,
       lock_timeout: 0,
     });
     await opened.close();
   }
   const log = openSequencerPool(server.connection, silentLogger);
   expect(await shown(log)).toEqual({
-    idle_in_transaction_session_timeout: LOG_LIMITS.idle_ms,
-    statement_timeout: LOG_LIMITS.statement_ms,
+    idle_in_transaction_session_timeout: LOG_TIMEOUTS.idle_ms,
+    statement_timeout: LOG_TIMEOUTS.statement_ms,
     lock_timeout: 5_000,
   });
   await log.end();

@@ -1,12 +1,22 @@
 import { plural } from "@attestore/proof";
-import type { Config } from "../../platform/config/read-config.ts";
-import { withClient } from "../../platform/database/client.ts";
-import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
-import { UserError } from "../../platform/errors/user-error.ts";
-import type { Logger } from "../../platform/logging/logger.ts";
+import { SEQUENCER_CONNECTIONS } from "../log/sequencer-pool.ts";
+import type { Config } from "../platform/config/read-config.ts";
+import { withClient } from "../platform/database/client.ts";
+import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
+import { UserError } from "../platform/errors/user-error.ts";
+import type { Logger } from "../platform/logging/logger.ts";
 
-/** Connections besides those for requests: for the log, for jobs, and for notices of commands. */
-const BESIDE_REQUESTS = 10;
+/** Jobs, mails, webhooks and metrics: few at once, and no person waits for them. */
+export const JOB_CONNECTIONS = 4;
+/** For a worker that runs no jobs: for metrics, and for the checks before a deletion. */
+export const CONNECTIONS_WITHOUT_JOBS = 2;
+/** Looks up, for the signer of checkpoints, what the database has of the logs. */
+export const LOOK_BACK_CONNECTIONS = 1;
+/** Hears that there are new commands. */
+const NOTICE_CONNECTIONS = 1;
+
+/** What each worker has besides `ATTESTORE_DATABASE_CONNECTIONS`, which are for requests. */
+const BESIDE_REQUESTS = SEQUENCER_CONNECTIONS + LOOK_BACK_CONNECTIONS + JOB_CONNECTIONS + NOTICE_CONNECTIONS;
 /** For commands, backups of the service, and people. */
 const FOR_OTHERS = 20;
 

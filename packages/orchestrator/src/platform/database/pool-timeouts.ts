@@ -6,7 +6,7 @@ import type { NewServers } from "./new-servers.ts";
 import { DatabaseClient } from "./servers.ts";
 
 /** How long a pool waits for its server, and its server for it; 0 for as long as it takes. */
-export interface ConnectionLimits {
+export interface PoolTimeouts {
   /** The server itself ends a statement that takes longer (`statement_timeout`). */
   statement_ms: number;
   /** A connection that leaves a statement without a single byte for so long is given up. */
@@ -20,21 +20,21 @@ export interface ConnectionLimits {
 }
 
 /** People and agents wait for these. */
-export const REQUEST_LIMITS: ConnectionLimits = {
+export const REQUEST_TIMEOUTS: PoolTimeouts = {
   statement_ms: 30_000,
   silence_ms: 35_000,
   idle_ms: 60_000,
 };
 /** Work by the clock goes through many rows at once. */
-export const JOB_LIMITS: ConnectionLimits = {
+export const JOB_TIMEOUTS: PoolTimeouts = {
   statement_ms: 300_000,
   silence_ms: 330_000,
   idle_ms: 60_000,
 };
 /** All later submissions wait behind a batch. */
-export const LOG_LIMITS: ConnectionLimits = { statement_ms: 15_000, silence_ms: 20_000, idle_ms: 30_000 };
+export const LOG_TIMEOUTS: PoolTimeouts = { statement_ms: 15_000, silence_ms: 20_000, idle_ms: 30_000 };
 /** Somebody waits for a command, and can stop it. Its locks must not stay after that. */
-export const CONSOLE_LIMITS: ConnectionLimits = { statement_ms: 0, silence_ms: 0, idle_ms: 60_000 };
+export const CONSOLE_TIMEOUTS: PoolTimeouts = { statement_ms: 0, silence_ms: 0, idle_ms: 60_000 };
 
 const CONNECT_WITHIN_MS = 5_000;
 const END_WITHIN_MS = 2_000;
@@ -45,18 +45,18 @@ const END_WITHIN_MS = 2_000;
  * quarter of an hour, and Node has no TCP_USER_TIMEOUT. So a statement without an answer in time
  * fails, and its connection is never used again. Keep-alive finds the idle ones within 20 seconds.
  */
-export class LimitedPool extends pg.Pool {
+export class DatabasePool extends pg.Pool {
   readonly #sockets: Set<Socket>;
   #ended: Promise<void> | null = null;
 
   /**
-   * @param limits none for commands that look through everything
+   * @param timeouts none for commands that look through everything
    * @param prepare statements that run on each new connection before anybody gets it
    * @param servers whose check each new connection waits for
    */
   constructor(
     settings: pg.PoolConfig,
-    limits: ConnectionLimits | undefined,
+    timeouts: PoolTimeouts | undefined,
     prepare: readonly string[],
     servers?: NewServers,
   ) {
@@ -71,8 +71,10 @@ export class LimitedPool extends pg.Pool {
         const socket = socketOf(client);
         sockets.add(socket);
         socket.once("close", () => sockets.delete(socket));
-        if (limits !== undefined && limits.silence_ms > 0) giveUpWhenSilent(socket, limits.silence_ms);
-        await client.query([...(limits === undefined ? [] : [serverSide(limits)]), ...prepare].join("; "));
+        if (timeouts !== undefined && timeouts.silence_ms > 0) giveUpWhenSilent(socket, timeouts.silence_ms);
+        await client.query(
+          [...(timeouts === undefined ? [] : [serverSide(timeouts)]), ...prepare].join("; "),
+        );
         await servers?.admit(client);
       }),
     });
@@ -99,7 +101,7 @@ export class LimitedPool extends pg.Pool {
  * has the server give up a client that takes no more of an answer. A server that does not know a
  * setting keeps its own way.
  */
-function serverSide({ statement_ms, idle_ms }: ConnectionLimits): string {
+function serverSide({ statement_ms, idle_ms }: PoolTimeouts): string {
   const wanted = {
     statement_timeout: statement_ms,
     idle_in_transaction_session_timeout: idle_ms,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
-import { RecordingLogger } from "../../../test/recording-logger.ts";
-import { readConfig } from "../../platform/config/read-config.ts";
-import { embeddedConnections, fittingWorkers } from "./connections.ts";
+import { openTestDatabase, type TestDatabase } from "../../test/database/test-database.ts";
+import { RecordingLogger } from "../../test/recording-logger.ts";
+import { readConfig } from "../platform/config/read-config.ts";
+import { embeddedConnections, fittingWorkers } from "./database-connections.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
