@@ -105,7 +105,10 @@ export async function createFile(
   }
 }
 
-/** Moves a file within one file system. After a crash it has exactly one of the two names. */
+/**
+ * Moves a file or directory within one file system. After a crash it has exactly one of the two
+ * names.
+ */
 export async function moveFile(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncDirectory(dirname(to));

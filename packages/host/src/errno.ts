@@ -7,6 +7,13 @@ export function errorCode(error: unknown): string | null {
   return typeof error.code === "string" ? error.code : null;
 }
 
+const DISK_FULL: ReadonlySet<string | null> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
+/** Whether a file system, a quota or a limit on files reports that there is no more room. */
+export function isDiskFull(error: unknown): boolean {
+  return DISK_FULL.has(errorCode(error));
+}
+
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 import { createHash, type Hash, randomBytes } from "node:crypto";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { syncDirectory } from "@attestore/host/durable-files";
+import { moveFile } from "@attestore/host/durable-files";
 import { isAlive, ownProcessTag } from "../processes/process-tag.ts";
 import { writeFilePieces } from "./file-pieces.ts";
 
@@ -33,8 +33,7 @@ export async function writeBlob(
     const sizeBytes = await writeFilePieces(partial, holdingDigest(ciphertext, hash), signal);
     const sha256 = hash.digest("hex");
     const path = join(blobsDir, `${sha256}.age`);
-    await rename(partial, path);
-    await syncDirectory(blobsDir);
+    await moveFile(partial, path);
     return { path, sha256, sizeBytes };
   } catch (error) {
     await rm(partial, { force: true });

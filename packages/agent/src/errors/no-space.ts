@@ -17,8 +17,3 @@ export function noSpace(error: unknown): string | null {
   const path = error instanceof Error && "path" in error ? error.path : null;
   return text(typeof path === "string" ? path : "a file");
 }
-
-/** Whether a file system, a quota or a limit reports that there is no more room. */
-export function isDiskFull(error: unknown): boolean {
-  return TEXTS[errorCode(error) ?? ""] !== undefined;
-}

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { parsePublicKeyFile, sshFingerprint, type EnvelopeJson, type PublicKey } from "@attestore/proof";
 import { readText } from "../state/read-json.ts";
 import type { Layout } from "../state/layout.ts";
@@ -14,12 +14,7 @@ export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string,
   const { fingerprint, publicKey } = await readSigningKey(layout);
   const keys = new Map([[fingerprint, publicKey]]);
   const retired = join(layout.keys, "retired");
-  let names: string[] = [];
-  try {
-    names = await readdir(retired);
-  } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
-  }
+  const names = (await nullIfMissing(readdir(retired))) ?? [];
   for (const name of names.filter((each) => each.endsWith(".pub"))) {
     const text = await readText(join(retired, name));
     if (text === null) continue;

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory, replaceJsonFile } from "@attestore/host/durable-files";
-import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { envelopeToJson, PAYLOAD_TYPE, signEnvelope, type EnvelopeJson } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
 import type { SigningKey } from "../signer/signing-key.ts";
@@ -44,13 +44,9 @@ export async function keepRotation(layout: Layout, rotation: Rotation, key: stri
 
 export async function listRotations(layout: Layout): Promise<string[]> {
   const directory = join(layout.keys, "rotations");
-  try {
-    return (await readdir(directory))
-      .filter((name) => /^\d{4}-\w+\.json$/.test(name))
-      .toSorted()
-      .map((name) => join(directory, name));
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  }
+  const names = (await nullIfMissing(readdir(directory))) ?? [];
+  return names
+    .filter((name) => /^\d{4}-\w+\.json$/.test(name))
+    .toSorted()
+    .map((name) => join(directory, name));
 }

@@ -1,4 +1,5 @@
 import type { RestoreTestPredicate } from "@attestore/proof";
+import { isDiskFull } from "@attestore/host/errno";
 import { type EarlierTests, verdict } from "../checks/index.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused, type Runtime } from "../engines/engine.ts";
 import { findSandbox } from "../engines/index.ts";
@@ -10,7 +11,6 @@ import { DEFAULT_LIMITS, type SourceLimits } from "../config/source-limits.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { Confinement } from "../sandboxes/bounds/confinement.ts";
 import { RestoreTooLarge } from "../sandboxes/bounds/restore-too-large.ts";
-import { isDiskFull } from "../errors/no-space.ts";
 import { RunError, stopIfAborted } from "../errors/run-error.ts";
 import { type TimeLimit, timeLimit } from "../engines/enforce-limits.ts";
 import { holdToSignedSize } from "./hold-to-signed-size.ts";

@@ -1,11 +1,11 @@
 import { join } from "node:path";
+import { isDiskFull } from "@attestore/host/errno";
 import { dumpSource } from "../engines/index.ts";
 import type { Dump, Origin, SourceMetadata } from "../engines/engine.ts";
 import { writeBlob } from "../crypto/blob.ts";
 import { seal } from "../crypto/seal.ts";
 import { DEFAULT_LIMITS, type SourceLimits } from "../config/source-limits.ts";
 import type { SourceConfig } from "../config/source-config.ts";
-import { isDiskFull } from "../errors/no-space.ts";
 import { RunError, stopIfAborted } from "../errors/run-error.ts";
 import { atMost, beyondLimit, timeLimit } from "../engines/enforce-limits.ts";
 import { makeContentKey, withContentKey } from "./content-key.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { request, type Agent } from "node:https";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { isDiskFull } from "../errors/no-space.ts";
+import { isDiskFull } from "@attestore/host/errno";
 import { RunError } from "../errors/run-error.ts";
 import { backoffDelay, type Backoff } from "./backoff.ts";
 import { connectionError, refuseUpgrade } from "./exchange.ts";

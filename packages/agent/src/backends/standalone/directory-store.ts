@@ -1,12 +1,12 @@
-import { constants, createReadStream, existsSync } from "node:fs";
-import { access, copyFile, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { access, copyFile, link, lstat, readdir, rm } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { makeDirectory, removeFile, syncDirectory } from "@attestore/host/durable-files";
-import { errorCode } from "@attestore/host/errno";
+import { makeDirectory, moveFile, removeFile, syncDirectory } from "@attestore/host/durable-files";
+import { errorCode, isDiskFull } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { readFilePieces, writeFilePieces } from "../../crypto/file-pieces.ts";
 import { openRegularFile } from "../../trees/open.ts";
-import { isDiskFull } from "../../errors/no-space.ts";
 import { RunError } from "../../errors/run-error.ts";
 import type { TransferOptions } from "../backup-backend.ts";
 import type { BackupStore, StoredObject } from "./backup-store.ts";
@@ -116,13 +116,8 @@ async function refuseLink(directory: string): Promise<void> {
 
 /** A name holds a whole file or none: the file is linked or renamed to it. */
 async function isThere(path: string, sizeBytes: number): Promise<boolean> {
-  try {
-    const stats = await lstat(path);
-    return stats.isFile() && stats.size === sizeBytes;
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return false;
-    throw error;
-  }
+  const stats = await nullIfMissing(lstat(path));
+  return stats !== null && stats.isFile() && stats.size === sizeBytes;
 }
 
 /**
@@ -141,21 +136,9 @@ async function copyDurably(
     if (name.startsWith(partials)) await rm(join(dirname(to), name), { force: true });
   const partial = join(dirname(to), `${partials}${randomBytes(6).toString("hex")}`);
   try {
-    const file = await open(partial, "wx", 0o600);
-    try {
-      let bytes = 0;
-      for await (const piece of createReadStream(from, { signal, highWaterMark: 1024 * 1024 })) {
-        const chunk = piece as Buffer;
-        await file.writeFile(chunk);
-        bytes += chunk.length;
-        onProgress?.(bytes, totalBytes);
-      }
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(partial, to);
-    await syncDirectory(dirname(to));
+    const onBytes = (bytes: number): void => onProgress?.(bytes, totalBytes);
+    await writeFilePieces(partial, readFilePieces(from), signal, { onBytes });
+    await moveFile(partial, to);
   } catch (error) {
     await rm(partial, { force: true });
     signal.throwIfAborted();

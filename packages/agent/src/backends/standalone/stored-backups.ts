@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isId, type SourceMetadata } from "@attestore/contract";
 import { makeDirectory, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
 import { receiptKind } from "@attestore/proof";
-import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { Layout } from "../../state/layout.ts";
 import { datedReceipts } from "../../receipts/dated-receipts.ts";
 import { readJson, readText } from "../../state/read-json.ts";
@@ -43,13 +43,7 @@ export async function readStored(layout: Layout, id: string): Promise<StoredReco
  * ahead is not the newest, and `at` is never still to come.
  */
 export async function listStored(layout: Layout, now = Date.now()): Promise<StoredRecord[]> {
-  let names: string[];
-  try {
-    names = await readdir(layout.storedBackups);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  }
+  const names = (await nullIfMissing(readdir(layout.storedBackups))) ?? [];
   const found: StoredRecord[] = [];
   for (const name of names) {
     const record = name.endsWith(".json") ? await readStored(layout, name.slice(0, -".json".length)) : null;

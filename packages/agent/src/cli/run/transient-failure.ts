@@ -1,5 +1,5 @@
+import { isDiskFull } from "@attestore/host/errno";
 import type { Layout } from "../../state/layout.ts";
-import { isDiskFull } from "../../errors/no-space.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 
 export interface TransientFailure {

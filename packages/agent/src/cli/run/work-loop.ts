@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { isDiskFull } from "../../errors/no-space.ts";
+import { isDiskFull } from "@attestore/host/errno";
 import { RunError } from "../../errors/run-error.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
 import type { Config } from "../../config/config.ts";

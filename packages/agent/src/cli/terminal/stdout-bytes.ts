@@ -1,7 +1,6 @@
 import { fstatSync, fsync, write as writeFile } from "node:fs";
 import { promisify } from "node:util";
-import { errorCode } from "@attestore/host/errno";
-import { isDiskFull } from "../../errors/no-space.ts";
+import { errorCode, isDiskFull } from "@attestore/host/errno";
 import { RunError } from "../../errors/run-error.ts";
 import { writePiece } from "../../processes/feed.ts";
 

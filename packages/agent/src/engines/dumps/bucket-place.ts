@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { xmlTexts } from "@attestore/host/s3/xml";
+import { isDiskFull } from "@attestore/host/errno";
 import { UserError } from "../../errors/user-error.ts";
 import { readSecret } from "../../secrets/read-secret.ts";
-import { isDiskFull } from "../../errors/no-space.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import { readPinnedCa } from "../../transport/pinned-ca.ts";

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { chown, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errorCode } from "@attestore/host/errno";
+import { errorCode, isDiskFull } from "@attestore/host/errno";
 import { ownProcessTag } from "../../processes/process-tag.ts";
 import type { User } from "../../processes/unprivileged-user.ts";
-import { isDiskFull } from "../../errors/no-space.ts";
 import { RunError } from "../../errors/run-error.ts";
 import {
   markAsLeft,

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 
 /** One file of the dashboard's build. */
 export interface PageFile {
@@ -30,14 +31,10 @@ const compress = promisify(brotliCompress);
  * reaches the file system. Empty if the dashboard is not built.
  */
 export async function readPages(directory: string): Promise<Map<string, PageFile>> {
-  let names: string[];
-  try {
-    const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-    names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return new Map();
-    throw error;
-  }
+  const entries = await nullIfMissing(readdir(directory, { recursive: true, withFileTypes: true }));
+  const names = (entries ?? [])
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
   const files = await Promise.all(
     names
       .filter((name) => extname(name) in TYPES)

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { rename, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { createFile, makeDirectory, syncDirectory } from "@attestore/host/durable-files";
+import { createFile, makeDirectory, moveFile } from "@attestore/host/durable-files";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { HeldLock } from "@attestore/host/process-lock";
 import type { Config } from "../../platform/config/read-config.ts";
@@ -51,7 +51,7 @@ export async function upgradeDatabase(config: Config, binaries: string): Promise
   const made = join(stage, "postgres");
   const kept = join(config.data, "postgres.old");
   if (await isHalfUpgraded(config.data)) {
-    await swapIn(config.data, made, current, stage);
+    await swapIn(made, current, stage);
     return { versions: null };
   }
   if (await exists(kept))
@@ -69,9 +69,8 @@ export async function upgradeDatabase(config: Config, binaries: string): Promise
     await rm(dump, { force: true });
     await fresh.close();
   }
-  await rename(current, kept);
-  await syncDirectory(config.data);
-  await swapIn(config.data, made, current, stage);
+  await moveFile(current, kept);
+  await swapIn(made, current, stage);
   return { versions };
 }
 
@@ -144,9 +143,8 @@ async function majorOf({ connection }: OpenDatabase): Promise<number> {
 }
 
 /** The last step: only a database that is whole gets here. */
-async function swapIn(data: string, made: string, current: string, stage: string): Promise<void> {
-  await rename(made, current);
-  await syncDirectory(data);
+async function swapIn(made: string, current: string, stage: string): Promise<void> {
+  await moveFile(made, current);
   await rm(stage, { recursive: true });
 }
 

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { syncDirectory, temporaryName } from "@attestore/host/durable-files";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { moveFile, temporaryName } from "@attestore/host/durable-files";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import type { ClientBase, Pool } from "pg";
@@ -74,8 +74,7 @@ export async function writeServiceBackup(options: BackupOptions): Promise<Backup
       },
     );
     await verify(temporary, own, options.programs);
-    await rename(temporary, path);
-    await syncDirectory(dirname(path));
+    await moveFile(temporary, path);
     return { path, createdAt: options.now, ...written };
   } finally {
     await rm(temporary, { force: true });

@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { errorCode } from "@attestore/host/errno";
+import { errorCode, isDiskFull } from "@attestore/host/errno";
 import { notFound } from "../errors/api-error.ts";
-import { type DiskRoom, isDiskFull, noRoom } from "./disk-room.ts";
+import { type DiskRoom, noRoom } from "./disk-room.ts";
 import { NewestReception } from "./newest-reception.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type {

@@ -1,9 +1,7 @@
 import { statfs } from "node:fs/promises";
-import { errorCode } from "@attestore/host/errno";
 import { unavailable } from "../errors/api-error.ts";
 import type { Places } from "../workers/places.ts";
 
-const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const ROOM = "bytes that uploads have yet to write";
 
 /** The room that an upload was promised. */
@@ -45,8 +43,4 @@ export class DiskRoom {
 
 export function noRoom(): Error {
   return unavailable("The object store has no space for this object.");
-}
-
-export function isDiskFull(error: unknown): boolean {
-  return DISK_FULL.has(errorCode(error) ?? "");
 }

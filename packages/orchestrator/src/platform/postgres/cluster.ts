@@ -1,7 +1,7 @@
-import { chown, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { chown, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { syncDirectory } from "@attestore/host/durable-files";
+import { moveFile } from "@attestore/host/durable-files";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { SERVICE_ROLE } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -66,8 +66,7 @@ export async function ensureCluster(home: string, location: ClusterLocation, log
       `PostgreSQL's initdb failed in ${home}: ${result.startError ?? reason}.${await lacksRoom(home)}`,
     );
   }
-  await rename(unfinished, clusterDirectory(home));
-  await syncDirectory(home);
+  await moveFile(unfinished, clusterDirectory(home));
 }
 
 async function readVersion(directory: string): Promise<string | null> {
