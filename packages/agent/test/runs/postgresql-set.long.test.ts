@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { tarEnd, tarHeader, tarPadding } from "../../src/engines/postgresql/set/tar.ts";
+import { tarEnd, tarHeader, tarPadding } from "@attestore/host/tar";
 import { readCiphertext } from "../../src/crypto/ciphertext.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";

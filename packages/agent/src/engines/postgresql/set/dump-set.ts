@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { tarEnd, tarHeader, tarPadding } from "@attestore/host/tar";
 import { readFilePieces } from "../../../crypto/file-pieces.ts";
 import { RunError } from "../../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../../sandboxes/process/scratch-directory.ts";
@@ -14,7 +15,6 @@ import type { PostgresqlSettings } from "../../../config/engines/postgresql.ts";
 import { dumpGlobals } from "./dump-globals.ts";
 import { describeSet, tablesOfEach } from "./describe-set.ts";
 import { directoryName, GLOBALS, isDumpFile, MAX_DATABASES, partName } from "./names.ts";
-import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
 
 export interface SetToDump {
   readonly source: SourceOf<PostgresqlSettings>;

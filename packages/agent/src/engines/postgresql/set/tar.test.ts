@@ -2,10 +2,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { tarEnd, tarHeader, tarPadding } from "@attestore/host/tar";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseEntryName } from "./names.ts";
-import { MalformedSet, tarEnd, tarEntries, tarHeader, tarPadding } from "./tar.ts";
+import { MalformedSet, tarEntries } from "./tar.ts";
 
 interface Read {
   readonly name: string;

@@ -1,43 +1,4 @@
-const BLOCK = 512;
-/** Eleven octal digits. */
-const MAX_OCTAL = 8 ** 11 - 1;
-
-/**
- * Makes a ustar header (POSIX.1-1988) of a regular file of mode 0600. A size of 8 GiB or more is in
- * base 256, which GNU tar writes and every tar reads. `name` is ASCII, at most 100 bytes.
- */
-export function tarHeader(name: string, size: number): Buffer {
-  const header = Buffer.alloc(BLOCK);
-  if (header.write(name, 0, 100, "latin1") !== name.length)
-    throw new Error("a name is too long for a header");
-  header.write(`0000600\0${"0000000\0".repeat(2)}`, 100, "latin1");
-  if (size <= MAX_OCTAL) {
-    header.write(`${size.toString(8).padStart(11, "0")}\0`, 124, "latin1");
-  } else {
-    header[124] = 0x80;
-    header.writeBigUInt64BE(BigInt(size), 128);
-  }
-  header.write(`${"0".repeat(11)}\0        0`, 136, "latin1");
-  header.write("ustar\x0000", 257, "latin1");
-  header.write(`${checksum(header).toString(8).padStart(6, "0")}\0 `, 148, "latin1");
-  return header;
-}
-
-export function tarPadding(size: number): Buffer {
-  return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
-}
-
-export function tarEnd(): Buffer {
-  return Buffer.alloc(2 * BLOCK);
-}
-
-function checksum(header: Buffer): number {
-  // The sum over the header with spaces in place of the checksum.
-  let sum = 8 * 0x20;
-  for (const byte of header) sum += byte;
-  for (const byte of header.subarray(148, 156)) sum -= byte;
-  return sum;
-}
+import { ExactReader, parseTarHeader, TAR_BLOCK, tarPadding } from "@attestore/host/tar";
 
 export class MalformedSet extends Error {
   readonly code = "set_malformed";
@@ -60,11 +21,11 @@ export interface TarEntry {
  * content.
  */
 export async function* tarEntries(content: AsyncIterable<Buffer>): AsyncGenerator<TarEntry, void, undefined> {
-  const bytes = new Pieces(content);
+  const bytes = new ExactReader(content, () => new MalformedSet("the archive ends too early"));
   for (;;) {
-    const header = await bytes.exactly(BLOCK);
+    const header = await bytes.exactly(TAR_BLOCK);
     if (isZero(header)) break;
-    const { name, size } = parseHeader(header);
+    const { name, size } = requireHeader(header);
     let left = size;
     const body = (async function* () {
       while (left > 0) {
@@ -75,9 +36,10 @@ export async function* tarEntries(content: AsyncIterable<Buffer>): AsyncGenerato
     })();
     yield { name, size, content: body };
     while (left > 0) left -= (await bytes.upTo(left)).length;
-    await bytes.exactly((BLOCK - (size % BLOCK)) % BLOCK);
+    await bytes.exactly(tarPadding(size).length);
   }
-  if (!isZero(await bytes.exactly(BLOCK))) throw new MalformedSet("the archive does not end as it should");
+  if (!isZero(await bytes.exactly(TAR_BLOCK)))
+    throw new MalformedSet("the archive does not end as it should");
   if (await bytes.hasMore()) throw new MalformedSet("there is data after the archive's end");
 }
 
@@ -85,59 +47,10 @@ function isZero(block: Buffer): boolean {
   return block.equals(Buffer.alloc(block.length));
 }
 
-/** Accepts only what `tarHeader` writes: it makes the expected header and compares. */
-function parseHeader(header: Buffer): { name: string; size: number } {
-  const end = header.indexOf(0);
-  const name = header.toString("latin1", 0, end === -1 || end > 100 ? 100 : end);
-  const size =
-    header[124] === 0x80
-      ? Number(header.readBigUInt64BE(128))
-      : Number.parseInt(header.toString("latin1", 124, 135), 8);
-  if (!Number.isSafeInteger(size) || size < 0 || name === "")
+/** Accepts only what `tarHeader` writes without a time. */
+function requireHeader(block: Buffer): { name: string; size: number } {
+  const header = parseTarHeader(block);
+  if (header === null || header.modified.getTime() !== 0)
     throw new MalformedSet("an entry's header is not one that a set has");
-  if (!tarHeader(name, size).equals(header))
-    throw new MalformedSet("an entry's header is not one that a set has");
-  return { name, size };
-}
-
-/** Reads exact numbers of bytes from pieces of any length. */
-class Pieces {
-  readonly #pieces: AsyncIterator<Buffer>;
-  #rest: Buffer = Buffer.alloc(0);
-
-  constructor(content: AsyncIterable<Buffer>) {
-    this.#pieces = content[Symbol.asyncIterator]();
-  }
-
-  /** At least one byte, valid until the next call. */
-  async upTo(length: number): Promise<Buffer> {
-    while (this.#rest.length === 0) {
-      const next = await this.#pieces.next();
-      if (next.done === true) throw new MalformedSet("the archive ends too early");
-      this.#rest = next.value;
-    }
-    const piece = this.#rest.subarray(0, length);
-    this.#rest = this.#rest.subarray(piece.length);
-    return piece;
-  }
-
-  async exactly(length: number): Promise<Buffer> {
-    const all = Buffer.alloc(length);
-    for (let at = 0; at < length;) at += (await this.upTo(length - at)).copy(all, at);
-    return all;
-  }
-
-  async hasMore(): Promise<boolean> {
-    while (this.#rest.length === 0) {
-      const next = await this.#pieces.next();
-      if (next.done === true) return false;
-      this.#rest = next.value;
-    }
-    return true;
-  }
-
-  /** Reads the rest of the archive, because only its end tells whether it was complete. */
-  async drain(): Promise<void> {
-    while ((await this.#pieces.next()).done !== true);
-  }
+  return header;
 }
