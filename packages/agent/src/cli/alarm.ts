@@ -1,4 +1,4 @@
-import { formatAge } from "@attestore/host/amounts";
+import { formatAge } from "./terminal/times.ts";
 import { UserError } from "../errors/user-error.ts";
 import { clearLogAlarm, readLogAlarm } from "../state/log-alarm.ts";
 import type { Run } from "./command.ts";

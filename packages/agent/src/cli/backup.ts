@@ -1,4 +1,4 @@
-import { formatDuration } from "@attestore/host/amounts";
+import { formatDuration } from "./terminal/times.ts";
 import { formatBytes } from "@attestore/proof";
 import { RunError } from "../errors/run-error.ts";
 import { isOfOneBackup } from "../backends/attached/upload-and-register.ts";

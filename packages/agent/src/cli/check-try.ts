@@ -1,4 +1,4 @@
-import { formatDuration } from "@attestore/host/amounts";
+import { formatDuration } from "./terminal/times.ts";
 import { nearestName } from "@attestore/host/nearest-name";
 import type { NegativeControl } from "@attestore/proof";
 import { type CheckConfig } from "../checks/check-config.ts";

@@ -1,5 +1,5 @@
 import { formatBytes, plural } from "@attestore/proof";
-import { formatAge } from "@attestore/host/amounts";
+import { formatAge } from "./terminal/times.ts";
 import type { Layout } from "../state/layout.ts";
 import { UserError } from "../errors/user-error.ts";
 import { passedBackups } from "../receipts/receipt-history.ts";

@@ -1,4 +1,4 @@
-import { formatAge } from "@attestore/host/amounts";
+import { formatAge } from "./terminal/times.ts";
 import { listAllReceipts } from "../receipts/receipt-files.ts";
 import { readSourceIds } from "../state/source-ids.ts";
 import type { Style } from "./terminal/terminal.ts";

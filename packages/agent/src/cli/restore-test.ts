@@ -1,5 +1,5 @@
 import { negativeControlLines, nextStep } from "../checks/index.ts";
-import { formatDuration } from "@attestore/host/amounts";
+import { formatDuration } from "./terminal/times.ts";
 import {
   comparedContentText,
   constraintsNotChecked,

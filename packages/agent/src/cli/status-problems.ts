@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { formatDuration } from "@attestore/host/amounts";
+import { formatDuration } from "./terminal/times.ts";
 import { formatBytes, plainLine, plural, shellWord } from "@attestore/proof";
 import { storageMissing } from "../backends/standalone/storage-in-place.ts";
 import type { Config } from "../config/config.ts";

@@ -1,7 +1,7 @@
 import { formatBytes, plural } from "@attestore/proof";
 import { existsSync } from "node:fs";
 import { errorCode } from "@attestore/host/errno";
-import { formatAge } from "@attestore/host/amounts";
+import { formatAge } from "./terminal/times.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Style } from "./terminal/terminal.ts";
 import { coverageText } from "../receipts/coverage.ts";

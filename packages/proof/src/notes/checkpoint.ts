@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from "../base64.ts";
 import { HASH_SIZE, type Hash } from "../bytes.ts";
-import { parseDecimal } from "../decimal.ts";
+import { parseUint64 } from "../uint64.ts";
 import { ProofError } from "../proof-error.ts";
 import { openNote, type VerifiedSignature } from "./open-note.ts";
 import type { NoteVerifier } from "./verifier-key.ts";
@@ -22,7 +22,7 @@ export function parseCheckpoint(text: string): Checkpoint {
   const extensions = rest.slice(0, -1);
   if (rest.at(-1) !== "" || origin === "" || extensions.includes(""))
     refuse("it does not begin with three non-empty lines");
-  const size = parseDecimal(sizeText);
+  const size = parseUint64(sizeText);
   if (size === undefined) return refuse("its tree size is not a decimal number");
   let rootHash: Hash;
   try {

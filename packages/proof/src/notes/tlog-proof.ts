@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from "../base64.ts";
 import { HASH_SIZE, type Hash } from "../bytes.ts";
-import { parseDecimal } from "../decimal.ts";
+import { parseUint64 } from "../uint64.ts";
 import { ProofError } from "../proof-error.ts";
 import { parseNote } from "./note.ts";
 
@@ -38,7 +38,7 @@ export function parseTlogProof(text: string): TlogProof {
   if (header !== HEADER) refuse(`the first line is not ${HEADER}`);
   const extraLine = lines[0]?.startsWith("extra ") ? lines.shift() : undefined;
   const [, digits = ""] = /^index (.+)$/.exec(lines.shift() ?? "") ?? [];
-  const index = parseDecimal(digits);
+  const index = parseUint64(digits);
   if (index === undefined) return refuse("no line with the index");
   if (lines.length > MAX_HASHES) refuse(`more than ${MAX_HASHES} hashes`);
   const hashes = lines.map(decode);

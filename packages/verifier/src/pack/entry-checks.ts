@@ -26,7 +26,7 @@ import { RepeatedReceipts } from "./repeated-receipts.ts";
 import { RunDecisions } from "./run-decisions.ts";
 import { SameBackups } from "./same-backups.ts";
 import { SourceTraces } from "./source-traces.ts";
-import { EventWords } from "./unsigned-events.ts";
+import { UnsignedEvents } from "./unsigned-events.ts";
 
 /**
  * All checks of a pack's entries together. Each takes of an entry what it needs, as numbers, and
@@ -35,7 +35,7 @@ import { EventWords } from "./unsigned-events.ts";
 export class EntryChecks {
   readonly again: ReadAgain;
   readonly keyUses = new KeyUses();
-  readonly words = new EventWords();
+  readonly words = new UnsignedEvents();
   readonly chains: Chains;
   readonly backups: SameBackups;
   readonly repeated: RepeatedReceipts;

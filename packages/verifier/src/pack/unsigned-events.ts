@@ -40,7 +40,7 @@ class OfAgent {
  * Counts whose word each event is: that of an agent that signed it, that of an agent according to
  * the service, or the service's own.
  */
-export class EventWords {
+export class UnsignedEvents {
   readonly #agents = new Map<string, OfAgent>();
   #events = 0;
   #signed = 0;

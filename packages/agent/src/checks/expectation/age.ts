@@ -6,8 +6,9 @@ const SKEW_US = 300_000_000n;
 
 /**
  * The age of a moment, in seconds with six digits: of a text with time and zone, or of a number of
- * seconds since 1970. A moment in the future has none: a row of the year 2999 would be fresh for
- * ever.
+ * seconds since 1970. `now` is when the check runs, not when the backup was made, so the rows of an
+ * older backup are older. A moment in the future has no age: a row of the year 2999 would be fresh
+ * for ever.
  */
 export function ageOf(value: Value, now: Date): { readonly seconds: string } | { readonly problem: string } {
   const at_us = momentOf(value);

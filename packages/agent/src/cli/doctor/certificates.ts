@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { formatDuration } from "@attestore/host/amounts";
+import { formatDuration } from "../terminal/times.ts";
 import { shownCertificates } from "../../transport/pin-certificate.ts";
 import { failed, type Finding, ok, warning } from "@attestore/host/finding";
 

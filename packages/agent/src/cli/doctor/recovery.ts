@@ -1,4 +1,4 @@
-import { formatAge } from "@attestore/host/amounts";
+import { formatAge } from "../terminal/times.ts";
 import { readRecoveryState, recoveryGap } from "../../recovery/recovery-state.ts";
 import type { Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";

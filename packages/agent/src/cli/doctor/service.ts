@@ -1,5 +1,5 @@
 import { plural } from "@attestore/proof";
-import { formatAge, formatDuration } from "@attestore/host/amounts";
+import { formatAge, formatDuration } from "../terminal/times.ts";
 import { errorCode } from "@attestore/host/errno";
 import type { Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";

@@ -1,4 +1,4 @@
-import { formatDuration } from "@attestore/host/amounts";
+import { formatDuration } from "./times.ts";
 import { formatBytes } from "@attestore/proof";
 import type { ProgressLine } from "./progress-line.ts";
 import type { Terminal } from "./terminal.ts";

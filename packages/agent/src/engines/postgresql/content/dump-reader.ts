@@ -1,4 +1,5 @@
 import type { RunProgram } from "../../../processes/run-program.ts";
+import { readWhilePassing } from "../read-while-passing.ts";
 import { CopyDigests } from "./copy-digests.ts";
 import { type ArchiveContent, ArchiveReader } from "./read-archive.ts";
 
@@ -31,7 +32,7 @@ export class DumpReader {
       const digests = new CopyDigests();
       const add = (piece: Buffer): Promise<void> => Promise.resolve(digests.add(piece));
       return new DumpReader(
-        passing(content, add),
+        readWhilePassing(content, add),
         () => Promise.resolve(digests.end()),
         () => Promise.resolve(),
       );
@@ -44,7 +45,7 @@ export class DumpReader {
         () => Promise.resolve(),
       );
     return new DumpReader(
-      passing(content, (piece) => archive.add(piece)),
+      readWhilePassing(content, (piece) => archive.add(piece)),
       () => archive.end(),
       () => archive.close(),
     );
@@ -58,16 +59,5 @@ export class DumpReader {
   /** Callers must always call it. */
   close(): Promise<void> {
     return this.#close();
-  }
-}
-
-async function* passing(
-  content: AsyncIterable<Buffer>,
-  add: (piece: Buffer) => Promise<void>,
-): AsyncGenerator<Buffer, void, undefined> {
-  for await (const piece of content) {
-    const isRead = add(piece);
-    yield piece;
-    await isRead;
   }
 }

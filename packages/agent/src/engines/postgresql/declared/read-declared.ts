@@ -1,6 +1,7 @@
 import { writePiece } from "../../../processes/feed.ts";
 import type { RunProgram } from "../../../processes/run-program.ts";
 import { oneCutShort } from "../../one-cut-short.ts";
+import { readWhilePassing } from "../read-while-passing.ts";
 import { type DeclaredSchema, DeclaredSql } from "./declared-sql.ts";
 
 /** A dump that passes, and then what it declares. */
@@ -30,7 +31,7 @@ export async function readDeclared(
   const sql = new DeclaredSql();
   if (isPlain)
     return {
-      content: passing(content, (piece) => Promise.resolve(sql.add(piece))),
+      content: readWhilePassing(content, (piece) => Promise.resolve(sql.add(piece))),
       end: () => {
         if (sql.isCutShort) throw oneCutShort();
         return Promise.resolve(sql.end());
@@ -46,7 +47,7 @@ export async function readDeclared(
   let isOpen = true;
   return {
     // It ends as soon as it has read the definitions, which come before the rows.
-    content: passing(content, async (piece) => {
+    content: readWhilePassing(content, async (piece) => {
       if (isOpen)
         isOpen = await writePiece(child.stdin, piece).then(
           () => true,
@@ -65,15 +66,4 @@ export async function readDeclared(
       await child.stop();
     },
   };
-}
-
-async function* passing(
-  content: AsyncIterable<Buffer>,
-  add: (piece: Buffer) => Promise<void>,
-): AsyncGenerator<Buffer, void, undefined> {
-  for await (const piece of content) {
-    const isRead = add(piece);
-    yield piece;
-    await isRead;
-  }
 }

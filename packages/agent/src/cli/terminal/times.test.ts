@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatAge, formatDuration } from "./amounts.ts";
+import { formatAge, formatDuration } from "./times.ts";
 
 it("times are written for people to read", () => {
   expect([850, 12_000, 180_000, 18_000_000, 800_000_000].map(formatDuration)).toEqual([

@@ -1,4 +1,4 @@
-/** Formats times for people. */
+/** Formats durations and moments for people. */
 
 /** `850 ms`, `12 s`, `3 min`, `5 h`, `9 days`. */
 export function formatDuration(duration_ms: number): string {
