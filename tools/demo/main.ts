@@ -17,9 +17,9 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join, relative, resolve } from "node:path";
 import { endChildrenOnSignals, Stopped } from "../run/children.ts";
+import { freePort } from "../run/free-port.ts";
 import { run, runJson, startServer, type Server } from "./programs.ts";
 import { findPostgres, openShop, writeInvoices, type Shop } from "./shop.ts";
 import { expectThat, heading, say, step, StepFailed } from "./story.ts";
@@ -275,12 +275,4 @@ function flipOneBit(path: string): void {
   byte.writeUInt8(byte.readUInt8() ^ 1);
   writeSync(file, byte, 0, 1, middle);
   closeSync(file);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => probe.listen(0, "127.0.0.1", listening));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((closed) => probe.close(closed));
-  return port;
 }

@@ -5,9 +5,9 @@
  */
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join, relative, resolve } from "node:path";
 import { endChildrenOnSignals, startChild } from "../run/children.ts";
+import { freePort } from "../run/free-port.ts";
 import { openFront } from "./front.ts";
 import { runService } from "./service.ts";
 
@@ -49,11 +49,3 @@ const { server } = await openFront({
 server.listen(Number(publicUrl.port || 443), "127.0.0.1", () => {
   say(`open ${publicUrl.origin} (data in ${relative(process.cwd(), data)}; npm run seed fills it)`);
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => probe.listen(0, "127.0.0.1", listening));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((closed) => probe.close(closed));
-  return port;
-}

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runCli, type Finished } from "./service/cli.ts";
+import { type Finished, jsonOf, runCli } from "./service/cli.ts";
 
 let base: string;
 let root: string;
@@ -11,11 +11,8 @@ let root: string;
 const cli = (...args: string[]): Promise<Finished> =>
   runCli(args, { env: { ATTESTORE_HOME: root }, cwd: base });
 
-async function json<T = Record<string, unknown>>(args: string[], code = 0): Promise<T> {
-  const done = await cli(...args, "--json");
-  expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
-  return JSON.parse(done.stdout) as T;
-}
+const json = <T = Record<string, unknown>>(args: string[], code = 0): Promise<T> =>
+  jsonOf<T>(cli(...args, "--json"), code);
 
 function write(rows: number): void {
   rmSync(join(base, "orders.db"), { force: true });

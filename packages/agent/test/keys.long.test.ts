@@ -23,7 +23,7 @@ import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { layoutOf } from "../src/state/layout.ts";
 import { isLocked, lockHolder, tryLock } from "../src/state/lock.ts";
-import { runCli, startCli, type Finished } from "./service/cli.ts";
+import { type Finished, jsonOf, runCli, startCli } from "./service/cli.ts";
 import { startOnTerminal } from "./terminal/type-into.ts";
 
 let base: string;
@@ -46,11 +46,8 @@ const at = (...path: string[]): string => join(base, ...path);
 const cli = (args: string[], stdin?: string): Promise<Finished> =>
   runCli(args, { env: { ATTESTORE_HOME: root }, cwd: base, ...(stdin === undefined ? {} : { stdin }) });
 
-async function json<T = Record<string, unknown>>(args: string[], code = 0, stdin?: string): Promise<T> {
-  const done = await cli([...args, "--json"], stdin);
-  expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
-  return JSON.parse(done.stdout) as T;
-}
+const json = <T = Record<string, unknown>>(args: string[], code = 0, stdin?: string): Promise<T> =>
+  jsonOf<T>(cli([...args, "--json"], stdin), code);
 
 const publicKeyAt = (path: string): PublicKey => parsePublicKeyFile(readFileSync(join(root, path), "utf8"));
 

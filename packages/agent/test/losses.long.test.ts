@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { MAX_RECEIPT_BYTES } from "@attestore/contract";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { runCli, type Finished } from "./service/cli.ts";
+import { type Finished, jsonOf, runCli } from "./service/cli.ts";
 
 /** Data that were lost at the source, against a configuration that nobody tuned. */
 
@@ -17,11 +17,8 @@ afterEach(() => rmSync(base, { recursive: true }));
 const cli = (...args: string[]): Promise<Finished> =>
   runCli(args, { env: { ATTESTORE_HOME: join(base, "root") }, cwd: base });
 
-async function json<T = Record<string, unknown>>(args: string[], code = 0): Promise<T> {
-  const done = await cli(...args, "--json");
-  expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
-  return JSON.parse(done.stdout) as T;
-}
+const json = <T = Record<string, unknown>>(args: string[], code = 0): Promise<T> =>
+  jsonOf<T>(cli(...args, "--json"), code);
 
 interface Tested {
   readonly reason: string | null;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, watch, writeF
 import { join } from "node:path";
 import { formatPublicKeyWire, parseBundle, parsePublicKeyFile, sshFingerprint } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { runCli, startCli, type Finished } from "./service/cli.ts";
+import { type Finished, jsonOf, runCli, startCli } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { failure, TestService } from "./service/test-service.ts";
 
@@ -27,11 +27,8 @@ afterEach(async () => {
 
 const env = () => ({ env: { ATTESTORE_HOME: root.layout.root } });
 const cli = (...args: string[]): Promise<Finished> => runCli(args, env());
-async function json<T = Record<string, unknown>>(args: string[], code = 0): Promise<T> {
-  const done = await cli(...args, "--json");
-  expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
-  return JSON.parse(done.stdout) as T;
-}
+const json = <T = Record<string, unknown>>(args: string[], code = 0): Promise<T> =>
+  jsonOf<T>(cli(...args, "--json"), code);
 const rotate = ["keys", "rotate", "signing", "--yes"];
 const inUse = (): string => sshFingerprint(parsePublicKeyFile(readFileSync(root.layout.publicKey, "utf8")));
 const known = (): string => (service.publicKey === null ? "" : sshFingerprint(service.publicKey));

@@ -12,7 +12,6 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setTimeout as pause } from "node:timers/promises";
 import { envelopeFromJson, parseStatement } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ProgressReports } from "../src/cli/run/progress-reports.ts";
@@ -24,6 +23,7 @@ import { recordBackup } from "../src/journal/pending-backup.ts";
 import { runCli, startCli, type Running } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { failure, TestService } from "./service/test-service.ts";
+import { until } from "./until.ts";
 
 let service: TestService;
 let root: TestRoot;
@@ -51,11 +51,6 @@ async function startAgent(): Promise<Running> {
   agents.push(agent);
   await agent.said("attestore runs as");
   return agent;
-}
-
-/** Waits for something that the agent does; the test's own timeout is the limit. */
-async function until(what: () => boolean): Promise<void> {
-  while (!what()) await pause(20);
 }
 
 const kinds = (): string[] =>

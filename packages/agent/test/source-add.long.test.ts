@@ -16,7 +16,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { layoutOf } from "../src/state/layout.ts";
 import { planConfigEdit } from "../src/config/edit-config.ts";
 import { startSourcePostgres, type SourcePostgres } from "./runs/source-postgres.ts";
-import { runCli, type CliOptions, type Finished } from "./service/cli.ts";
+import { type CliOptions, type Finished, jsonOf, runCli } from "./service/cli.ts";
 import { attachedRoot } from "./service/test-root.ts";
 import { TestService } from "./service/test-service.ts";
 import { typeInto } from "./terminal/type-into.ts";
@@ -60,15 +60,8 @@ const config = (): string => join(root, "config.yaml");
 const cli = (args: string[], options: CliOptions = {}): Promise<Finished> =>
   runCli(args, { ...options, env: { ATTESTORE_HOME: root, ...options.env }, cwd: base });
 
-async function json<T = Record<string, unknown>>(
-  args: string[],
-  code = 0,
-  options: CliOptions = {},
-): Promise<T> {
-  const done = await cli([...args, "--json"], options);
-  expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
-  return JSON.parse(done.stdout) as T;
-}
+const json = <T = Record<string, unknown>>(args: string[], code = 0, options: CliOptions = {}): Promise<T> =>
+  jsonOf<T>(cli([...args, "--json"], options), code);
 
 const shopUrl = (user = server.environment["PGUSER"] ?? ""): string =>
   server.url(user, "secret-word", "shop");

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type SourcePostgres, startSourcePostgres } from "./runs/source-postgres.ts";
-import { runCli, type Finished } from "./service/cli.ts";
+import { type Finished, jsonOf, runCli } from "./service/cli.ts";
 
 /** A good backup of bad data: told, and the last clean one is kept. */
 
@@ -27,11 +27,8 @@ const cli = (...args: string[]): Promise<Finished> =>
     cwd: base,
   });
 
-async function json<T = Record<string, unknown>>(args: string[], code = 0): Promise<T> {
-  const done = await cli(...args, "--json");
-  expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
-  return JSON.parse(done.stdout) as T;
-}
+const json = <T = Record<string, unknown>>(args: string[], code = 0): Promise<T> =>
+  jsonOf<T>(cli(...args, "--json"), code);
 
 interface Tested {
   readonly result: string;

@@ -51,7 +51,10 @@ import type { ConnectionSettings } from "../src/platform/database/connection-set
 import { heldSigningKey } from "../src/platform/keys/signing-key.ts";
 import { loadServerTls } from "../src/platform/tls/server-tls.ts";
 import { type Answer, type Call, send } from "./client.ts";
+import { attachBody, newKeyPair } from "./new-agent.ts";
 import { RecordingLogger } from "./recording-logger.ts";
+
+export { attachBody, newKeyPair };
 
 export const LOG_HOST = "log.test";
 
@@ -352,23 +355,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     },
   };
   return service;
-}
-
-/** An Ed25519 key pair, the public half as it goes over the wire. */
-export function newKeyPair(): { privateKey: KeyObject; publicKeyWire: string } {
-  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-  const raw = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
-  return { privateKey, publicKeyWire: raw.toString("base64") };
-}
-
-export function attachBody(publicKeyWire = newKeyPair().publicKeyWire): Record<string, string> {
-  return {
-    name: "host-1",
-    public_key: publicKeyWire,
-    hostname: "host-1.example.org",
-    platform: "linux-x64",
-    agent_version: "0.1.0",
-  };
 }
 
 export function heartbeat(more: Record<string, unknown> = {}): Record<string, unknown> {

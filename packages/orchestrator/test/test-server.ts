@@ -126,12 +126,14 @@ export class TestServer {
     });
   }
 
-  async send(method: string, path: string, body?: object): Promise<Answer> {
+  async send(method: string, path: string, body?: object, token?: string): Promise<Answer> {
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const headers: Record<string, string> =
-      text === undefined
-        ? {}
-        : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) };
+    const headers: Record<string, string> = {};
+    if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+    if (text !== undefined) {
+      headers["content-type"] = "application/json";
+      headers["content-length"] = String(Buffer.byteLength(text));
+    }
     const sent = await this.begin(method, path, headers);
     sent.end(text);
     return answerTo(sent);

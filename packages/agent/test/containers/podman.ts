@@ -9,21 +9,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
+import { PODMAN_SETTINGS } from "../../../../tests/e2e/harness/podman.ts";
 
 /** Without registry: nothing of the network has a part in it. */
 export const IMAGE = "localhost/attestore-test/postgres";
 export const MARIADB_IMAGE = "localhost/attestore-test/mariadb";
 /** Debian 12's. */
 const TAGGED = { postgresql: `${IMAGE}:15`, mariadb: `${MARIADB_IMAGE}:10.11` };
-
-/** What this kind of machine lets a container have, whatever it runs in itself. */
-const SETTINGS = `[containers]
-default_ulimits = ["nofile=1024:4096", "nproc=1024:4096"]
-[engine]
-runtime = "runc"
-cgroup_manager = "cgroupfs"
-events_logger = "file"
-`;
 
 export interface Podman {
   readonly socket: string;
@@ -36,7 +28,7 @@ export interface Podman {
 export async function startPodman(server: keyof typeof TAGGED): Promise<Podman> {
   const dir = await mkdtemp(join(tmpdir(), "podman-"));
   const config = join(dir, "containers.conf");
-  await writeFile(config, SETTINGS);
+  await writeFile(config, PODMAN_SETTINGS);
   const env = { ...process.env, CONTAINERS_CONF: config };
   const places = ["--root", join(dir, "root"), "--runroot", join(dir, "run"), "--tmpdir", join(dir, "tmp")];
   const run = (...args: string[]): string =>

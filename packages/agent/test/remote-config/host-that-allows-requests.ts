@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { type ConfigAnswer, newId } from "@attestore/contract";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { type SourcePostgres, startSourcePostgres } from "../runs/source-postgres.ts";
 import { runCli, type Running, startCli } from "../service/cli.ts";
 import { attachedRoot, type TestRoot } from "../service/test-root.ts";
 import { TestService } from "../service/test-service.ts";
+import { until } from "../until.ts";
 
 export const PASSWORD = "a-word-that-stays-here";
 export const ASKED_BY = newId("user");
@@ -68,14 +68,6 @@ export async function startAgent(): Promise<Running> {
   agents.push(agent);
   await agent.said("attestore runs as");
   return agent;
-}
-
-export async function until<T>(what: () => T | undefined | null | false): Promise<T> {
-  for (;;) {
-    const found = what();
-    if (found !== undefined && found !== null && found !== false) return found;
-    await pause(20);
-  }
 }
 
 export function send(request: object, more: object = {}): string {

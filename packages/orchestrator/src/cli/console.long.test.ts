@@ -1,6 +1,6 @@
 import { newId } from "@attestore/contract";
 import { spawn } from "node:child_process";
-import { generateKeyPairSync, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { userInfo } from "node:os";
@@ -9,7 +9,8 @@ import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { recordBackup } from "../../test/recorded.ts";
 import { openConsole } from "./console.ts";
-import { answerTo, TestServer, type Finished } from "../../test/test-server.ts";
+import { attachBody } from "../../test/new-agent.ts";
+import { TestServer, type Finished } from "../../test/test-server.ts";
 
 let server: TestServer;
 let orgId: string;
@@ -32,26 +33,9 @@ async function list(...args: string[]): Promise<Record<string, unknown>[]> {
   return (await json(...args)) as unknown as Record<string, unknown>[];
 }
 
-function attachBody(): Record<string, string> {
-  const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
-  return {
-    name: "host-1",
-    public_key: Buffer.from(x, "base64url").toString("base64"),
-    hostname: "host-1.example.org",
-    platform: "linux-x64",
-    agent_version: "0.1.0",
-  };
-}
-
 async function sendAs(token: string, path: string, body: object): Promise<Record<string, unknown>> {
-  const text = JSON.stringify(body);
-  const sent = await server.begin("POST", path, {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(text)),
-  });
-  sent.end(text);
-  return JSON.parse((await answerTo(sent)).body.toString()) as Record<string, unknown>;
+  const answer = await server.send("POST", path, body, token);
+  return JSON.parse(answer.body.toString()) as Record<string, unknown>;
 }
 
 async function startAttach(): Promise<{ code: string; poll_token: string }> {

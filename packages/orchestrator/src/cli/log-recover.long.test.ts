@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,7 +10,8 @@ import {
   type NoteVerifier,
 } from "@attestore/proof";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { answerTo, TestServer } from "../../test/test-server.ts";
+import { attachBody } from "../../test/new-agent.ts";
+import { TestServer } from "../../test/test-server.ts";
 
 let server: TestServer;
 beforeEach(async () => {
@@ -43,21 +43,7 @@ interface Attached {
 
 async function attach(org: string): Promise<Attached> {
   const authKey = (await json("auth-key", "create", "--org", org))["auth_key"] as string;
-  const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
-  const text = JSON.stringify({
-    name: "host-1",
-    public_key: Buffer.from(x, "base64url").toString("base64"),
-    hostname: "host-1",
-    platform: "linux-x64",
-    agent_version: "0.1.0",
-  });
-  const sent = await server.begin("POST", "/api/bootstrap/attach", {
-    authorization: `Bearer ${authKey}`,
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(text)),
-  });
-  sent.end(text);
-  const { status, body } = await answerTo(sent);
+  const { status, body } = await server.send("POST", "/api/bootstrap/attach", attachBody(), authKey);
   const answer = JSON.parse(body.toString()) as {
     agent_id: string;
     api_token: string;
@@ -72,11 +58,7 @@ async function attach(org: string): Promise<Attached> {
   };
 }
 
-async function get(path: string, token: string): Promise<{ status: number; body: Buffer }> {
-  const sent = await server.begin("GET", path, { authorization: `Bearer ${token}` });
-  sent.end();
-  return answerTo(sent);
-}
+const get = (path: string, token: string) => server.send("GET", path, undefined, token);
 
 // Each starts the program a dozen times.
 const LONG_MS = 300_000;

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { generateKeyPairSync } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -13,7 +12,8 @@ import { DiskStore } from "../platform/objects/disk-store.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import { query as ask } from "../../test/postgres/test-services.ts";
-import { answerTo, TestServer } from "../../test/test-server.ts";
+import { attachBody } from "../../test/new-agent.ts";
+import { TestServer } from "../../test/test-server.ts";
 
 let server: TestServer;
 beforeEach(async () => {
@@ -224,26 +224,8 @@ async function query(text: string): Promise<void> {
 }
 
 async function attach(authKey: string): Promise<{ status: number; json: Record<string, unknown> }> {
-  const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
-  const text = JSON.stringify({
-    name: "host-1",
-    public_key: Buffer.from(x, "base64url").toString("base64"),
-    hostname: "host-1",
-    platform: "linux-x64",
-    agent_version: "0.1.0",
-  });
-  const sent = await server.begin("POST", "/api/bootstrap/attach", {
-    authorization: `Bearer ${authKey}`,
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(text)),
-  });
-  sent.end(text);
-  const { status, body } = await answerTo(sent);
+  const { status, body } = await server.send("POST", "/api/bootstrap/attach", attachBody(), authKey);
   return { status, json: JSON.parse(body.toString()) as Record<string, unknown> };
 }
 
-async function get(path: string, token: string): Promise<{ status: number }> {
-  const sent = await server.begin("GET", path, { authorization: `Bearer ${token}` });
-  sent.end();
-  return answerTo(sent);
-}
+const get = (path: string, token: string) => server.send("GET", path, undefined, token);

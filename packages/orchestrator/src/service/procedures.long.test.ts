@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { createPrivateKey, generateKeyPairSync } from "node:crypto";
+import { createPrivateKey } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,7 +10,8 @@ import { connectDatabase } from "../platform/database/database.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import { postgresClient } from "../../test/postgres-client.ts";
-import { answerTo, TestServer } from "../../test/test-server.ts";
+import { attachBody } from "../../test/new-agent.ts";
+import { TestServer } from "../../test/test-server.ts";
 
 /** Debian's, of which there are pg_dump, pg_restore and psql. */
 const OLD = { ATTESTORE_POSTGRES: "/usr/lib/postgresql/15" };
@@ -104,28 +105,10 @@ async function look(environment: Record<string, string> = OLD): Promise<Looked> 
 
 async function attach(environment: Record<string, string> = OLD): Promise<{ id: string; token: string }> {
   const authKey = (await json(["auth-key", "create", "--org", org], environment))["auth_key"] as string;
-  const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
-  const text = JSON.stringify({
-    name: "host-1",
-    public_key: Buffer.from(x, "base64url").toString("base64"),
-    hostname: "host-1",
-    platform: "linux-x64",
-    agent_version: "0.1.0",
-  });
-  const sent = await server.begin("POST", "/api/bootstrap/attach", {
-    authorization: `Bearer ${authKey}`,
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(text)),
-  });
-  sent.end(text);
-  const { agent_id, api_token } = JSON.parse((await answerTo(sent)).body.toString()) as Record<
-    string,
-    string
-  >;
+  const { body } = await server.send("POST", "/api/bootstrap/attach", attachBody(), authKey);
+  const { agent_id, api_token } = JSON.parse(body.toString()) as Record<string, string>;
   // Its head leaves, signed.
-  const read = await server.begin("GET", `/log/${org}/checkpoint`, { authorization: `Bearer ${api_token}` });
-  read.end();
-  expect((await answerTo(read)).status).toBe(200);
+  expect((await server.send("GET", `/log/${org}/checkpoint`, undefined, api_token)).status).toBe(200);
   return { id: agent_id ?? "", token: api_token ?? "" };
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { Agent } from "node:https";
@@ -12,6 +12,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { readMigrations } from "../platform/database/migrate.ts";
 import { DiskStore } from "../platform/objects/disk-store.ts";
 import { processesWorkingIn } from "../platform/postgres/process-state.ts";
+import { attachBody } from "../../test/new-agent.ts";
 import { answerTo, TestServer } from "../../test/test-server.ts";
 
 const command = promisify(execFile);
@@ -45,12 +46,6 @@ async function uploadUrl(bytes: Buffer): Promise<string> {
     expiresInSeconds: 60,
   });
   return url.replace("https://x", "");
-}
-
-function startBody(): object {
-  const { x } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
-  const public_key = Buffer.from(String(x), "base64url").toString("base64");
-  return { name: "host-1", public_key, hostname: "host-1", platform: "linux-x64", agent_version: "0.1.0" };
 }
 
 test("a first start creates everything, a stop ends everything, a second start continues", async () => {
@@ -95,7 +90,7 @@ test("the database away: 503 with Retry-After, then all is well again without a 
   const found = new Map(findings.map(({ check, message }) => [check, message]));
   expect(found.get("service")).toMatch(/is not ready: The database (is not running|cannot be reached)/);
   expect(found.get("database")).toMatch(/its PostgreSQL does not answer.*Often the disk is full/);
-  const answer = await server.send("POST", "/api/bootstrap/start", startBody());
+  const answer = await server.send("POST", "/api/bootstrap/start", attachBody());
   expect([answer.status, errorOf(answer.body)]).toEqual([503, "unavailable"]);
   expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
   while ((await statusOf("/readyz")) !== 503) await delay(50);
@@ -103,7 +98,7 @@ test("the database away: 503 with Retry-After, then all is well again without a 
   await rename(`${control}.away`, control);
   while ((await statusOf("/readyz")) !== 200) await delay(50);
   expect(await postmasterPid()).not.toBe(before);
-  expect((await server.send("POST", "/api/bootstrap/start", startBody())).status).toBe(201);
+  expect((await server.send("POST", "/api/bootstrap/start", attachBody())).status).toBe(201);
   running.process.kill("SIGTERM");
   expect((await running.finished).exitCode).toBe(0);
 });
@@ -146,7 +141,7 @@ test("a stop lets an upload finish and ends a poll that is held", async () => {
   });
   upload.write(bytes.subarray(0, 200_000));
   while ((await readdir(join(server.data, "objects", ".incoming"))).length === 0) await delay(10);
-  const begun = await server.send("POST", "/api/bootstrap/start", startBody());
+  const begun = await server.send("POST", "/api/bootstrap/start", attachBody());
   const { poll_token } = JSON.parse(begun.body.toString()) as { poll_token: string };
   const poll = await server.begin("GET", `/api/bootstrap/${poll_token}`);
   poll.end();

@@ -2,7 +2,6 @@
  * A database of one's own: the two roles of docs/operate.md, and one of before that has a single
  * role which owns everything.
  */
-import { generateKeyPairSync } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
@@ -11,7 +10,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOwnPostgres, type OwnPostgres } from "../../test/own-postgres.ts";
 import { heartbeat } from "../../test/service.ts";
 import { readMigrations } from "../platform/database/migrate.ts";
-import { answerTo, TestServer, type Answer } from "../../test/test-server.ts";
+import { attachBody } from "../../test/new-agent.ts";
+import { TestServer, type Answer } from "../../test/test-server.ts";
 
 const TIMEOUT_MS = 180_000;
 const PAGE = new URL("../../../../docs/operate.md", import.meta.url);
@@ -50,16 +50,8 @@ async function json(args: string[], environment: Record<string, string>): Promis
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-async function post(path: string, token: string, body: object): Promise<Answer> {
-  const text = JSON.stringify(body);
-  const sent = await server.begin("POST", path, {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(text)),
-  });
-  sent.end(text);
-  return answerTo(sent);
-}
+const post = (path: string, token: string, body: object): Promise<Answer> =>
+  server.send("POST", path, body, token);
 
 /**
  * An organisation, its agent, and a heartbeat of it that tells of a source: reads and writes as
@@ -67,14 +59,7 @@ async function post(path: string, token: string, body: object): Promise<Answer> 
  */
 async function expectToWork(environment: Record<string, string>, org: string): Promise<void> {
   const authKey = (await json(["auth-key", "create", "--org", org], environment))["auth_key"] as string;
-  const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
-  const attached = await post("/api/bootstrap/attach", authKey, {
-    name: "host-1",
-    public_key: Buffer.from(x, "base64url").toString("base64"),
-    hostname: "host-1",
-    platform: "linux-x64",
-    agent_version: "0.1.0",
-  });
+  const attached = await post("/api/bootstrap/attach", authKey, attachBody());
   expect(attached.status, attached.body.toString()).toBe(201);
   const { api_token: token } = JSON.parse(attached.body.toString()) as { api_token: string };
   const sources = [{ slug: "orders", engine: "postgresql" }];

@@ -7,11 +7,11 @@ import {
   type IncomingMessage,
   request as httpRequest,
 } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fastify, type FastifyInstance } from "fastify";
 import { afterEach, beforeEach } from "vitest";
+import { freePort } from "../../../../tests/e2e/harness/free-port.ts";
 import { ApiError } from "../../src/platform/errors/api-error.ts";
 import { DiskStore } from "../../src/platform/objects/disk-store.ts";
 import { objectRoutes } from "../../src/platform/objects/object-routes.ts";
@@ -57,14 +57,7 @@ export function newStore(): DiskStore {
   });
 }
 
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port: free } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return free;
-}
+export { freePort };
 
 export interface Answer {
   status: number;

@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { PODMAN_SETTINGS } from "../../../../tests/e2e/harness/podman.ts";
 
 /**
  * The Containerfile's image, from its last stage on. The stage before runs `npm ci`, which needs a
@@ -12,14 +13,6 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../../../..");
 const BASE = "localhost/attestore-test/node:24";
-/** What this kind of machine lets a container have, whatever it runs in itself. */
-const SETTINGS = `[containers]
-default_ulimits = ["nofile=1024:4096", "nproc=1024:4096"]
-[engine]
-runtime = "runc"
-cgroup_manager = "cgroupfs"
-events_logger = "file"
-`;
 
 /** Half a minute on a machine that has nothing else to do. */
 const SLOW_MS = 400_000;
@@ -48,7 +41,7 @@ const server = (...args: string[]): string =>
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "server-image-"));
-  writeFileSync(join(directory, "containers.conf"), SETTINGS);
+  writeFileSync(join(directory, "containers.conf"), PODMAN_SETTINGS);
   const base = join(directory, "base.tar");
   const out = openSync(base, "w");
   execFileSync(join(import.meta.dirname, "node-root"), [process.execPath], {
