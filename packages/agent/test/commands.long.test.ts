@@ -1,69 +1,21 @@
-import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newId } from "@attestore/contract";
 import { parseBundle, verifyReceipt, type BackupStatement } from "@attestore/proof";
-import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
 import { tryLock } from "../src/state/lock.ts";
-import { runCli, startCli, type CliOptions, type Finished } from "./service/cli.ts";
-import { attachedRoot, type TestRoot } from "./service/test-root.ts";
-import { failure, TestService } from "./service/test-service.ts";
+import { at, cli, json, root, service, useInvoicesAndPapers, writeInvoices } from "./invoices-and-papers.ts";
+import { runCli, startCli } from "./service/cli.ts";
+import { failure } from "./service/test-service.ts";
 
-let service: TestService;
-let root: TestRoot;
-
-const SOURCES = `  invoices:
-    engine: sqlite
-    path: invoices.db
-    checks:
-      - { id: rows, query: "select count(*) as n from invoices", expect: "n >= 100" }
-  papers:
-    engine: files
-    path: papers
-`;
-
-beforeEach(async () => {
-  service = await TestService.start();
-  root = await attachedRoot(service, SOURCES);
-  writeInvoices(200);
-  mkdirSync(at("papers"));
-  writeFileSync(at("papers/one.txt"), "one\n");
-});
-afterEach(async () => {
-  root.remove();
-  await service.stop();
-});
-
-const at = (...path: string[]): string => join(root.layout.root, ...path);
-
-function writeInvoices(rows: number): void {
-  rmSync(at("invoices.db"), { force: true });
-  const database = new DatabaseSync(at("invoices.db"));
-  database.exec("create table invoices (id integer primary key, cents integer not null)");
-  const insert = database.prepare("insert into invoices (cents) values (?)");
-  for (let row = 0; row < rows; row++) insert.run(row * 7);
-  database.close();
-}
+useInvoicesAndPapers();
 
 function countInvoices(path: string): unknown {
   const database = new DatabaseSync(path, { readOnly: true });
   const row = database.prepare("select count(*) as n from invoices").get();
   database.close();
   return row?.["n"];
-}
-
-const cli = (args: string[], options: CliOptions = {}): Promise<Finished> =>
-  runCli(args, { ...options, env: { ATTESTORE_HOME: root.layout.root, ...options.env } });
-
-async function json<T = Record<string, unknown>>(
-  args: string[],
-  code = 0,
-  options: CliOptions = {},
-): Promise<T> {
-  const done = await cli([...args, "--json"], options);
-  expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
-  return JSON.parse(done.stdout) as T;
 }
 
 interface Status {
@@ -73,23 +25,6 @@ interface Status {
 }
 const verdict = (status: Status, name: string) =>
   status.sources.find(({ source }) => source === name)?.verdict;
-
-it("the agent escapes names of tables and sources, so that they can't control the terminal or start a line", async () => {
-  const hostile = "x\u001b[2J\u202e\u009bH\n✓ inferred:rows:all  PASSED";
-  const database = new DatabaseSync(at("invoices.db"));
-  database.exec(`create table "${hostile}" (a int); insert into "${hostile}" values (1)`);
-  database.close();
-  await json(["backup", "--source", "invoices"]);
-  const tested = await cli(["restore-test", "--source", "invoices"]);
-  expect(tested.code, tested.stderr).toBe(0);
-  expect(tested.stdout).toContain("inferred:rows:x\\u001b[2J\\u202e\\u009bH");
-  const unknown = await cli(["backup", "--source", hostile]);
-  expect(unknown.code).toBe(2);
-  for (const text of [tested.stdout, tested.stderr, unknown.stdout, unknown.stderr]) {
-    expect(text).not.toMatch(/[^\n\P{C}]|[\u2028\u2029]/u);
-    expect(text).not.toMatch(/^✓ inferred:rows:all/m);
-  }
-});
 
 it("the agent adds a template's checks to a source once, keeps its own, and refuses one of another engine", async () => {
   const configured = (): string => readFileSync(root.layout.config, "utf8");
@@ -302,42 +237,6 @@ it("an answer of the service or the store that switches protocols counts as none
   );
 });
 
-it("the exit code is the work's even if nobody reads the output, and 2 if the output cannot be written", async () => {
-  await json(["backup", "--source", "papers"]);
-  const { process: unread, finished } = startCli(["restore-test", "--source", "papers"], {
-    env: { ATTESTORE_HOME: root.layout.root },
-  });
-  for (const stream of [unread.stdout, unread.stderr]) stream?.destroy();
-  expect((await finished).code).toBe(0);
-  const program = [process.execPath, inject("programs").attestore, "--version"];
-  expect(spawnSync("sh", ["-c", '"$0" "$@" > /dev/full', ...program]).status).toBe(2);
-});
-
-it("flags come from the command line, then the environment, then defaults, then the built-in values", async () => {
-  const env = (name: string) => ({ env: { ATTESTORE_SOURCE: name } });
-  expect(await json(["backup"], 2)).toMatchObject({
-    error: "usage",
-    message: expect.stringContaining("invoices"),
-  });
-  expect(await json(["backup"], 2, env("paper"))).toMatchObject({
-    message: expect.stringContaining('did you mean "papers"?'),
-  });
-  expect(await json(["backup"], 0, env("papers"))).toMatchObject({ source: "papers" });
-  writeFileSync(
-    root.layout.config,
-    `${readFileSync(root.layout.config, "utf8")}defaults: { source: papers, json: true }\n`,
-  );
-  const byDefault = await cli(["backup"]);
-  expect(JSON.parse(byDefault.stdout)).toMatchObject({ source: "papers" });
-  expect(await json(["backup"], 0, env("invoices"))).toMatchObject({ source: "invoices" });
-  expect(await json(["backup", "--source", "papers"], 0, env("invoices"))).toMatchObject({
-    source: "papers",
-  });
-  const plain = await cli(["backup"], { env: { ATTESTORE_JSON: "0" } });
-  expect(plain.stdout).toContain("✓ bkp_");
-  expect((await cli(["backup"], { env: { ATTESTORE_JSON: "perhaps" } })).code).toBe(2);
-});
-
 it("tests a backup whose receipt this host has lost, by the receipt in the log", async () => {
   const { backup_id: id } = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
   rmSync(join(root.layout.receipts, "00000001-backup.json"));
@@ -528,49 +427,4 @@ it("the agent stops with 130 when it is interrupted, and takes the backup up lat
   expect((await running.finished).code).toBe(130);
   service.interfere = () => undefined;
   expect(await json(["sync"])).toMatchObject({ backups_delivered: 1, accepted: 1 });
-});
-
-it("--root and --json may stand before a command's name", async () => {
-  const args = ["--root", root.layout.root, "--json"];
-  const named = await runCli([...args, "doctor"]);
-  expect(JSON.parse(named.stdout)).toMatchObject({ root: root.layout.root });
-  const bare = await runCli(args);
-  expect(JSON.parse(bare.stdout)).toMatchObject({ sources: [{ source: "invoices" }, { source: "papers" }] });
-});
-
-it("help that was asked for ends with 0, and help for a command that does not exist with 2", async () => {
-  for (const args of [["help"], ["help", "backup"], ["help", "source", "add"], ["backup", "--help"]]) {
-    const { code, stdout, stderr } = await cli(args);
-    expect([code, stderr], args.join(" ")).toEqual([0, ""]);
-    expect(stdout).toContain("Usage: attestore");
-  }
-  for (const args of [
-    ["help", "backpu"],
-    ["help", "source", "ad"],
-  ]) {
-    const { code, stdout, stderr } = await cli(args);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(/Did you mean "(backup|add)"\?/);
-  }
-  const group = await cli(["help", "source"]);
-  expect(group.stdout).toMatch(/Examples:[^]*attestore source add[^]*Documentation: docs\//);
-});
-
-it("the agent names an unknown command's nearest neighbour", async () => {
-  const done = await cli(["bakcup"]);
-  expect(done.code).toBe(2);
-  expect(done.stderr).toContain('Did you mean "backup"?');
-});
-
-it("a usage error is printed as JSON with --json", async () => {
-  for (const args of [["bogus"], ["receipts", "show"], ["run", "--bogus"], ["backup", "extra"]]) {
-    const asked = await cli([...args, "--json"]);
-    expect(asked.code).toBe(2);
-    expect(JSON.parse(asked.stdout)).toEqual({ error: "usage", message: expect.stringMatching(/\w/) });
-    expect(asked.stderr).not.toBe("");
-    const byTwin = await cli(args, { env: { ATTESTORE_JSON: "true" } });
-    expect(byTwin.stdout).toBe(asked.stdout);
-    expect((await cli([...args, "--no-json"])).stdout).toBe("");
-  }
-  expect((await cli(["--version", "--json"])).stdout).toMatch(/^\d+\.\d+/);
 });

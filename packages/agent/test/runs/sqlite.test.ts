@@ -1,5 +1,5 @@
 import type { SchemaSummary } from "../../src/engines/schema.ts";
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
@@ -9,59 +9,11 @@ import { DatabaseSync } from "node:sqlite";
 import { smallestFirst, tablesOf } from "../../src/engines/sqlite/describe.ts";
 import { SqliteProcess } from "../../src/engines/sqlite/sqlite-process.ts";
 import { sqlite } from "../../src/engines/sqlite/index.ts";
-import { notLookedAt } from "@attestore/proof";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
-import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
-import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
-import { backUp } from "./back-and-test.ts";
-import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
+import { describe, expect, test } from "vitest";
+import { reseal } from "./scratch.ts";
+import { back, changeSource, never, place, source, testIt, useShopOnSqlite } from "./shop-on-sqlite.ts";
 
-const never = new AbortController().signal;
-let place: TestPlace;
-let source: SourceConfigOf<"sqlite">;
-
-beforeEach(async () => {
-  place = await makeTestPlace();
-  source = {
-    slug: "shop",
-    engine: "sqlite",
-    sandbox: "process",
-    checkTimeout_s: 30,
-    checks: [],
-    path: join(place.dir, "shop.sqlite"),
-  };
-  const database = new DatabaseSync(source.path);
-  database.exec(`
-    create table items (id integer primary key, name text not null, price real, picture blob);
-    create index items_name on items (name);
-    create view cheap as select * from items where price < 10;
-    create table "odd ""name" (large integer);
-    insert into "odd ""name" values (9007199254740993);
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
-      insert into items (name, price) select 'item ' || i, i * 0.1 from n;
-  `);
-  database.close();
-});
-afterEach(() => place.remove());
-
-const back = (signal = never): Promise<MadeBackup> => backUp(place, source, signal);
-
-function testIt(
-  made: Pick<MadeBackup, "path" | "sha256"> & Partial<MadeBackup>,
-  checks: CheckConfig[] = [],
-  metadata: object = made.sourceMetadata ?? {},
-): Promise<RestoreTestResult> {
-  return restoreAndCheck({
-    source: { ...source, checks },
-    ciphertext: { path: made.path },
-    sha256: made.sha256,
-    identities: [place.identity],
-    scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify(metadata)) as Record<string, unknown>,
-    signal: never,
-  });
-}
+useShopOnSqlite();
 
 test("a backup restores, with every number exact", async () => {
   const made = await back();
@@ -155,191 +107,6 @@ test("half of a transaction that a killed application left is undone in the copy
   expect(await place.leftovers()).toEqual([`${made.sha256}.age`]);
 });
 
-describe("an application's addition to SQLite", () => {
-  /** By SQLite's own shell, which has a collation and a function that are not in the library. */
-  function byShell(sql: string): void {
-    execFileSync("sqlite3", [source.path], { input: sql });
-  }
-
-  test("does not fail the test, and the unchecked parts are named", async () => {
-    byShell(`
-      create table numbers (n text collate uint, long blob);
-      create index numbers_n on numbers (n);
-      insert into numbers values ('1', zeroblob(100000)), ('10', 'x');
-      create table hashed (n text);
-      create index hashed_n on hashed (sha3(n));
-      insert into hashed values ('a'), ('b');
-      create table keyed (n text collate uint primary key) without rowid;
-      insert into keyed values ('1');
-      create virtual table found using fts5 (body);
-      insert into found values ('a note');
-      pragma writable_schema = on;
-      insert into sqlite_schema values ('table', 'near', 'near', 0, 'create virtual table near using vec0 (place)');
-    `);
-    const tested = await testIt(await back());
-    expect(tested.reason).toBeUndefined();
-    expect(tested.checks.find(({ id }) => id === "inferred:integrity")).toMatchObject({
-      result: "passed",
-      observed: {
-        messages: 1,
-        message: "ok",
-        not_checked: 4,
-        not_checked_names:
-          "indexes of hashed (unknown function: sha3()), keyed (no such collation sequence: uint), near (no such module: vec0), indexes of numbers (no such collation sequence: uint)",
-      },
-    });
-    const tables = tested.checks.find(({ id }) => id === "inferred:tables");
-    expect(tables?.observed).toMatchObject({ tables: 5, missing: 0, not_read: 1, not_read_tables: "keyed" });
-    expect(tables?.observed).not.toHaveProperty("not_counted");
-    expect(notLookedAt(tested.checks)).toMatchObject({
-      count: 4,
-      names: expect.stringContaining("keyed (no such"),
-    });
-    expect(tested.checks.map(({ id }) => id)).toContain("inferred:rows:numbers");
-  });
-
-  test("is named even if the rest is whole: a virtual table whose module is missing here", async () => {
-    byShell(`pragma writable_schema = on;
-      insert into sqlite_schema values ('table', 'near', 'near', 0, 'create virtual table near using vec0 (place)');`);
-    const tested = await testIt(await back());
-    expect(tested.reason).toBeUndefined();
-    expect(tested.checks[0]).toMatchObject({
-      id: "inferred:integrity",
-      result: "passed",
-      observed: { message: "ok", not_checked: 1, not_checked_names: "near (no such module: vec0)" },
-    });
-  });
-
-  test.each(["fts4 (body, tokenize=porter)", "fts5 (body, tokenize='porter')"])(
-    "is named even if it is a tokenizer of full-text search: %s",
-    async (search) => {
-      // Only the application's own SQLite has a tokenizer of this name.
-      byShell(`.dbconfig defensive off
-        create virtual table found using ${search};
-        insert into found values ('a note');
-        pragma writable_schema = on;
-        update sqlite_schema set sql = replace(sql, 'porter', 'appown') where name = 'found';`);
-      const tested = await testIt(await back());
-      expect(tested.reason).toBeUndefined();
-      expect(String(tested.checks[0]?.observed["not_checked_names"])).toMatch(
-        /^(?:indexes of )?found \((?:unknown|no such) tokenizer: appown\)$/,
-      );
-      expect(tested.checks.find(({ id }) => id === "inferred:content")?.observed).toMatchObject({
-        differing: 0,
-        not_compared: 0,
-      });
-    },
-  );
-
-  test("is no damage if it keeps the content of FTS4's index, or no content; what FTS4 keeps itself is looked at", async () => {
-    byShell(`
-      create virtual table hidden using fts4 (content='', body);
-      insert into hidden (docid, body) values (1, 'a note');
-      create virtual table beside using fts4 (body, content="items");
-      insert into beside (docid, body) values (1, 'another note');
-      create virtual table found using fts4 (content, tokenize=porter);
-      insert into found values ('a note');
-    `);
-    const tested = await testIt(await back());
-    expect(tested.reason).toBeUndefined();
-    expect(tested.checks[0]?.observed).toMatchObject({
-      message: "ok",
-      not_checked: 2,
-      not_checked_names:
-        "indexes of hidden (its content is elsewhere), indexes of beside (its content is elsewhere)",
-    });
-    byShell(".dbconfig defensive off\nupdate found_content set c0content = 'other words'");
-    const damaged = await testIt(await back());
-    expect(damaged.reason).toContain("malformed inverted index for FTS4 table main.found");
-  });
-
-  test("hides no damage in what can be looked at", async () => {
-    byShell(`
-      create table numbers (n text collate uint, long text);
-      create index numbers_n on numbers (n);
-      insert into numbers values ('1', hex(zeroblob(20000)));
-    `);
-    const made = await back();
-    for (const [from, to] of [
-      ["item 2500", "jtem 2500"],
-      ["uint, long", "uint, lone"],
-    ] as const) {
-      const bytes = readFileSync(source.path);
-      bytes.write(to, bytes.indexOf(from));
-      const tested = await testIt(await reseal(place, bytes), [], {
-        ...made.sourceMetadata,
-        plaintext_size_bytes: bytes.length,
-      });
-      expect(tested.result, to).toBe("failed");
-    }
-    // The first of the pages that a long value goes on in leads nowhere.
-    const bytes = readFileSync(source.path);
-    const page = Math.floor(bytes.indexOf("0".repeat(4000)) / 4096) * 4096;
-    bytes.fill(0xff, page, page + 4);
-    const tested = await testIt(await reseal(place, bytes), [], {
-      ...made.sourceMetadata,
-      plaintext_size_bytes: bytes.length,
-    });
-    expect(tested.reason).toContain("inferred:integrity");
-  });
-
-  test("makes the test one that could not run if nothing can be checked without it", async () => {
-    byShell(`
-      drop view cheap; drop table items; drop table "odd ""name";
-      create table keyed (n text collate uint primary key) without rowid;
-      insert into keyed values ('1');
-    `);
-    const made = await back();
-    await expect(testIt(made)).rejects.toMatchObject({
-      code: "sandbox_lacks",
-      message: expect.stringContaining("no such collation sequence: uint"),
-    });
-    // As of a dump that another program made: nobody knows its schema.
-    const { schema_hash: _, ...foreign } = made.sourceMetadata;
-    await expect(testIt(made, [], foreign)).rejects.toMatchObject({ code: "sandbox_lacks" });
-    // Where the backup had no such schema, that is no lack.
-    const other = await testIt(made, [], { ...made.sourceMetadata, schema_hash: "0".repeat(64) });
-    expect(other).toMatchObject({ result: "failed", reason: expect.stringContaining("the schema is not") });
-  });
-});
-
-describe("a database with only virtual tables", () => {
-  test.each([
-    ["FTS5", "create virtual table notes using fts5 (body); insert into notes values ('a note'), ('b')"],
-    [
-      "R-tree",
-      "create virtual table notes using rtree (id, a, b); insert into notes values (1, 1, 2), (2, 3, 4)",
-    ],
-  ])("is backed up and tested by what they hold: %s", async (_, sql) => {
-    const database = new DatabaseSync(source.path);
-    database.exec(`drop view cheap; drop table items; drop table "odd ""name"; ${sql}`);
-    database.close();
-    const made = await back();
-    expect(made.sourceMetadata).toMatchObject({ tables: [{ name: "notes", rows: 2 }] });
-    const own = { id: "own", query: "select count(*) as n from notes", expect: "n = 2" };
-    const tested = await testIt(made, [own]);
-    expect(tested.reason).toBeUndefined();
-    expect(tested.checks.map(({ id, result }) => `${id} ${result}`)).toEqual([
-      "inferred:integrity passed",
-      "inferred:tables passed",
-      "inferred:rows:notes passed",
-      "own passed",
-      "inferred:schema passed",
-      "inferred:content passed",
-      "inferred:objects passed",
-    ]);
-    const emptied = new DatabaseSync(source.path);
-    emptied.exec("delete from notes");
-    emptied.close();
-    const bytes = readFileSync(source.path);
-    const bad = await testIt(await reseal(place, bytes), [], {
-      ...made.sourceMetadata,
-      plaintext_size_bytes: bytes.length,
-    });
-    expect(bad.reason).toContain("inferred:rows:notes");
-  });
-});
-
 test("a damaged page is found by the integrity check", async () => {
   // In the middle of the table's pages: everything opens and counts, and a row is wrong.
   const file = openSync(source.path, "r+");
@@ -375,7 +142,7 @@ test("checks that do not hold, and a query without end", async () => {
     Array.from({ length: 7 }, () => "failed"),
   );
   expect(readdirSync(place.dir)).not.toContain("made-by-a-check");
-  source = { ...source, checkTimeout_s: 1 };
+  changeSource({ checkTimeout_s: 1 });
   const endless = testIt(made, [
     {
       id: "endless",
@@ -403,9 +170,9 @@ describe("a file that is no database", () => {
   });
 
   test("is not there, or is a directory", async () => {
-    source = { ...source, path: join(place.dir, "nowhere.sqlite") };
+    changeSource({ path: join(place.dir, "nowhere.sqlite") });
     await expect(back()).rejects.toMatchObject({ code: "source_missing" });
-    source = { ...source, path: place.dir };
+    changeSource({ path: place.dir });
     await expect(back()).rejects.toMatchObject({ code: "source_missing" });
     expect(await place.leftovers()).toEqual([]);
   });
@@ -442,7 +209,7 @@ test("a file whose views reach outside, or never end, gets nothing and does not 
   const database = new DatabaseSync(source.path, { defensive: false });
   for (const [name, query] of Object.entries(views)) database.exec(`create view ${name} as ${query}`);
   database.close();
-  source = { ...source, checkTimeout_s: 5 };
+  changeSource({ checkTimeout_s: 5 });
   const tested = await testIt(
     await back(),
     Object.keys(views).map((id) => ({ id, query: `select n from ${id} limit 1`, expect: "n is not null" })),
