@@ -43,8 +43,8 @@ Ask the service:
   --ca FILE          PEM file of the certificate authority to trust for --prove
 
 Output:
-  --quiet            print nothing if the exit code is 0; a true receipt that says that a restore
-                     test failed, or a pack with one, is printed all the same
+  --quiet            print nothing if the exit code is 0, unless a true receipt, also one in a
+                     pack, says that a restore test failed
   --verbose          also say on standard error what was read, with its SHA-256, and requested
   --json             one JSON object on standard output
   -h, --help

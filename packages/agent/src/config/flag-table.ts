@@ -46,7 +46,7 @@ export const FLAGS = {
   nonEmpty: {
     form: "--non-empty",
     env: "ATTESTORE_NON_EMPTY",
-    about: "with --into: also a database that has something in it, which is never replaced",
+    about: "with --into: allow a database that is not empty; nothing in it is replaced",
   },
   identity: {
     form: "--identity <path>",
@@ -67,7 +67,7 @@ export const FLAGS = {
   caSha256: {
     form: "--ca-sha256 <hex>",
     env: "ATTESTORE_CA_SHA256",
-    about: "instead: its SHA-256 fingerprint",
+    about: "instead of --ca-file: the SHA-256 fingerprint of the CA or certificate",
   },
   authKeyFile: {
     form: "--auth-key-file <path>",
@@ -115,7 +115,7 @@ export const FLAGS = {
     env: "ATTESTORE_S3_ENDPOINT",
     about: "for a store other than Amazon's: https://HOST[:PORT]",
   },
-  s3Region: { form: "--s3-region <name>", env: "ATTESTORE_S3_REGION", about: "else us-east-1" },
+  s3Region: { form: "--s3-region <name>", env: "ATTESTORE_S3_REGION", about: "default: us-east-1" },
   keepLast: { form: "--keep-last <n>", env: "ATTESTORE_KEEP_LAST", about: "keep the newest n backups" },
   keepDays: {
     form: "--keep-days <n>",

@@ -48,7 +48,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
   "log unarchive": {
     examples: [
       ["attestore-server log unarchive", "how much is in the archive; changes nothing"],
-      ["attestore-server log unarchive --yes", "all of it into the database again"],
+      ["attestore-server log unarchive --yes", "take all of it back into the database"],
     ],
     page: "operate.md#the-archive-of-old-receipts",
   },
@@ -88,10 +88,10 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
   },
   "auth-key create": {
     examples: [
-      ["attestore-server auth-key create --org my-team", "for the next host"],
+      ["attestore-server auth-key create --org my-team", "a key for the next host"],
       [
         "attestore-server auth-key create --org my-team --name fleet --max-uses 50 --expires-in 7d",
-        "for many",
+        "a key for fifty hosts, valid for a week",
       ],
     ],
     page: "agent.md#attach",
@@ -101,7 +101,9 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     page: "agent.md#attach",
   },
   "auth-key revoke": {
-    examples: [["attestore-server auth-key revoke key_01k…", "agents that attached with it stay"]],
+    examples: [
+      ["attestore-server auth-key revoke key_01k…", "nobody else attaches with it; agents that did stay"],
+    ],
     page: "agent.md#attach",
   },
   "agent list": {
@@ -113,7 +115,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     page: "agent.md#attach",
   },
   "bootstrap list": {
-    examples: [["attestore-server bootstrap list", "who waits"]],
+    examples: [["attestore-server bootstrap list", "see which hosts wait for approval"]],
     page: "agent.md#attach",
   },
   "bootstrap show": {
@@ -125,7 +127,9 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     page: "agent.md#attach",
   },
   "bootstrap deny": {
-    examples: [["attestore-server bootstrap deny KQ7M-2WXA --org my-team", "send it away"]],
+    examples: [
+      ["attestore-server bootstrap deny KQ7M-2WXA --org my-team", "refuse a host that you do not know"],
+    ],
     page: "agent.md#attach",
   },
   "command queue": {
@@ -146,15 +150,20 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     page: "retention.md",
   },
   "backup keep": {
-    examples: [["attestore-server backup keep bkp_01k…", "whatever the rules say"]],
+    examples: [["attestore-server backup keep bkp_01k…", "keep it, whatever the rules say"]],
     page: "retention.md#keep-one",
   },
   "backup release": {
-    examples: [["attestore-server backup release bkp_01k…", "the rules decide again"]],
+    examples: [["attestore-server backup release bkp_01k…", "let the rules decide again"]],
     page: "retention.md#keep-one",
   },
   "retention resume": {
-    examples: [["attestore-server retention resume --org my-team --source shop", "the change was right"]],
+    examples: [
+      [
+        "attestore-server retention resume --org my-team --source shop",
+        "go on, because the change was right",
+      ],
+    ],
     page: "retention.md#retention-stops-at-a-sudden-change",
   },
   "operator add": {
@@ -162,7 +171,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     page: "operate.md#operators",
   },
   "operator list": {
-    examples: [["attestore-server operator list", "all of them"]],
+    examples: [["attestore-server operator list", "list every operator"]],
     page: "operate.md#operators",
   },
   "passkey reset": {
@@ -176,7 +185,9 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     page: "operate.md#the-database-and-its-objects",
   },
   "objects adopt": {
-    examples: [["attestore-server objects adopt --yes", "the store is this installation's"]],
+    examples: [
+      ["attestore-server objects adopt --yes", "declare that the store belongs to this installation"],
+    ],
     page: "operate.md#the-database-and-its-objects",
   },
   "objects quarantine": {
@@ -184,7 +195,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     page: "operate.md#quarantine",
   },
   "objects put-back": {
-    examples: [["attestore-server objects put-back --all", "keep all of it"]],
+    examples: [["attestore-server objects put-back --all", "keep everything that is in quarantine"]],
     page: "operate.md#quarantine",
   },
   "objects sweep": {

@@ -49,7 +49,7 @@ export function logArchiveCommand(): Command {
 /** `attestore-server log unarchive`: before a release that knows no archive, or another store. */
 export function logUnarchiveCommand(): Command {
   return consoleCommand("unarchive", "Take all archived envelopes back into the database")
-    .option("--yes", "do it, instead of only showing how much it is")
+    .option("--yes", "do it, instead of only showing how much that would be")
     .action((options: CommonOptions & { yes?: boolean }) =>
       runInConsole(options, async (console) => {
         const state = await readState(console);

@@ -26,8 +26,7 @@ export const BACK_UP_AND_PROVE: readonly Command[] = [
   },
   {
     name: "restore",
-    summary:
-      "decrypt a backup into a file, which appears only once all of it is authenticated, to stdout, or into a database",
+    summary: "decrypt a backup to a file or to stdout, or restore it into a database",
     flags: [
       "source",
       "backup",
@@ -45,7 +44,10 @@ export const BACK_UP_AND_PROVE: readonly Command[] = [
       "verbose",
     ],
     examples: [
-      ["attestore restore --source shop --output shop.dump", "write the newest backup's dump to a file"],
+      [
+        "attestore restore --source shop --output shop.dump",
+        "write the newest backup's dump to a file, which appears once all of it is authenticated",
+      ],
       [
         "attestore restore --source shop --output - | pg_restore --exit-on-error --dbname=copy",
         "pass it on; unless it ends with 0, the copy must not be used",

@@ -54,7 +54,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
   },
   {
     name: "receipts show",
-    summary: "what a receipt says",
+    summary: "show what a receipt says",
     flags: ["json", "root", "quiet", "verbose"],
     words: [{ form: "<receipt>", about: "its number, its rcpt_… id, or the bkp_… id of its backup" }],
     examples: [["attestore receipts show 12", "by its number"]],
@@ -65,7 +65,7 @@ export const CHECKS_RECEIPTS_KEYS: readonly Command[] = [
     name: "receipts verify",
     summary: "verify the signatures, proofs and chain of the receipts on this host",
     flags: ["json", "root", "quiet", "verbose"],
-    words: [{ form: "[receipt]", about: "one of them; else all" }],
+    words: [{ form: "[receipt]", about: "one of them; default: all" }],
     examples: [["attestore receipts verify", "all of them, and that none is missing between them"]],
     page: "verify.md",
     load: async () => (await import("../receipts-verify.ts")).receiptsVerify,

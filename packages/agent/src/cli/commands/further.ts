@@ -30,7 +30,10 @@ export const FURTHER: readonly Command[] = [
     flags: ["because", "wait", "json", "root", "quiet", "verbose"],
     words: [
       { form: "<source>", about: "a source in config.yaml" },
-      { form: "[tables...]", about: "as the restore test names them; * matches any text. None: list" },
+      {
+        form: "[tables...]",
+        about: "as the restore test names them; * matches any text; default: list what is missing",
+      },
     ],
     examples: [
       ["attestore accept shop", "list what the newest backup lacks"],
