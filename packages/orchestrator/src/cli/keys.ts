@@ -17,7 +17,9 @@ import { openConfiguredDatabase } from "../platform/postgres/open-database.ts";
 import { commandGroup, type CommonOptions, consoleCommand, logOf } from "./console-command.ts";
 import { type MovedKey, moveSigningKey } from "./keys/move-key.ts";
 import { moveSealingKey } from "./keys/move-sealing-key.ts";
+import { appliedMigrations } from "./doctor/examine-database.ts";
 import { listing, printOutcome } from "./outcome.ts";
+import { requireExisting } from "./require-existing.ts";
 
 /** `attestore-server keys list|move` */
 export function keysCommand(): Command {
@@ -55,7 +57,8 @@ export function keysCommand(): Command {
     "Move the keys that the settings name into the token; stop the service first",
   )
     .option("--remove-files", "remove the key files of keys that are in the token")
-    .action(async (options: CommonOptions & { removeFiles?: boolean }) => {
+    .option("--new", "for a service that has never started: the token makes its keys")
+    .action(async (options: CommonOptions & { removeFiles?: boolean; new?: boolean }) => {
       const config = readConfig(process.env);
       const token = configuredToken(config);
       const slots = keySlots(config);
@@ -65,7 +68,12 @@ export function keysCommand(): Command {
           "The settings name no key in a token. Set ATTESTORE_PKCS11_MODULE, ATTESTORE_PKCS11_PIN, and the key to move, such as ATTESTORE_LOG_KEY.",
         );
       try {
-        const moved = await moveAll(config, token, slots, logOf(options));
+        // Else the token would make other keys than those of a service whose settings are missing here.
+        if (options.new !== true) await requireExisting(config);
+        const moved = await moveAll(config, token, slots, {
+          isNew: options.new === true,
+          log: logOf(options),
+        });
         const left = await leftFiles(slots);
         if (options.removeFiles === true) await removeFiles(left);
         printOutcome(
@@ -103,12 +111,17 @@ async function moveAll(
   config: Config,
   token: Token,
   slots: readonly KeySlot[],
-  log: Logger,
+  { isNew, log }: { isNew: boolean; log: Logger },
 ): Promise<Moved[]> {
   const opened = await openConfiguredDatabase(config, { role: "serve", log });
   // As the tables' owner, because the service's role may not lock them.
   const access = connectDatabase({ connection: opened.connection, log, connections: 1 });
   try {
+    if (!isNew && (await appliedMigrations(access.pool)) === null)
+      throw new UserError(
+        "database_unusable",
+        "The database has no service's tables, so there are no keys to move. Check DATABASE_URL. For a service that has never started, give --new.",
+      );
     await migrate(opened.connection, log, undefined, opened);
     const identity = await readIdentity(access.pool);
     const pinned = async (name: KeySlot["name"]): Promise<Uint8Array | null> => {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createPrivateKey } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -41,7 +41,10 @@ afterAll(() => server.remove());
  * The commands of docs/operate.md as they are written, in a directory of their own instead of
  * /var/lib.
  */
-async function follow(name: string, postgres: Record<string, string> = OLD): Promise<void> {
+async function follow(
+  name: string,
+  environment: NodeJS.ProcessEnv = { ...OLD, ATTESTORE_DATA: server.data },
+): Promise<void> {
   const page = await readFile(PAGE, "utf8");
   const block = new RegExp(`<!-- runs: ${name} -->\n\`\`\`sh\n([^]*?)\`\`\``).exec(page)?.[1];
   if (block === undefined) throw new Error(`docs/operate.md has no commands called ${name}`);
@@ -52,8 +55,7 @@ async function follow(name: string, postgres: Record<string, string> = OLD): Pro
       cwd: join(root, "work"),
       env: {
         NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
-        ATTESTORE_DATA: server.data,
-        ...postgres,
+        ...environment,
         PATH: `${join(root, "bin")}:/usr/lib/postgresql/15/bin:${process.env["PATH"]}`,
       },
       stdio: ["ignore", "pipe", "pipe"],
@@ -181,6 +183,8 @@ test(
     await stop(first);
 
     await follow("stopped-backup");
+    for (const copy of ["attestore.dump", "attestore-files.tar", "work/attestore-server.tar"])
+      expect((await stat(join(root, copy))).mode & 0o077, copy).toBe(0);
     await follow("stopped-restore");
     expect(await look()).toMatchObject(well);
     await rm(join(root, "attestore-server.broken"), { recursive: true });
@@ -192,7 +196,7 @@ test(
     const programs = { ATTESTORE_POSTGRES_CLIENT: await watchedPrograms() };
     // As a kill -9 at the last step leaves it, and before that.
     await mkdir(join(server.data, "postgres-upgrade", "postgres"), { recursive: true });
-    await follow("major-upgrade", programs);
+    await follow("major-upgrade", { ...programs, ATTESTORE_DATA: server.data });
     // Nobody else may read the dump, and no service may begin on the old database after it.
     expect(await readFile(join(root, "watched"), "utf8")).toBe("600 locked");
     expect(await readFile(join(server.data, "postgres", "data", "PG_VERSION"), "utf8")).toBe("18\n");
@@ -205,7 +209,7 @@ test(
       2,
       expect.stringContaining("database upgrade again"),
     ]);
-    await follow("major-upgrade", programs);
+    await follow("major-upgrade", { ...programs, ATTESTORE_DATA: server.data });
     expect(await look({})).toMatchObject(well);
     await rm(at("postgres.old"), { recursive: true });
     const elsewhere = await server.run(["database", "upgrade", "--from", "/usr/lib/postgresql/15"], {
@@ -240,13 +244,24 @@ test(
   async () => {
     await stop(await server.serve(OLD));
     const before = await readFile(join(server.data, "keys", "log-signing.pem"), "utf8");
-    await follow("key-token");
+    // Root's shell has none of the unit's settings.
+    await follow("key-token", OLD);
+    expect((await stat(join(root, "attestore-key-files.tar"))).mode & 0o077).toBe(0);
     expect((await readdir(join(server.data, "keys"))).toSorted()).toEqual(["object-urls.key"]);
     const environment = {
       ...OLD,
       ATTESTORE_CONFIG: join(root, "config"),
       SOFTHSM2_CONF: join(root, "attestore-token", "softhsm2.conf"),
     };
+    const away = join(root, "nowhere");
+    const wrong = { ...environment, ATTESTORE_DATA: away };
+    const refused = await server.run(["keys", "move"], wrong).finished;
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("no service's database")]);
+    await expect(readdir(away)).rejects.toThrow("ENOENT");
+    const fresh = { ...wrong, ATTESTORE_LOG_KEY: "pkcs11:token=attestore;object=another-log" };
+    expect(await json(["keys", "move", "--new"], fresh)).toMatchObject({
+      keys: [{ key: "log", is: "made" }, { key: "time" }, { key: "ca" }, { key: "sealing" }],
+    });
     const running = await server.serve(environment);
     // The log of before is read-only.
     org = (await json(["org", "add", "Token"], environment))["id"] as string;

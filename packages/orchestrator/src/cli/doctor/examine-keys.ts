@@ -3,6 +3,7 @@ import { errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
 import type { Config } from "../../platform/config/read-config.ts";
 import { requireIdentity } from "../../platform/keys/service-identity.ts";
+import { KeyTokenError } from "../../platform/keys/token/key-token-error.ts";
 import { openServiceKeys } from "../../platform/keys/service-keys.ts";
 import { failed, type Finding, ok } from "@attestore/host/finding";
 
@@ -27,7 +28,9 @@ export async function examineKeys(config: Config, pool: Pool): Promise<Finding> 
     return failed(
       "keys",
       errorMessage(error),
-      "Restore the right keys; without them the service does not start.",
+      error instanceof KeyTokenError
+        ? "Until then the service takes no receipts, and does not start. Agents keep theirs."
+        : "Restore the right keys; without them the service does not start.",
     );
   }
 }

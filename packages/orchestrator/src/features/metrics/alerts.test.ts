@@ -87,6 +87,7 @@ const CASES: Readonly<Record<string, [alarming: object[], calm: object[]]>> = {
   AttestoreDown: [[series('up{job="attestore"}', 0)], [series('up{job="attestore"}', 1)]],
   AttestoreDatabaseUnreachable: one("attestore_database_up", 0, 1),
   AttestoreNotReady: one("attestore_ready", 0, 1),
+  AttestoreReceiptsRefused: [[received(503)], [received(201)]],
   AttestoreLogReadOnly: one("attestore_logs_set_back", 1, 0),
   AttestoreClocksApart: one("attestore_clocks_apart_seconds", 25, 0.2),
   AttestoreStandbyNotAwaited: one("attestore_standbys_unawaited", 1, 0),
@@ -121,6 +122,12 @@ const CASES: Readonly<Record<string, [alarming: object[], calm: object[]]>> = {
   AttestoreDeletionsHeld: one("attestore_deletions_held", 1, 0),
   AttestoreSweepStopped: one("attestore_objects_sweep_stopped", 1, 0),
 };
+
+/** A counter that grows. */
+function received(status: number): object {
+  const labels = `{method="POST",route="/v1/receipts",status="${status}"}`;
+  return { series: `attestore_http_request_duration_seconds_count${labels}`, values: "0+10x24" };
+}
 
 function one(name: string, alarming: number, calm: number): [object[], object[]] {
   return [[series(name, alarming)], [series(name, calm)]];
