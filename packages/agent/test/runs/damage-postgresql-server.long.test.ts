@@ -48,7 +48,13 @@ beforeAll(async () => {
     create tablespace fast owner seller location '${fast}'; alter tablespace fast set (random_page_cost = 1.1, seq_page_cost = 1);
     comment on tablespace fast is 'of the new disks'; grant create on tablespace fast to buyer with grant option;
     grant set on parameter log_min_messages to buyer; grant alter system on parameter work_mem to public;
-    create table here (n int); insert into here values (1), (2);`);
+    create table here (n int); insert into here values (1), (2);
+    \\connect template1
+    alter database postgres set tablespace fast;
+    \\connect postgres
+    create table placed (n int constraint "N is" primary key using index tablespace pg_default) tablespace pg_default;
+    create materialized view counted tablespace pg_default as select count(*) as n from here;
+    create unique index "Counted" on counted (n) tablespace pg_default; create index placed_n on placed (n) tablespace pg_default;`);
   backup = await back();
   const whole = unseal(readCiphertext({ path: backup.path }), [place.identity]);
   archive = Buffer.concat(await Array.fromAsync(whole, (piece) => Buffer.from(piece)));
@@ -247,11 +253,64 @@ test("grants on the database of a backup that does not list them are named", asy
   );
 });
 
+test.each([
+  [
+    `alter table placed set tablespace fast; alter index "N is" set tablespace fast`,
+    `alter table placed set tablespace pg_default; alter index "N is" set tablespace pg_default`,
+    ["tablespace table public.placed (missing)", "tablespace index public.N is (missing)"],
+  ],
+  [
+    `alter materialized view counted set tablespace fast; alter index "Counted" set tablespace fast; drop index placed_n; create index placed_n on placed (n)`,
+    `alter materialized view counted set tablespace pg_default; alter index "Counted" set tablespace pg_default; alter index placed_n set tablespace pg_default`,
+    [
+      "tablespace materialized view public.counted (missing)",
+      "tablespace index public.Counted (missing)",
+      "tablespace index public.placed_n (missing)",
+    ],
+  ],
+])("what lies in which tablespace is compared with the dump: %s", async (sql, undo, names) => {
+  const tested = await testBackup(place, server.source, backup, { instead: await otherwise(sql) });
+  server.sql(undo);
+  for (const each of names)
+    table.noticed("the tablespace of a table, materialized view or index changed on the way", tested, each);
+});
+
+test("the tablespace and the locale of the database are compared with the dump", async () => {
+  const move = (tablespace: string) =>
+    `\\connect template1\nalter database postgres set tablespace ${tablespace};\n\\connect postgres\n`;
+  const ours = [
+    "table placed",
+    'index "N is"',
+    "materialized view counted",
+    'index "Counted"',
+    "index placed_n",
+  ];
+  const moveAll = (tablespace: string) =>
+    ours.map((each) => `alter ${each} set tablespace ${tablespace};\n`).join("");
+  const instead = await otherwise(moveAll("fast") + move("pg_default"));
+  server.sql(move("fast") + moveAll("pg_default"));
+  table.noticed(
+    "a database's tablespace changed on the way",
+    await testBackup(place, server.source, backup, { instead }),
+    "database tablespace (missing)",
+  );
+  const text = archive.toString("latin1");
+  const other = text.replace("ENCODING = 'UTF8'", "ENCODING = 'BIG5'");
+  expect(other).not.toBe(text);
+  table.noticed(
+    "the encoding or locale of a database changed on the way",
+    await testBackup(place, server.source, backup, {
+      instead: await reseal(place, Buffer.from(other, "latin1")),
+    }),
+    "database locale (other)",
+  );
+});
+
 test("what is set for one database is compared with its dump", async () => {
   const passed = await testBackup(place, server.source, backup);
   const unrestored = (tested: RestoreTestResult) =>
     tested.checks.find(({ id }) => id === "inferred:unrestored:postgres");
-  expect(unrestored(passed)).toMatchObject({ result: "passed", observed: { objects: 5, differing: 0 } });
+  expect(unrestored(passed)).toMatchObject({ result: "passed", observed: { objects: 12, differing: 0 } });
   const instead = await otherwise(`
     alter role buyer in database postgres reset work_mem; alter database postgres set my.path = 'elsewhere';
     comment on database postgres is null; alter database postgres connection limit 5; alter database postgres owner to buyer`);
@@ -289,9 +348,16 @@ test("what is set for one database is compared with its dump", async () => {
     "database comment",
     "database connection limit",
     "database is template",
+    "database locale",
+    "database tablespace",
+    "database label",
+    "large object label",
+    "tablespace",
   ];
+  const named = kinds.map((kind) => `all of the kind ${kind}`).join(", ");
   expect(earlier.checks.find(({ id }) => id === "inferred:objects:postgres")?.observed).toMatchObject({
-    not_looked_at_objects: kinds.map((kind) => `all of the kind ${kind}`).join(", "),
+    not_looked_at: kinds.length,
+    not_looked_at_objects: { length: named.length, text: named.slice(0, 256) },
   });
 });
 
@@ -312,7 +378,7 @@ test("a role's expiry is compared, however the server prints times", async () =>
 });
 
 test("without the right to read passwords, all the rest is compared, and passwords are named", async () => {
-  server.sql("create role backups login; grant select on here to backups");
+  server.sql("create role backups login; grant select on here, placed to backups");
   process.env["TEST_OTHER_URL"] = server.url("backups", "", "postgres");
   try {
     const made = await back({ connection: { kind: "env", name: "TEST_OTHER_URL" } });
@@ -325,7 +391,7 @@ test("without the right to read passwords, all the rest is compared, and passwor
     });
     table.says("roles' passwords that the backup's role may not read", "named as not compared");
   } finally {
-    server.sql("revoke select on here from backups; drop role backups");
+    server.sql("revoke select on here, placed from backups; drop role backups");
     delete process.env["TEST_OTHER_URL"];
   }
 });

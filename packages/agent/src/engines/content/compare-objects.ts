@@ -30,7 +30,7 @@ export interface ExpectedObjects {
 const VERSIONS: Readonly<Record<ObjectsGroup, readonly ExpectedObjects["version"][]>> = {
   objects: [1, 2, 3],
   privileges: [1, 2, 3, 4, 5, 6, 7],
-  unrestored: [1, 2, 3, 4],
+  unrestored: [1, 2, 3, 4, 5],
   globals: [2],
 };
 

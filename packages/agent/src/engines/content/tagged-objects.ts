@@ -23,6 +23,7 @@ export interface ExactObjectsMetadata extends ObjectDigests {
   /**
    * Of `objects`. 3: with those of PostgreSQL's `more-objects.ts`.
    * Of `unrestored`. 3: with the settings of the database. 4: with its comment and its limits.
+   * 5: with its locale, and with tablespaces.
    * Of `privileges`. 3: with large objects and the owner of the schema `public`. 4: without
    * functions that a type brings with it. 5: with conversions and the options of user mappings. 6:
    * with the owner of the database. 7: with its grants.

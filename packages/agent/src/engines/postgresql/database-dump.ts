@@ -13,6 +13,7 @@ import { type ListedObjects, listObjects, NOTHING_LISTED } from "./content/descr
 import { type ArchiveContent, ArchiveReader } from "./content/read-archive.ts";
 import { connectionFailed, outputOf } from "./session-error.ts";
 import { describeSnapshot, exportSnapshot } from "./snapshot.ts";
+import { majorOf } from "./version.ts";
 
 interface Described {
   readonly metadata: SourceMetadata;
@@ -158,9 +159,8 @@ export class DatabaseDump {
   /** Nothing if the connection broke, because a complete dump must not fail for that. */
   async #listObjects(): Promise<ListedObjects> {
     if (this.#database.contentKey === undefined) return NOTHING_LISTED;
-    return listObjects(this.#session, this.#version, this.#database.tools.version).catch(
-      () => NOTHING_LISTED,
-    );
+    const dump = { major: majorOf(this.#database.tools.version), quotesAll: false };
+    return listObjects(this.#session, this.#version, dump).catch(() => NOTHING_LISTED);
   }
 
   /** Reads the archive only, and asks the source nothing. */

@@ -24,7 +24,7 @@ import {
   unrestoredOf,
   WHO_SEES_SUBSCRIPTIONS,
 } from "../unrestored/list-unrestored.ts";
-import { isUnrestored } from "../unrestored/unrestored-objects.ts";
+import { type DumpedBy, isUnrestored, notLookedFor, SUBSCRIPTION } from "../unrestored/unrestored-objects.ts";
 import { rowsOf } from "../schema.ts";
 import { majorOf } from "../version.ts";
 import {
@@ -59,8 +59,8 @@ export interface ListedObjects {
 /** The source's objects that a restore test does not create. */
 export interface Unrestored {
   readonly objects: readonly DatabaseObject[];
-  /** Whether the source has subscriptions and pg_dump leaves them out. */
-  readonly hidesSubscriptions: boolean;
+  /** Kinds of which the source has some, and a restore test finds none in the dump. */
+  readonly leftOut: readonly string[];
 }
 
 export const NOTHING_LISTED: ListedObjects = {
@@ -81,7 +81,7 @@ export const NOTHING_LISTED: ListedObjects = {
 export async function listObjects(
   session: PsqlSession,
   version: string,
-  dumpVersion: string,
+  dump: DumpedBy,
 ): Promise<ListedObjects> {
   const list = async <Listed>(sql: string, read: (output: string) => Listed): Promise<Listed | null> => {
     await session.run("savepoint objects");
@@ -93,7 +93,7 @@ export async function listObjects(
   const objects = await list(SOURCE_OBJECTS, databaseObjects);
   const more = await list(MORE_OBJECTS, databaseObjects);
   const all = await list(LIST_PRIVILEGES, privilegesOf);
-  const privileges = all === null ? null : dumpedPrivileges(all, majorOf(dumpVersion));
+  const privileges = all === null ? null : dumpedPrivileges(all, dump.major);
   const [[hasLargeObjects] = []] = (await list(HAS_LARGE_OBJECTS, rowsOf)) ?? [];
   const [[hasSystemGrants] = []] = (await list(HAS_SYSTEM_GRANTS, rowsOf)) ?? [];
   const [[prepared = "unseen"] = []] = (await list(PREPARED, rowsOf)) ?? [];
@@ -101,7 +101,7 @@ export async function listObjects(
     objects,
     more,
     privileges: hasLargeObjects === undefined || hasSystemGrants === undefined ? null : privileges,
-    unrestored: await unrestored(list, majorOf(version)),
+    unrestored: await unrestored(list, majorOf(version), dump),
     hasTypeGrants: all?.some(isGrantOfType) === true,
     hasSystemGrants: hasSystemGrants === "true",
     hasMoreLargeObjects: hasLargeObjects === "true" && privileges?.some(isOfLargeObject) !== true,
@@ -118,16 +118,19 @@ const PREPARED = `
 async function unrestored(
   list: <Listed>(sql: string, read: (output: string) => Listed) => Promise<Listed | null>,
   major: number,
+  dump: DumpedBy,
 ): Promise<Unrestored | null> {
-  const others = await list(listUnrestored(major), unrestoredOf);
+  const all = await list(listUnrestored(major), unrestoredOf);
   const [[isSuperuser, areSome] = []] = (await list(WHO_SEES_SUBSCRIPTIONS, rowsOf)) ?? [];
-  if (others === null || isSuperuser === undefined) return null;
+  if (all === null || isSuperuser === undefined) return null;
+  const apart = notLookedFor(dump);
+  const others = all.filter(({ kind }) => !apart.has(kind));
+  const leftOut = [...apart].filter((each) => all.some(({ kind }) => kind === each));
   // pg_dump too includes subscriptions only for a superuser.
-  if (isSuperuser !== "on") return { objects: others, hidesSubscriptions: areSome === "true" };
+  if (isSuperuser !== "on")
+    return { objects: others, leftOut: areSome === "true" ? [...leftOut, SUBSCRIPTION] : leftOut };
   const subscriptions = await list(LIST_SUBSCRIPTIONS, unrestoredOf);
-  return subscriptions === null
-    ? null
-    : { objects: [...others, ...subscriptions], hidesSubscriptions: false };
+  return subscriptions === null ? null : { objects: [...others, ...subscriptions], leftOut };
 }
 
 /**
@@ -190,9 +193,9 @@ export function describeUnrestored(
 ): ExactObjectsMetadata | null {
   const listed = unchanged(before?.objects ?? null, after?.objects ?? null);
   if (listed === null) return null;
-  const left_out = after?.hidesSubscriptions === true ? [["subscription", null] as const] : null;
-  const signed = { ...exactObjectsMetadata(listed, key), v: 4 as const };
-  return left_out === null ? signed : { ...signed, left_out };
+  const left_out = (after?.leftOut ?? []).map((kind) => [kind, null] as const);
+  const signed = { ...exactObjectsMetadata(listed, key), v: 5 as const };
+  return left_out.length === 0 ? signed : { ...signed, left_out };
 }
 
 /** Without the objects that `unrestored` lists. */

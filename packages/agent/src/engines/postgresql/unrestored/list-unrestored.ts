@@ -40,10 +40,13 @@ const LABELLED = `
   union all
   select 'pg_event_trigger'::regclass, oid, 0, format('EVENT TRIGGER %I', evtname) from pg_event_trigger`;
 
-/**
- * Each row is a JSON array: the kind, the name, and the parts. The labels of large objects are not
- * among them.
- */
+/** What lies in another tablespace than the database. An extension makes its own tables. */
+const PLACED = `
+  select case c.relkind when 'm' then 'materialized view' when 'i' then 'index' when 'I' then 'index' else 'table' end as what, n.nspname, c.relname, s.spcname
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_tablespace s on s.oid = c.reltablespace left join pg_index x on x.indexrelid = c.oid
+  where c.relkind in ('r', 'p', 'm', 'i', 'I') and (x.indisvalid is not false or c.relkind = 'I') and ${OWN_SCHEMAS} and ${OWN("pg_class", "coalesce(x.indrelid, c.oid)")}`;
+
+/** Each row is a JSON array: the kind, the name, and the parts. */
 export const listUnrestored = (major: number): string => `
   with object(kind, name, parts) as (
     select 'publication', p.pubname::text, json_build_array(p.pubname, p.puballtables::text,
@@ -69,6 +72,10 @@ export const listUnrestored = (major: number): string => `
     select 'security_label', '', json_build_array(l.provider, o.target, l.label)
     from pg_seclabel l join (${LABELLED}) o on o.class = l.classoid and o.oid = l.objoid and o.sub = l.objsubid
     union all
+    select 'large_object_label', '', json_build_array(provider, concat('LARGE OBJECT ', objoid), label) from pg_seclabel where classoid = 'pg_largeobject'::regclass
+    union all
+    select 'tablespace', concat(what, ' ', nspname, '.', relname), json_build_array(what, nspname, relname, spcname) from (${PLACED}) placed
+    union all
     select 'database_setting', split_part(v, '=', 1), json_build_array(d.datname, split_part(v, '=', 1), substr(v, strpos(v, '=') + 1))
     from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase cross join lateral unnest(s.setconfig) v
     where s.setrole = 0 and d.datname = current_database()
@@ -86,6 +93,16 @@ export const listUnrestored = (major: number): string => `
     union all
     select 'database_is_template', datname, json_build_array(datname, 'true')
     from pg_database where datname = current_database() and datistemplate
+    union all
+    select 'database_locale', '', json_build_array(pg_encoding_to_char((d->>'encoding')::int), case coalesce(d->>'datlocprovider', 'c') when 'i' then 'icu' when 'b' then 'builtin' else 'libc' end,
+      d->>'datcollate', d->>'datctype', coalesce(d->>'datlocale', d->>'daticulocale', ''), coalesce(d->>'daticurules', ''))
+    from (select to_jsonb(pg_database) from pg_database where datname = current_database()) own(d)
+    union all
+    select 'database_tablespace', '', json_build_array(spcname)
+    from pg_database d join pg_tablespace s on s.oid = d.dattablespace where datname = current_database() and spcname <> 'pg_default'
+    union all
+    select 'database_label', l.provider, json_build_array(l.provider, l.label)
+    from pg_shseclabel l join pg_database d on d.oid = l.objoid where l.classoid = 'pg_database'::regclass and datname = current_database()
     union all
     select 'owner', concat('publication ', pubname), json_build_array('publication', pubname, pg_get_userbyid(pubowner)) from pg_publication p where ${OWN("pg_publication", "p.oid")}
     union all
@@ -125,12 +142,15 @@ export const LIST_SUBSCRIPTIONS = `
   )
   select json_build_array(kind, name, parts::text) from object`;
 
+/** Kinds that are called by whose label it is, and of what. */
+const LABELS: ReadonlySet<string> = new Set(["security_label", "large_object_label"]);
+
 export function unrestoredOf(output: string): DatabaseObject[] {
   return rowsOf(output).flatMap(([kind = "", name = "", parts = "[]"]) => {
     const values = ofSetting(kind, listOf(parts)).map(PARTS.get(kind) ?? same);
     const [first = "", second = ""] = values;
     if (kind === "database_comment" && isOfEveryServer(first, second)) return [];
-    const shown = kind === "security_label" ? `${first} ${second}` : name;
+    const shown = LABELS.has(kind) ? `${first} ${second}` : name;
     return [unrestoredObject(kind as UnrestoredKind, shown, values)];
   });
 }

@@ -6,6 +6,7 @@ const found = (sql: string) =>
 
 /** As pg_dump 15 writes it. */
 const DUMP = `
+CREATE DATABASE "Shop" WITH TEMPLATE = template0 ENCODING = 'UTF8' LOCALE_PROVIDER = icu LC_COLLATE = 'C' LC_CTYPE = 'C.UTF-8' ICU_LOCALE = 'de-DE' TABLESPACE = "F";
 CREATE PUBLICATION "P q" WITH (publish = 'insert, update, delete, truncate');
 ALTER PUBLICATION "P q" OWNER TO app;
 COMMENT ON PUBLICATION "P q" IS 'it''s';
@@ -30,6 +31,18 @@ COMMENT ON DATABASE shop IS 'it''s';
 ALTER DATABASE shop SET search_path TO 'a', 'B c';
 ALTER DATABASE shop SET "TimeZone" TO E'a\\\\b';
 ALTER ROLE "R 1" IN DATABASE shop SET work_mem TO '8MB';
+SET default_tablespace = "F";
+CREATE TABLE s."T" (id integer, x text DEFAULT 'CREATE TABLE s.no (id int);'::text);
+CREATE UNLOGGED TABLE s.u (id integer);
+CREATE MATERIALIZED VIEW s.m AS
+ SELECT 1 AS n
+  WITH NO DATA;
+ALTER TABLE ONLY s."T"
+    ADD CONSTRAINT "T_pkey" PRIMARY KEY (id);
+ALTER TABLE ONLY s."T" ALTER COLUMN x SET STORAGE EXTERNAL;
+CREATE UNIQUE INDEX i ON ONLY s."T" USING btree (x);
+SET default_tablespace = '';
+CREATE INDEX j ON s."T" USING btree (x);
 CREATE FUNCTION s.g() RETURNS text LANGUAGE sql AS $_$CREATE PUBLICATION not_meant WITH (x = 1);$_$;
 `;
 
@@ -49,6 +62,8 @@ ALTER DATABASE shop SET "TimeZone" TO E'a\\\\b';
 
 test("publications, subscriptions, event triggers and labels are read as pg_dump writes them", () => {
   expect(found(DUMP)).toEqual([
+    ["database_tablespace", "", ["F"]],
+    ["database_locale", "", ["UTF8", "icu", "C", "C.UTF-8", "de-DE", ""]],
     ["publication", "P q", ["P q", "false", "insert, update, delete, truncate", "false", "none"]],
     ["owner", "publication P q", ["publication", "P q", "app"]],
     ["comment", "publication P q", ["publication", "P q", "it's"]],
@@ -69,12 +84,19 @@ test("publications, subscriptions, event triggers and labels are read as pg_dump
       'my "own" FUNCTION s . f ( a integer , OUT c text )',
       ['my "own"', "FUNCTION s . f ( a integer , OUT c text )", "top"],
     ],
+    ["large_object_label", "mac LARGE OBJECT 4711", ["mac", "LARGE OBJECT 4711", "top"]],
+    ["database_label", "mac", ["mac", "top"]],
     ["database_is_template", "shop", ["shop", "true"]],
     ["database_connection_limit", "shop", ["shop", "5"]],
     ["database_comment", "shop", ["shop", "it's"]],
     ["database_setting", "search_path", ["shop", "search_path", '["a","B c"]']],
     ["database_setting", "TimeZone", ["shop", "TimeZone", '["a\\\\b"]']],
     ["role_in_database_setting", "R 1 work_mem", ["R 1", "shop", "work_mem", '["8MB"]']],
+    ["tablespace", "table s.T", ["table", "s", "T", "F"]],
+    ["tablespace", "table s.u", ["table", "s", "u", "F"]],
+    ["tablespace", "materialized view s.m", ["materialized view", "s", "m", "F"]],
+    ["tablespace", "index s.T_pkey", ["index", "s", "T_pkey", "F"]],
+    ["tablespace", "index s.i", ["index", "s", "i", "F"]],
     ["event_trigger", "E 2", ["E 2", "sql_drop", "[]", "s", "told", "D"]],
     [
       "event_trigger",
@@ -82,6 +104,20 @@ test("publications, subscriptions, event triggers and labels are read as pg_dump
       ["at_end", "ddl_command_end", '["CREATE TABLE","DROP TABLE"]', "s", "told", "O"],
     ],
   ]);
+});
+
+test.each([
+  ["LOCALE_PROVIDER = libc LOCALE = 'C'", ["libc", "C", "C", "", ""]],
+  ["LC_COLLATE = 'C' LC_CTYPE = 'de_DE.UTF-8'", ["libc", "C", "de_DE.UTF-8", "", ""]],
+  ["LOCALE = 'C'", ["libc", "C", "C", "", ""]],
+  ["LOCALE_PROVIDER = builtin LOCALE = 'C' BUILTIN_LOCALE = 'C.UTF-8'", ["builtin", "C", "C", "C.UTF-8", ""]],
+  [
+    "LOCALE_PROVIDER = icu LOCALE = 'C' ICU_LOCALE = 'und' ICU_RULES = '&a < b''c'",
+    ["icu", "C", "C", "und", "&a < b'c"],
+  ],
+])("the locale of a database is read as each version of pg_dump writes it: %s", (options, locale) => {
+  const sql = `CREATE DATABASE shop WITH TEMPLATE = template0 ENCODING = 'LATIN1' ${options};`;
+  expect(found(sql)).toEqual([["database_locale", "", ["LATIN1", ...locale]]]);
 });
 
 test("a subscription's connection string is in nothing that is read", () => {
@@ -106,6 +142,8 @@ test.each([
   "SECURITY LABEL FOR mac ON TABLE s.t IS NULL;",
   "SECURITY LABEL ON TABLE s.t IS 'x'; CREATE PUBLICATION p",
   "COMMENT ON EVENT TRIGGER e IS 'cut off",
+  "CREATE DATABASE shop WITH TEMPLATE = template0 ENCODING = 'UTF8' SOMETHING_NEW = true;",
+  "CREATE INDEX ON s.t USING btree (id);",
   "ALTER DATABASE shop SET work_mem FROM CURRENT;",
   "ALTER DATABASE shop CONNECTION LIMIT = 5 OR SO;",
   "COMMENT ON DATABASE shop IS NULL;",

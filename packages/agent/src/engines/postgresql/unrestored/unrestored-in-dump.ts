@@ -1,7 +1,10 @@
 import type { DatabaseObject } from "../../content/tagged-objects.ts";
-import { StatementReader } from "./statement-reader.ts";
 import { statementsOf } from "../printed/sql-words.ts";
-import { isOfEveryServer, listText, unrestoredObject } from "./unrestored-objects.ts";
+import { OF_DATABASE } from "./database-in-dump.ts";
+import { FoundInDump, type Read, type Reader } from "./found-in-dump.ts";
+import { StatementReader } from "./statement-reader.ts";
+import { OF_TABLESPACES } from "./tablespaces-in-dump.ts";
+import { listText, type UnrestoredKind } from "./unrestored-objects.ts";
 
 const BEGINNINGS: ReadonlySet<string> = new Set(["SET", "CREATE", "ALTER", "COMMENT", "SECURITY"]);
 
@@ -10,70 +13,35 @@ const ESCAPES = "SET standard_conforming_strings = off";
 
 /**
  * Reads in pg_dump's SQL what it says about publications, subscriptions, event triggers and
- * security labels, and which settings, comment and limits it gives the database. It runs nothing of
- * it. Null if a part is not understood, such as an option of a newer version.
+ * security labels, which locale, settings, comment and limits it gives the database, and what lies in
+ * which tablespace. It runs nothing of it. Null if a part is not understood, such as an option of a
+ * newer version.
  */
 export function unrestoredInDump(sql: string): readonly DatabaseObject[] | null {
   const found = new FoundInDump();
   let hasEscapes = false;
   for (const words of statementsOf(sql, BEGINNINGS)) {
-    if (words === null || !found.read(hasEscapes ? words.map(unescaped) : words)) return null;
+    if (words === null || !isRead(found, hasEscapes ? words.map(unescaped) : words)) return null;
     hasEscapes ||= words.join(" ") === ESCAPES;
   }
   return found.objects();
+}
+
+/** False if the statement is about one of these, and was not understood. */
+function isRead(found: FoundInDump, words: readonly string[]): boolean {
+  const statement = new StatementReader(words);
+  const about = READERS.find(({ begins }) => statement.accepts(...begins));
+  if (about === undefined) return true;
+  return about.read(found, statement) && statement.isRead;
 }
 
 function unescaped(word: string): string {
   return word.startsWith("'") ? word.replaceAll("\\\\", "\\") : word;
 }
 
-/** Also what `ALTER EVENT TRIGGER` says after the trigger was created. */
-interface EventTrigger {
-  readonly name: string;
-  readonly parts: readonly string[];
-  enabled: string;
-}
-
-class FoundInDump {
-  readonly #objects: DatabaseObject[] = [];
-  readonly #triggers: EventTrigger[] = [];
-
-  /** False if the statement is about one of these, and was not understood. */
-  read(words: readonly string[]): boolean {
-    const statement = new StatementReader(words);
-    const about = READERS.find(({ begins }) => statement.accepts(...begins));
-    if (about === undefined) return true;
-    return about.read(this, statement) && statement.isRead;
-  }
-
-  objects(): readonly DatabaseObject[] {
-    const triggers = this.#triggers.map(({ name, parts, enabled }) =>
-      unrestoredObject("event_trigger", name, [...parts, enabled]),
-    );
-    return [...this.#objects, ...triggers];
-  }
-
-  add(...object: Parameters<typeof unrestoredObject>): true {
-    this.#objects.push(unrestoredObject(...object));
-    return true;
-  }
-
-  addTrigger(name: string, parts: readonly string[]): true {
-    this.#triggers.push({ name, parts, enabled: "O" });
-    return true;
-  }
-
-  enable(name: string, enabled: string): boolean {
-    const trigger = this.#triggers.findLast((each) => each.name === name);
-    if (trigger === undefined) return false;
-    trigger.enabled = enabled;
-    return true;
-  }
-}
-
-type Read = (found: FoundInDump, statement: StatementReader) => boolean;
-
-const READERS: readonly { readonly begins: readonly string[]; readonly read: Read }[] = [
+const READERS: readonly Reader[] = [
+  ...OF_DATABASE,
+  ...OF_TABLESPACES,
   { begins: ["CREATE", "PUBLICATION"], read: publication },
   { begins: ["ALTER", "PUBLICATION"], read: changedPublication },
   { begins: ["CREATE", "SUBSCRIPTION"], read: subscription },
@@ -83,9 +51,6 @@ const READERS: readonly { readonly begins: readonly string[]; readonly read: Rea
   { begins: ["COMMENT", "ON", "PUBLICATION"], read: comment("publication") },
   { begins: ["COMMENT", "ON", "SUBSCRIPTION"], read: comment("subscription") },
   { begins: ["COMMENT", "ON", "EVENT", "TRIGGER"], read: comment("event trigger") },
-  { begins: ["COMMENT", "ON", "DATABASE"], read: databaseComment },
-  { begins: ["ALTER", "DATABASE"], read: changedDatabase },
-  { begins: ["ALTER", "ROLE"], read: roleSetting },
   { begins: ["SECURITY", "LABEL", "FOR"], read: securityLabel },
 ];
 
@@ -207,77 +172,37 @@ function comment(what: string): Read {
   };
 }
 
-function databaseComment(found: FoundInDump, statement: StatementReader): boolean {
-  const database = statement.name();
-  const text = statement.accepts("IS") ? statement.literal() : null;
-  if (database === null || text === null) return false;
-  return isOfEveryServer(database, text) || found.add("database_comment", database, [database, text]);
-}
-
-/** Its owner is among the privileges. */
-function changedDatabase(found: FoundInDump, statement: StatementReader): boolean {
-  const database = statement.name();
-  if (database === null) return false;
-  if (statement.accepts("CONNECTION", "LIMIT", "="))
-    return limit(found, statement, "database_connection_limit", database);
-  if (statement.accepts("IS_TEMPLATE", "=")) return limit(found, statement, "database_is_template", database);
-  if (!statement.accepts("SET")) return statement.skip();
-  const [setting, values] = settingIn(statement);
-  if (setting === null || values === null) return false;
-  return found.add("database_setting", setting, [database, setting, listText(values)]);
-}
-
-function limit(
-  found: FoundInDump,
-  statement: StatementReader,
-  kind: "database_connection_limit" | "database_is_template",
-  database: string,
-): boolean {
-  const value = statement.word();
-  return value !== null && found.add(kind, database, [database, value]);
-}
-
-function roleSetting(found: FoundInDump, statement: StatementReader): boolean {
-  const role = statement.name();
-  const database = statement.accepts("IN", "DATABASE") ? statement.name() : null;
-  const [setting, values] = statement.accepts("SET") ? settingIn(statement) : [null, null];
-  if (role === null || database === null || setting === null || values === null) return false;
-  return found.add("role_in_database_setting", `${role} ${setting}`, [
-    role,
-    database,
-    setting,
-    listText(values),
-  ]);
-}
-
-function settingIn(statement: StatementReader): [setting: string | null, values: readonly string[] | null] {
-  return [statement.name(), statement.accepts("TO") ? statement.literals() : null];
-}
-
-/** Labels of anything else, such as large objects, are not part of the list. */
-const LABELLED: ReadonlySet<string> = new Set([
-  "SCHEMA",
-  "TABLE",
-  "VIEW",
-  "MATERIALIZED",
-  "FOREIGN",
-  "SEQUENCE",
-  "COLUMN",
-  "FUNCTION",
-  "PROCEDURE",
-  "AGGREGATE",
-  "DOMAIN",
-  "TYPE",
-  "PUBLICATION",
-  "EVENT",
+/** What has a label, by the first word of what is labelled. */
+const LABELLED: ReadonlyMap<string, UnrestoredKind> = new Map([
+  ...[
+    "SCHEMA",
+    "TABLE",
+    "VIEW",
+    "MATERIALIZED",
+    "FOREIGN",
+    "SEQUENCE",
+    "COLUMN",
+    "FUNCTION",
+    "PROCEDURE",
+    "AGGREGATE",
+    "DOMAIN",
+    "TYPE",
+    "PUBLICATION",
+    "EVENT",
+  ].map((what) => [what, "security_label"] as const),
+  ["LARGE", "large_object_label"],
+  ["DATABASE", "database_label"],
 ]);
 
+/** Labels of anything else are not part of the list. */
 function securityLabel(found: FoundInDump, statement: StatementReader): boolean {
   const provider = statement.name();
   const target = statement.accepts("ON") ? statement.until("IS") : null;
   const label = statement.accepts("IS") ? statement.text() : null;
   if (provider === null || target === null || label === null) return false;
-  if (!LABELLED.has(target[0] ?? "")) return true;
+  const kind = LABELLED.get(target[0] ?? "");
+  if (kind === undefined) return true;
+  if (kind === "database_label") return found.add(kind, provider, [provider, label]);
   const on = target.join(" ");
-  return found.add("security_label", `${provider} ${on}`, [provider, on, label]);
+  return found.add(kind, `${provider} ${on}`, [provider, on, label]);
 }
