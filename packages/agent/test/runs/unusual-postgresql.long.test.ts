@@ -129,6 +129,98 @@ test("a database that quotes every name and has a count of its own is compared, 
   expect(fewer.reason).toMatch(/^check inferred:rows:public.child failed/);
 });
 
+/** Whose text PostgreSQL itself writes, with as many quotes as its session wants. */
+const WRITTEN_BY_SERVER = `
+  create schema s; create type s.mood as enum ('a', 'b'); create domain s.short as text default lower('A') check (value <> 'x y');
+  create function s.f(m s.mood, n int) returns int language sql as 'select 1'; create function s.two() returns int language sql as 'select 2';
+  create function s.told() returns event_trigger language plpgsql as 'begin end'; create function s.trg() returns trigger language plpgsql as 'begin return new; end';
+  create domain s.counted as int default s.two();
+  create table s.t (id int primary key, "order" text, plain text default lower('A'), r regclass, m s.mood, k text generated always as (lower(plain)) stored,
+    constraint c check (plain <> 'x' and "order" <> 'y'), v s.counted);
+  insert into s.t (id, "order", r) values (1, 'a', 's.t'), (2, 'b', 'pg_class');
+  create index by_plain on s.t (lower(plain)) where "order" <> 'z';
+  create view s.v as select "order", plain as p from s.t; create rule gone as on delete to s.v do instead delete from s.t where plain = old.p;
+  create trigger whenever before update on s.t for each row when (new.plain <> 'x') execute function s.trg();
+  create policy own on s.t for select to reader using (plain <> "order"); create statistics s.st on id, m from s.t; comment on function s.f is 'of us';
+  create text search dictionary s.dict (template = pg_catalog.simple, stopwords = 'english', accept = false);
+  create text search configuration s.cfg (copy = simple); alter text search configuration s.cfg alter mapping for word with s.dict;
+  create publication chosen for table s.t (id, "order", plain) where (id > 1 and "order" <> 'x "plain"') with (publish = 'insert');
+  create event trigger at_end on ddl_command_end execute function s.told();
+  grant execute on function s.f(s.mood, int) to reader; grant select (plain) on s.t to reader; alter table s.t owner to reader;
+  alter default privileges for role reader in schema s grant select on tables to reader;
+  insert into pg_seclabel select oid, 'pg_proc'::regclass, 0, 'mac', 'top' from pg_proc where proname = 'f' and pronamespace = 's'::regnamespace;`;
+
+const FOR_THE_SERVER = [
+  "alter system set quote_all_identifiers = on; select pg_reload_conf()",
+  "alter system reset quote_all_identifiers; select pg_reload_conf()",
+] as const;
+const FOR_THE_DATABASE = [
+  "alter database quoting set quote_all_identifiers = on",
+  "alter database quoting reset quote_all_identifiers",
+] as const;
+const FOR_THE_ROLE = [
+  "alter role postgres set quote_all_identifiers = on",
+  "alter role postgres reset quote_all_identifiers",
+] as const;
+
+test.each([
+  ["in postgresql.conf, before the objects were made", FOR_THE_SERVER, "before"],
+  ["in postgresql.conf, after", FOR_THE_SERVER, "after"],
+  ["for the database, before", FOR_THE_DATABASE, "before"],
+  ["for the database, after", FOR_THE_DATABASE, "after"],
+  ["for the role, before", FOR_THE_ROLE, "before"],
+  ["for the role, and no more", FOR_THE_ROLE, "no more"],
+])(
+  "a source that quotes every name passes, and what the server writes is compared: %s",
+  async (_, [on, off], when) => {
+    server.sql("create database quoting template template0; create role reader");
+    try {
+      if (when !== "after") server.sql(on);
+      server.sql(`\\connect quoting\n${WRITTEN_BY_SERVER}`);
+      if (when === "no more") server.sql(off);
+      if (when === "after") server.sql(on);
+      const made = await backUp(place, of("quoting"));
+      const tested = await testBackup(place, server.source, made);
+      expect(tested.reason).toBeUndefined();
+      for (const id of ["inferred:objects", "inferred:unrestored", "inferred:privileges", "inferred:content"])
+        expect(
+          tested.checks.find((each) => each.id === id),
+          id,
+        ).toMatchObject({
+          result: "passed",
+          observed: { differing: 0 },
+        });
+    } finally {
+      server.sql(`${off}; drop database quoting; drop role reader`);
+    }
+  },
+);
+
+test("the options of a dictionary are compared, quotes or not", async () => {
+  server.sql(`create database quoting template template0;
+    \\connect quoting
+    create table words (v text); insert into words values ('a');
+    set quote_all_identifiers = on;
+    create text search dictionary a (template = simple, stopwords = 'english', accept = false);
+    create text search dictionary b (template = synonym, synonyms = 'synonym_sample', casesensitive = 1);`);
+  try {
+    const made = await backUp(place, of("quoting"));
+    server.sql(`\\connect quoting
+      alter text search dictionary a (accept = true);
+      alter text search dictionary b (casesensitive = 0);`);
+    const tested = await testBackup(place, server.source, made, {
+      instead: await reseal(place, dumpOf("quoting")),
+    });
+    expect(tested.checks.find(({ id }) => id === "inferred:objects")?.observed).toMatchObject({
+      differing: 2,
+      differing_objects:
+        "text search public.a (dictionary) (other), text search public.b (dictionary) (other)",
+    });
+  } finally {
+    server.sql("drop database quoting");
+  }
+});
+
 test("a source without standard_conforming_strings passes, with backslashes in comments and conditions", async () => {
   server.sql(`create database escaping template template0;
     alter database escaping set standard_conforming_strings = off;

@@ -11,6 +11,7 @@ import { rowsOf } from "./schema.ts";
 import { type ContentFacts, contentFacts, withContent } from "./content/describe-content.ts";
 import { type ListedObjects, listObjects, NOTHING_LISTED } from "./content/describe-objects.ts";
 import { type ArchiveContent, ArchiveReader } from "./content/read-archive.ts";
+import { type Quoting, withoutNeedlessQuotes } from "./needless-quotes.ts";
 import { connectionFailed, outputOf } from "./session-error.ts";
 import { describeSnapshot, exportSnapshot } from "./snapshot.ts";
 import { majorOf } from "./version.ts";
@@ -46,6 +47,7 @@ export class DatabaseDump {
   readonly #session: PsqlSession;
   readonly #version: string;
   readonly #snapshot: string;
+  readonly #quoting: Quoting;
   #pgDump: Child | null = null;
   #metadata: Promise<Described> | null = null;
   #reader: ArchiveReader | null = null;
@@ -53,11 +55,17 @@ export class DatabaseDump {
   /** The objects as they were before pg_dump read them. */
   #objects: ListedObjects = NOTHING_LISTED;
 
-  private constructor(database: DatabaseToDump, session: PsqlSession, version: string, snapshot: string) {
+  private constructor(
+    database: DatabaseToDump,
+    session: PsqlSession,
+    version: string,
+    { snapshot, quoting }: { readonly snapshot: string; readonly quoting: Quoting },
+  ) {
     this.#database = database;
     this.#session = session;
     this.#version = version;
     this.#snapshot = snapshot;
+    this.#quoting = quoting;
   }
 
   /**
@@ -65,7 +73,9 @@ export class DatabaseDump {
    * @throws RunError, SessionEnded
    */
   static async begin(database: DatabaseToDump, session: PsqlSession, version: string): Promise<DatabaseDump> {
-    return new DatabaseDump(database, session, version, await exportSnapshot(session));
+    const quoting = await withoutNeedlessQuotes(session, database);
+    const snapshot = await exportSnapshot(session);
+    return new DatabaseDump(database, session, version, { snapshot, quoting });
   }
 
   /** @throws RunError */
@@ -143,7 +153,7 @@ export class DatabaseDump {
   #describe(): Promise<Described> {
     const session = this.#session;
     const describe = async (): Promise<Described> => ({
-      facts: await contentFacts(session),
+      facts: await contentFacts(session, this.#quoting.quotesAll),
       metadata: await describeSnapshot(
         session,
         this.#version,
@@ -159,7 +169,7 @@ export class DatabaseDump {
   /** Nothing if the connection broke, because a complete dump must not fail for that. */
   async #listObjects(): Promise<ListedObjects> {
     if (this.#database.contentKey === undefined) return NOTHING_LISTED;
-    const dump = { major: majorOf(this.#database.tools.version), quotesAll: false };
+    const dump = { major: majorOf(this.#database.tools.version), quotesAll: this.#quoting.quotesAll };
     return listObjects(this.#session, this.#version, dump).catch(() => NOTHING_LISTED);
   }
 
@@ -172,7 +182,8 @@ export class DatabaseDump {
   }
 
   async #start(args: readonly string[]): Promise<Child> {
-    const { environment, tools, name, signal } = this.#database;
+    const { tools, name, signal } = this.#database;
+    const { environment } = this.#quoting;
     const request: ProgramRequest = {
       args: [
         ...args,

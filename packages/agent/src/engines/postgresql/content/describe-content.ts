@@ -42,16 +42,17 @@ export const TAGS_APART = { large_objects: LARGE_OBJECTS };
 export type ContentSettings = ValueSettings & { readonly client_encoding: string };
 
 /**
- * Runs in the transaction of the dump's snapshot.
+ * Runs in the transaction of the dump's snapshot. `quotesAll`: whether the dump's session has the
+ * server print every name in quotes.
  * @throws RunError, SessionEnded
  */
-export async function contentFacts(session: PsqlSession): Promise<ContentFacts> {
+export async function contentFacts(session: PsqlSession, quotesAll: boolean): Promise<ContentFacts> {
   const list = async (sql: string, what: string): Promise<string> => outputOf(await session.run(sql), what);
-  const [[bytea_output = "", quote_all_identifiers = "", lc_monetary = ""] = []] = rowsOf(
+  const [[bytea_output = "", lc_monetary = ""] = []] = rowsOf(
     await list(VALUE_SETTINGS, "asking for the settings"),
   );
   return {
-    settings: { bytea_output, quote_all_identifiers, lc_monetary },
+    settings: { bytea_output, quote_all_identifiers: quotesAll ? "on" : "off", lc_monetary },
     tables: catalogueTables(await list(CONTENT_TABLES, "listing the tables")),
     others: rowsOf(await list(NOT_COMPARED, "listing what else holds data")).map(([why = "", name = ""]) => ({
       name,

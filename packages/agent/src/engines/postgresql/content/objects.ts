@@ -41,6 +41,15 @@ export const IS_UNDUMPED = `(case d.classoid
       and (c.relkind <> 'c' or t.typtype = 'm' or exists (select from pg_type e where e.typarray = t.oid)))
     else false end)`;
 
+/**
+ * The options of a dictionary: `stopwords = 'english'`. Whether their names have quotes depends on
+ * `quote_all_identifiers` of the session that created it, in a copy that of the restore.
+ */
+const DICTIONARY_OPTIONS = `(
+  select case when string_agg(o[1] || ' = ' || o[2], ', ' order by at) = t.dictinitoption
+    then string_agg(case when o[1] ~ '^"[a-z_][a-z0-9_]*"$' then btrim(o[1], '"') else o[1] end || ' = ' || o[2], ', ' order by at) else t.dictinitoption end
+  from regexp_matches(t.dictinitoption, '("(?:[^"]|"")*"|[^ =,"]+) = (E?''(?:[^'']|'''')*''|[^'', ]+)', 'g') with ordinality own(o, at))`;
+
 export const LISTING =
   "select json_build_array(kind, name, encode(sha256(convert_to(exact::text, 'UTF8')), 'hex'), coalesce(printed, '')) from object";
 
@@ -147,7 +156,7 @@ const OBJECTS = (sequenceValue: string, listing = LISTING): string => `
     from pg_ts_config c join pg_namespace n on n.oid = c.cfgnamespace where ${OWN_SCHEMAS} and ${notOfExtension("pg_ts_config", "c.oid")}
     union all
     select 'text_search', format('%I.%I (dictionary)', n.nspname, t.dictname),
-      json_build_array((select tmplname from pg_ts_template where oid = t.dicttemplate), t.dictinitoption), ''
+      json_build_array((select tmplname from pg_ts_template where oid = t.dicttemplate), ${DICTIONARY_OPTIONS}), ''
     from pg_ts_dict t join pg_namespace n on n.oid = t.dictnamespace where ${OWN_SCHEMAS} and ${notOfExtension("pg_ts_dict", "t.oid")}
     union all
     select 'foreign_table', r.name, json_build_array(s.srvname, ${SORTED("f.ftoptions")}), ''

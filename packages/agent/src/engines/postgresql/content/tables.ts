@@ -81,8 +81,7 @@ export const NOT_COMPARED = `
   ) data order by kind, name`;
 
 /**
- * The settings that decide how the server prints values and that pg_dump does not set. Read these
- * before our own settings change them.
+ * The settings that decide how the server prints values and that pg_dump does not set.
  */
 export interface ValueSettings {
   readonly bytea_output: string;
@@ -91,8 +90,7 @@ export interface ValueSettings {
 }
 
 export const VALUE_SETTINGS = `
-  select json_build_array(max(reset_val) filter (where name = 'bytea_output'),
-    max(reset_val) filter (where name = 'quote_all_identifiers'), max(reset_val) filter (where name = 'lc_monetary')) from pg_settings`;
+  select json_build_array(max(reset_val) filter (where name = 'bytea_output'), max(reset_val) filter (where name = 'lc_monetary')) from pg_settings`;
 
 /** The reason why the rows of a table cannot be compared; null if they can. */
 export function whyNotCompared(
