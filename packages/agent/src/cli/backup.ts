@@ -53,6 +53,7 @@ export const backup: Run = async (call) => {
           finished_at: made.finishedAt,
           ...(made.original === null ? {} : { original: made.original }),
           source_check: made.sourceCheck,
+          ...(made.hidden.length === 0 ? {} : { may_lack: made.hidden }),
           receipt: submitted.state,
           receipt_id: submitted.receiptId,
           log_index: submitted.logIndex,
@@ -70,6 +71,10 @@ export const backup: Run = async (call) => {
       if (!made.isPinned) terminal.say(`${terminal.onTalk.warn("!")} ${notPinned(source.slug)}`);
       for (const told of sourceCheckLines(source.slug, made.sourceCheck))
         terminal.say(`${terminal.onTalk.warn("!")} ${told}`);
+      for (const each of made.hidden)
+        terminal.say(
+          `${terminal.onTalk.warn("!")} ${source.slug}: the backup lacks ${each}, if there are any`,
+        );
       printReceiptStatus(terminal, submitted);
       terminal.note(`Prove that it restores: attestore restore-test --source ${source.slug}`);
     }

@@ -27,6 +27,8 @@ export interface PerformedBackup extends DeliveredBackup {
   readonly original: unknown;
   /** Null unless the configuration asks for it. */
   readonly sourceCheck: SourceCheck | null;
+  /** What the backup may lack, because the server hid it from its user. For people. */
+  readonly hidden: readonly string[];
 }
 
 /**
@@ -52,7 +54,7 @@ export async function runBackup(
     );
   }
   // The engines are loaded where they run: `status` has no use for them.
-  const { checkSource } = await import("../engines/index.ts");
+  const { checkSource, hiddenFromBackup } = await import("../engines/index.ts");
   // Before the dump, so that nothing waits unrecorded meanwhile.
   const sourceCheck = await checkSource(source, { scratchDir: layout.scratch, signal });
   const { writeEncryptedDump } = await import("../runs/write-encrypted-dump.ts");
@@ -99,5 +101,6 @@ export async function runBackup(
     onProgress: (bytes, totalBytes) => onProgress("upload", bytes, totalBytes),
   });
   const original = made.sourceMetadata["original"] ?? null;
-  return { ...delivered, sha256, sizeBytes, startedAt, finishedAt, isPinned, original, sourceCheck };
+  const hidden = await hiddenFromBackup(source, made.sourceMetadata);
+  return { ...delivered, sha256, sizeBytes, startedAt, finishedAt, isPinned, original, sourceCheck, hidden };
 }

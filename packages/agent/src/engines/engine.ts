@@ -101,6 +101,11 @@ export interface Engine<Settings extends object> {
    * @throws RunError, also `tool_too_old`
    */
   readonly versions?: (source: SourceOf<Settings>, context: RunContext) => Promise<ClientVersions>;
+  /**
+   * What the source may have that its server hid from the backup's user, for people, by what the
+   * backup says about itself. Absent if a server of the engine hides nothing without an error.
+   */
+  readonly hidden?: (metadata: ForeignMetadata) => readonly string[];
 }
 
 /**

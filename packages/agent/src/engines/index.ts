@@ -119,3 +119,12 @@ export async function clientVersions(
   const { versions } = await loadEngine(source.engine);
   return versions === undefined ? null : versions(source as never, context);
 }
+
+/** What a backup may lack, because the server hid it from the backup's user. For people. */
+export async function hiddenFromBackup(
+  source: SourceConfig,
+  metadata: ForeignMetadata,
+): Promise<readonly string[]> {
+  const { hidden } = await loadEngine(source.engine);
+  return hidden === undefined ? [] : hidden(metadata);
+}

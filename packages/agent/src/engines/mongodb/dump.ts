@@ -12,6 +12,7 @@ import { ArchiveDigests } from "./content/archive-digests.ts";
 import { signDocuments } from "./content/sign-documents.ts";
 import { databasesOf, type Look, look, nameOf } from "./describe.ts";
 import { countOf, dumpedIn, isWritten } from "./dumped-line.ts";
+import { HIDDEN_DATABASES, mayHideDatabases } from "./hidden-databases.ts";
 import { originOf } from "./origin.ts";
 import { findTool, versionOfTool } from "./programs.ts";
 import type { MongodbSettings } from "../../config/engines/mongodb.ts";
@@ -20,6 +21,8 @@ interface SourceLook extends Look {
   readonly origin: Origin;
   readonly version: string;
   readonly databases: readonly string[];
+  /** Whether the server may have more than it lists for this user. */
+  readonly mayHideDatabases: boolean;
 }
 
 /**
@@ -50,7 +53,8 @@ export async function dumpMongodb(
         const counted = await written;
         const described = describeDump(before, after, counted, await versionOfTool(tool));
         if (contentKey === undefined || digests === null) return described;
-        const dumped = { collections: digests.end(), written: counted, exact: before.exact };
+        const leftOut = before.mayHideDatabases || after.mayHideDatabases ? [HIDDEN_DATABASES] : [];
+        const dumped = { collections: digests.end(), written: counted, exact: before.exact, leftOut };
         return signDocuments(described, dumped, { names: collectionsOf(before), key: contentKey });
       },
       close: async () => {
@@ -72,7 +76,13 @@ function lookAt(connection: Connection, slug: string, signal: AbortSignal): Prom
       const databases = connection.database === null ? await databasesOf(client) : [connection.database];
       const found = await look(client, databases);
       if (found.namespaces.length > 0)
-        return { ...found, databases, version, origin: await originOf(client, connection) };
+        return {
+          ...found,
+          databases,
+          version,
+          origin: await originOf(client, connection),
+          mayHideDatabases: connection.database === null && (await mayHideDatabases(client, version)),
+        };
       throw new RunError(
         "source_missing",
         connection.database === null

@@ -28,6 +28,7 @@ import { compareDocuments } from "./content/compare-documents.ts";
 import { documentsTag, nameOf as documentsName, objectsOf } from "./content/sign-documents.ts";
 import { listCollections, look, nameOf, type Namespace } from "./describe.ts";
 import type { DatabaseObject } from "../content/tagged-objects.ts";
+import { hiddenText } from "./hidden-databases.ts";
 import { productOf, releaseOf } from "./product.ts";
 import { profileCollections } from "./profile/profile-collections.ts";
 import { findTool } from "./programs.ts";
@@ -169,7 +170,15 @@ export class RestoredMongodb implements Restored {
       ...(documents === null ? [] : [documents]),
       ...(expected === null
         ? []
-        : [compareObjects(restored, expected, key, { of: null, duration_ms, words: OBJECTS_WORDS })]),
+        : [
+            compareObjects(restored, { ...expected, leftOut: [] }, key, {
+              of: null,
+              duration_ms,
+              words: OBJECTS_WORDS,
+              // Only what the source may have besides is left out.
+              notLookedAt: expected.leftOut.map(([kind]) => hiddenText(kind) ?? `all of the kind ${kind}`),
+            }),
+          ]),
     ];
   }
 

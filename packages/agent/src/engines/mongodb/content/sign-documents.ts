@@ -15,6 +15,8 @@ export interface DumpedDocuments {
   readonly written: ReadonlyMap<string, bigint>;
   /** See `Look`. */
   readonly exact: readonly SchemaLine[];
+  /** Kinds of which the source may have some that nobody saw. */
+  readonly leftOut: readonly string[];
 }
 
 /**
@@ -22,7 +24,7 @@ export interface DumpedDocuments {
  */
 export function signDocuments(
   metadata: SourceMetadata,
-  { collections, written, exact }: DumpedDocuments,
+  { collections, written, exact, leftOut }: DumpedDocuments,
   { names, key }: { readonly names: readonly string[]; readonly key: Buffer },
 ): SourceMetadata {
   const found = new Map(collections?.map((each) => [nameOf(each), each]));
@@ -43,7 +45,10 @@ export function signDocuments(
       ...others.map((name): NotCompared => ({ name, why: "system_collection" })),
     ],
     settings: null,
-    objects: exactObjectsMetadata(objectsOf(exact), key),
+    objects: {
+      ...exactObjectsMetadata(objectsOf(exact), key),
+      ...(leftOut.length === 0 ? {} : { left_out: leftOut.map((kind) => [kind, null] as const) }),
+    },
   });
 }
 
